@@ -13,9 +13,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
 use crate::clock::Stamp;
-use crate::place::Place;
 use crate::program::{LIMIT, Program};
 use crate::skip::skip;
+use crate::test_dir::TestDir;
 
 /// Longest answer that is read: a page printed to PDF is the longest there is.
 const ANSWER_MAX: usize = 64 << 20;
@@ -37,7 +37,7 @@ pub struct Browser {
     /// What it told since the page was opened.
     events: Vec<Value>,
     /// Its profile.
-    _place: Place,
+    _place: TestDir,
 }
 
 impl Browser {
@@ -49,10 +49,14 @@ impl Browser {
             skip(test, "no chromium");
             return None;
         };
-        let place = Place::new();
+        let place = TestDir::new();
         // It wants its commands at descriptor 3 and answers at 4, which only a shell puts there.
-        let mut command = Command::new(&shell.words()[0]);
-        command.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", &program.words()[0]]);
+        let mut command = Command::new(&shell.arguments()[0]);
+        command.args([
+            "-c",
+            "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1",
+            &program.arguments()[0],
+        ]);
         command.arg(format!("--user-data-dir={}", place.file("profile"))).args([
             "--headless=new",
             "--remote-debugging-pipe",

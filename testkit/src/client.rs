@@ -66,12 +66,12 @@ impl Client {
     /// Reads the answer to a GET or the like.
     #[track_caller]
     pub fn receive(&mut self) -> Received {
-        self.receive_to("GET")
+        self.receive_response("GET")
     }
 
     /// Reads the answer to a request with this method (`HEAD` has no body).
     #[track_caller]
-    pub fn receive_to(&mut self, method: &str) -> Received {
+    pub fn receive_response(&mut self, method: &str) -> Received {
         let end = loop {
             if let Some(end) = self.buffer.windows(4).position(|window| window == b"\r\n\r\n") {
                 break end;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use rustix::net::sockopt;
 
-use crate::act::Act;
 use crate::clock::{Stamp, park_until};
-use crate::reading::{Head, Seen};
+use crate::naive_parser::{Head, ReceivedRequest};
+use crate::script_action::ScriptAction;
 use crate::target::Shared;
 use crate::truth::Arrival;
 
@@ -77,7 +77,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Reads up to the end of the next request, counting it when its head is complete.
-    fn next_request(&mut self) -> Result<Seen, End> {
+    fn next_request(&mut self) -> Result<ReceivedRequest, End> {
         let head = loop {
             match Head::read(&self.buffer) {
                 Ok(Some(head)) => break head,
@@ -97,7 +97,7 @@ impl<'a> Conversation<'a> {
         }
         let body = self.buffer[head.len..head.len + body_len].to_vec();
         self.buffer.drain(..head.len + body_len);
-        Ok(Seen {
+        Ok(ReceivedRequest {
             method: head.method,
             path: head.path,
             version: head.version,
@@ -139,25 +139,25 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn perform(&mut self, acts: Vec<Act>) -> Result<(), End> {
+    fn perform(&mut self, acts: Vec<ScriptAction>) -> Result<(), End> {
         for act in acts {
             match act {
-                Act::Wait(span) => self.wait(Stamp::now().plus(span))?,
-                Act::WaitUntil(until) => self.wait(until)?,
-                Act::Send(bytes) => self.send(&bytes)?,
-                Act::Trickle(bytes, gap) => self.trickle(&bytes, gap)?,
-                Act::HalfClose => {
+                ScriptAction::Wait(span) => self.wait(Stamp::now().plus(span))?,
+                ScriptAction::WaitUntil(until) => self.wait(until)?,
+                ScriptAction::Send(bytes) => self.send(&bytes)?,
+                ScriptAction::Trickle(bytes, gap) => self.trickle(&bytes, gap)?,
+                ScriptAction::HalfClose => {
                     let _ = self.stream.shutdown(Shutdown::Write);
                     self.mute = true;
                 }
-                Act::Silence => self.mute = true,
-                Act::Reset => {
+                ScriptAction::Silence => self.mute = true,
+                ScriptAction::Reset => {
                     // Lingering for zero seconds makes the close an RST.
                     let _ = sockopt::set_socket_linger(&*self.stream, Some(Duration::ZERO));
                     return Err(End::Ours);
                 }
-                Act::Close => return Err(End::Ours),
-                Act::IdleLimit(limit) => {
+                ScriptAction::Close => return Err(End::Ours),
+                ScriptAction::IdleLimit(limit) => {
                     self.stream.set_read_timeout(Some(limit)).expect("a limit above zero");
                 }
             }

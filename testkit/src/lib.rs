@@ -5,42 +5,42 @@
 //! theirs must not cancel out against the same mistake here. It is a blocking thread per connection,
 //! which is exact and plain, and good for some hundreds of connections.
 
-pub mod act;
 pub mod browser;
 pub mod client;
 pub mod clock;
 mod conversation;
+pub mod jitter_probe;
 pub mod mixture;
+pub mod naive_parser;
 pub mod netns;
 pub mod nginx;
-pub mod place;
 pub mod program;
-pub mod reading;
 pub mod result;
+pub mod retry_timing;
+pub mod run_harness;
 pub mod script;
+pub mod script_action;
 pub mod serve;
 pub mod skip;
-pub mod steady;
 pub mod target;
-pub mod trial;
+pub mod test_dir;
 pub mod truth;
-pub mod witness;
 
-pub use act::{Act, answer, answer_with};
 pub use browser::Browser;
 pub use client::Client;
 pub use clock::{Stamp, poll_until};
+pub use jitter_probe::JitterProbe;
 pub use mixture::Mixture;
+pub use naive_parser::ReceivedRequest;
 pub use nginx::Nginx;
-pub use place::{Place, copy_folder, free_port};
 pub use program::{Outcome, Program, Running, Signal};
-pub use reading::Seen;
 pub use result::RunResult;
+pub use retry_timing::{TimingMismatch, expect_time, retry_timing};
+pub use run_harness::RunHarness;
 pub use script::{Accept, Script};
+pub use script_action::{ScriptAction, answer, answer_with};
 pub use serve::Serve;
 pub use skip::skip;
-pub use steady::{OffTime, expect_time, steady};
 pub use target::Target;
-pub use trial::Trial;
+pub use test_dir::{TestDir, copy_folder, free_port};
 pub use truth::Truth;
-pub use witness::Witness;

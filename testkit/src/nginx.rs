@@ -4,9 +4,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use crate::clock::poll_until;
-use crate::place::{Place, free_port};
 use crate::program::{Program, Running};
 use crate::skip::skip;
+use crate::test_dir::{TestDir, free_port};
 
 /// Longer than any log line is on its way to the file.
 const LOG_LIMIT: Duration = Duration::from_secs(10);
@@ -16,14 +16,14 @@ const LOG_LIMIT: Duration = Duration::from_secs(10);
 pub struct Nginx {
     running: Running,
     address: SocketAddr,
-    place: Place,
+    place: TestDir,
 }
 
 impl Nginx {
     /// Starts it in `place`, whose files `server` may name, and waits until it accepts. `server` is the content
     /// of its one server block, with `LISTEN` for address and port; `log` the format of its access log. `None`,
     /// recorded as a skip of `test`, where it is not installed.
-    pub fn start(test: &str, place: Place, log: &str, server: &str) -> Option<Self> {
+    pub fn start(test: &str, place: TestDir, log: &str, server: &str) -> Option<Self> {
         let Some(program) = Program::foreign("nginx") else {
             skip(test, "nginx is not installed");
             return None;
@@ -54,7 +54,7 @@ impl Nginx {
     }
 
     /// Its folder.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &TestDir {
         &self.place
     }
 

@@ -107,7 +107,7 @@ impl Program {
     }
 
     /// The words it is called by.
-    pub fn words(&self) -> &[String] {
+    pub fn arguments(&self) -> &[String] {
         &self.words
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::steady::{OffTime, expect_time};
+use crate::retry_timing::{TimingMismatch, expect_time};
 use crate::truth::Truth;
 
 /// Every error class of the contract.
@@ -196,14 +196,14 @@ impl RunResult {
 
     /// What went out in all: load, warm-up and probe.
     #[track_caller]
-    pub fn sent_in_all(&self) -> u64 {
+    pub fn sent_total(&self) -> u64 {
         self.count("wire.sent") + self.count_or_zero("warmup.wire.sent") + self.count("setup.sent")
     }
 
     /// Panics unless the target counted exactly what the run says went out.
     #[track_caller]
     pub fn agrees_with(&self, truth: &Truth) -> &Self {
-        let sent = self.sent_in_all();
+        let sent = self.sent_total();
         assert_eq!(
             truth.requests, sent,
             "the target's count = wire.sent + warmup.wire.sent + setup.sent: {self}"
@@ -214,7 +214,7 @@ impl RunResult {
 
     /// Off unless the time at `path` is within max(2 %, 1 ms) of `expected`.
     #[track_caller]
-    pub fn close_to(&self, path: &str, expected: Duration) -> Result<(), OffTime> {
+    pub fn check_time(&self, path: &str, expected: Duration) -> Result<(), TimingMismatch> {
         let found = self.time(path);
         let tolerance = expected.mul_f64(0.02).max(Duration::from_millis(1));
         expect_time(found.abs_diff(expected) <= tolerance, || {
@@ -224,7 +224,7 @@ impl RunResult {
 
     /// Off unless the time at `path` lies in `range`.
     #[track_caller]
-    pub fn within(&self, path: &str, range: RangeInclusive<Duration>) -> Result<(), OffTime> {
+    pub fn within(&self, path: &str, range: RangeInclusive<Duration>) -> Result<(), TimingMismatch> {
         let found = self.time(path);
         expect_time(range.contains(&found), || format!("{path} is {found:?}, must be in {range:?}\n{self}"))
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::act::{Act, answer, answer_with};
-use crate::reading::Seen;
+use crate::naive_parser::ReceivedRequest;
+use crate::script_action::{ScriptAction, answer, answer_with};
 
 /// What is done with a request: a pure function of it and of its place in the target's schedule.
-pub type Play = dyn Fn(&Seen) -> Vec<Act> + Send + Sync;
+pub type RequestScript = dyn Fn(&ReceivedRequest) -> Vec<ScriptAction> + Send + Sync;
 
 /// How connections are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +33,14 @@ pub struct Script {
     /// How connections are accepted.
     pub accept: Accept,
     /// What is done on a connection before its first request is read.
-    pub greeting: Vec<Act>,
+    pub greeting: Vec<ScriptAction>,
     /// What is done with each request.
-    pub play: Arc<Play>,
+    pub play: Arc<RequestScript>,
 }
 
 impl Script {
     /// A script that accepts at once and does what `play` says.
-    pub fn new(play: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> Self {
+    pub fn new(play: impl Fn(&ReceivedRequest) -> Vec<ScriptAction> + Send + Sync + 'static) -> Self {
         Self { accept: Accept::AtOnce, greeting: Vec::new(), play: Arc::new(play) }
     }
 
@@ -53,21 +53,21 @@ impl Script {
 
     /// The same, beginning each connection with these acts.
     #[must_use]
-    pub fn greeting(mut self, greeting: Vec<Act>) -> Self {
+    pub fn greeting(mut self, greeting: Vec<ScriptAction>) -> Self {
         self.greeting = greeting;
         self
     }
 
     /// 200 with a small body after `delay`.
     pub fn constant(delay: Duration) -> Self {
-        Self::new(move |seen| vec![Act::Wait(delay), ok_to(seen)])
+        Self::new(move |seen| vec![ScriptAction::Wait(delay), ok_to(seen)])
     }
 
     /// Every `every`-th request takes `slow`, all others `fast`.
     pub fn bimodal(fast: Duration, slow: Duration, every: u64) -> Self {
         Self::new(move |seen| {
             let delay = if seen.number.is_multiple_of(every) { slow } else { fast };
-            vec![Act::Wait(delay), ok()]
+            vec![ScriptAction::Wait(delay), ok()]
         })
     }
 
@@ -78,39 +78,45 @@ impl Script {
             let to = from.plus(length);
             let due = seen.arrived.plus(base);
             let frozen = due >= from && seen.arrived < to;
-            vec![Act::WaitUntil(if frozen { to.plus(base) } else { due }), ok()]
+            vec![ScriptAction::WaitUntil(if frozen { to.plus(base) } else { due }), ok()]
         })
     }
 
     /// Resets instead of answering.
     pub fn reset() -> Self {
-        Self::new(|_| vec![Act::Reset])
+        Self::new(|_| vec![ScriptAction::Reset])
     }
 
     /// Sends a head that promises `promised` bytes, a few of them, then resets.
     pub fn reset_after_head(promised: usize) -> Self {
-        Self::new(move |_| vec![Act::Send(torso(promised)), Act::Wait(Duration::from_millis(5)), Act::Reset])
+        Self::new(move |_| {
+            vec![
+                ScriptAction::Send(torso(promised)),
+                ScriptAction::Wait(Duration::from_millis(5)),
+                ScriptAction::Reset,
+            ]
+        })
     }
 
     /// Sends a head that promises `promised` bytes and a few of them, then FIN; goes on reading.
     pub fn half_close(promised: usize) -> Self {
-        Self::new(move |_| vec![Act::Send(torso(promised)), Act::HalfClose])
+        Self::new(move |_| vec![ScriptAction::Send(torso(promised)), ScriptAction::HalfClose])
     }
 
     /// Reads everything and never answers.
     pub fn silence() -> Self {
-        Self::new(|_| vec![Act::Silence])
+        Self::new(|_| vec![ScriptAction::Silence])
     }
 
     /// Answers byte by byte, `gap` apart.
     pub fn trickle(body: &[u8], gap: Duration) -> Self {
         let bytes = answer(200, body);
-        Self::new(move |_| vec![Act::Trickle(bytes.clone(), gap)])
+        Self::new(move |_| vec![ScriptAction::Trickle(bytes.clone(), gap)])
     }
 
     /// Answers `served` requests of each connection, then closes on reading the next, unanswered.
-    pub fn close_on_next(served: u64) -> Self {
-        Self::new(move |seen| vec![if seen.on_connection > served { Act::Close } else { ok() }])
+    pub fn close_before_request(served: u64) -> Self {
+        Self::new(move |seen| vec![if seen.on_connection > served { ScriptAction::Close } else { ok() }])
     }
 
     /// Answers `served` requests of each connection, the last one with `Connection: close`.
@@ -119,22 +125,25 @@ impl Script {
             if seen.on_connection < served {
                 return vec![ok()];
             }
-            vec![Act::Send(answer_with(200, &[("Connection", "close")], b"hello\n")), Act::Close]
+            vec![
+                ScriptAction::Send(answer_with(200, &[("Connection", "close")], b"hello\n")),
+                ScriptAction::Close,
+            ]
         })
     }
 
     /// Answers, and closes a connection on which nothing comes for `limit`.
     pub fn close_idle(limit: Duration) -> Self {
-        Self::new(move |_| vec![Act::IdleLimit(limit), ok()])
+        Self::new(move |_| vec![ScriptAction::IdleLimit(limit), ok()])
     }
 
     /// Answers with exactly these bytes; closes after them if `close`.
     pub fn raw(bytes: &[u8], close: bool) -> Self {
         let bytes = bytes.to_vec();
         Self::new(move |_| {
-            let mut acts = vec![Act::Send(bytes.clone())];
+            let mut acts = vec![ScriptAction::Send(bytes.clone())];
             if close {
-                acts.push(Act::Close);
+                acts.push(ScriptAction::Close);
             }
             acts
         })
@@ -145,7 +154,7 @@ impl Script {
         Self::new(|_| {
             let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nX-Note: interim\r\n\r\n";
             let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n";
-            vec![Act::Send(interim.to_vec()), Act::Send(hints.to_vec()), ok()]
+            vec![ScriptAction::Send(interim.to_vec()), ScriptAction::Send(hints.to_vec()), ok()]
         })
     }
 
@@ -154,7 +163,7 @@ impl Script {
         let statuses = statuses.to_vec();
         Self::new(move |seen| {
             let status = statuses[(seen.number - 1) as usize % statuses.len()];
-            vec![Act::Send(if matches!(status, 204 | 304) {
+            vec![ScriptAction::Send(if matches!(status, 204 | 304) {
                 bodiless(status)
             } else {
                 answer(status, b"hello\n")
@@ -170,14 +179,14 @@ impl std::fmt::Debug for Script {
 }
 
 /// 200 with a small body.
-pub fn ok() -> Act {
-    Act::Send(answer(200, b"hello\n"))
+pub fn ok() -> ScriptAction {
+    ScriptAction::Send(answer(200, b"hello\n"))
 }
 
 /// [`ok`], telling a client of HTTP/1.0 that asked for it that the connection is kept.
-fn ok_to(seen: &Seen) -> Act {
+fn ok_to(seen: &ReceivedRequest) -> ScriptAction {
     if seen.version == "HTTP/1.0" && seen.keeps_alive() {
-        Act::Send(answer_with(200, &[("Connection", "keep-alive")], b"hello\n"))
+        ScriptAction::Send(answer_with(200, &[("Connection", "keep-alive")], b"hello\n"))
     } else {
         ok()
     }

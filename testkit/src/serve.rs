@@ -16,11 +16,11 @@ pub struct Serve {
 impl Serve {
     /// Starts `program serve --listen 127.0.0.1:0 WORDS…` and waits until it says where it serves.
     pub fn start(program: &Program, words: &[&str]) -> Self {
-        Self::start_on(program, &[SocketAddr::from(([127, 0, 0, 1], 0))], words)
+        Self::start_at(program, &[SocketAddr::from(([127, 0, 0, 1], 0))], words)
     }
 
     /// The same on these addresses, the last of which is [`Serve::address`].
-    pub fn start_on(program: &Program, addresses: &[SocketAddr], words: &[&str]) -> Self {
+    pub fn start_at(program: &Program, addresses: &[SocketAddr], words: &[&str]) -> Self {
         let listen = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let running = program.clone().args(["serve", "--listen", &listen]).args(words).start();
         // Its own word: that somebody accepts on a port does not say who.

@@ -64,7 +64,7 @@ impl Truth {
     }
 
     /// Requests with this request target.
-    pub fn of_path(&self, path: &str) -> u64 {
+    pub fn for_path(&self, path: &str) -> u64 {
         self.by_path.get(path).copied().unwrap_or(0)
     }
 }

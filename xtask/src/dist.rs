@@ -47,7 +47,7 @@ pub(crate) struct DistArguments {
 /// Makes everything; prints what was made and what was left out.
 pub(crate) fn run(root: &Path, arguments: &DistArguments) -> Result<()> {
     let watch = Stopwatch::start();
-    let release = Release::of(root)?;
+    let release = Release::from_root(root)?;
     let architectures =
         if arguments.target.is_empty() { Arch::ALL.to_vec() } else { arguments.target.clone() };
     let out = root.join(&arguments.out);
@@ -89,7 +89,7 @@ pub(crate) fn run(root: &Path, arguments: &DistArguments) -> Result<()> {
 /// What `cargo ci` does of it: each architecture that can be had here is built, without optimising, and run, and the
 /// container's recipe is held against the bundle. Returns what was left out.
 pub(crate) fn in_ci(root: &Path) -> Result<Vec<String>> {
-    let release = Release::of(root)?;
+    let release = Release::from_root(root)?;
     let mut skipped = Vec::new();
     let mut built = Vec::new();
     for arch in Arch::ALL {

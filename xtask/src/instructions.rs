@@ -11,11 +11,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use baseline::{Baseline, Row};
 use count::Counter;
-use kept::{Kept, Row};
 
+mod baseline;
 mod count;
-mod kept;
 
 /// The kept counts.
 const FILE: &str = "xtask/instructions.txt";
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, arguments: &InstructionsArguments) -> Result<()> 
         println!("SKIPPED {line}");
     }
     let path = root.join(FILE);
-    let mut kept = Kept::read(&path)?;
+    let mut kept = Baseline::read(&path)?;
     let Some(reason) = &arguments.accept else { return judge(&kept, &rows) };
     if skipped.is_empty() {
         kept.retain(&rows);
@@ -58,7 +58,7 @@ pub(crate) fn run(root: &Path, arguments: &InstructionsArguments) -> Result<()> 
 /// What `cargo ci` does of it; returns what was left out.
 pub(crate) fn in_ci(root: &Path) -> Result<Vec<String>> {
     let (rows, skipped) = count(root)?;
-    judge(&Kept::read(&root.join(FILE))?, &rows)?;
+    judge(&Baseline::read(&root.join(FILE))?, &rows)?;
     Ok(skipped)
 }
 
@@ -89,7 +89,7 @@ fn count(root: &Path) -> Result<(Vec<Row>, Vec<String>)> {
 }
 
 /// Prints the comparison; an error names every count that rose too far.
-fn judge(kept: &Kept, rows: &[Row]) -> Result<()> {
+fn judge(kept: &Baseline, rows: &[Row]) -> Result<()> {
     let mut risen = Vec::new();
     for row in rows {
         let Row { driver, case, count } = row;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn check(count: f64, passes: bool) {
-        let kept = Kept::parse("epoll alone 1000 first count\n").expect("is well formed");
+        let kept = Baseline::parse("epoll alone 1000 first count\n").expect("is well formed");
         let row = Row { driver: "epoll".to_owned(), case: "alone".to_owned(), count };
         assert_eq!(judge(&kept, &[row]).is_ok(), passes, "{count}");
     }
@@ -138,12 +138,12 @@ mod tests {
     #[test]
     fn a_count_without_a_kept_one_fails() {
         let row = Row { driver: "epoll".to_owned(), case: "new".to_owned(), count: 1.0 };
-        assert!(judge(&Kept::parse("").expect("is well formed"), &[row]).is_err());
+        assert!(judge(&Baseline::parse("").expect("is well formed"), &[row]).is_err());
     }
 
     #[test]
     fn the_kept_counts_are_those_that_are_counted() {
-        let kept = Kept::read(&crate::root().join(FILE)).expect("is well formed");
+        let kept = Baseline::read(&crate::root().join(FILE)).expect("is well formed");
         for driver in DRIVERS {
             for case in CASES {
                 assert!(kept.count(driver, case).is_some(), "{driver} {case}");

@@ -10,37 +10,38 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod calibrate;
 mod cli;
 mod commands;
-mod comparing;
+mod comparison;
 mod experiment;
 mod run;
 #[cfg(target_os = "linux")]
-mod tried;
+mod trace;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use wavetank_plan::{UserError, harmless_lines};
+use wavetank_plan::{UserError, sanitize_lines};
 
 use cli::{
-    CliExit, Command, ExplainArgs, FileFormat, LabArgs, LabDeed, OutFile, OutputFormat, RunsArgs, RunsDeed,
+    Command, ExplainArgs, FileFormat, LabArgs, LabCommand, OutFile, OutputFormat, ParseExit, RunsArgs,
+    RunsCommand,
 };
 
 fn main() -> ExitCode {
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
     // The lab's processes are this program again.
     #[cfg(target_os = "linux")]
-    if let Some(ended) = wavetank_lab::inner(&argv) {
+    if let Some(ended) = wavetank_lab::run_internal_command(&argv) {
         return ended.map_or_else(|error| refuse(&error, OutputFormat::Text), ExitCode::from);
     }
     let command = match cli::parse(argv) {
         Ok(command) => command,
-        Err(CliExit::Help(text)) => {
+        Err(ParseExit::Help(text)) => {
             return match run::output::print(&text) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => refuse(&error, OutputFormat::Text),
             };
         }
-        Err(CliExit::Error { error, json, out }) => {
+        Err(ParseExit::Error { error, json, out }) => {
             run::output::deliver_error(&error, &out);
             return refuse(&error, if json { OutputFormat::Json } else { OutputFormat::Text });
         }
@@ -78,7 +79,7 @@ fn main() -> ExitCode {
 /// The format errors are told in, and the files that are told of them, too.
 fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
     match command {
-        Command::Run(args) | Command::Lab(LabArgs { deed: LabDeed::Run { args, .. }, .. }) => {
+        Command::Run(args) | Command::Lab(LabArgs { deed: LabCommand::Run { args, .. }, .. }) => {
             (args.format, args.out.clone())
         }
         Command::Search(args) => (args.format, args.out.clone()),
@@ -92,13 +93,15 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Lab(LabArgs {
             deed:
-                LabDeed::Status { format: FileFormat::Json } | LabDeed::Check { format: FileFormat::Json, .. },
+                LabCommand::Status { format: FileFormat::Json }
+                | LabCommand::Check { format: FileFormat::Json, .. },
             ..
         })
         | Command::Explain(ExplainArgs { format: FileFormat::Json, .. })
         | Command::Runs(RunsArgs {
             deed:
-                RunsDeed::List { format: FileFormat::Json, .. } | RunsDeed::Show { format: FileFormat::Json, .. },
+                RunsCommand::List { format: FileFormat::Json, .. }
+                | RunsCommand::Show { format: FileFormat::Json, .. },
             ..
         }) => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
@@ -121,11 +124,11 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
 /// One clear message: as an object on stdout where one was asked for and no result is there, else in words on stderr.
 fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
     let on_stdout =
-        format != OutputFormat::Text && format.tells_errors() && error.code != run::output::UNWRITTEN;
+        format != OutputFormat::Text && format.can_hold_errors() && error.code != run::output::UNWRITTEN;
     let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
         // Names in it come from outside. Where stderr is gone too, the exit code is all that is left to tell.
-        let _ = writeln!(std::io::stderr(), "{}", harmless_lines(&error.with_code()));
+        let _ = writeln!(std::io::stderr(), "{}", sanitize_lines(&error.with_code()));
     }
     ExitCode::from(error.exit as u8)
 }

@@ -3,12 +3,12 @@
 use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
-use crate::compared::{Compared, LEVEL};
-use crate::{Basis, DRAWS, holm, runs_needed};
+use crate::metrics::{LEVEL, MetricComparison};
+use crate::{DRAWS, IntervalSource, holm, required_runs};
 
 /// What is told beside the values.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct CompareContext {
     /// Version of wavetank.
     pub version: String,
     /// Seed of what was drawn.
@@ -26,7 +26,7 @@ pub struct Told {
 }
 
 /// The comparison of `rows`.
-pub fn compare_doc(rows: &[Compared], told: Told) -> CompareDoc {
+pub fn compare_doc(rows: &[MetricComparison], told: CompareContext) -> CompareDoc {
     let first_level = LEVEL / rows.iter().filter(|row| row.judged).count().max(1) as f64;
     let regressions = told.max_regression.map(|limit| regressions(rows, limit));
     let mut metrics: Vec<MetricDoc> = rows.iter().map(|row| metric(row, first_level)).collect();
@@ -58,7 +58,7 @@ pub fn compare_doc(rows: &[Compared], told: Told) -> CompareDoc {
     }
 }
 
-fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswer {
+fn answer(rows: &[MetricComparison], metrics: &[MetricDoc], asked: bool) -> CompareAnswer {
     let any = |word: &str| metrics.iter().any(|metric| metric.regression.as_deref() == Some(word));
     // A value that stayed at none tells even of single runs, and must not speak for those beside it.
     let judged = || rows.iter().filter(|row| row.judged);
@@ -71,12 +71,12 @@ fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswe
         true if any("shown") => CompareAnswer::Regression,
         _ if !tells => CompareAnswer::Undecided,
         true => CompareAnswer::NoRegression,
-        false if rows.iter().any(Compared::differs) => CompareAnswer::Difference,
+        false if rows.iter().any(MetricComparison::differs) => CompareAnswer::Difference,
         false => CompareAnswer::NoDifference,
     }
 }
 
-fn metric(row: &Compared, first_level: f64) -> MetricDoc {
+fn metric(row: &MetricComparison, first_level: f64) -> MetricDoc {
     let ratio = row.ratio.filter(|_| has_ratio(row));
     let interval = ratio.and_then(|ratio| ratio.interval(LEVEL));
     let p = row.p_differs();
@@ -102,7 +102,7 @@ fn metric(row: &Compared, first_level: f64) -> MetricDoc {
         judged: row.judged,
         verdict: verdict.to_owned(),
         regression: None,
-        smallest_seen: row.ratio.and_then(|ratio| ratio.smallest_seen(first_level)).map(Number),
+        smallest_seen: row.ratio.and_then(|ratio| ratio.minimum_detectable_effect(first_level)).map(Number),
         runs_needed: if row.judged && !row.differs() { needed(row, first_level) } else { None },
         block_s: Number(block.as_secs_f64()),
         why: row.why.clone(),
@@ -110,38 +110,38 @@ fn metric(row: &Compared, first_level: f64) -> MetricDoc {
 }
 
 /// Neither side is 0 or unknown.
-fn has_ratio(row: &Compared) -> bool {
+fn has_ratio(row: &MetricComparison) -> bool {
     row.values.iter().all(|value| value.is_some_and(|value| value > 0.0))
 }
 
-const fn basis(basis: Basis) -> &'static str {
+const fn basis(basis: IntervalSource) -> &'static str {
     match basis {
-        Basis::Runs => "runs",
-        Basis::OtherSide => "other_side",
-        Basis::Blocks => "blocks",
-        Basis::Nothing => "nothing",
+        IntervalSource::Runs => "runs",
+        IntervalSource::OtherSide => "other_side",
+        IntervalSource::Blocks => "blocks",
+        IntervalSource::Nothing => "nothing",
     }
 }
 
 /// Runs a side that would show the difference seen. With one run a side it is a lower bound: only blocks tell how much a
 /// run varies.
-fn needed(row: &Compared, level: f64) -> Option<u32> {
+fn needed(row: &MetricComparison, level: f64) -> Option<u32> {
     let [a, b] = row.estimates?;
     let of_one = |side: &crate::Estimate| Some(side.spread().or(side.within)? * side.runs as f64);
     let variances: Vec<f64> = [of_one(&a), of_one(&b)].into_iter().flatten().collect();
     let mean = variances.iter().sum::<f64>() / variances.len() as f64;
-    (!variances.is_empty()).then(|| runs_needed(row.ratio?.log, mean, level)).flatten()
+    (!variances.is_empty()).then(|| required_runs(row.ratio?.log, mean, level)).flatten()
 }
 
 /// For each row whether a regression beyond `limit` is shown, can be excluded, or neither. A regression is `limit` more of
 /// what should be less, or `limit` less of what should be more. Shown: the chance of such a ratio without one is below
 /// 0.05, two-sided and corrected, which is to say that the interval's nearer end lies beyond the limit.
-fn regressions(rows: &[Compared], limit: f64) -> Vec<Option<String>> {
-    let bound = |row: &Compared| if row.more_is_better { 1.0 - limit } else { 1.0 + limit };
-    let judged = |row: &&Compared| row.judged;
+fn regressions(rows: &[MetricComparison], limit: f64) -> Vec<Option<String>> {
+    let bound = |row: &MetricComparison| if row.more_is_better { 1.0 - limit } else { 1.0 + limit };
+    let judged = |row: &&MetricComparison| row.judged;
     let p = rows.iter().filter(judged).map(|row| row.p_beyond(bound(row)).unwrap_or(1.0));
     let mut corrected = holm(&p.collect::<Vec<_>>()).into_iter();
-    let told = |row: &Compared| {
+    let told = |row: &MetricComparison| {
         let p = if row.judged { corrected.next() } else { None }?;
         let interval = row.ratio.filter(|_| has_ratio(row)).and_then(|ratio| ratio.interval(LEVEL));
         Some(match interval {
@@ -160,10 +160,10 @@ mod tests {
     use super::*;
     use crate::{Estimate, Ratio};
 
-    fn row(name: &str, a: &[f64], b: &[f64]) -> Compared {
-        let [of_a, of_b] = [a, b].map(|figures| Estimate::of_figures(figures).unwrap());
-        let ratio = Ratio::of(&of_a, &of_b);
-        Compared {
+    fn row(name: &str, a: &[f64], b: &[f64]) -> MetricComparison {
+        let [of_a, of_b] = [a, b].map(|figures| Estimate::from_scalars(figures).unwrap());
+        let ratio = Ratio::between(&of_a, &of_b);
+        MetricComparison {
             name: name.to_owned(),
             unit: "us",
             values: [Some(of_a.log.exp()), Some(of_b.log.exp())],
@@ -171,15 +171,15 @@ mod tests {
             ratio: Some(ratio),
             estimates: Some([of_a, of_b]),
             judged: true,
-            p_adjusted: ratio.p_differs(),
+            p_adjusted: ratio.p_value(),
             figure: false,
             why: String::new(),
         }
     }
 
     #[track_caller]
-    fn check(rows: &[Compared], limit: Option<f64>, answer: CompareAnswer, exit: u8) -> CompareDoc {
-        let doc = compare_doc(rows, Told { max_regression: limit, ..Told::default() });
+    fn check(rows: &[MetricComparison], limit: Option<f64>, answer: CompareAnswer, exit: u8) -> CompareDoc {
+        let doc = compare_doc(rows, CompareContext { max_regression: limit, ..CompareContext::default() });
         assert_eq!((doc.answer, doc.exit), (answer, exit), "{doc:?}");
         assert_eq!(CompareDoc::from_json(&doc.to_json()), Ok(doc.clone()));
         doc
@@ -211,9 +211,9 @@ mod tests {
     }
 
     /// A value of which there was none in so many runs.
-    fn none(runs: usize) -> Compared {
+    fn none(runs: usize) -> MetricComparison {
         let half = vec![0.5; runs];
-        Compared { values: [Some(0.0); 2], p_adjusted: Some(1.0), ..row("failed", &half, &half) }
+        MetricComparison { values: [Some(0.0); 2], p_adjusted: Some(1.0), ..row("failed", &half, &half) }
     }
 
     #[test]
@@ -228,7 +228,8 @@ mod tests {
         let single = row("p99", &[10.0], &[10.0]);
         check(&[none(1), single.clone()], Some(0.1), CompareAnswer::Undecided, 4);
         // Nor does one that is unknown in a run silence those that are not.
-        let unknown = Compared { ratio: None, p_adjusted: None, ..row("p50", &[10.0; 3], &[10.0; 3]) };
+        let unknown =
+            MetricComparison { ratio: None, p_adjusted: None, ..row("p50", &[10.0; 3], &[10.0; 3]) };
         let differs = row("p99", &[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]);
         check(&[unknown, differs], None, CompareAnswer::Difference, 0);
         check(&[none(1), single], None, CompareAnswer::Undecided, 0);
@@ -237,7 +238,10 @@ mod tests {
     #[test]
     fn what_is_not_shown_may_still_be_possible() {
         let word = |a: &[f64], b: &[f64]| {
-            let doc = compare_doc(&[row("p99", a, b)], Told { max_regression: Some(0.1), ..Told::default() });
+            let doc = compare_doc(
+                &[row("p99", a, b)],
+                CompareContext { max_regression: Some(0.1), ..CompareContext::default() },
+            );
             doc.metrics[0].regression.clone().unwrap()
         };
         assert_eq!(word(&[10.0, 10.1, 9.9], &[10.0, 10.1, 9.9]), "excluded");

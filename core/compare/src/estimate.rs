@@ -1,10 +1,10 @@
 //! [`Estimate`]: a value of one side and what it may be off by, on a logarithmic scale.
 
-use wavetank_pace::Random;
+use wavetank_pace::Philox;
 use wavetank_plan::Nanos;
 
-use crate::table::{Table, add};
-use crate::{Measure, Strip};
+use crate::resample_table::{ResampleTable, add};
+use crate::{ColumnCounts, Metric};
 
 /// Samples drawn at each level. The error of a variance drawn so often is 1 part in 22, of its root half of that.
 pub(crate) const DRAWS: u64 = 1_000;
@@ -38,16 +38,21 @@ impl Estimate {
     /// Two levels are drawn apart, since a run's own noise is in how much runs differ already: drawing blocks within drawn
     /// runs would count it twice (A. C. Davison and D. V. Hinkley, *Bootstrap Methods and their Application*, 1997, §3.8).
     /// The variance between runs is what is believed; where few runs agree by luck, the one within is its lower bound.
-    pub fn of(measures: &[Measure], strips: &[&Strip], draws: u64, random: &mut Random) -> Vec<Option<Self>> {
-        let table = Table::new(measures, strips);
-        let whole = table.whole();
+    pub fn bootstrap(
+        measures: &[Metric],
+        strips: &[&ColumnCounts],
+        draws: u64,
+        random: &mut Philox,
+    ) -> Vec<Option<Self>> {
+        let table = ResampleTable::new(measures, strips);
+        let whole = table.total();
         let n = table.runs.len();
         let between = if n > 1 { between(measures, &table, draws, random) } else { Vec::new() };
         let within = if table.is_cut { within(measures, &table, draws, random) } else { Vec::new() };
         let block = table.runs.iter().map(|run| run.block_length).max().unwrap_or_default();
         let blocks = if table.is_cut { (blocks(&table) + 1e-9) as usize } else { 0 };
         let level = |variances: &[Option<f64>], at: usize| variances.get(at).copied().flatten();
-        let one = |(at, measure): (usize, &Measure)| {
+        let one = |(at, measure): (usize, &Metric)| {
             Some(Self {
                 log: measure.log(&table.indices, &whole)?,
                 runs: n,
@@ -64,7 +69,7 @@ impl Estimate {
 
     /// Of figures that each run has one of, e.g. its memory: their geometric mean. `None` if there is none or one is not
     /// above 0.
-    pub fn of_figures(figures: &[f64]) -> Option<Self> {
+    pub fn from_scalars(figures: &[f64]) -> Option<Self> {
         if figures.is_empty() || figures.iter().any(|figure| !(figure.is_finite() && *figure > 0.0)) {
             return None;
         }
@@ -86,11 +91,11 @@ impl Estimate {
 
     /// The variance that is believed, without the resolution; `None` with one run.
     pub(crate) fn spread(&self) -> Option<f64> {
-        self.between.map(|between| between.max(self.least()))
+        self.between.map(|between| between.max(self.variance_floor()))
     }
 
     /// The variance that is there even if all runs were the same.
-    pub(crate) fn least(&self) -> f64 {
+    pub(crate) fn variance_floor(&self) -> f64 {
         self.within.unwrap_or(0.0).max(self.counting)
     }
 
@@ -102,7 +107,7 @@ impl Estimate {
 
 /// The variances by drawing whole runs with replacement. Of n runs a drawn sample varies by (n − 1)/n of what n new runs
 /// would, which matters where n is 3.
-fn between(measures: &[Measure], table: &Table, draws: u64, random: &mut Random) -> Vec<Option<f64>> {
+fn between(measures: &[Metric], table: &ResampleTable, draws: u64, random: &mut Philox) -> Vec<Option<f64>> {
     let n = table.runs.len();
     let mut spreads = vec![Spread::default(); measures.len()];
     let mut sum = vec![0; table.indices.len()];
@@ -118,14 +123,14 @@ fn between(measures: &[Measure], table: &Table, draws: u64, random: &mut Random)
 }
 
 /// The variances by drawing blocks within every run, each run as long as it was.
-fn within(measures: &[Measure], table: &Table, draws: u64, random: &mut Random) -> Vec<Option<f64>> {
+fn within(measures: &[Metric], table: &ResampleTable, draws: u64, random: &mut Philox) -> Vec<Option<f64>> {
     let mut spreads = vec![Spread::default(); measures.len()];
     let mut sum = vec![0; table.indices.len()];
     for _ in 0..draws {
         sum.fill(0);
         for run in &table.runs {
             for _ in 0..run.columns.div_ceil(run.block) {
-                add(&mut sum, run.block_at(random.below(run.columns as u64) as usize));
+                add(&mut sum, run.block(random.below(run.columns as u64) as usize));
             }
         }
         read(measures, table, &sum, &mut spreads);
@@ -139,11 +144,11 @@ fn within(measures: &[Measure], table: &Table, draws: u64, random: &mut Random) 
 }
 
 /// Blocks that all runs together are cut into.
-fn blocks(table: &Table) -> f64 {
+fn blocks(table: &ResampleTable) -> f64 {
     table.runs.iter().map(|run| run.columns as f64 / run.block as f64).sum()
 }
 
-fn read(measures: &[Measure], table: &Table, sum: &[u64], spreads: &mut [Spread]) {
+fn read(measures: &[Metric], table: &ResampleTable, sum: &[u64], spreads: &mut [Spread]) {
     for (measure, spread) in measures.iter().zip(spreads) {
         if let Some(log) = measure.log(&table.indices, sum) {
             spread.add(log);
@@ -177,18 +182,18 @@ mod tests {
     use super::*;
 
     /// A run whose columns all hold the same.
-    fn even(columns: usize, cells: &[(u16, u64)]) -> Strip {
-        Strip { columns: vec![cells.to_vec(); columns], ..Strip::default() }
+    fn even(columns: usize, cells: &[(u16, u64)]) -> ColumnCounts {
+        ColumnCounts { columns: vec![cells.to_vec(); columns], ..ColumnCounts::default() }
     }
 
-    fn of_one(measure: Measure, strips: &[&Strip]) -> Option<Estimate> {
-        Estimate::of(&[measure], strips, DRAWS, &mut Random::keyed(1, 0, 0)).remove(0)
+    fn of_one(measure: Metric, strips: &[&ColumnCounts]) -> Option<Estimate> {
+        Estimate::bootstrap(&[measure], strips, DRAWS, &mut Philox::keyed(1, 0, 0)).remove(0)
     }
 
     #[test]
     fn equal_runs_leave_only_the_resolution() {
         let strip = even(20, &[(100, 98), (900, 2)]);
-        let estimate = of_one(Measure::Percentile(99.0), &[&strip, &strip]).unwrap();
+        let estimate = of_one(Metric::Percentile(99.0), &[&strip, &strip]).unwrap();
         assert_eq!((estimate.between, estimate.within, estimate.runs), (Some(0.0), Some(0.0), 2));
         assert!(estimate.resolution > 0.0 && (estimate.block, estimate.blocks) == (Nanos::from_secs(2), 20));
     }
@@ -199,14 +204,18 @@ mod tests {
     fn blocks_are_as_long_in_runs_of_other_columns() {
         let (minutes, mut hour) = (even(600, &[(0, 9), (1, 1_000)]), even(225, &[(0, 144), (1, 16_000)]));
         hour.column = Nanos::from_secs(16);
-        let lengths = |strips: &[&Strip]| {
-            Table::new(&[Measure::Rate], strips).runs.iter().map(|run| run.block_length).collect::<Vec<_>>()
+        let lengths = |strips: &[&ColumnCounts]| {
+            ResampleTable::new(&[Metric::Rate], strips)
+                .runs
+                .iter()
+                .map(|run| run.block_length)
+                .collect::<Vec<_>>()
         };
         assert_eq!(lengths(&[&minutes, &minutes]), [Nanos::from_secs(2); 2]);
         assert_eq!(lengths(&[&minutes, &hour]), [Nanos::from_secs(32); 2]);
         let short = even(30, &[(0, 9), (1, 1_000)]);
         assert_eq!(lengths(&[&short, &hour]), [Nanos::from_secs(7), Nanos::from_secs(32)]);
-        let estimate = of_one(Measure::Rate, &[&short, &hour]).unwrap();
+        let estimate = of_one(Metric::Rate, &[&short, &hour]).unwrap();
         assert_eq!((estimate.block, estimate.blocks), (Nanos::from_secs(32), 4 + 112));
     }
 
@@ -214,10 +223,10 @@ mod tests {
     #[test]
     fn runs_vary_as_the_textbook_says() {
         let rates = [100_u64, 104, 96, 103, 97];
-        let strips: Vec<Strip> = rates.iter().map(|&n| even(20, &[(0, n), (1, 100)])).collect();
-        let strips: Vec<&Strip> = strips.iter().collect();
-        let estimate = of_one(Measure::Rate, &strips).unwrap();
-        let expected = Estimate::of_figures(&rates.map(|n| n as f64)).unwrap();
+        let strips: Vec<ColumnCounts> = rates.iter().map(|&n| even(20, &[(0, n), (1, 100)])).collect();
+        let strips: Vec<&ColumnCounts> = strips.iter().collect();
+        let estimate = of_one(Metric::Rate, &strips).unwrap();
+        let expected = Estimate::from_scalars(&rates.map(|n| n as f64)).unwrap();
         let ratio = estimate.between.unwrap() / expected.between.unwrap();
         assert!((0.85..1.15).contains(&ratio), "{ratio}");
         assert!((estimate.log - libm::log(1.0)).abs() < 1e-3, "{}", estimate.log);
@@ -225,12 +234,12 @@ mod tests {
 
     #[test]
     fn what_is_not_there_has_no_estimate() {
-        assert_eq!(of_one(Measure::Percentile(50.0), &[&Strip::default()]), None);
-        assert_eq!(of_one(Measure::Percentile(50.0), &[]), None);
+        assert_eq!(of_one(Metric::Percentile(50.0), &[&ColumnCounts::default()]), None);
+        assert_eq!(of_one(Metric::Percentile(50.0), &[]), None);
         let short = even(3, &[(5, 1)]);
-        let estimate = of_one(Measure::Percentile(50.0), &[&short]).unwrap();
+        let estimate = of_one(Metric::Percentile(50.0), &[&short]).unwrap();
         assert_eq!((estimate.between, estimate.within), (None, None));
-        assert_eq!(Estimate::of_figures(&[1.0, 0.0]), None);
-        assert_eq!(Estimate::of_figures(&[f64::NAN]), None);
+        assert_eq!(Estimate::from_scalars(&[1.0, 0.0]), None);
+        assert_eq!(Estimate::from_scalars(&[f64::NAN]), None);
     }
 }

@@ -6,27 +6,27 @@
 //! of few runs is corrected by Student's t, and many values compared at once by Holm. Everything drawn comes from a seed:
 //! the same runs compare the same on any machine.
 
-mod block;
-mod compared;
-mod cut;
+mod block_length;
+mod column_counts;
+mod comparability;
 mod doc;
 mod estimate;
 mod holm;
-mod likeness;
-mod measure;
+mod metric;
+mod metrics;
 mod ratio;
-mod strip;
+mod resample_table;
+mod run_series;
 mod student;
-mod table;
 
-pub use compared::{Compared, RunData, Wishes, compared};
-pub use cut::{Cut, Cutter, STEPS_MAX, ScopeCut, Timed};
-pub use doc::{Told, compare_doc};
+pub use column_counts::ColumnCounts;
+pub use comparability::{Machine, check_same_kind, differences, machines};
+pub use doc::{CompareContext, compare_doc};
 pub(crate) use estimate::DRAWS;
 pub use estimate::Estimate;
 pub use holm::holm;
-pub use likeness::{Machine, alike, machines, same_kind};
-pub use measure::Measure;
-pub(crate) use ratio::runs_needed;
-pub use ratio::{Basis, Ratio};
-pub use strip::Strip;
+pub use metric::Metric;
+pub use metrics::{CompareOptions, MetricComparison, SideRun, compare};
+pub(crate) use ratio::required_runs;
+pub use ratio::{IntervalSource, Ratio};
+pub use run_series::{LatencyBuckets, RunSeries, RunSeriesBuilder, STEPS_MAX, ScopeSeries};

@@ -5,7 +5,7 @@ use crate::student::{critical, two_sided};
 
 /// Where the width of an interval comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
+pub enum IntervalSource {
     /// From how much the runs of each side differ.
     Runs,
     /// One side is a single run: it is taken to vary as the other side's runs do.
@@ -27,7 +27,7 @@ pub struct Ratio {
     /// Degrees of freedom of `error`.
     pub freedom: f64,
     /// Where `error` comes from.
-    pub basis: Basis,
+    pub basis: IntervalSource,
 }
 
 impl Ratio {
@@ -36,24 +36,24 @@ impl Ratio {
     /// The error's degrees of freedom are Welch's (B. L. Welch, Biometrika 34, 1947): between few runs spread is known so badly
     /// that a percentile interval of the drawn samples would be far too narrow, and Student's t tells by how much
     /// (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015).
-    pub fn of(a: &Estimate, b: &Estimate) -> Self {
+    pub fn between(a: &Estimate, b: &Estimate) -> Self {
         let log = b.log - a.log;
         let known = a.resolution + b.resolution;
         let own = |side: &Estimate| (side.runs as f64 - 1.0).max(1.0);
         let (estimated, freedom, basis) = match (a.spread(), b.spread()) {
             (Some(of_a), Some(of_b)) => {
                 let sum = of_a + of_b;
-                (sum, satterthwaite(&[(of_a, own(a)), (of_b, own(b))], known), Basis::Runs)
+                (sum, satterthwaite(&[(of_a, own(a)), (of_b, own(b))], known), IntervalSource::Runs)
             }
             (Some(spread), None) => borrowed(spread, a, b, known),
             (None, Some(spread)) => borrowed(spread, b, a, known),
             (None, None) => match (a.within, b.within) {
                 (Some(_), Some(_)) => {
-                    let (of_a, of_b) = (a.least(), b.least());
+                    let (of_a, of_b) = (a.variance_floor(), b.variance_floor());
                     let parts = [(of_a, a.freedom_within()), (of_b, b.freedom_within())];
-                    (of_a + of_b, satterthwaite(&parts, known), Basis::Blocks)
+                    (of_a + of_b, satterthwaite(&parts, known), IntervalSource::Blocks)
                 }
-                _ => return Self { log, error: 0.0, freedom: 1.0, basis: Basis::Nothing },
+                _ => return Self { log, error: 0.0, freedom: 1.0, basis: IntervalSource::Nothing },
             },
         };
         Self { log, error: (estimated + known).sqrt(), freedom, basis }
@@ -67,7 +67,7 @@ impl Ratio {
     /// The interval of the ratio that holds the true one with chance 1 − `p`, if nothing but chance is at work; `None`
     /// without one.
     pub fn interval(&self, p: f64) -> Option<(f64, f64)> {
-        if self.basis == Basis::Nothing {
+        if self.basis == IntervalSource::Nothing {
             return None;
         }
         let half = critical(p, self.freedom) * self.error;
@@ -75,14 +75,14 @@ impl Ratio {
     }
 
     /// The chance of a ratio at least this far from 1 if the sides do not differ; `None` where the runs cannot tell.
-    pub fn p_differs(&self) -> Option<f64> {
+    pub fn p_value(&self) -> Option<f64> {
         self.tells().then(|| two_sided(self.log / self.error, self.freedom))
     }
 
     /// The chance of a ratio at least this far beyond `limit` if the true one is not: above a limit ≥ 1, below one < 1.
     /// Two-sided, so that 0.05 means that the end of the 95 % interval lies at the limit. `None` where the runs cannot tell;
     /// 1 where the ratio is not beyond the limit.
-    pub fn p_beyond(&self, limit: f64) -> Option<f64> {
+    pub fn p_value_beyond(&self, limit: f64) -> Option<f64> {
         let sign = if limit >= 1.0 { 1.0 } else { -1.0 };
         let beyond = sign * (self.log - libm::log(limit));
         self.tells().then(|| if beyond > 0.0 { two_sided(beyond / self.error, self.freedom) } else { 1.0 })
@@ -90,12 +90,12 @@ impl Ratio {
 
     /// The smallest difference, as a share of A, that would have been shown four times in five at level `p`; `None` where
     /// the runs cannot tell.
-    pub fn smallest_seen(&self, p: f64) -> Option<f64> {
+    pub fn minimum_detectable_effect(&self, p: f64) -> Option<f64> {
         self.tells().then(|| libm::exp(sum_of_quantiles(p, self.freedom) * self.error) - 1.0)
     }
 
     fn tells(&self) -> bool {
-        matches!(self.basis, Basis::Runs | Basis::OtherSide) && self.error > 0.0
+        matches!(self.basis, IntervalSource::Runs | IntervalSource::OtherSide) && self.error > 0.0
     }
 }
 
@@ -107,7 +107,7 @@ fn sum_of_quantiles(p: f64, freedom: f64) -> f64 {
 /// Runs a side at least to show a true `difference` of logarithms four times in five at level `p`, where one run's
 /// logarithm has the variance `of_one`; 3 at least, since two tell next to nothing of how much runs differ, and `None` above
 /// [`RUNS_MAX`].
-pub(crate) fn runs_needed(difference: f64, of_one: f64, p: f64) -> Option<u32> {
+pub(crate) fn required_runs(difference: f64, of_one: f64, p: f64) -> Option<u32> {
     let enough = |n: &u32| {
         let error = (2.0 * of_one / f64::from(*n)).sqrt();
         sum_of_quantiles(p, 2.0 * (f64::from(*n) - 1.0)) * error <= difference.abs()
@@ -119,11 +119,11 @@ pub(crate) fn runs_needed(difference: f64, of_one: f64, p: f64) -> Option<u32> {
 pub(crate) const RUNS_MAX: u32 = 100;
 
 /// One side is a single run. What n runs differ by says what one more would: their variance is n times that of their mean.
-fn borrowed(spread: f64, many: &Estimate, single: &Estimate, known: f64) -> (f64, f64, Basis) {
+fn borrowed(spread: f64, many: &Estimate, single: &Estimate, known: f64) -> (f64, f64, IntervalSource) {
     let n = many.runs as f64;
-    let of_single = (spread * n).max(single.least());
+    let of_single = (spread * n).max(single.variance_floor());
     let estimated = spread + of_single;
-    (estimated, satterthwaite(&[(estimated, n - 1.0)], known), Basis::OtherSide)
+    (estimated, satterthwaite(&[(estimated, n - 1.0)], known), IntervalSource::OtherSide)
 }
 
 /// Degrees of freedom of a sum of estimated variances, each with its own, and one that is known.
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn figures(values: &[f64]) -> Estimate {
-        Estimate::of_figures(values).unwrap()
+        Estimate::from_scalars(values).unwrap()
     }
 
     /// Against Welch's test by hand on the logarithms: t = 4.487 with 3.078 degrees of freedom.
@@ -146,11 +146,11 @@ mod tests {
     fn is_welchs_test_for_figures() {
         let a = figures(&[10.0, 10.4, 9.8, 10.1]);
         let b = figures(&[11.0, 11.9, 11.2]);
-        let ratio = Ratio::of(&a, &b);
+        let ratio = Ratio::between(&a, &b);
         assert!((ratio.value() - 1.127_82).abs() < 1e-5, "{}", ratio.value());
         assert!((ratio.freedom - 3.078).abs() < 0.05, "{}", ratio.freedom);
         assert!((ratio.log / ratio.error - 4.487).abs() < 0.01, "{}", ratio.log / ratio.error);
-        let p = ratio.p_differs().unwrap();
+        let p = ratio.p_value().unwrap();
         let (low, high) = ratio.interval(0.05).unwrap();
         assert!(low > 1.0 && high < 1.25, "{low} {high}");
         // The end of the interval that is as wide as p says lies at 1.
@@ -160,18 +160,24 @@ mod tests {
     #[test]
     fn single_runs_show_nothing() {
         let single = Estimate { within: Some(1e-4), blocks: 10, ..figures(&[10.0]) };
-        let ratio = Ratio::of(&single, &Estimate { log: single.log + 1.0, ..single });
-        assert_eq!((ratio.basis, ratio.p_differs(), ratio.smallest_seen(0.05)), (Basis::Blocks, None, None));
+        let ratio = Ratio::between(&single, &Estimate { log: single.log + 1.0, ..single });
+        assert_eq!(
+            (ratio.basis, ratio.p_value(), ratio.minimum_detectable_effect(0.05)),
+            (IntervalSource::Blocks, None, None)
+        );
         assert!(ratio.interval(0.05).unwrap().0 > 2.0);
-        let short = Ratio::of(&figures(&[10.0]), &figures(&[20.0]));
-        assert_eq!((short.basis, short.interval(0.05), short.p_beyond(1.1)), (Basis::Nothing, None, None));
+        let short = Ratio::between(&figures(&[10.0]), &figures(&[20.0]));
+        assert_eq!(
+            (short.basis, short.interval(0.05), short.p_value_beyond(1.1)),
+            (IntervalSource::Nothing, None, None)
+        );
     }
 
     #[test]
     fn one_run_is_measured_by_the_others_spread() {
         let many = figures(&[10.0, 10.2, 9.9, 10.1, 9.8]);
-        let ratio = Ratio::of(&many, &figures(&[11.0]));
-        assert_eq!(ratio.basis, Basis::OtherSide);
+        let ratio = Ratio::between(&many, &figures(&[11.0]));
+        assert_eq!(ratio.basis, IntervalSource::OtherSide);
         assert!((ratio.freedom - 4.0).abs() < 0.1, "{}", ratio.freedom);
         // 6 times the variance of a mean of five: the mean's own and five times that for the single run.
         let error = (6.0 * many.between.unwrap()).sqrt();
@@ -180,18 +186,19 @@ mod tests {
 
     #[test]
     fn beyond_a_limit_is_asked_in_one_direction() {
-        let ratio = Ratio::of(&figures(&[10.0, 10.1, 9.9]), &figures(&[13.0, 13.1, 12.9]));
-        let p = |limit| ratio.p_beyond(limit).unwrap();
+        let ratio = Ratio::between(&figures(&[10.0, 10.1, 9.9]), &figures(&[13.0, 13.1, 12.9]));
+        let p = |limit| ratio.p_value_beyond(limit).unwrap();
         assert!(p(1.1) < 0.01 && p(1.29) > 0.2 && p(1.4) > 0.999 && p(0.9) > 0.999);
-        assert!(ratio.p_differs().unwrap() < p(1.1));
+        assert!(ratio.p_value().unwrap() < p(1.1));
     }
 
     #[test]
     fn the_smaller_the_difference_the_more_runs() {
-        assert_eq!(runs_needed(0.5, 1e-4, 0.05), Some(3));
-        let (few, many) = (runs_needed(0.05, 9e-4, 0.05).unwrap(), runs_needed(0.02, 9e-4, 0.05).unwrap());
+        assert_eq!(required_runs(0.5, 1e-4, 0.05), Some(3));
+        let (few, many) =
+            (required_runs(0.05, 9e-4, 0.05).unwrap(), required_runs(0.02, 9e-4, 0.05).unwrap());
         assert!(few > 3 && many > 2 * few, "{few} {many}");
-        assert_eq!(runs_needed(1e-5, 1e-2, 0.05), None);
-        assert_eq!(runs_needed(0.0, 1e-2, 0.05), None);
+        assert_eq!(required_runs(1e-5, 1e-2, 0.05), None);
+        assert_eq!(required_runs(0.0, 1e-2, 0.05), None);
     }
 }

@@ -1,25 +1,25 @@
 //! Who set the limit, as far as the evidence goes.
 
 use wavetank_measure::{DropReason, ErrorClass, ThresholdResult};
-use wavetank_plan::{Part, RequestCount, Subject, Value};
+use wavetank_plan::{LatencyPart, RequestCounter, Subject, Value};
 
-use crate::facts::Case;
-use crate::{Blame, classes, failures};
+use crate::facts::RuleInput;
+use crate::{Blame, error_class_text, failures};
 
 /// Failures or drops above this share of offered explain what else is broken.
 const EXPLAINS_MIN: f64 = 0.01;
 
 /// Who is to blame for a broken condition that nothing excuses.
-pub(crate) fn of_broken(case: &Case<'_>, result: &ThresholdResult) -> Blame {
+pub(crate) fn blame_for_threshold(case: &RuleInput<'_>, result: &ThresholdResult) -> Blame {
     match &result.condition.subject {
-        Subject::Errors(name) => ErrorClass::from_name(name)
-            .map_or(Blame::Generator, |class| classes::blame(class, case.same_host)),
+        Subject::Errors(name) => ErrorClass::parse(name)
+            .map_or(Blame::Generator, |class| error_class_text::blame(class, case.same_host)),
         Subject::Status(_) | Subject::Check(_) => Blame::Target,
         // Who of the two was late at the doors, or why a host was busy, no rule tells yet.
         Subject::Skew(_) | Subject::Host(..) => Blame::Unknown,
-        Subject::Requests(RequestCount::Late, _) => Blame::Generator,
-        Subject::Requests(RequestCount::Dropped, _) => of_drops(case),
-        Subject::Requests(RequestCount::Failed, _) => failures::blame(case),
+        Subject::Requests(RequestCounter::Late, _) => Blame::Generator,
+        Subject::Requests(RequestCounter::Dropped, _) => of_drops(case),
+        Subject::Requests(RequestCounter::Failed, _) => failures::blame(case),
         Subject::Percentile(_, part, _)
         | Subject::Mean(part, _)
         | Subject::Min(part, _)
@@ -36,7 +36,7 @@ pub(crate) fn of_broken(case: &Case<'_>, result: &ThresholdResult) -> Blame {
 }
 
 /// Too little came: failures or drops explain it, if there are enough.
-fn of_shortfall(case: &Case<'_>) -> Blame {
+fn of_shortfall(case: &RuleInput<'_>) -> Blame {
     let counters = &case.judged.counters;
     let (failed, dropped) = (counters.failed(), counters.dropped());
     if (failed.max(dropped) as f64) < EXPLAINS_MIN * counters.offered.max(1) as f64 {
@@ -45,7 +45,7 @@ fn of_shortfall(case: &Case<'_>) -> Blame {
     if failed >= dropped { failures::blame(case) } else { of_drops(case) }
 }
 
-fn of_drops(case: &Case<'_>) -> Blame {
+fn of_drops(case: &RuleInput<'_>) -> Blame {
     let at_max_open = case.judged.counters.dropped_by[DropReason::MaxOpen as usize];
     let of_target = at_max_open - case.facts.validity.max_open_while_full.min(at_max_open);
     if of_target * 2 >= case.judged.counters.dropped() { Blame::Target } else { Blame::Generator }
@@ -53,16 +53,20 @@ fn of_drops(case: &Case<'_>) -> Blame {
 
 /// Where the time went. Beyond the first byte sent it is the target's if no network lies between; otherwise
 /// client evidence cannot tell the two apart.
-fn of_time(case: &Case<'_>, result: &ThresholdResult, part: Part) -> Blame {
+fn of_time(case: &RuleInput<'_>, result: &ThresholdResult, part: LatencyPart) -> Blame {
     let behind = if case.same_host { Blame::Target } else { Blame::Unknown };
     match part {
-        Part::Lag => Blame::Generator,
+        LatencyPart::Lag => Blame::Generator,
         // Waiting for a pooled connection is a matter of the pool's size as much as of the target.
-        Part::Wait => Blame::Unknown,
-        Part::Failed => failures::blame(case),
-        Part::Service | Part::Connect | Part::Tls | Part::Ttfb | Part::Transfer => behind,
-        Part::Response if result.value.is_none() && result.ok == Some(false) => of_drops(case),
-        Part::Response => {
+        LatencyPart::Wait => Blame::Unknown,
+        LatencyPart::Failed => failures::blame(case),
+        LatencyPart::Service
+        | LatencyPart::Connect
+        | LatencyPart::Tls
+        | LatencyPart::Ttfb
+        | LatencyPart::Transfer => behind,
+        LatencyPart::Response if result.value.is_none() && result.ok == Some(false) => of_drops(case),
+        LatencyPart::Response => {
             let q = match result.condition.subject {
                 Subject::Percentile(q, ..) => q,
                 _ => 100.0,

@@ -4,10 +4,10 @@ use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
 use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
 use wavetank_plan::{ExitCode, Plan};
 
-use crate::facts::{Case, Facts};
+use crate::facts::{Facts, RuleInput};
 use crate::{
-    Blame, Circumstances, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, drift,
-    failures, held, matters, notes, standstill, words,
+    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, doubt_scope, drift,
+    error_class_text, failures, format, held, notes, stall, validity_rules,
 };
 
 /// Losses that the headline names; the others are counted.
@@ -27,14 +27,14 @@ struct Cause {
 }
 
 /// Diagnose a run from its book. The same book and ending give the same diagnosis.
-pub fn diagnose(plan: &Plan, ledger: &Ledger, ending: &Ending, circumstances: &Circumstances) -> Diagnosis {
-    diagnose_facts(&Facts::of(plan, ledger, ending, circumstances))
+pub fn diagnose(plan: &Plan, ledger: &Ledger, ending: &RunEnd, circumstances: &RunContext) -> Diagnosis {
+    diagnose_facts(&Facts::new(plan, ledger, ending, circumstances))
 }
 
 /// Compose verdict, blame, findings and notes.
 pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
-    let case = Case::new(facts);
-    let mut doubts = doubts::doubts(&case);
+    let case = RuleInput::new(facts);
+    let mut doubts = validity_rules::doubts(&case);
     let mut decisive = Vec::new();
     let mut causes = ending(&case, &mut decisive);
     if loaded(facts.ending) {
@@ -60,7 +60,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     findings.extend(doubts);
     findings.extend(steal(&case));
     if loaded(facts.ending) {
-        findings.extend(standstill::finding(&case));
+        findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
@@ -71,12 +71,12 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
 }
 
 /// Whether load was sent, so that thresholds have a meaning.
-const fn loaded(ending: &Ending) -> bool {
-    !matches!(ending, Ending::ProbeFailed { .. } | Ending::BeforeFailed | Ending::NeverBegan { .. })
+const fn loaded(ending: &RunEnd) -> bool {
+    !matches!(ending, RunEnd::ProbeFailed { .. } | RunEnd::BeforeFailed | RunEnd::NeverBegan { .. })
 }
 
 /// What the way the run ended means by itself.
-fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
+fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
     let cause = |status, reason: &str, headline: &str| Cause {
         status,
         reason: reason.to_owned(),
@@ -85,13 +85,13 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
     };
     match case.facts.ending {
         // A short or counted run can be as hopeless as one that was stopped for it.
-        Ending::Finished => {
+        RunEnd::Finished => {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
-        Ending::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        Ending::Signal => vec![cause(Status::Incomplete, "signal", "interrupted by a signal")],
-        Ending::Stopped => vec![cause(Status::Incomplete, "stopped", "stopped by hand")],
-        Ending::StopFired { condition, at } => {
+        RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
+        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", "interrupted by a signal")],
+        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", "stopped by hand")],
+        RunEnd::StopFired { condition, at } => {
             let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
             // Without its result nothing can excuse it.
             let unknown = case.facts.stop.is_none();
@@ -100,19 +100,19 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
                 .into_iter()
                 .collect()
         }
-        Ending::StepFailed { step, scenario } => {
+        RunEnd::StepFailed { step, scenario } => {
             let of = if scenario.is_empty() { String::new() } else { format!(" of {scenario}") };
             let headline = format!("{step}{of} failed, and its `on_failure` ends the run");
             vec![Cause { blame: Blame::Unknown, ..cause(Status::Fail, "on_failure", &headline) }]
         }
-        Ending::NeverBegan { waited } => {
+        RunEnd::NeverBegan { waited } => {
             let headline = format!("no load was sent: its connections were not opened within {waited}");
             decisive.push(never_began(case, &headline));
             vec![cause(Status::Incomplete, "never_began", &headline)]
         }
-        Ending::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
-        Ending::BeforeFailed => {
-            let broken = case.facts.circumstances.before.broken();
+        RunEnd::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
+        RunEnd::BeforeFailed => {
+            let broken = case.facts.circumstances.before.failures();
             let first = broken.first().map_or("a step of `before` broke", String::as_str);
             let headline = format!("no load was sent: {first}");
             decisive.extend(around("before", Blame::Unknown, &broken));
@@ -123,7 +123,7 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
 
 /// What the run's `after` found broken fails it, whatever the load came to.
 fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
-    let broken = facts.circumstances.after.broken();
+    let broken = facts.circumstances.after.failures();
     let first = broken.first()?;
     let headline = format!("after the load: {first}");
     decisive.extend(around("after", Blame::Target, &broken));
@@ -145,7 +145,7 @@ fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
 }
 
 /// Every opening ends with its timeout and was given that long, so it was this host that did not come to it.
-fn never_began(case: &Case<'_>, headline: &str) -> Finding {
+fn never_began(case: &RuleInput<'_>, headline: &str) -> Finding {
     let planned = case.facts.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
     Finding {
         code: "never_began",
@@ -154,7 +154,7 @@ fn never_began(case: &Case<'_>, headline: &str) -> Finding {
         message: headline.to_owned(),
         evidence: format!(
             "{} connections · {} load threads · connect timeout {}",
-            words::count(planned),
+            format::count(planned),
             case.facts.plan.threads,
             case.facts.plan.http.connect_timeout
         ),
@@ -165,30 +165,30 @@ fn never_began(case: &Case<'_>, headline: &str) -> Finding {
 }
 
 /// Nothing was done and everything failed alike: blame by errno.
-fn hopeless(case: &Case<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> Cause {
+fn hopeless(case: &RuleInput<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> Cause {
     let mut evidence = format!(
         "{} of {} failed",
-        words::count(case.judged.counters.failed()),
-        words::count(case.judged.counters.offered)
+        format::count(case.judged.counters.failed()),
+        format::count(case.judged.counters.offered)
     );
     let fault = case.fault(class);
     evidence.extend(fault.iter().flat_map(|fault| [" · ", fault]));
-    let finding = classes::all_failed(class, case, evidence, fault);
+    let finding = error_class_text::all_failed(class, case, evidence, fault);
     let (blame, headline) = (finding.blame, finding.message.clone());
     decisive.push(finding);
     Cause { status: by_errno(class), reason: class.name().to_owned(), blame, headline }
 }
 
-fn probe(case: &Case<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<Finding>) -> Cause {
+fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<Finding>) -> Cause {
     let headline = format!("no answer to the probe: {message}");
-    let blame = classes::blame(class, case.same_host);
+    let blame = error_class_text::blame(class, case.same_host);
     decisive.push(Finding {
         code: class.name(),
         blame,
         decisive: true,
         message: headline.clone(),
-        evidence: classes::in_words(class).to_owned(),
-        hint: classes::hint_for(class, Some(message)).to_owned(),
+        evidence: error_class_text::description(class).to_owned(),
+        hint: error_class_text::hint_for(class, Some(message)).to_owned(),
     });
     Cause { status: by_errno(class), reason: "probe".to_owned(), blame, headline }
 }
@@ -198,7 +198,7 @@ const fn by_errno(class: ErrorClass) -> Status {
 }
 
 /// Counters that do not add up void everything.
-fn accounting(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
+fn accounting(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
     let own = case.facts.violations.iter().map(ToString::to_string);
     let dump: Vec<_> = own.chain(case.facts.circumstances.accounting.iter().cloned()).collect();
     let identity = case.facts.violations.first().map_or("of one load thread", |first| first.identity);
@@ -224,10 +224,10 @@ fn accounting(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
 
 /// Broken thresholds and the stop condition that fired: failures, unless doubt about the generator could turn
 /// every one of them.
-fn judged(case: &Case<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> Vec<Cause> {
+fn judged(case: &RuleInput<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> Vec<Cause> {
     let broken = case.facts.results.iter().filter(|result| result.ok == Some(false));
-    let broken = broken.map(|result| (result, words::broke(result)));
-    let fired = case.facts.stop.iter().map(|stop| (stop, words::fired(stop)));
+    let broken = broken.map(|result| (result, format::broken_threshold_text(result)));
+    let fired = case.facts.stop.iter().map(|stop| (stop, format::stop_condition_text(stop)));
     let (mut proven, mut causes, mut excuses) = (Vec::new(), Vec::new(), Vec::new());
     for (result, headline) in broken.chain(fired) {
         let cause = |blame| Cause {
@@ -236,8 +236,10 @@ fn judged(case: &Case<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> V
             blame,
             headline: headline.clone(),
         };
-        match matters::excuse(case, result, &headline, !doubts.is_empty()) {
-            None if matters::is_proof(case, result) => proven.push(cause(blame::of_broken(case, result))),
+        match doubt_scope::generator_excuse(case, result, &headline, !doubts.is_empty()) {
+            None if doubt_scope::proves_target_fault(case, result) => {
+                proven.push(cause(blame::blame_for_threshold(case, result)))
+            }
             None => causes.push(cause(Blame::Unknown)),
             Some(excuse) => {
                 causes.push(cause(Blame::Unknown));
@@ -245,7 +247,8 @@ fn judged(case: &Case<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> V
             }
         }
     }
-    let whole: Vec<_> = matters::generator_share(case).into_iter().chain(matters::knee(case)).collect();
+    let whole: Vec<_> =
+        doubt_scope::generator_share(case).into_iter().chain(doubt_scope::knee(case)).collect();
     let mut all: Vec<_> = whole.iter().map(invalid).collect();
     if proven.is_empty() {
         all.extend(excuses.iter().map(invalid));
@@ -292,14 +295,14 @@ fn undecided(facts: &Facts<'_>) -> Vec<Cause> {
         status: Status::Incomplete,
         reason: "undecided".to_owned(),
         blame: Blame::None,
-        headline: notes::in_doubt(result),
+        headline: notes::undecided_text(result),
     };
     undecided.map(cause).collect()
 }
 
 /// The weightiest status, its reasons first, each once.
-fn verdict(case: &Case<'_>, causes: &[Cause]) -> Verdict {
-    let signal = matches!(case.facts.ending, Ending::Signal);
+fn verdict(case: &RuleInput<'_>, causes: &[Cause]) -> Verdict {
+    let signal = matches!(case.facts.ending, RunEnd::Signal);
     let weight = |status: Status| match status {
         Status::Incomplete if signal => 0,
         Status::Invalid => 1,
@@ -338,13 +341,13 @@ fn verdict(case: &Case<'_>, causes: &[Cause]) -> Verdict {
 /// `failed < 1 %`. It broke on this side and proves nothing against the target: rule (b) makes the run invalid. The
 /// same shortage is told alike in both, with its blame, its count and its cure; they differ in the exit code because
 /// only one of them breaks what was promised.
-fn is_lower_bound(case: &Case<'_>) -> bool {
+fn is_lower_bound(case: &RuleInput<'_>) -> bool {
     let validity = &case.facts.validity;
     let short = validity.generator_dropped.fraction() + validity.generator_failed.fraction();
-    case.is_closed() && (doubts::is_full(validity) || short > INVALID_GENERATOR_SHARE)
+    case.is_closed() && (validity_rules::is_full(validity) || short > INVALID_GENERATOR_SHARE)
 }
 
-fn headline(case: &Case<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
+fn headline(case: &RuleInput<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
     let first = causes
         .iter()
         .find(|cause| cause.status == verdict.status && verdict.reasons.first() == Some(&cause.reason));
@@ -359,9 +362,9 @@ fn headline(case: &Case<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
 }
 
 /// Precedence: 130 signal > 3 invalid > 4 incomplete > 1 fail > 0 pass; 2 and 5 never come this far.
-const fn exit(ending: &Ending, status: Status) -> ExitCode {
+const fn exit(ending: &RunEnd, status: Status) -> ExitCode {
     match (ending, status) {
-        (Ending::Signal, _) => ExitCode::Signal,
+        (RunEnd::Signal, _) => ExitCode::Signal,
         (_, Status::Invalid) => ExitCode::Invalid,
         (_, Status::Incomplete) => ExitCode::Incomplete,
         (_, Status::Fail) => ExitCode::Fail,
@@ -370,13 +373,13 @@ const fn exit(ending: &Ending, status: Status) -> ExitCode {
 }
 
 /// Steal of that size is no circumstance any more.
-fn steal(case: &Case<'_>) -> Option<Finding> {
+fn steal(case: &RuleInput<'_>) -> Option<Finding> {
     let steal = case.facts.circumstances.steal.filter(|&steal| steal >= notes::STEAL_MAX)?;
     Some(Finding {
         code: "steal",
         blame: Blame::Generator,
         decisive: false,
-        message: format!("the hypervisor took {} of CPU time", words::percent(steal)),
+        message: format!("the hypervisor took {} of CPU time", format::percent(steal)),
         evidence: "steal of /proc/stat".to_owned(),
         hint: "a larger or dedicated machine; times measured here contain the pauses".to_owned(),
     })

@@ -3,13 +3,13 @@
 //! Whoever holds connections for an hour wants to know whether the second hour would look like the first. Each rule asks
 //! for a trend that chance does not make, and for a change that somebody would mind.
 
-use wavetank_measure::{HeldPhase, HeldSecond, HostSample, Observed, Plateau};
+use wavetank_measure::{HeldPhase, HeldSecond, HostSample, Observations, Plateau};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::show_size;
 
-use crate::facts::Case;
+use crate::facts::RuleInput;
 use crate::trend::{SECONDS_MIN, Trend};
-use crate::{Blame, Finding, doubts, words};
+use crate::{Blame, Finding, format, validity_rules};
 
 /// Requests in flight and p99 are to change by this share of what they were.
 const SHARE_MIN: f64 = 0.5;
@@ -31,33 +31,33 @@ const MEMORY_EACH_MIN: f64 = 256.0;
 const MEMORY_MIN: f64 = 32e6;
 
 /// What drifted on each plateau of at least half a minute.
-pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let plateaus = case.facts.totals.held.plateaus();
     let long = plateaus.filter(|(_, plateau)| plateau.seconds >= SECONDS_MIN as u64);
     let rules = |(held, plateau): (&HeldPhase, &Plateau)| {
         let name = case.facts.plan.phases[usize::from(held.phase)].name.clone();
-        let seconds = plateau.kept.kept();
+        let seconds = plateau.kept.as_slice();
         [in_flight(case, &name, seconds), p99(case, &name, seconds), memory(case, &name, seconds)]
     };
     long.flat_map(rules).flatten().collect()
 }
 
-fn in_flight(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
+fn in_flight(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
     let values: Vec<_> = seconds.iter().map(|second| (at(second.at), second.in_flight as f64)).collect();
-    let trend = Trend::of(&values)?;
+    let trend = Trend::fit(&values)?;
     let held = seconds.iter().map(|second| second.held).max().unwrap_or(0) as f64;
     let enough = IN_FLIGHT_MIN.max(held * IN_FLIGHT_OF_HELD);
     let minded = trend.change().abs() >= enough && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {
-        let values = [trend.from, trend.to].map(|value| words::count(value.max(0.0).round() as u64));
+        let values = [trend.from, trend.to].map(|value| format::count(value.max(0.0).round() as u64));
         drifted(case, "drift_in_flight", "requests in flight", phase, &trend, &values)
     })
 }
 
-fn p99(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
+fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
     let telling = seconds.iter().filter(|second| second.answered >= ANSWERS_MIN);
     let values: Vec<_> = telling.map(|second| (at(second.at), second.p99_ns as f64)).collect();
-    let trend = Trend::of(&values)?;
+    let trend = Trend::fit(&values)?;
     let minded = trend.change().abs() >= P99_MIN && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {
         let values = [trend.from, trend.to].map(|value| Nanos(value.max(0.0) as i64).to_string());
@@ -67,7 +67,7 @@ fn p99(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> 
 
 /// What came of the target's doing, or of ours, while nothing of the load changed.
 fn drifted(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     code: &'static str,
     what: &str,
     phase: &str,
@@ -76,7 +76,7 @@ fn drifted(
 ) -> Finding {
     let rises = trend.change() > 0.0;
     // A generator in doubt may be what holds answers up.
-    let doubted = !doubts::doubts(case).is_empty();
+    let doubted = !validity_rules::doubts(case).is_empty();
     let blame = if rises && !doubted { Blame::Target } else { Blame::Unknown };
     let hint = match (rises, doubted) {
         (true, false) => {
@@ -95,10 +95,10 @@ fn drifted(
     }
 }
 
-fn memory(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
+fn memory(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
     let observed = case.facts.observed;
     let values = memory_each(observed, seconds);
-    let trend = Trend::of(&values)?;
+    let trend = Trend::fit(&values)?;
     let held = seconds.iter().map(|second| second.held).min().unwrap_or(0) as f64;
     let minded = trend.change() >= MEMORY_EACH_MIN
         && trend.change() * held >= MEMORY_MIN
@@ -117,7 +117,7 @@ fn memory(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Findin
         message: format!(
             "memory per connection rose from {from} to {to} over {phase} (kernel{both} and wavetank)"
         ),
-        evidence: format!("{} · {} of it is wavetank's own", evidence(&trend), words::percent(own)),
+        evidence: format!("{} · {} of it is wavetank's own", evidence(&trend), format::percent(own)),
         hint: if ours {
             "wavetank itself grew: fewer connections in this process, and please report it"
         } else {
@@ -128,7 +128,7 @@ fn memory(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Findin
 }
 
 /// Bytes per connection above what was there before the load, at the seconds that have a sample.
-fn memory_each(observed: &Observed, seconds: &[HeldSecond]) -> Vec<(f64, f64)> {
+fn memory_each(observed: &Observations, seconds: &[HeldSecond]) -> Vec<(f64, f64)> {
     let Some(before) = observed.host_before() else { return Vec::new() };
     let base = taken(before);
     let each = |second: &HeldSecond| {
@@ -140,7 +140,7 @@ fn memory_each(observed: &Observed, seconds: &[HeldSecond]) -> Vec<(f64, f64)> {
 }
 
 /// The share of `change` bytes that this process grew by from the first to the last of `seconds`.
-fn own_part(observed: &Observed, seconds: &[HeldSecond], change: f64) -> f64 {
+fn own_part(observed: &Observations, seconds: &[HeldSecond], change: f64) -> f64 {
     let rss = |second: Option<&HeldSecond>| {
         second.and_then(|second| sample_of(observed, second)).map(|sample| sample.rss_bytes as f64)
     };
@@ -151,7 +151,7 @@ fn own_part(observed: &Observed, seconds: &[HeldSecond], change: f64) -> f64 {
 }
 
 /// The sample taken within half a second of a second's end.
-fn sample_of<'a>(observed: &'a Observed, second: &HeldSecond) -> Option<&'a HostSample> {
+fn sample_of<'a>(observed: &'a Observations, second: &HeldSecond) -> Option<&'a HostSample> {
     let sample = observed.host_at(second.at)?;
     (sample.at.0.abs_diff(second.at.0) <= Nanos::SECOND.0.unsigned_abs() / 2).then_some(sample)
 }

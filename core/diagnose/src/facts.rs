@@ -1,11 +1,12 @@
 //! [`Facts`]: everything a verdict is composed of.
 
 use wavetank_measure::{
-    ErrorClass, Ledger, Observed, Selection, Standstills, ThresholdResult, Totals, Validity, View, Violation,
+    ErrorClass, GeneratorHealth, Ledger, Observations, Selection, Stalls, ThresholdResult, Totals,
+    TotalsView, Violation,
 };
 use wavetank_plan::{Load, Plan};
 
-use crate::{Circumstances, Ending};
+use crate::{RunContext, RunEnd};
 
 /// Everything a verdict is composed of. Facts only: what they mean is decided here and nowhere else.
 #[derive(Clone, Debug)]
@@ -15,39 +16,39 @@ pub struct Facts<'a> {
     /// What was measured.
     pub totals: &'a Totals,
     /// What was seen beside the load.
-    pub observed: &'a Observed,
+    pub observed: &'a Observations,
     /// How the thresholds came out, the implicit ones among them.
     pub results: Vec<ThresholdResult>,
     /// The stop condition that fired, as one that must hold and does not ([`Ledger::stop_result`]).
     pub stop: Option<ThresholdResult>,
     /// How the generator fared.
-    pub validity: Validity,
+    pub validity: GeneratorHealth,
     /// When no request ended though enough of them waited.
-    pub standstills: Standstills,
+    pub standstills: Stalls,
     /// Counters that do not add up.
     pub violations: &'a [Violation],
     /// How the run ended.
-    pub ending: &'a Ending,
+    pub ending: &'a RunEnd,
     /// What surrounded it.
-    pub circumstances: &'a Circumstances,
+    pub circumstances: &'a RunContext,
 }
 
 /// [`Facts`] with what every rule asks of them, worked out once.
-pub(crate) struct Case<'a> {
+pub(crate) struct RuleInput<'a> {
     pub(crate) facts: &'a Facts<'a>,
     /// Totals of all judged keys.
-    pub(crate) judged: View,
+    pub(crate) judged: TotalsView,
     /// No network lies between: load and target share a host.
     pub(crate) same_host: bool,
 }
 
 impl<'a> Facts<'a> {
     /// The facts of a run whose book is closed.
-    pub fn of(
+    pub fn new(
         plan: &'a Plan,
         ledger: &'a Ledger,
-        ending: &'a Ending,
-        circumstances: &'a Circumstances,
+        ending: &'a RunEnd,
+        circumstances: &'a RunContext,
     ) -> Self {
         Self {
             plan,
@@ -64,10 +65,10 @@ impl<'a> Facts<'a> {
     }
 }
 
-impl<'a> Case<'a> {
+impl<'a> RuleInput<'a> {
     pub(crate) fn new(facts: &'a Facts<'a>) -> Self {
         let plan = facts.plan;
-        let mut addresses = plan.targets.iter().flat_map(|target| plan.way_to(target)).peekable();
+        let mut addresses = plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).peekable();
         let loopback = addresses.peek().is_some() && addresses.all(|address| address.ip().is_loopback());
         let judged = facts.totals.view(Selection::Judged);
         Self { facts, judged, same_host: loopback || facts.circumstances.same_host }

@@ -3,8 +3,8 @@
 use wavetank_measure::{ErrorClass, Histogram};
 use wavetank_plan::Nanos;
 
-use crate::facts::Case;
-use crate::{Blame, Finding, classes, words};
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, error_class_text, format};
 
 /// Most classes listed; further ones are in the numbers.
 const CLASSES_MAX: usize = 3;
@@ -24,7 +24,7 @@ const SAME_AGE_WIDTH: f64 = 1.02;
 const SAME_AGE_NS_MIN: u64 = 500_000_000;
 
 /// The classes that matter, the most frequent first. `all`: also the rare ones, because the run failed.
-pub(crate) fn findings(case: &Case<'_>, all: bool) -> Vec<Finding> {
+pub(crate) fn findings(case: &RuleInput<'_>, all: bool) -> Vec<Finding> {
     let offered = case.judged.counters.offered.max(1) as f64;
     let matters = |&(_, n): &(ErrorClass, u64)| all || n as f64 >= SHARE_MIN * offered;
     let listed = case.classes().into_iter().filter(matters).take(CLASSES_MAX);
@@ -32,40 +32,40 @@ pub(crate) fn findings(case: &Case<'_>, all: bool) -> Vec<Finding> {
 }
 
 /// Who is to blame for most of the failures; unknown where there are none.
-pub(crate) fn blame(case: &Case<'_>) -> Blame {
+pub(crate) fn blame(case: &RuleInput<'_>) -> Blame {
     let dominant = case.classes().first().map(|&(class, _)| class);
-    dominant.map_or(Blame::Unknown, |class| classes::blame(class, case.same_host))
+    dominant.map_or(Blame::Unknown, |class| error_class_text::blame(class, case.same_host))
 }
 
-fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
+fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let counters = &case.judged.counters;
     let timeout = match class {
         ErrorClass::RequestTimeout => Some(case.facts.plan.http.timeout),
         ErrorClass::ConnectTimeout => Some(case.facts.plan.http.connect_timeout),
         _ => None,
     };
-    let told = classes::told(case, class);
+    let told = error_class_text::description_for_run(case, class);
     let message = match timeout {
         // All of them by nature: the timeout is what ended them.
-        Some(age) => format!("{} ended at exactly {age}: raise the timeout", words::requests(n)),
-        None => format!("{} failed: {}", words::requests(n), told),
+        Some(age) => format!("{} ended at exactly {age}: raise the timeout", format::requests(n)),
+        None => format!("{} failed: {}", format::requests(n), told),
     };
     let mut evidence =
-        vec![format!("{} of offered", words::percent(n as f64 / counters.offered.max(1) as f64))];
+        vec![format!("{} of offered", format::percent(n as f64 / counters.offered.max(1) as f64))];
     if class == ErrorClass::Status {
-        evidence.extend(classes::unexpected_statuses(case));
+        evidence.extend(error_class_text::unexpected_statuses(case));
     }
     let fault = case.fault(class);
     evidence.extend(fault.map(str::to_owned));
     let evidence = evidence.join(" · ");
-    let blame = classes::blame(class, case.same_host);
+    let blame = error_class_text::blame(class, case.same_host);
     let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
-    let hint = if is_rare { STATUS_RARE_HINT } else { classes::best_hint(class, fault, told) };
+    let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, told) };
     Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }
 }
 
 /// Failures without a timeout of ours that nevertheless share one age: somebody else's timeout.
-fn same_age(case: &Case<'_>) -> Option<Finding> {
+fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
     let failed = &case.judged.failed;
     let (age_ns, n) = densest(failed)?;
     let enough = n >= SAME_AGE_MIN && n as f64 >= SAME_AGE_SHARE * failed.count() as f64;
@@ -73,11 +73,11 @@ fn same_age(case: &Case<'_>) -> Option<Finding> {
         code: "same_age",
         blame: Blame::Unknown,
         decisive: false,
-        message: format!("{} failed at the same age, {}", words::requests(n), Nanos(age_ns as i64)),
+        message: format!("{} failed at the same age, {}", format::requests(n), Nanos(age_ns as i64)),
         evidence: format!(
             "{} of {} failures that are no timeout of ours",
-            words::count(n),
-            words::count(failed.count())
+            format::count(n),
+            format::count(failed.count())
         ),
         hint: "something on the way ends them at that age: look for such a timeout in balancer and server"
             .to_owned(),

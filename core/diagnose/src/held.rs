@@ -3,15 +3,15 @@
 use wavetank_measure::{HeldPhase, Plateau};
 use wavetank_plan::{Nanos, Subject};
 
-use crate::facts::Case;
-use crate::{Blame, Finding, words};
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, format};
 
 /// A plateau that was never lower than this share of its plan was held well enough to need no word, in hundredths.
 const HELD_SHARE_MIN: u64 = 99;
 
 /// Each plateau that lay below its plan, unless a threshold speaks of what was held or lost: without one a run that kept
 /// nothing would pass without a word, since nothing else is asked of silence (contract §5).
-pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let of_held = |subject: &Subject| matches!(subject, Subject::Held | Subject::Lost);
     if case.facts.plan.thresholds.iter().any(|condition| of_held(&condition.subject)) {
         return Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
     plateaus.map(|(phase, plateau)| below_plan(case, phase, plateau)).collect()
 }
 
-fn below_plan(case: &Case<'_>, phase: &HeldPhase, plateau: &Plateau) -> Finding {
+fn below_plan(case: &RuleInput<'_>, phase: &HeldPhase, plateau: &Plateau) -> Finding {
     let name = &case.facts.plan.phases[usize::from(phase.phase)].name;
     let (lowest, conns) = (plateau.lowest, phase.conns);
     let lost = conns.lost > 0;
@@ -33,33 +33,33 @@ fn below_plan(case: &Case<'_>, phase: &HeldPhase, plateau: &Plateau) -> Finding 
         decisive: false,
         message: format!(
             "only {} of {} connections were held in the lowest second of {name}",
-            words::count(lowest.held),
-            words::count(lowest.planned)
+            format::count(lowest.held),
+            format::count(lowest.planned)
         ),
         evidence: format!(
             "in {name} {} were lost, {} opened again, {} not opened",
-            words::count(conns.lost),
-            words::count(conns.reopened),
-            words::count(conns.failed)
+            format::count(conns.lost),
+            format::count(conns.reopened),
+            format::count(conns.failed)
         ),
         hint: format!("to fail such a run: thresholds: [held >= {} in {name}, lost = 0]", lowest.planned),
     }
 }
 
 /// The first line of a run that held connections and passed: `1,000,000 connections held for 20 m 00 s, 0 lost`.
-pub(crate) fn headline(case: &Case<'_>) -> Option<String> {
+pub(crate) fn headline(case: &RuleInput<'_>) -> Option<String> {
     let totals = case.facts.totals;
     let (phase, longest) = totals.held.plateaus().max_by_key(|(_, plateau)| plateau.seconds)?;
     let (lowest, planned) = (longest.lowest.held, longest.lowest.planned);
-    let of = if lowest < planned { format!(" of {}", words::count(planned)) } else { String::new() };
+    let of = if lowest < planned { format!(" of {}", format::count(planned)) } else { String::new() };
     let length = totals.spans().phase_length(phase.phase, totals.sealed);
     let whole = Nanos(length.0 - length.0 % Nanos::SECOND.0);
     let length = if whole > Nanos::ZERO { whole } else { length };
     Some(format!(
         "{}{of} connections held for {}, {} lost",
-        words::count(lowest),
+        format::count(lowest),
         shown(length),
-        words::count(totals.conns.lost)
+        format::count(totals.conns.lost)
     ))
 }
 

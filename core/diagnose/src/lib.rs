@@ -3,29 +3,29 @@
 //! This crate alone composes the verdict (contract §5). It reads facts that others measured and knows no
 //! sockets, files or clocks; the same facts give the same verdict, so an archive can be judged again.
 
-mod around;
 mod blame;
-mod classes;
 mod compose;
-mod doubts;
+mod doubt_scope;
 mod drift;
-mod ending;
+mod error_class_text;
 mod facts;
 mod failures;
 mod finding;
+mod format;
 mod held;
-mod matters;
+mod hooks;
 mod notes;
-mod standstill;
+mod run_end;
+mod stall;
 mod tls;
 mod trend;
+mod validity_rules;
 mod verdict;
-mod words;
 
-pub use around::{Around, AroundCheck, AroundFault};
-pub use classes::hint_for;
 pub use compose::{diagnose, diagnose_facts};
-pub use ending::{Circumstances, Ending};
+pub use error_class_text::hint_for;
 pub use facts::Facts;
 pub use finding::{Blame, Finding};
+pub use hooks::{HookCheck, HookFailure, HookResult};
+pub use run_end::{RunContext, RunEnd};
 pub use verdict::{Diagnosis, Status, Verdict};

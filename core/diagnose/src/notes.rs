@@ -1,10 +1,10 @@
 //! Circumstances worth knowing, which never change a verdict.
 
 use wavetank_measure::{DropReason, ThresholdResult};
-use wavetank_plan::{MaxOpenBy, Nanos};
+use wavetank_plan::{MaxOpenLimit, Nanos};
 
-use crate::facts::Case;
-use crate::{Finding, words};
+use crate::facts::RuleInput;
+use crate::{Finding, format};
 
 /// Steal from this share of CPU time on is more than a circumstance.
 pub(crate) const STEAL_MAX: f64 = 0.05;
@@ -19,7 +19,7 @@ const APART_TOLD_MAX: usize = 3;
 const STOOD_STILL_MIN: u64 = 10_000_000;
 
 /// All notes. `doubts` did not change the verdict if `unchanged`.
-pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec<String> {
+pub(crate) fn notes(case: &RuleInput<'_>, doubts: &[Finding], unchanged: bool) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(same_machine(case));
     notes.extend(steal(case));
@@ -33,17 +33,17 @@ pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec
     notes.extend(apart(case));
     if case.facts.circumstances.rehearsal {
         let undecided = case.facts.results.iter().filter(|result| result.ok.is_none());
-        notes.extend(undecided.map(|result| format!("rehearsal: {}", in_doubt(result))));
+        notes.extend(undecided.map(|result| format!("rehearsal: {}", undecided_text(result))));
     }
     notes
 }
 
 /// `` `p99.9 < 1s` is undecided: fewer than … ``.
-pub(crate) fn in_doubt(result: &ThresholdResult) -> String {
+pub(crate) fn undecided_text(result: &ThresholdResult) -> String {
     format!("`{}` is undecided: {}", result.expr, result.why.as_deref().unwrap_or("no sample"))
 }
 
-fn same_machine(case: &Case<'_>) -> Option<String> {
+fn same_machine(case: &RuleInput<'_>) -> Option<String> {
     let cpus = match case.facts.circumstances.cpus {
         0 => "its CPUs".to_owned(),
         1 => "one CPU".to_owned(),
@@ -54,12 +54,12 @@ fn same_machine(case: &Case<'_>) -> Option<String> {
     (case.same_host && sent).then(|| format!("same machine: server and wavetank shared {cpus}{can}"))
 }
 
-fn steal(case: &Case<'_>) -> Option<String> {
+fn steal(case: &RuleInput<'_>) -> Option<String> {
     let steal = case.facts.circumstances.steal.filter(|steal| (STEAL_MIN..STEAL_MAX).contains(steal))?;
-    Some(format!("the hypervisor took {} of CPU time", words::percent(steal)))
+    Some(format!("the hypervisor took {} of CPU time", format::percent(steal)))
 }
 
-fn doubted(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
+fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let codes: Vec<_> = doubts.iter().map(|doubt| doubt.code).collect();
     // In the closed model a full thread, or what it had to drop, is what sets the rate; the first line says so.
     if codes.is_empty() || case.is_closed() && codes.iter().all(|code| matches!(*code, "full" | "dropped")) {
@@ -69,8 +69,8 @@ fn doubted(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
     Some(if codes.contains(&"late") {
         format!(
             "late in {} of {} s, verdict unchanged",
-            words::count(seconds.count),
-            words::count(seconds.of)
+            format::count(seconds.count),
+            format::count(seconds.of)
         )
     } else {
         format!("the generator was in doubt ({}), verdict unchanged", codes.join(", "))
@@ -78,7 +78,7 @@ fn doubted(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
 }
 
 /// One long turn is no share of turns, but whoever looks at the longest times must know whose they are.
-fn stood_still(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
+fn stood_still(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
     let told = doubts.iter().any(|doubt| doubt.code == "stalled");
     let beside = case.judged.response.max().max(case.judged.failed.max());
@@ -90,7 +90,7 @@ fn stood_still(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
     })
 }
 
-fn unanswered(case: &Case<'_>) -> Option<String> {
+fn unanswered(case: &RuleInput<'_>) -> Option<String> {
     let open = case.judged.open;
     let verb = if open == 1 { "was" } else { "were" };
     // After a kill nobody could note how long they had waited.
@@ -99,28 +99,28 @@ fn unanswered(case: &Case<'_>) -> Option<String> {
     } else {
         "when the last interval was sealed and are in no response time"
     };
-    (open > 0).then(|| format!("{} {verb} unanswered {fate}", words::requests(open)))
+    (open > 0).then(|| format!("{} {verb} unanswered {fate}", format::requests(open)))
 }
 
 /// Drops at a limit of the plan's own are no doubt about the generator, but whoever asked for a rate must not
 /// take the run for one at that rate.
-fn at_max_open(case: &Case<'_>) -> Option<String> {
+fn at_max_open(case: &RuleInput<'_>) -> Option<String> {
     let at_limit = case.judged.counters.dropped_by[DropReason::MaxOpen as usize];
     let dropped = at_limit.saturating_sub(case.facts.validity.max_open_while_full);
     let limits = case.facts.plan.phases.iter().filter(|phase| !phase.warmup).map(|phase| phase.max_open);
     (dropped > 0).then(|| {
         format!(
             "{} ({}) {} never sent, as max_open {} was reached: the target saw less than the rate asked for",
-            words::requests(dropped),
-            words::percent(dropped as f64 / case.judged.counters.offered.max(1) as f64),
+            format::requests(dropped),
+            format::percent(dropped as f64 / case.judged.counters.offered.max(1) as f64),
             if dropped == 1 { "was" } else { "were" },
-            words::count(limits.min().unwrap_or_default())
+            format::count(limits.min().unwrap_or_default())
         )
     })
 }
 
 /// Users who were waited for at a rendezvous and did not come in time: those present went without them.
-fn apart(case: &Case<'_>) -> Vec<String> {
+fn apart(case: &RuleInput<'_>) -> Vec<String> {
     let spans = case.facts.totals.spans();
     let meetings = case.facts.totals.journeys.meetings.iter();
     let apart: Vec<_> = meetings.filter(|it| it.by_wait && !spans.is_warmup(it.phase)).collect();
@@ -132,31 +132,31 @@ fn apart(case: &Case<'_>) -> Vec<String> {
             format!(
                 "at {} the wait was over with {} of {} there: they went on without the others",
                 name.map_or("a rendezvous", String::as_str),
-                words::count(meeting.present),
-                words::count(meeting.of)
+                format::count(meeting.present),
+                format::count(meeting.of)
             )
         })
         .collect();
     if apart.len() > APART_TOLD_MAX {
-        notes.push(format!("and so {} more times", words::count((apart.len() - APART_TOLD_MAX) as u64)));
+        notes.push(format!("and so {} more times", format::count((apart.len() - APART_TOLD_MAX) as u64)));
     }
     notes
 }
 
-fn lowered(case: &Case<'_>) -> Option<String> {
+fn lowered(case: &RuleInput<'_>) -> Option<String> {
     // A limit that nothing was dropped for is the plan's to tell, not the result's.
     let dropped = |reason: DropReason| case.judged.counters.dropped_by[reason as usize] > 0;
     let mut phases = case.facts.plan.phases.iter();
     let (lowered, what) = phases.find_map(|phase| match phase.max_open_by {
-        MaxOpenBy::Files if dropped(DropReason::NoFiles) => Some((phase, "file limit")),
-        MaxOpenBy::Memory if dropped(DropReason::NoMemory) => Some((phase, "memory")),
-        MaxOpenBy::Sources if dropped(DropReason::NoSourceAddress) => {
+        MaxOpenLimit::Files if dropped(DropReason::NoFiles) => Some((phase, "file limit")),
+        MaxOpenLimit::Memory if dropped(DropReason::NoMemory) => Some((phase, "memory")),
+        MaxOpenLimit::Sources if dropped(DropReason::NoSourceAddress) => {
             Some((phase, "source addresses and ports"))
         }
         _ => None,
     })?;
     Some(format!(
         "at most {} requests at once: this host's {what} allowed no more",
-        words::count(lowered.max_open)
+        format::count(lowered.max_open)
     ))
 }

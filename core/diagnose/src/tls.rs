@@ -41,7 +41,7 @@ const CURES: [(&[&str], &str); 18] = [
 
 /// What to do about a fault of TLS that was told in these words; `None` where nothing better is known than
 /// for the class of all such faults.
-pub(crate) fn cure(fault: &str) -> Option<&'static str> {
+pub(crate) fn hint_for(fault: &str) -> Option<&'static str> {
     let fits = |words: &&[&str]| words.iter().all(|word| fault.contains(word));
     CURES.iter().find(|(words, _)| fits(words)).map(|&(_, cure)| cure)
 }
@@ -52,7 +52,7 @@ mod tests {
 
     #[track_caller]
     fn check(fault: &str, expected: &str) {
-        let found = cure(fault).unwrap_or_else(|| panic!("no cure for: {fault}"));
+        let found = hint_for(fault).unwrap_or_else(|| panic!("no cure for: {fault}"));
         assert!(found.contains(expected), "{fault}: {found}");
     }
 
@@ -94,6 +94,6 @@ mod tests {
             "--tls-groups",
         );
         check("the peer closed the connection in the TLS handshake", "log");
-        assert_eq!(cure("something new"), None);
+        assert_eq!(hint_for("something new"), None);
     }
 }

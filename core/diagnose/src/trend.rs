@@ -28,7 +28,7 @@ pub(crate) struct Trend {
 impl Trend {
     /// The trend of `values`, pairs of an instant in seconds and a value, in order of time; `None` where there is none that
     /// chance does not make.
-    pub(crate) fn of(values: &[(f64, f64)]) -> Option<Self> {
+    pub(crate) fn fit(values: &[(f64, f64)]) -> Option<Self> {
         if values.len() < SECONDS_MIN {
             return None;
         }
@@ -170,7 +170,7 @@ mod tests {
         let mut found = 0;
         for _ in 0..rounds {
             let seconds = 30 + (chance.uniform() * 570.0) as usize;
-            let trend = Trend::of(&plateau(&mut chance, seconds, noise, growth));
+            let trend = Trend::fit(&plateau(&mut chance, seconds, noise, growth));
             found += usize::from(trend.is_some_and(|trend| trend.change() * growth >= 0.0));
         }
         println!("seed {seed}, {noise:?}, growth {growth}: {found} of {rounds}");
@@ -197,7 +197,7 @@ mod tests {
     fn a_trend_tells_where_it_began_and_ended() {
         fn check(value: impl Fn(f64) -> f64, seconds: u32, expected: Option<(f64, f64)>) {
             let values: Vec<_> = (0..seconds).map(f64::from).map(|at| (at, value(at))).collect();
-            let trend = Trend::of(&values).map(|trend| (trend.from.round(), trend.to.round()));
+            let trend = Trend::fit(&values).map(|trend| (trend.from.round(), trend.to.round()));
             assert_eq!(trend, expected);
         }
         check(|at| 100.0 + at, 101, Some((100.0, 200.0)));

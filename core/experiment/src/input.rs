@@ -3,13 +3,13 @@
 use wavetank_grammar::{parse_yaml, text_of};
 use wavetank_plan::{RunOptions, UserError};
 
-use crate::grammar::{Grammar as _, Room};
-use crate::read::{Vars, read_experiment};
-use crate::verify::verify;
-use crate::{Diagnostic, Diagnostics, Experiment, foreign};
+use crate::grammar::{Grammar as _, MapName};
+use crate::parse::{Variables, read_experiment};
+use crate::validate::verify;
+use crate::{Diagnostic, Diagnostics, Experiment, other_formats};
 
 /// What a reading needs; everything outside the file is handed in.
-pub struct Input<'a> {
+pub struct ParseInput<'a> {
     /// The file's name, which tells of foreign files.
     pub name: &'a str,
     /// The file as it is.
@@ -25,7 +25,7 @@ pub struct Input<'a> {
 }
 
 /// What came of it.
-pub struct Reading {
+pub struct Parsed {
     /// The experiment; `None` with at least one error among the remarks.
     pub experiment: Option<Experiment>,
     /// All remarks.
@@ -35,35 +35,35 @@ pub struct Reading {
 }
 
 /// Reads a file completely.
-pub fn read(input: &Input<'_>) -> Reading {
+pub fn read(input: &ParseInput<'_>) -> Parsed {
     let mut out = Diagnostics::default();
-    let text = match text_of(input.bytes, &Room::ADVICE) {
+    let text = match text_of(input.bytes, &MapName::ADVICE) {
         Ok(text) => text,
         Err(diagnostic) => {
             out.push(diagnostic);
-            return Reading { experiment: None, diagnostics: out, text: String::new() };
+            return Parsed { experiment: None, diagnostics: out, text: String::new() };
         }
     };
     let experiment = read_text(input, text, &mut out);
     let experiment = experiment.filter(|_| !out.has_errors());
-    Reading { experiment, diagnostics: out, text: text.to_owned() }
+    Parsed { experiment, diagnostics: out, text: text.to_owned() }
 }
 
-fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Experiment> {
-    if let Some(foreign) = foreign::in_text(input.name, text) {
+fn read_text(input: &ParseInput<'_>, text: &str, out: &mut Diagnostics) -> Option<Experiment> {
+    if let Some(foreign) = other_formats::detect_in_text(input.name, text) {
         out.push(foreign);
         return None;
     }
-    let (root, told) = parse_yaml(text, &Room::ADVICE);
+    let (root, told) = parse_yaml(text, &MapName::ADVICE);
     for diagnostic in told {
         out.push(diagnostic);
     }
     let root = root?;
-    if let Some(foreign) = foreign::in_tree(&root) {
+    if let Some(foreign) = other_formats::detect_in_tree(&root) {
         out.push(foreign);
         return None;
     }
-    let vars = Vars::read(&root, input, out);
+    let vars = Variables::read(&root, input, out);
     let mut reader = vars.reader(input);
     let experiment = reader.expanded(&root).and_then(|root| read_experiment(&mut reader, &root));
     for diagnostic in reader.out.sorted() {
@@ -71,10 +71,10 @@ fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Exp
     }
     // What is wrong between the parts can be told only of parts that read well.
     let mut experiment = experiment.filter(|_| !out.has_errors())?;
-    match experiment.amend(input.options) {
+    match experiment.apply_overrides(input.options) {
         Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
         Err(UserError { code, message, hint, .. }) => {
-            out.push(Diagnostic::placeless(code, message, hint));
+            out.push(Diagnostic::without_span(code, message, hint));
             return None;
         }
     }

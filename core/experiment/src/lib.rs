@@ -4,30 +4,30 @@
 //! environment and the secrets' names; it opens nothing itself. All mistakes are told at once, each with its
 //! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
 
-mod amend;
-mod at_level;
-mod foreign;
-mod given;
+mod doc_page;
+mod explicit_settings;
 mod grammar;
 mod input;
 mod lower;
 mod model;
-mod page;
-mod read;
-mod rehearse;
+mod other_formats;
+mod overrides;
+mod parse;
+mod rehearsal;
 mod schema;
+mod search_level;
 mod starter;
-mod verify;
+mod validate;
 mod walk;
 
-pub use at_level::Level;
-pub use input::{Input, Reading, read};
-pub use lower::{Lowered, Lowering, Unfit, lower, rows_table};
+pub use doc_page::page;
+pub use input::{ParseInput, Parsed, read};
+pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table};
 pub use model::*;
-pub use page::page;
-pub use rehearse::Factor;
+pub use rehearsal::Factor;
 pub use schema::schema;
+pub use search_level::Level;
 pub use starter::starter;
-pub use verify::{RowFacts, verify_data};
+pub use validate::{DataFacts, verify_data};
 
-use wavetank_grammar::{At, Diagnostic, Diagnostics, Entry, Node, NodeKind, Place, Scalar};
+use wavetank_grammar::{Diagnostic, Diagnostics, Entry, Node, NodeKind, Scalar, Span, Spanned};

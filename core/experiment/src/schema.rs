@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use wavetank_grammar::object;
 
-use crate::grammar::{FORMS, Form, Room};
+use crate::grammar::{FORMS, MapName, StepForm};
 
 /// The JSON Schema of experiment files (draft 2020-12), as text with a newline at its end.
 pub fn schema() -> String {
@@ -17,15 +17,15 @@ pub fn schema() -> String {
         "anyOf": steps.collect::<Vec<_>>(),
     });
     definitions.insert("step".to_owned(), step);
-    wavetank_grammar::schema::<Room>(definitions)
+    wavetank_grammar::schema::<MapName>(definitions)
 }
 
-fn name_of(form: &Form) -> String {
+fn name_of(form: &StepForm) -> String {
     format!("step_{}", form.name)
 }
 
 /// Exactly one verb: each has its own key list, so that an editor offers what fits.
-fn step(form: &'static Form) -> Value {
+fn step(form: &'static StepForm) -> Value {
     let verbs: Vec<&str> = form.verbs.iter().map(|verb| verb.name).collect();
     object(form.about, form.verbs.iter().chain(form.keys), &verbs)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Auth, Body, Check, EachList, Expected, Experiment, Operand, PartContent, Proxy, Request, RequestHead,
-    Step, Template, Tested, Value, Verb,
+    Alternative, Auth, Body, Check, CheckSubject, Experiment, ForEachItems, Operand, PartContent, Proxy,
+    Request, RequestHead, Step, Template, Value, Verb,
 };
 
 impl Experiment {
@@ -22,7 +22,7 @@ impl Experiment {
                 blocks_seen.insert(&name.value);
                 waiting.extend(block.steps.iter().rev());
             }
-            for inner in step.inner().into_iter().rev() {
+            for inner in step.child_lists().into_iter().rev() {
                 waiting.extend(inner.iter().rev());
             }
         }
@@ -32,7 +32,7 @@ impl Experiment {
 
 impl Step {
     /// The lists of steps inside it.
-    pub fn inner(&self) -> Vec<&[Self]> {
+    pub fn child_lists(&self) -> Vec<&[Self]> {
         match &self.verb {
             Verb::Group(_, steps)
             | Verb::Repeat(_, steps)
@@ -68,12 +68,12 @@ impl Step {
         match &self.verb {
             Verb::Request(request) => of_request(request, &mut all),
             Verb::While { check, .. } | Verb::If { check, .. } => of_check(check, &mut all),
-            Verb::Each { list: EachList::Items(items), .. } => {
+            Verb::Each { list: ForEachItems::Items(items), .. } => {
                 for item in items {
-                    of_value(item, &mut all);
+                    templates_in_value(item, &mut all);
                 }
             }
-            Verb::Set(values) => values.iter().for_each(|(_, value)| of_value(value, &mut all)),
+            Verb::Set(values) => values.iter().for_each(|(_, value)| templates_in_value(value, &mut all)),
             Verb::Log(line) => all.push(line),
             _ => {}
         }
@@ -86,11 +86,11 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
         RequestHead::Http { url, .. } => all.push(url),
         RequestHead::Raw(text) => all.push(text),
     }
-    request.query.iter().for_each(|(_, value)| of_value(value, all));
+    request.query.iter().for_each(|(_, value)| templates_in_value(value, all));
     all.extend(request.headers.iter().map(|header| &header.value));
     match &request.body {
-        Some(Body::Json(value)) => of_value(value, all),
-        Some(Body::Form(fields)) => fields.iter().for_each(|(_, value)| of_value(value, all)),
+        Some(Body::Json(value)) => templates_in_value(value, all),
+        Some(Body::Form(fields)) => fields.iter().for_each(|(_, value)| templates_in_value(value, all)),
         Some(Body::Multipart(parts)) => {
             for (_, part) in parts {
                 match part {
@@ -126,22 +126,22 @@ impl Proxy {
 }
 
 /// The templates inside a value.
-pub(crate) fn of_value<'e>(value: &'e Value, all: &mut Vec<&'e Template>) {
+pub(crate) fn templates_in_value<'e>(value: &'e Value, all: &mut Vec<&'e Template>) {
     match value {
         Value::Text(template) => all.push(template),
-        Value::List(items) => items.iter().for_each(|item| of_value(item, all)),
-        Value::Map(entries) => entries.iter().for_each(|(_, value)| of_value(value, all)),
+        Value::List(items) => items.iter().for_each(|item| templates_in_value(item, all)),
+        Value::Map(entries) => entries.iter().for_each(|(_, value)| templates_in_value(value, all)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 fn of_check<'e>(check: &'e Check, all: &mut Vec<&'e Template>) {
-    if let Tested::Value(template) = &check.subject {
+    if let CheckSubject::Value(template) = &check.subject {
         all.push(template);
     }
     let operands = check.expected.iter().flat_map(|expected| match expected {
-        Expected::One(one) => vec![one],
-        Expected::Range(low, high) => vec![low, high],
+        Alternative::One(one) => vec![one],
+        Alternative::Range(low, high) => vec![low, high],
     });
     all.extend(operands.filter_map(|operand| match operand {
         Operand::Text(template) => Some(template),

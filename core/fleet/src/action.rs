@@ -1,9 +1,9 @@
 //! What the hosts of the two machines must do: [`AgentAction`], [`ControllerAction`].
 
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
-use crate::{AgentId, AgentMessage, Change, ControllerMessage, Outcome, Reason};
+use crate::{AgentId, AgentMessage, Change, ControllerMessage, Outcome, RefusalReason};
 
 /// What the agent's host must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum AgentAction {
         /// The plan's hash.
         plan_hash: String,
         /// The agent's part of it.
-        share: Share,
+        share: Partition,
     },
     /// Begin: this instant is the zero of the run's clock.
     StartAt(Nanos),
@@ -43,12 +43,12 @@ pub enum ControllerAction {
         message: ControllerMessage,
     },
     /// Take note.
-    Notify(Notice),
+    Notify(ControllerNotice),
 }
 
 /// Something worth telling about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum ControllerNotice {
     /// All agents are prepared; the run starts at this instant (zero of the run's clock).
     Committed(Nanos),
     /// An agent sealed an interval. Each is noticed once, in order.
@@ -67,7 +67,7 @@ pub enum Notice {
         /// Which agent.
         agent: AgentId,
         /// Why.
-        reason: Reason,
+        reason: RefusalReason,
     },
     /// The run is over. The last notice.
     Over(Outcome),

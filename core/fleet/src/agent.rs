@@ -8,7 +8,10 @@ use crate::AgentAction;
 use crate::constants::{
     BEAT, CHANGE_ARRIVAL_MIN, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, RESEND_MAX, UNANSWERED_MAX,
 };
-use crate::message::{AgentMessage, Command, ControllerMessage, EndCause, Order, Reason, Report, State};
+use crate::message::{
+    AgentMessage, AgentPayload, AgentState, Command, ControllerMessage, ControllerPayload, EndCause,
+    RefusalReason,
+};
 
 /// The agent's side of a run. It decides; its host (the process around it) acts.
 ///
@@ -20,12 +23,12 @@ use crate::message::{AgentMessage, Command, ControllerMessage, EndCause, Order, 
 /// [`ORPHAN_DRAIN_MAX`] later. Before the load began it just stops.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    state: State,
+    state: AgentState,
     epoch: u64,
     /// Number of the last command carried out or refused.
     seq: u64,
     /// Answers to the last commands, for repeated ones.
-    answers: VecDeque<(u64, Report)>,
+    answers: VecDeque<(u64, AgentPayload)>,
     /// Epoch and number of the `Prepare` that the host is busy with.
     preparing: Option<(u64, u64)>,
     commitment: Option<Commitment>,
@@ -76,7 +79,7 @@ impl Agent {
     /// An idle agent.
     pub fn new() -> Self {
         Self {
-            state: State::Idle,
+            state: AgentState::Idle,
             epoch: 0,
             seq: 0,
             answers: VecDeque::with_capacity(UNANSWERED_MAX as usize),
@@ -94,7 +97,7 @@ impl Agent {
     }
 
     /// Where it stands.
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> AgentState {
         self.state
     }
 
@@ -105,9 +108,9 @@ impl Agent {
 
     /// When to call [`Agent::handle_timeout`], whatever else happens.
     pub fn poll_timeout(&self) -> Option<Nanos> {
-        let committed = self.commitment.filter(|_| self.state != State::Sealed);
+        let committed = self.commitment.filter(|_| self.state != AgentState::Sealed);
         let load_from =
-            committed.filter(|_| self.state == State::Committed).map(|commitment| commitment.load_from);
+            committed.filter(|_| self.state == AgentState::Committed).map(|commitment| commitment.load_from);
         let end_by = committed.filter(|_| self.stop_at.is_none() && !self.stopped).and_then(|c| c.end_by);
         [self.beat_at, load_from, end_by, self.stop_at.map(|(at, _)| at)].into_iter().flatten().min()
     }
@@ -116,11 +119,11 @@ impl Agent {
     pub fn handle_message(&mut self, message: ControllerMessage, now: Nanos) {
         let ControllerMessage { epoch, order } = message;
         match order {
-            Order::Command { seq, .. } if epoch < self.epoch => {
-                let reason = Reason::OlderEpoch { current: self.epoch };
-                self.send(epoch, Report::Refused { seq, reason });
+            ControllerPayload::Command { seq, .. } if epoch < self.epoch => {
+                let reason = RefusalReason::OlderEpoch { current: self.epoch };
+                self.send(epoch, AgentPayload::Refused { seq, reason });
             }
-            Order::Command { seq, command } => {
+            ControllerPayload::Command { seq, command } => {
                 if epoch > self.epoch {
                     self.adopt(epoch);
                 }
@@ -138,13 +141,15 @@ impl Agent {
                 }
                 // A gap closes when the controller repeats what is missing.
             }
-            Order::Lease { seen } if epoch == self.epoch && self.seq > 0 => {
+            ControllerPayload::Lease { seen } if epoch == self.epoch && self.seq > 0 => {
                 self.extend_lease(now);
                 self.resend(seen);
             }
-            Order::Settled if epoch == self.epoch && self.state == State::Sealed => self.beat_at = None,
+            ControllerPayload::Settled if epoch == self.epoch && self.state == AgentState::Sealed => {
+                self.beat_at = None
+            }
             // A lease of another epoch says nothing about this run.
-            Order::Lease { .. } | Order::Settled => {}
+            ControllerPayload::Lease { .. } | ControllerPayload::Settled => {}
         }
     }
 
@@ -153,10 +158,10 @@ impl Agent {
         let Some((epoch, seq)) = self.preparing.take() else { return };
         let answer = match result {
             Ok(()) => {
-                self.enter(State::Prepared);
-                Report::Prepared { seq }
+                self.enter(AgentState::Prepared);
+                AgentPayload::Prepared { seq }
             }
-            Err(line) => Report::Refused { seq, reason: Reason::Host(line) },
+            Err(line) => AgentPayload::Refused { seq, reason: RefusalReason::Host(line) },
         };
         // Who took over meanwhile did not ask; the state tells.
         if epoch == self.epoch {
@@ -171,21 +176,21 @@ impl Agent {
     pub fn handle_sealed(&mut self, seq: u64, _now: Nanos) {
         assert_eq!(seq, self.intervals.sealed, "intervals are sealed in order");
         self.intervals.sealed += 1;
-        self.report(Report::Sealed { seq });
+        self.report(AgentPayload::Sealed { seq });
     }
 
     /// The plan's last arrival has passed; what is under way goes on.
     pub fn handle_draining(&mut self, now: Nanos) {
         // After a suspension the end may come before the timeout that marks the beginning.
-        if matches!(self.state, State::Committed | State::Running) {
+        if matches!(self.state, AgentState::Committed | AgentState::Running) {
             self.load_ended.get_or_insert(now);
-            self.enter(State::Draining);
+            self.enter(AgentState::Draining);
         }
     }
 
     /// The host has ended and sealed its last interval (reported before).
     pub fn handle_finished(&mut self, now: Nanos) {
-        if self.state != State::Sealed {
+        if self.state != AgentState::Sealed {
             self.load_ended.get_or_insert(now);
             self.seal();
         }
@@ -194,8 +199,8 @@ impl Agent {
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Nanos) {
         if let Some(commitment) = self.commitment {
-            if self.state == State::Committed && now >= commitment.load_from {
-                self.enter(State::Running);
+            if self.state == AgentState::Committed && now >= commitment.load_from {
+                self.enter(AgentState::Running);
             }
             if commitment.end_by.is_some_and(|end| now >= end) {
                 self.give_up(EndCause::Overdue, now);
@@ -216,49 +221,50 @@ impl Agent {
         if orphaned {
             self.give_up(EndCause::Orphaned, now);
         }
-        if self.state == State::Sealed && orphaned {
+        if self.state == AgentState::Sealed && orphaned {
             // Nobody is left who wants to know.
             self.beat_at = None;
             return;
         }
         self.beat_at = Some(now.after(BEAT));
-        self.report(Report::State { state: self.state });
-        if self.state == State::Sealed {
+        self.report(AgentPayload::State { state: self.state });
+        if self.state == AgentState::Sealed {
             self.report_done();
         }
     }
 
     /// Carry a command out; its answer, unless the host must speak first.
-    fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<Report> {
-        let accepted = Report::Accepted { seq };
-        let refused = |reason| Some(Report::Refused { seq, reason });
+    fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<AgentPayload> {
+        let accepted = AgentPayload::Accepted { seq };
+        let refused = |reason| Some(AgentPayload::Refused { seq, reason });
         match (command, self.state) {
-            (Command::Prepare { plan_hash, share }, State::Idle) if self.preparing.is_none() => {
+            (Command::Prepare { plan_hash, share }, AgentState::Idle) if self.preparing.is_none() => {
                 self.preparing = Some((self.epoch, seq));
                 self.actions.push_back(AgentAction::Prepare { plan_hash, share });
                 return None;
             }
-            (Command::Commit { start_at, load_from, end_by }, State::Prepared) => {
+            (Command::Commit { start_at, load_from, end_by }, AgentState::Prepared) => {
                 if now > load_from {
-                    return refused(Reason::TooLate);
+                    return refused(RefusalReason::TooLate);
                 }
                 self.commitment = Some(Commitment { start_at, load_from, end_by });
                 self.actions.push_back(AgentAction::StartAt(start_at));
-                self.enter(State::Committed);
+                self.enter(AgentState::Committed);
             }
-            (Command::Change { at, change }, State::Committed | State::Running) => {
+            (Command::Change { at, change }, AgentState::Committed | AgentState::Running) => {
                 let start_at = self.commitment.expect("a committed agent has a commitment").start_at;
                 if at < (now - start_at).after(CHANGE_ARRIVAL_MIN) {
-                    return refused(Reason::TooLate);
+                    return refused(RefusalReason::TooLate);
                 }
                 self.actions.push_back(AgentAction::Change { at, change });
             }
 
             // There is nothing left to do.
-            (Command::Drain, State::Draining) | (Command::Drain | Command::Stop, State::Sealed) => {}
-            (Command::Change { at, .. }, State::Draining | State::Sealed) if self.ended_by(at) => {}
+            (Command::Drain, AgentState::Draining) | (Command::Drain | Command::Stop, AgentState::Sealed) => {
+            }
+            (Command::Change { at, .. }, AgentState::Draining | AgentState::Sealed) if self.ended_by(at) => {}
             (Command::Prepare { .. } | Command::Commit { .. } | Command::Change { .. }, state) => {
-                return refused(Reason::WrongState(state));
+                return refused(RefusalReason::WrongState(state));
             }
             (command @ (Command::Drain | Command::Stop), state) => {
                 // What already brought the end stays its cause.
@@ -266,7 +272,7 @@ impl Agent {
                     self.cause = EndCause::Command;
                 }
                 // Before the load there is nothing to drain.
-                if command == Command::Drain && matches!(state, State::Committed | State::Running) {
+                if command == Command::Drain && matches!(state, AgentState::Committed | AgentState::Running) {
                     self.drain(now);
                 } else {
                     self.stop();
@@ -284,17 +290,17 @@ impl Agent {
 
     /// End without being told: drain under load, stop before it.
     fn give_up(&mut self, cause: EndCause, now: Nanos) {
-        if self.stop_at.is_some() || self.stopped || self.state == State::Sealed {
+        if self.stop_at.is_some() || self.stopped || self.state == AgentState::Sealed {
             return;
         }
         match self.state {
-            State::Running => {
+            AgentState::Running => {
                 self.cause = cause;
                 self.drain(now);
             }
             // What ends anyway may end well; the cause changes if it must be cut.
-            State::Draining => {}
-            State::Idle | State::Prepared | State::Committed | State::Sealed => {
+            AgentState::Draining => {}
+            AgentState::Idle | AgentState::Prepared | AgentState::Committed | AgentState::Sealed => {
                 self.cause = cause;
                 return self.stop();
             }
@@ -305,18 +311,18 @@ impl Agent {
     fn drain(&mut self, now: Nanos) {
         self.load_ended.get_or_insert(now);
         self.actions.push_back(AgentAction::Drain);
-        self.enter(State::Draining);
+        self.enter(AgentState::Draining);
     }
 
     fn stop(&mut self) {
-        if self.state == State::Idle && self.preparing.is_none() {
+        if self.state == AgentState::Idle && self.preparing.is_none() {
             // The host holds nothing.
             self.seal();
-        } else if !self.stopped && self.state != State::Sealed {
+        } else if !self.stopped && self.state != AgentState::Sealed {
             self.stopped = true;
             self.abandon_preparing();
             self.actions.push_back(AgentAction::Stop);
-            self.enter(State::Draining);
+            self.enter(AgentState::Draining);
         }
     }
 
@@ -326,28 +332,28 @@ impl Agent {
         if let Some((epoch, seq)) = self.preparing.take()
             && epoch == self.epoch
         {
-            self.answer(seq, Report::Accepted { seq });
+            self.answer(seq, AgentPayload::Accepted { seq });
         }
     }
 
     fn seal(&mut self) {
         self.abandon_preparing();
         self.stop_at = None;
-        self.enter(State::Sealed);
+        self.enter(AgentState::Sealed);
         self.report_done();
     }
 
-    fn enter(&mut self, state: State) {
+    fn enter(&mut self, state: AgentState) {
         if self.state != state {
             debug_assert!(self.state < state, "states only advance");
             self.state = state;
-            self.report(Report::State { state });
+            self.report(AgentPayload::State { state });
         }
     }
 
     /// A newer controller. What runs goes on under its command; what is over is forgotten.
     fn adopt(&mut self, epoch: u64) {
-        if self.state == State::Sealed || (self.state == State::Idle && self.preparing.is_none()) {
+        if self.state == AgentState::Sealed || (self.state == AgentState::Idle && self.preparing.is_none()) {
             let actions = std::mem::take(&mut self.actions);
             *self = Self { actions, ..Self::new() };
         }
@@ -361,7 +367,7 @@ impl Agent {
         if self.cause != EndCause::Orphaned {
             self.stop_at.take_if(|(_, cause)| *cause == EndCause::Orphaned);
         }
-        if self.state != State::Sealed {
+        if self.state != AgentState::Sealed {
             self.beat_at.get_or_insert(now.after(BEAT));
         }
     }
@@ -370,17 +376,17 @@ impl Agent {
     fn resend(&mut self, seen: u64) {
         let Intervals { sealed, sealed_at_lease } = self.intervals;
         for seq in seen..sealed_at_lease.min(seen.saturating_add(RESEND_MAX)) {
-            self.report(Report::Sealed { seq });
+            self.report(AgentPayload::Sealed { seq });
         }
         self.intervals.sealed_at_lease = sealed;
     }
 
     fn report_done(&mut self) {
-        self.report(Report::Done { intervals: self.intervals.sealed, cause: self.cause });
+        self.report(AgentPayload::Done { intervals: self.intervals.sealed, cause: self.cause });
     }
 
     /// Give and remember the answer to a command.
-    fn answer(&mut self, seq: u64, report: Report) {
+    fn answer(&mut self, seq: u64, report: AgentPayload) {
         if self.answers.len() == UNANSWERED_MAX as usize {
             self.answers.pop_front();
         }
@@ -388,11 +394,11 @@ impl Agent {
         self.report(report);
     }
 
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: AgentPayload) {
         self.send(self.epoch, report);
     }
 
-    fn send(&mut self, epoch: u64, report: Report) {
+    fn send(&mut self, epoch: u64, report: AgentPayload) {
         self.actions.push_back(AgentAction::Send(AgentMessage { epoch, report }));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
 use crate::constants::{BEAT, CHANGE_AHEAD_MIN, PREPARE_MAX, STOP_MAX};
-use crate::peer::{News, Peer};
+use crate::peer::{Peer, ReportEffect};
 use crate::{
-    AgentId, AgentMessage, AgentOutcome, Change, Command, ControllerAction, ControllerMessage, Notice, Order,
-    Outcome, Reason, State,
+    AgentId, AgentMessage, AgentOutcome, AgentState, Change, Command, ControllerAction, ControllerMessage,
+    ControllerNotice, ControllerPayload, Outcome, RefusalReason,
 };
 
 /// What fixes a run for its controller.
@@ -20,7 +20,7 @@ pub struct RunSetup {
     /// SHA-256 of the canonical plan, in hexadecimal.
     pub plan_hash: String,
     /// Each agent's share: a partition of the whole; agent `k` gets `shares[k]`.
-    pub shares: Vec<Share>,
+    pub shares: Vec<Partition>,
     /// What agents get to prepare; opening many connections takes its time.
     pub prepare_max: Nanos,
     /// From the commitment to the first thing sent: time for the command to reach everybody.
@@ -37,7 +37,7 @@ impl RunSetup {
         Self {
             epoch,
             plan_hash: plan_hash.into(),
-            shares: vec![Share::WHOLE],
+            shares: vec![Partition::WHOLE],
             prepare_max: PREPARE_MAX,
             margin: Nanos::from_millis(10),
             lead_in: Nanos::ZERO,
@@ -71,7 +71,7 @@ pub enum ChangeRefused {
 pub struct Controller {
     setup: RunSetup,
     peers: Vec<Peer>,
-    course: Course,
+    course: ControllerState,
     started_at: Option<Nanos>,
     beat_at: Nanos,
     /// When the present stage of the course has lasted too long.
@@ -81,7 +81,7 @@ pub struct Controller {
 
 /// The course of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Course {
+enum ControllerState {
     Preparing,
     Committed,
     Draining,
@@ -100,7 +100,7 @@ impl Controller {
         let mut controller = Self {
             peers: setup.shares.iter().map(|_| Peer::new()).collect(),
             setup,
-            course: Course::Preparing,
+            course: ControllerState::Preparing,
             started_at: None,
             beat_at: now.after(BEAT),
             deadline: Some(now.after(prepare_max)),
@@ -119,7 +119,7 @@ impl Controller {
     }
 
     /// Where an agent stands, as far as is known.
-    pub fn state(&self, agent: AgentId) -> Option<State> {
+    pub fn state(&self, agent: AgentId) -> Option<AgentState> {
         self.peers.get(agent.0 as usize).map(Peer::state)
     }
 
@@ -130,28 +130,28 @@ impl Controller {
 
     /// When to call [`Controller::handle_timeout`], whatever else happens; `None` when the run is over.
     pub fn poll_timeout(&self) -> Option<Nanos> {
-        let repeat = self.peers.iter().filter_map(Peer::repeat_at).min();
+        let repeat = self.peers.iter().filter_map(Peer::resend_at).min();
         let all = [Some(self.beat_at), self.deadline, repeat];
-        all.into_iter().flatten().min().filter(|_| self.course != Course::Over)
+        all.into_iter().flatten().min().filter(|_| self.course != ControllerState::Over)
     }
 
     /// From `at` on (on the run's clock, at least [`CHANGE_AHEAD_MIN`] ahead) the load is another one.
     pub fn change(&mut self, at: Nanos, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
-        let start_at = self.started_at.filter(|_| self.course == Course::Committed);
+        let start_at = self.started_at.filter(|_| self.course == ControllerState::Committed);
         let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
-        if self.peers.iter().all(|peer| peer.state() >= State::Draining) {
+        if self.peers.iter().all(|peer| peer.state() >= AgentState::Draining) {
             return Err(ChangeRefused::NotRunning);
         }
         if at < (now - start_at).after(CHANGE_AHEAD_MIN) {
             return Err(ChangeRefused::TooLate);
         }
-        if !self.peers.iter().all(|peer| peer.has_room() || peer.lost) {
+        if !self.peers.iter().all(|peer| peer.can_queue_command() || peer.lost) {
             return Err(ChangeRefused::Busy);
         }
         for index in 0..self.peers.len() {
-            if !self.peers[index].has_room() {
+            if !self.peers[index].can_queue_command() {
                 // It has been away for so long that its load is not the run's any more.
-                self.peers[index].refused.push(Reason::TooLate);
+                self.peers[index].refused.push(RefusalReason::TooLate);
             } else if !self.peers[index].is_settled() {
                 self.command(index, Command::Change { at, change }, now);
             }
@@ -162,21 +162,21 @@ impl Controller {
     /// End the run early: nothing new begins; what is under way goes on, at most for `at_most`.
     pub fn drain(&mut self, at_most: Nanos, now: Nanos) {
         match self.course {
-            Course::Preparing => self.stop(now),
-            Course::Committed => {
-                self.course = Course::Draining;
+            ControllerState::Preparing => self.stop(now),
+            ControllerState::Committed => {
+                self.course = ControllerState::Draining;
                 let end = now.after(at_most);
                 self.deadline = Some(self.deadline.map_or(end, |deadline| deadline.min(end)));
                 self.command_all(&Command::Drain, now);
             }
-            Course::Draining | Course::Stopping | Course::Over => {}
+            ControllerState::Draining | ControllerState::Stopping | ControllerState::Over => {}
         }
     }
 
     /// End the run at once.
     pub fn stop(&mut self, now: Nanos) {
-        if !matches!(self.course, Course::Stopping | Course::Over) {
-            self.course = Course::Stopping;
+        if !matches!(self.course, ControllerState::Stopping | ControllerState::Over) {
+            self.course = ControllerState::Stopping;
             self.deadline = Some(now.after(STOP_MAX));
             self.command_all(&Command::Stop, now);
         }
@@ -185,36 +185,38 @@ impl Controller {
     /// A message from an agent.
     pub fn handle_message(&mut self, from: AgentId, message: AgentMessage, now: Nanos) {
         let index = from.0 as usize;
-        let expected = message.epoch == self.setup.epoch && self.course != Course::Over;
+        let expected = message.epoch == self.setup.epoch && self.course != ControllerState::Over;
         let Some(peer) = self.peers.get_mut(index).filter(|_| expected) else { return };
         let settled = peer.is_settled();
-        if peer.hear(now) && !settled {
-            self.notify(Notice::Back(from));
+        if peer.on_message(now) && !settled {
+            self.notify(ControllerNotice::Back(from));
         }
         match self.peers[index].handle_report(message.report) {
-            News::Nothing => {}
-            News::Sealed(seqs) => seqs.for_each(|seq| self.notify(Notice::Sealed { agent: from, seq })),
-            News::Refused(command, reason) => {
-                self.notify(Notice::Refused { agent: from, reason });
+            ReportEffect::Nothing => {}
+            ReportEffect::Sealed(seqs) => {
+                seqs.for_each(|seq| self.notify(ControllerNotice::Sealed { agent: from, seq }))
+            }
+            ReportEffect::Refused(command, reason) => {
+                self.notify(ControllerNotice::Refused { agent: from, reason });
                 if matches!(command, Command::Prepare { .. } | Command::Commit { .. }) {
                     self.go_without(index, now);
                 }
             }
         }
         if self.peers[index].is_settled() {
-            self.send(index, Order::Settled);
+            self.send(index, ControllerPayload::Settled);
         }
         self.advance(now);
     }
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Nanos) {
-        if self.course == Course::Over {
+        if self.course == ControllerState::Over {
             return;
         }
         for index in 0..self.peers.len() {
-            if self.peers[index].repeat_at().is_some_and(|at| now >= at) {
-                for order in self.peers[index].repeat(now) {
+            if self.peers[index].resend_at().is_some_and(|at| now >= at) {
+                for order in self.peers[index].resend_unanswered(now) {
                     self.send(index, order);
                 }
             }
@@ -224,9 +226,11 @@ impl Controller {
         }
         if self.deadline.is_some_and(|at| now >= at) {
             match self.course {
-                Course::Stopping => return self.finish(),
-                Course::Preparing | Course::Committed | Course::Draining => self.stop(now),
-                Course::Over => {}
+                ControllerState::Stopping => return self.finish(),
+                ControllerState::Preparing | ControllerState::Committed | ControllerState::Draining => {
+                    self.stop(now)
+                }
+                ControllerState::Over => {}
             }
         }
         self.advance(now);
@@ -239,31 +243,35 @@ impl Controller {
             if self.peers[index].is_settled() {
                 continue;
             }
-            if self.peers[index].miss() {
-                self.notify(Notice::Lost(AgentId(index as u32)));
-                if self.course == Course::Preparing {
+            if self.peers[index].on_missed_beat() {
+                self.notify(ControllerNotice::Lost(AgentId(index as u32)));
+                if self.course == ControllerState::Preparing {
                     self.stop(now);
                 }
             }
             let seen = self.peers[index].seen;
-            self.send(index, Order::Lease { seen });
+            self.send(index, ControllerPayload::Lease { seen });
         }
     }
 
     /// Commit when all are prepared, finish when all have ended.
     fn advance(&mut self, now: Nanos) {
-        if self.course == Course::Preparing && self.peers.iter().all(|peer| peer.prepared && !peer.lost) {
+        if self.course == ControllerState::Preparing
+            && self.peers.iter().all(|peer| peer.prepared && !peer.lost)
+        {
             let load_from = now.after(self.setup.margin);
             let start_at = load_from.after(self.setup.lead_in);
             let end_by = self.setup.end_by.map(|end| start_at.after(end));
-            self.course = Course::Committed;
+            self.course = ControllerState::Committed;
             self.started_at = Some(start_at);
             // Agents end themselves then; whoever has not ended a while after is told to stop.
             self.deadline = end_by.map(|end| end.after(STOP_MAX));
-            self.notify(Notice::Committed(start_at));
+            self.notify(ControllerNotice::Committed(start_at));
             self.command_all(&Command::Commit { start_at, load_from, end_by }, now);
         }
-        if self.course != Course::Over && self.peers.iter().all(|peer| peer.is_settled() || peer.lost) {
+        if self.course != ControllerState::Over
+            && self.peers.iter().all(|peer| peer.is_settled() || peer.lost)
+        {
             self.finish();
         }
     }
@@ -271,7 +279,7 @@ impl Controller {
     /// An agent does not take part. Before the load nobody can do without it; later the rest goes on.
     fn go_without(&mut self, index: usize, now: Nanos) {
         if self.started_at.is_some_and(|start_at| now >= start_at - self.setup.lead_in) {
-            if self.course != Course::Stopping {
+            if self.course != ControllerState::Stopping {
                 self.command(index, Command::Stop, now);
             }
         } else {
@@ -280,7 +288,7 @@ impl Controller {
     }
 
     fn finish(&mut self) {
-        self.course = Course::Over;
+        self.course = ControllerState::Over;
         let agents = self.peers.iter().enumerate().map(|(index, peer)| AgentOutcome {
             agent: AgentId(index as u32),
             end: peer.end(),
@@ -288,7 +296,7 @@ impl Controller {
             refused: peer.refused.clone(),
         });
         let outcome = Outcome { started_at: self.started_at, agents: agents.collect() };
-        self.notify(Notice::Over(outcome));
+        self.notify(ControllerNotice::Over(outcome));
     }
 
     fn command_all(&mut self, command: &Command, now: Nanos) {
@@ -304,12 +312,12 @@ impl Controller {
         self.send(index, order);
     }
 
-    fn send(&mut self, index: usize, order: Order) {
+    fn send(&mut self, index: usize, order: ControllerPayload) {
         let message = ControllerMessage { epoch: self.setup.epoch, order };
         self.actions.push_back(ControllerAction::Send { to: AgentId(index as u32), message });
     }
 
-    fn notify(&mut self, notice: Notice) {
+    fn notify(&mut self, notice: ControllerNotice) {
         self.actions.push_back(ControllerAction::Notify(notice));
     }
 }

@@ -69,10 +69,11 @@ mod message;
 mod outcome;
 mod peer;
 
-pub use action::{AgentAction, ControllerAction, Notice};
+pub use action::{AgentAction, ControllerAction, ControllerNotice};
 pub use agent::Agent;
 pub use controller::{ChangeRefused, Controller, RunSetup};
 pub use message::{
-    AgentId, AgentMessage, Change, Command, ControllerMessage, EndCause, Order, Reason, Report, State,
+    AgentId, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage, ControllerPayload,
+    EndCause, RefusalReason,
 };
 pub use outcome::{AgentEnd, AgentOutcome, Outcome};

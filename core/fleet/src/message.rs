@@ -4,7 +4,7 @@
 //! the fleet (in one process the process's own; a link between hosts translates them), except where the
 //! run's clock is named: its zero is [`Command::Commit`]'s `start_at`.
 
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Rate};
 
 /// One agent of a fleet: its place in the controller's list.
@@ -17,12 +17,12 @@ pub struct ControllerMessage {
     /// Who owns the run; a higher one supersedes, a lower one is refused.
     pub epoch: u64,
     /// What is wanted.
-    pub order: Order,
+    pub order: ControllerPayload,
 }
 
 /// What the controller wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ControllerPayload {
     /// A command. Numbers begin at 1 in each epoch and have no gaps; a repeated one gets its old answer and
     /// has no effect.
     Command {
@@ -48,7 +48,7 @@ pub enum Command {
         /// SHA-256 of the canonical plan, in hexadecimal.
         plan_hash: String,
         /// The part of the load that is this agent's.
-        share: Share,
+        share: Partition,
     },
     /// Everybody is prepared: the run takes place.
     Commit {
@@ -87,12 +87,12 @@ pub struct AgentMessage {
     /// The epoch it answers to.
     pub epoch: u64,
     /// What is reported.
-    pub report: Report,
+    pub report: AgentPayload,
 }
 
 /// What an agent reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Report {
+pub enum AgentPayload {
     /// Command `seq` is carried out; a `Prepare`, that the end came before the host was ready.
     Accepted {
         /// The command's number.
@@ -108,12 +108,12 @@ pub enum Report {
         /// The command's number.
         seq: u64,
         /// Why.
-        reason: Reason,
+        reason: RefusalReason,
     },
     /// Heartbeat, once a second and at each change of state.
     State {
         /// Where the agent stands.
-        state: State,
+        state: AgentState,
     },
     /// An interval is sealed, and safe with the agent; its data travels beside these messages.
     Sealed {
@@ -131,7 +131,7 @@ pub enum Report {
 
 /// Where an agent stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum AgentState {
     /// Knows no plan, or is getting ready.
     Idle,
     /// Ready to carry out its share.
@@ -161,14 +161,14 @@ pub enum EndCause {
 
 /// Why a command is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum RefusalReason {
     /// A newer controller owns the agent.
     OlderEpoch {
         /// Its epoch.
         current: u64,
     },
     /// It makes no sense in this state.
-    WrongState(State),
+    WrongState(AgentState),
     /// Its instant is past or too near.
     TooLate,
     /// The host cannot: one line for the user.

@@ -2,7 +2,7 @@
 
 use wavetank_plan::Nanos;
 
-use crate::{AgentId, EndCause, Reason};
+use crate::{AgentId, EndCause, RefusalReason};
 
 /// How a run ended. What it measured is not known here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct AgentOutcome {
     /// How many of its intervals were noticed: 0 to `intervals − 1`.
     pub intervals: u64,
     /// What it refused on the way.
-    pub refused: Vec<Reason>,
+    pub refused: Vec<RefusalReason>,
 }
 
 /// The end of one agent.

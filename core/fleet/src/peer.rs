@@ -6,7 +6,7 @@ use std::ops::Range;
 use wavetank_plan::Nanos;
 
 use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, RESEND_MAX, UNANSWERED_MAX};
-use crate::{AgentEnd, Command, EndCause, Order, Reason, Report, State};
+use crate::{AgentEnd, AgentPayload, AgentState, Command, ControllerPayload, EndCause, RefusalReason};
 
 /// One agent as the controller sees it: commands under way, beats, intervals.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Peer {
     next_seq: u64,
     repeat_at: Option<Nanos>,
     pub(crate) prepared: bool,
-    state: State,
+    state: AgentState,
     /// Beats in a row that did not come.
     missed: u32,
     pub(crate) lost: bool,
@@ -25,18 +25,18 @@ pub(crate) struct Peer {
     /// Intervals that arrived before their predecessors; at most [`RESEND_MAX`].
     ahead: BTreeSet<u64>,
     done: Option<(u64, EndCause)>,
-    pub(crate) refused: Vec<Reason>,
+    pub(crate) refused: Vec<RefusalReason>,
 }
 
 /// What a report means to the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum ReportEffect {
     /// Nothing worth telling.
     Nothing,
     /// The next intervals are sealed; perhaps none, if one before them is still missing.
     Sealed(Range<u64>),
     /// A command was refused.
-    Refused(Command, Reason),
+    Refused(Command, RefusalReason),
 }
 
 impl Peer {
@@ -46,7 +46,7 @@ impl Peer {
             next_seq: 1,
             repeat_at: None,
             prepared: false,
-            state: State::Idle,
+            state: AgentState::Idle,
             missed: 0,
             lost: false,
             seen: 0,
@@ -57,7 +57,7 @@ impl Peer {
     }
 
     /// Where it stands, as it last said.
-    pub(crate) const fn state(&self) -> State {
+    pub(crate) const fn state(&self) -> AgentState {
         self.state
     }
 
@@ -77,36 +77,36 @@ impl Peer {
     }
 
     /// Whether another command may be given; drain and stop always find room.
-    pub(crate) fn has_room(&self) -> bool {
+    pub(crate) fn can_queue_command(&self) -> bool {
         let oldest = self.unanswered.front().map_or(self.next_seq, |(seq, _)| *seq);
         self.next_seq - oldest + 2 < UNANSWERED_MAX
     }
 
     /// Give a command: what to send now.
-    pub(crate) fn command(&mut self, command: Command, now: Nanos) -> Order {
+    pub(crate) fn command(&mut self, command: Command, now: Nanos) -> ControllerPayload {
         let seq = self.next_seq;
         self.next_seq += 1;
         self.unanswered.push_back((seq, command.clone()));
         self.repeat_at.get_or_insert(now.after(REPEAT_EVERY));
-        Order::Command { seq, command }
+        ControllerPayload::Command { seq, command }
     }
 
     /// When [`Self::repeat`] is due.
-    pub(crate) fn repeat_at(&self) -> Option<Nanos> {
+    pub(crate) fn resend_at(&self) -> Option<Nanos> {
         self.repeat_at.filter(|_| !self.lost)
     }
 
     /// All commands still unanswered, again.
-    pub(crate) fn repeat(&mut self, now: Nanos) -> Vec<Order> {
+    pub(crate) fn resend_unanswered(&mut self, now: Nanos) -> Vec<ControllerPayload> {
         self.repeat_at = (!self.unanswered.is_empty()).then(|| now.after(REPEAT_EVERY));
         self.unanswered
             .iter()
-            .map(|(seq, command)| Order::Command { seq: *seq, command: command.clone() })
+            .map(|(seq, command)| ControllerPayload::Command { seq: *seq, command: command.clone() })
             .collect()
     }
 
     /// A beat's time has passed; whether the agent is lost from now on.
-    pub(crate) fn miss(&mut self) -> bool {
+    pub(crate) fn on_missed_beat(&mut self) -> bool {
         self.missed += 1;
         let lost = self.missed > BEATS_MISSED_MAX && !self.lost;
         self.lost |= lost;
@@ -114,7 +114,7 @@ impl Peer {
     }
 
     /// A sign of life; whether it was thought lost.
-    pub(crate) fn hear(&mut self, now: Nanos) -> bool {
+    pub(crate) fn on_message(&mut self, now: Nanos) -> bool {
         self.missed = 0;
         if !self.lost {
             return false;
@@ -125,35 +125,37 @@ impl Peer {
         true
     }
 
-    pub(crate) fn handle_report(&mut self, report: Report) -> News {
+    pub(crate) fn handle_report(&mut self, report: AgentPayload) -> ReportEffect {
         match report {
-            Report::Accepted { seq } => {
+            AgentPayload::Accepted { seq } => {
                 self.answered(seq);
             }
-            Report::Prepared { seq } => self.prepared |= self.answered(seq).is_some(),
-            Report::Refused { seq, reason } => {
+            AgentPayload::Prepared { seq } => self.prepared |= self.answered(seq).is_some(),
+            AgentPayload::Refused { seq, reason } => {
                 if let Some(command) = self.answered(seq) {
                     self.refused.push(reason.clone());
-                    return News::Refused(command, reason);
+                    return ReportEffect::Refused(command, reason);
                 }
             }
-            Report::State { state } => self.state = self.state.max(state),
+            AgentPayload::State { state } => self.state = self.state.max(state),
             // One that is too far ahead will be repeated.
-            Report::Sealed { seq } if (self.seen..self.seen.saturating_add(RESEND_MAX)).contains(&seq) => {
+            AgentPayload::Sealed { seq }
+                if (self.seen..self.seen.saturating_add(RESEND_MAX)).contains(&seq) =>
+            {
                 let first = self.seen;
                 self.ahead.insert(seq);
                 while self.ahead.remove(&self.seen) {
                     self.seen += 1;
                 }
-                return News::Sealed(first..self.seen);
+                return ReportEffect::Sealed(first..self.seen);
             }
-            Report::Sealed { .. } => {}
-            Report::Done { intervals, cause } => {
-                self.state = State::Sealed;
+            AgentPayload::Sealed { .. } => {}
+            AgentPayload::Done { intervals, cause } => {
+                self.state = AgentState::Sealed;
                 self.done = Some((intervals, cause));
             }
         }
-        News::Nothing
+        ReportEffect::Nothing
     }
 
     /// Take a command off, if it is still unanswered.

@@ -2,7 +2,7 @@
 
 use wavetank_plan::UserError;
 
-use crate::Place;
+use crate::Span;
 
 /// How grave a remark is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub struct Diagnostic {
     /// How grave it is.
     pub severity: Severity,
     /// Line, column and stretch of text; `None` where it is about the whole file or the command line.
-    pub place: Option<Place>,
+    pub place: Option<Span>,
     /// What is wrong, with the offending words in backticks.
     pub message: String,
     /// What to do; may be empty only where there is nothing sensible to advise.
@@ -34,7 +34,7 @@ impl Diagnostic {
     /// An error at `place`.
     pub fn error(
         code: &'static str,
-        place: Place,
+        place: Span,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
@@ -45,7 +45,7 @@ impl Diagnostic {
     /// A warning at `place`.
     pub fn warning(
         code: &'static str,
-        place: Place,
+        place: Span,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
@@ -55,7 +55,7 @@ impl Diagnostic {
     /// A note at `place`.
     pub fn note(
         code: &'static str,
-        place: Place,
+        place: Span,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
@@ -63,13 +63,13 @@ impl Diagnostic {
     }
 
     /// An error of a smaller reader, told at `place`.
-    pub fn of(error: UserError, place: Place) -> Self {
+    pub fn from_error(error: UserError, place: Span) -> Self {
         Self::error(error.code, place, error.message, error.hint)
     }
 
     /// An error about the whole file or about the command line.
-    pub fn placeless(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { place: None, ..Self::error(code, Place::default(), message, hint) }
+    pub fn without_span(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { place: None, ..Self::error(code, Span::default(), message, hint) }
     }
 }
 
@@ -88,7 +88,7 @@ impl Diagnostics {
     /// Adds one. What says the same of the same place is told once; beyond the first hundred they are counted.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
         // What the command line brought in stands nowhere in the file.
-        diagnostic.place = diagnostic.place.filter(|place| *place != Place::default());
+        diagnostic.place = diagnostic.place.filter(|place| *place != Span::default());
         if self.all.contains(&diagnostic) {
             return;
         }
@@ -113,7 +113,7 @@ impl Diagnostics {
     }
 
     /// How many were left out beyond the first hundred.
-    pub const fn left_out(&self) -> usize {
+    pub const fn omitted(&self) -> usize {
         self.left_out
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Advice, Section};
+use crate::{ErrorHints, MapSchema};
 
 /// The maps with fixed keys of one kind of file, by name: a table of constants cannot point at tables that point back.
 ///
@@ -11,7 +11,7 @@ use crate::{Advice, Section};
 /// nowhere is told so by the reader's own check.
 pub trait Grammar: Copy + Eq + 'static {
     /// Kinds of single values that only such files have.
-    type Own: OwnKind;
+    type Own: CustomKind;
 
     /// All maps, in the order of the page.
     const ALL: &'static [Self];
@@ -20,14 +20,14 @@ pub trait Grammar: Copy + Eq + 'static {
     /// What the schema is called: "Wavetank experiment, version 1".
     const TITLE: &'static str;
     /// What is told of mistakes that have nothing to do with keys.
-    const ADVICE: Advice;
+    const ADVICE: ErrorHints;
     /// What keys are called elsewhere, and what they are called here; the first word is a key.
     const SYNONYMS: &'static [(&'static str, &'static str)] = &[];
     /// How a text looks that stands for any value, as a regular expression; `None` where every value is written out.
     const VARIABLE: Option<&'static str> = None;
 
     /// The map's keys.
-    fn section(self) -> &'static Section<Self>;
+    fn section(self) -> &'static MapSchema<Self>;
 
     /// The map's name among the definitions of the schema.
     fn definition(self) -> String;
@@ -42,12 +42,12 @@ pub trait Grammar: Copy + Eq + 'static {
 
     /// The maps that have a key of this name, as messages call them.
     fn homes(word: &str) -> Vec<&'static str> {
-        homes_among(Self::ALL, word)
+        maps_with_key(Self::ALL, word)
     }
 }
 
 /// A kind of single values of one grammar alone.
-pub trait OwnKind: 'static {
+pub trait CustomKind: 'static {
     /// What the page calls it.
     fn takes(&self) -> &'static str;
 
@@ -61,7 +61,7 @@ pub trait OwnKind: 'static {
 }
 
 /// Those of `maps` that have a key of this name, as messages call them.
-pub fn homes_among<G: Grammar>(maps: &[G], word: &str) -> Vec<&'static str> {
+pub fn maps_with_key<G: Grammar>(maps: &[G], word: &str) -> Vec<&'static str> {
     let sections = maps.iter().map(|map| map.section());
     let homes = sections.filter(|section| section.keys.iter().any(|key| key.name == word));
     homes.map(|section| section.name).collect()

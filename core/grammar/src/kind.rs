@@ -1,9 +1,9 @@
 //! [`Kind`]: what a key takes.
 
-use crate::{Grammar, OwnKind};
+use crate::{CustomKind, Grammar};
 
 /// What a key takes.
-pub enum Kind<G: Grammar> {
+pub enum ValueKind<G: Grammar> {
     /// Any text.
     Text,
     /// One word, as the grammar's names are.
@@ -38,20 +38,20 @@ pub enum Kind<G: Grammar> {
     Either(&'static [Self]),
 }
 
-impl<G: Grammar> Kind<G> {
+impl<G: Grammar> ValueKind<G> {
     /// Whether nothing is a value, too, as `null` is in JSON.
-    pub fn may_be_nothing(&self) -> bool {
+    pub fn is_nullable(&self) -> bool {
         matches!(self, Self::Own(own) if own.may_be_nothing())
     }
 
     /// Whether `map` is what it takes, or somewhere inside.
-    pub fn leads_to(&self, map: G) -> bool {
+    pub fn contains_map(&self, map: G) -> bool {
         match self {
             Self::Is(own) => *own == map,
             Self::List(inner) | Self::OneOrList(inner) | Self::Map(inner) | Self::MapOrNothing(inner) => {
-                inner.leads_to(map)
+                inner.contains_map(map)
             }
-            Self::Either(kinds) => kinds.iter().any(|kind| kind.leads_to(map)),
+            Self::Either(kinds) => kinds.iter().any(|kind| kind.contains_map(map)),
             _ => false,
         }
     }

@@ -5,36 +5,36 @@
 //! and [`page`] the tables of its page. What a value may say is read by a [`TreeReader`], and what is wrong is collected
 //! in [`Diagnostics`], each remark with its place and a hint, and told by [`render()`].
 
-mod advice;
 mod diagnostic;
-mod foreign;
+mod error_hints;
 mod grammar;
-mod keys;
+pub mod json_schema_values;
 mod kind;
+mod map_reader;
+pub mod markdown_docs;
 mod node;
-pub mod page;
-mod place;
+mod other_formats;
 mod quotes;
 mod render;
 mod schema;
 mod section;
-pub mod shape;
+mod span;
+mod suggestions;
 mod tree_reader;
-mod words;
 mod yaml;
 
-pub use advice::Advice;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use foreign::{Foreign, foreign, foreign_in_tree};
-pub use grammar::{Grammar, OwnKind, homes_among};
-pub use keys::Keys;
-pub use kind::Kind;
+pub use error_hints::ErrorHints;
+pub use grammar::{CustomKind, Grammar, maps_with_key};
+pub use kind::ValueKind;
+pub use map_reader::MapReader;
 pub use node::{Entry, Node, NodeKind, Scalar};
-pub use place::{At, Place};
-pub use quotes::outside;
+pub use other_formats::{FormatSignature, detect_format, foreign};
+pub use quotes::unquoted_chars;
 pub use render::{render, render_one};
 pub use schema::{object, schema};
-pub use section::{Key, Section, key, must};
+pub use section::{KeySchema, MapSchema, key, required};
+pub use span::{Span, Spanned};
+pub use suggestions::suggest_key;
 pub use tree_reader::TreeReader;
-pub use words::meant;
 pub use yaml::{parse as parse_yaml, text_of};

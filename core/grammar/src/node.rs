@@ -1,6 +1,6 @@
 //! [`Node`]: the file as a tree, every key and value with its place.
 
-use crate::Place;
+use crate::Span;
 
 /// So much text counts for a value of its own where copies are counted.
 const BYTES_A_VALUE: usize = 64;
@@ -11,7 +11,7 @@ pub struct Node {
     /// What it is.
     pub kind: NodeKind,
     /// Where it stands; of a map or list, where its first entry stands.
-    pub place: Place,
+    pub place: Span,
 }
 
 /// The kinds of values.
@@ -40,7 +40,7 @@ pub struct Entry {
     /// The key's text.
     pub key: String,
     /// Where the key stands.
-    pub place: Place,
+    pub place: Span,
     /// The value.
     pub value: Node,
 }
@@ -49,7 +49,7 @@ impl Node {
     /// A single value that comes from elsewhere than the file, as `--set` gives it.
     pub fn plain(text: impl Into<String>) -> Self {
         let scalar = Scalar { text: text.into(), plain: true };
-        Self { kind: NodeKind::Scalar(scalar), place: Place::default() }
+        Self { kind: NodeKind::Scalar(scalar), place: Span::default() }
     }
 
     /// The single value, if it is one.
@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// The items, where a single one may stand alone.
-    pub fn one_or_list(&self) -> &[Self] {
+    pub fn as_list(&self) -> &[Self] {
         self.items().unwrap_or(std::slice::from_ref(self))
     }
 

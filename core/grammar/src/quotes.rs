@@ -1,7 +1,7 @@
 //! Scanning text outside quotes.
 
 /// The characters of `text` that stand outside quotes, with their places.
-pub fn outside(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+pub fn unquoted_chars(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut quote = None;
     text.char_indices().filter(move |(_, letter)| {
         if quote == Some(*letter) {

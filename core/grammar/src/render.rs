@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use crate::{Diagnostic, Diagnostics, Place, Severity};
+use crate::{Diagnostic, Diagnostics, Severity, Span};
 
 /// Longer lines are not shown: nobody would find the place in them.
 const LINE_CHARS_MAX: usize = 240;
@@ -18,8 +18,8 @@ pub fn render(diagnostics: &Diagnostics, name: &str, text: &str) -> String {
         out.push_str(&render_one(diagnostic, name, text));
         out.push_str("\n\n");
     }
-    if diagnostics.left_out() > 0 {
-        writeln!(out, "… and {} more like these\n", diagnostics.left_out()).expect("text takes everything");
+    if diagnostics.omitted() > 0 {
+        writeln!(out, "… and {} more like these\n", diagnostics.omitted()).expect("text takes everything");
     }
     match diagnostics.errors() {
         0 => {}
@@ -47,7 +47,7 @@ pub fn render_one(diagnostic: &Diagnostic, name: &str, text: &str) -> String {
     Renderer::plain().term_width(COLUMNS).render(&[group])
 }
 
-fn at_place<'a>(group: Group<'a>, place: Place, name: &'a str, text: &'a str) -> Group<'a> {
+fn at_place<'a>(group: Group<'a>, place: Span, name: &'a str, text: &'a str) -> Group<'a> {
     let origin = || Origin::path(name).line(place.line).char_column(place.column);
     let Some((line, from)) = line_of(text, place.start) else { return group.element(origin()) };
     if line.chars().count() > LINE_CHARS_MAX {

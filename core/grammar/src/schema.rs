@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Grammar, Key, shape};
+use crate::{Grammar, KeySchema, json_schema_values};
 
 /// The JSON Schema of such files (draft 2020-12), as text with a newline at its end. `more` are definitions beside the
 /// maps of the table.
@@ -31,13 +31,13 @@ fn of_map<G: Grammar>(map: G) -> Value {
 /// A map with these keys and no others, of whose `verbs`, if there are such, exactly one stands.
 pub fn object<'k, G: Grammar>(
     about: &str,
-    keys: impl IntoIterator<Item = &'k Key<G>>,
+    keys: impl IntoIterator<Item = &'k KeySchema<G>>,
     verbs: &[&str],
 ) -> Value {
-    let keys: Vec<&Key<G>> = keys.into_iter().collect();
+    let keys: Vec<&KeySchema<G>> = keys.into_iter().collect();
     let required: Vec<&str> = keys.iter().filter(|key| key.required).map(|key| key.name).collect();
     let properties: Map<String, Value> =
-        keys.iter().map(|key| (key.name.to_owned(), shape::of_key(key))).collect();
+        keys.iter().map(|key| (key.name.to_owned(), json_schema_values::key_schema(key))).collect();
     let mut object = json!({
         "type": "object",
         "description": about,

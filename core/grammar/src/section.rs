@@ -1,9 +1,9 @@
 //! [`Section`] and [`Key`]: a map with fixed keys.
 
-use crate::{Grammar, Kind};
+use crate::{Grammar, ValueKind};
 
 /// A map of the grammar with fixed keys.
-pub struct Section<G: Grammar> {
+pub struct MapSchema<G: Grammar> {
     /// What messages call it: "a phase".
     pub name: &'static str,
     /// Its heading in the page.
@@ -11,17 +11,17 @@ pub struct Section<G: Grammar> {
     /// What it is for.
     pub about: &'static str,
     /// Its keys, in the order in which the page lists them.
-    pub keys: &'static [Key<G>],
+    pub keys: &'static [KeySchema<G>],
     /// Of these keys exactly one must stand there; empty where there is no such rule.
     pub verbs: &'static [&'static str],
 }
 
 /// A key of a map.
-pub struct Key<G: Grammar> {
+pub struct KeySchema<G: Grammar> {
     /// The word.
     pub name: &'static str,
     /// What it takes.
-    pub kind: Kind<G>,
+    pub kind: ValueKind<G>,
     /// What it is for, in a sentence.
     pub about: &'static str,
     /// It must stand there.
@@ -29,11 +29,15 @@ pub struct Key<G: Grammar> {
 }
 
 /// A key that may stand there.
-pub const fn key<G: Grammar>(name: &'static str, kind: Kind<G>, about: &'static str) -> Key<G> {
-    Key { name, kind, about, required: false }
+pub const fn key<G: Grammar>(name: &'static str, kind: ValueKind<G>, about: &'static str) -> KeySchema<G> {
+    KeySchema { name, kind, about, required: false }
 }
 
 /// A key that must stand there.
-pub const fn must<G: Grammar>(name: &'static str, kind: Kind<G>, about: &'static str) -> Key<G> {
-    Key { name, kind, about, required: true }
+pub const fn required<G: Grammar>(
+    name: &'static str,
+    kind: ValueKind<G>,
+    about: &'static str,
+) -> KeySchema<G> {
+    KeySchema { name, kind, about, required: true }
 }

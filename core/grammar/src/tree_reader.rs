@@ -5,7 +5,7 @@ use wavetank_plan::quantity::{
 };
 use wavetank_plan::{Nanos, UserError, did_you_mean};
 
-use crate::{At, Diagnostic, Diagnostics, Entry, Node, NodeKind, Place, Scalar};
+use crate::{Diagnostic, Diagnostics, Entry, Node, NodeKind, Scalar, Span, Spanned};
 
 /// A reader of a tree. Its functions return `None` after they have said why.
 pub trait TreeReader: Sized {
@@ -13,7 +13,7 @@ pub trait TreeReader: Sized {
     fn out(&mut self) -> &mut Diagnostics;
 
     /// What the text of a single value at `place` stands for: itself, unless the grammar fills something in.
-    fn fixed(&mut self, text: &str, place: Place) -> Option<String> {
+    fn fixed(&mut self, text: &str, place: Span) -> Option<String> {
         let _ = place;
         Some(text.to_owned())
     }
@@ -22,7 +22,7 @@ pub trait TreeReader: Sized {
     fn fail<T>(
         &mut self,
         code: &'static str,
-        place: Place,
+        place: Span,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Option<T> {
@@ -32,13 +32,13 @@ pub trait TreeReader: Sized {
 
     /// More mistakes are told than are kept: further ones are only counted, and looking for what was meant costs.
     fn advice_is_wasted(&mut self) -> bool {
-        self.out().left_out() > 0
+        self.out().omitted() > 0
     }
 
     /// The text of a single value. `what` says what is wanted: "a duration".
-    fn text(&mut self, node: &Node, what: &str) -> Option<At<String>> {
+    fn text(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let scalar = self.scalar(node, what)?;
-        self.fixed(&scalar.text, node.place).map(|text| At::new(text, node.place))
+        self.fixed(&scalar.text, node.place).map(|text| Spanned::new(text, node.place))
     }
 
     /// A single value as written.
@@ -58,7 +58,7 @@ pub trait TreeReader: Sized {
     }
 
     /// Names and texts, one or several.
-    fn texts(&mut self, node: &Node, what: &str) -> Vec<At<String>> {
+    fn texts(&mut self, node: &Node, what: &str) -> Vec<Spanned<String>> {
         self.each(node, |reader, item| reader.text(item, what))
     }
 
@@ -95,41 +95,41 @@ pub trait TreeReader: Sized {
         node: &Node,
         what: &str,
         parse: impl FnOnce(&str) -> Result<T, UserError>,
-    ) -> Option<At<T>> {
+    ) -> Option<Spanned<T>> {
         let text = self.text(node, what)?;
         match parse(&text.value) {
-            Ok(value) => Some(At::new(value, text.place)),
+            Ok(value) => Some(Spanned::new(value, text.place)),
             Err(error) => {
-                self.out().push(Diagnostic::of(error, text.place));
+                self.out().push(Diagnostic::from_error(error, text.place));
                 None
             }
         }
     }
 
     /// A duration.
-    fn duration(&mut self, node: &Node) -> Option<At<Nanos>> {
+    fn duration(&mut self, node: &Node) -> Option<Spanned<Nanos>> {
         self.quantity(node, "a duration", sexagesimal)
     }
 
     /// A duration that is not nothing.
-    fn duration_positive(&mut self, node: &Node) -> Option<At<Nanos>> {
+    fn duration_positive(&mut self, node: &Node) -> Option<Spanned<Nanos>> {
         self.quantity(node, "a duration", |text| {
             sexagesimal(text).and_then(|_| parse_duration_positive(text))
         })
     }
 
     /// A count.
-    fn count(&mut self, node: &Node) -> Option<At<u64>> {
+    fn count(&mut self, node: &Node) -> Option<Spanned<u64>> {
         self.quantity(node, "a count", parse_count)
     }
 
     /// A count that is not 0.
-    fn count_positive(&mut self, node: &Node) -> Option<At<u64>> {
+    fn count_positive(&mut self, node: &Node) -> Option<Spanned<u64>> {
         self.quantity(node, "a count", parse_count_positive)
     }
 
     /// A size in bytes.
-    fn size(&mut self, node: &Node) -> Option<At<u64>> {
+    fn size(&mut self, node: &Node) -> Option<Spanned<u64>> {
         self.quantity(node, "a size", parse_size)
     }
 
@@ -155,7 +155,7 @@ pub trait TreeReader: Sized {
 
     /// Each item of a list or one alone, read by `read`; what cannot be read is left out.
     fn each<T>(&mut self, node: &Node, mut read: impl FnMut(&mut Self, &Node) -> Option<T>) -> Vec<T> {
-        node.one_or_list().iter().filter_map(|item| read(self, item)).collect()
+        node.as_list().iter().filter_map(|item| read(self, item)).collect()
     }
 
     /// Each item of a list, read by `read`; what cannot be read is left out.

@@ -5,5 +5,5 @@ mod jar;
 mod set_cookie;
 
 pub use date::cookie_date;
-pub use jar::{CookieFate, Jar, Site};
+pub use jar::{CookieOutcome, Jar, Site};
 pub use set_cookie::SetCookie;

@@ -10,11 +10,11 @@ mod css;
 mod extractor;
 mod json;
 mod json_scan;
+mod parse_cache;
 mod pattern;
-mod reading;
 
-pub use answer::Answer;
+pub use answer::ResponseView;
 pub use extractor::Extractor;
 pub use json_scan::json_items;
+pub use parse_cache::{ExtractError, ParseCache};
 pub use pattern::Pattern;
-pub use reading::{Miss, Reading};

@@ -10,12 +10,12 @@ use wavetank_plan::Nanos;
 use crate::auth::{Challenge, Digest};
 use crate::content::{Coding, Decoder};
 use crate::cookies::{Jar, Site};
-use crate::extract::{Answer, Extractor, Reading};
-use crate::redirect::Place;
-use crate::resources::Resources;
-use crate::rows::{RowsFormat, RowsSource};
-use crate::value::Finds;
-pub use course::course;
+use crate::data::{RowsConfig, RowsFormat};
+use crate::embedded_resources::Resources;
+use crate::extract::{Extractor, ParseCache, ResponseView};
+use crate::redirect::HttpUrl;
+use crate::value::Values;
+pub use course::fuzz_session;
 
 /// Ways of looking into an answer; the first byte chooses one.
 const FROMS: [&str; 16] = [
@@ -42,10 +42,11 @@ pub fn answer(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let from = FROMS[usize::from(choice) % FROMS.len()];
     let extractor = Extractor::parse(from).expect("each of them is right");
-    let answer = Answer { status: 200, time: Nanos::ZERO, size: 0, fields: bytes, body: bytes, jar: None };
-    let (mut first, mut all) = (Finds::default(), Finds::default());
-    let one = extractor.first(&answer, &mut Reading::default(), &mut first);
-    let many = extractor.find(&answer, 7, &mut Reading::default(), &mut all);
+    let answer =
+        ResponseView { status: 200, time: Nanos::ZERO, size: 0, fields: bytes, body: bytes, jar: None };
+    let (mut first, mut all) = (Values::default(), Values::default());
+    let one = extractor.first(&answer, &mut ParseCache::default(), &mut first);
+    let many = extractor.find(&answer, 7, &mut ParseCache::default(), &mut all);
     assert!(first.len() <= 1 && all.len() <= 7, "{from}: more than were asked for");
     if many.is_ok() {
         assert_eq!(one, Ok(()), "{from}: all are found and the first is not");
@@ -78,7 +79,7 @@ pub fn headers(data: &[u8]) {
     let site = Site { host: "b.a.org", path: "/x/y", secure: true };
     let mut out = Vec::new();
     for line in data.split(|byte| *byte == b'\n') {
-        jar.take(line, &site, 1_600_000_000);
+        jar.store(line, &site, 1_600_000_000);
         if let Ok(challenge) = Challenge::parse(line) {
             Digest::new(challenge, "u\"\r", "p", [1, 2]).answer(&mut out, "GET", "/\"");
         }
@@ -95,10 +96,10 @@ pub fn headers(data: &[u8]) {
 pub fn rows(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let encodings = [None, Some("utf-8"), Some("utf-16"), Some("windows-1252")];
-    let source = RowsSource {
+    let source = RowsConfig {
         format: if choice & 1 == 0 { RowsFormat::Csv } else { RowsFormat::JsonLines },
         encoding: encodings[usize::from(choice >> 1 & 3)],
-        ..RowsSource::named("fuzzed")
+        ..RowsConfig::named("fuzzed")
     };
     let Ok((table, _)) = source.read(bytes) else { return };
     let columns = table.columns().count();
@@ -110,11 +111,11 @@ pub fn rows(data: &[u8]) {
 
 /// A page: no more resources than were asked for, and each once.
 pub fn page(data: &[u8]) {
-    let from = Place::parse("http://a.org/b/c").expect("is an address");
-    let found = Resources::of(data, &from, 9);
+    let from = HttpUrl::parse("http://a.org/b/c").expect("is an address");
+    let found = Resources::find_in(data, &from, 9);
     assert!(found.places.len() <= 9, "more than were asked for");
     for (at, place) in found.places.iter().enumerate() {
         assert!(!found.places[..at].contains(place), "{} is listed twice", place.as_str());
-        assert!(Place::parse(place.as_str()).as_ref() == Ok(place), "{} is no address", place.as_str());
+        assert!(HttpUrl::parse(place.as_str()).as_ref() == Ok(place), "{} is no address", place.as_str());
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use wavetank_plan::{Plan, Scenario, UserError};
 
-use crate::choice::Choice;
+use crate::data::Table;
+use crate::per_target_steps::PerTargetStep;
 use crate::program::Program;
-use crate::rows::Table;
 use crate::session::{Identity, Session};
-use crate::step::StepWork;
-use crate::value::Finds;
+use crate::step::CompiledStep;
+use crate::value::Values;
 
 /// One scenario, compiled. Cloned once a load thread.
 #[derive(Clone, Debug)]
@@ -21,21 +21,21 @@ pub struct Journey {
     /// What a user does at last.
     pub after: Program,
     /// The scenario's steps; one that goes to one of several targets, for the first of them.
-    pub steps: Vec<StepWork>,
+    pub steps: Vec<CompiledStep>,
     /// By step, those for each of several targets; empty where every step goes to one.
-    choices: Arc<[Option<Choice>]>,
+    choices: Arc<[Option<PerTargetStep>]>,
     /// Names of its variables, by slot.
     variables: Arc<[String]>,
-    given: Given,
+    given: InitialVariables,
 }
 
 /// What the run's `before` set, as this scenario's sessions have it when they begin.
 #[derive(Clone, Debug, Default)]
-struct Given {
+struct InitialVariables {
     /// By slot, of those that no session changes: a million sessions hold them once.
-    shared: Option<Arc<[Finds]>>,
+    shared: Option<Arc<[Values]>>,
     /// Of those that sessions set, too: each user has his own.
-    own: Arc<[(u16, Finds)]>,
+    own: Arc<[(u16, Values)]>,
 }
 
 impl Journey {
@@ -45,7 +45,7 @@ impl Journey {
     /// Where a path, selector or expression in it is none.
     pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, UserError> {
         let cookies = plan.http.cookies;
-        let choice = |step| Choice::new(step, plan, cookies, scenario.connection);
+        let choice = |step| PerTargetStep::new(step, plan, cookies, scenario.connection);
         let choices: Vec<_> = scenario.steps.iter().map(choice).collect::<Result<_, _>>()?;
         Ok(Self {
             choices: if choices.iter().any(Option::is_some) { choices.into() } else { Arc::default() },
@@ -55,32 +55,32 @@ impl Journey {
             steps: scenario
                 .steps
                 .iter()
-                .map(|step| StepWork::new(step, plan, cookies))
+                .map(|step| CompiledStep::new(step, plan, cookies))
                 .collect::<Result<_, _>>()?,
             variables: scenario.variables.iter().cloned().collect(),
-            given: Given::default(),
+            given: InitialVariables::default(),
         })
     }
 
     /// Its sessions begin with these variables, by name; those whose names it does not know are not its.
-    pub fn give(&mut self, values: &[(String, Finds)]) {
+    pub fn set_initial_variables(&mut self, values: &[(String, Values)]) {
         let (mut shared, mut own) = (Vec::new(), Vec::new());
         for (slot, name) in (0_u16..).zip(self.variables.iter()) {
             let Some((_, value)) = values.iter().rev().find(|(given, _)| given == name) else { continue };
             if self.sets(slot) {
                 own.push((slot, value.clone()));
             } else {
-                shared.resize_with(usize::from(slot), Finds::default);
+                shared.resize_with(usize::from(slot), Values::default);
                 shared.push(value.clone());
             }
         }
         let shared = (!shared.is_empty()).then(|| shared.into());
-        self.given = Given { shared, own: own.into() };
+        self.given = InitialVariables { shared, own: own.into() };
     }
 
     /// A user's first session takes what was [given](Self::give) to it.
     #[inline]
-    pub fn admit(&self, session: &mut Session) {
+    pub fn init_session(&self, session: &mut Session) {
         if let Some(shared) = &self.given.shared {
             session.share(shared);
         }
@@ -91,20 +91,20 @@ impl Journey {
 
     /// Step `number` as it is for a session.
     #[inline]
-    pub fn step(&self, number: u16, who: &Identity, seed: u64) -> &StepWork {
+    pub fn step(&self, number: u16, who: &Identity, seed: u64) -> &CompiledStep {
         match self.choices.get(usize::from(number)) {
-            Some(Some(choice)) => choice.of(who, seed),
+            Some(Some(choice)) => choice.pick(who, seed),
             _ => &self.steps[usize::from(number)],
         }
     }
 
     /// Whether that is the same for all sessions.
-    pub fn is_alike(&self, number: u16) -> bool {
+    pub fn is_session_independent(&self, number: u16) -> bool {
         !matches!(self.choices.get(usize::from(number)), Some(Some(_)))
     }
 
     /// Where a session's first request goes, as far as the order of the file tells.
-    pub fn home(&self, who: &Identity, seed: u64) -> u16 {
+    pub fn first_target(&self, who: &Identity, seed: u64) -> u16 {
         if self.steps.is_empty() { 0 } else { self.step(0, who, seed).target }
     }
 
@@ -116,11 +116,11 @@ impl Journey {
 
     /// Whether a session is one request, the same for all, of whose answer nothing is asked but its status, or does
     /// nothing at all: then nobody need remember where a session stands.
-    pub fn is_plain(&self) -> bool {
+    pub fn is_single_fixed_request(&self) -> bool {
         let plain = |step: u16| {
-            let alike = self.is_alike(step);
+            let alike = self.is_session_independent(step);
             let step = &self.steps[usize::from(step)];
-            alike && step.as_fixed().is_some() && !step.keeps().any()
+            alike && step.as_fixed().is_some() && !step.retention().any()
         };
         let session = self.session.is_empty() || self.session.single().is_some_and(plain);
         self.before.is_empty() && self.after.is_empty() && session
@@ -147,7 +147,7 @@ impl Journeys {
     }
 
     /// All sessions begin with these variables, by name: what the run's `before` set.
-    pub fn give(&mut self, values: &[(String, Finds)]) {
-        self.scenarios.iter_mut().for_each(|journey| journey.give(values));
+    pub fn set_initial_variables(&mut self, values: &[(String, Values)]) {
+        self.scenarios.iter_mut().for_each(|journey| journey.set_initial_variables(values));
     }
 }

@@ -10,27 +10,27 @@
 //! **Invariants.** Whatever bytes a server or a data file holds, nothing here panics, and work and memory are
 //! bounded by named limits. What a person wrote wrongly is a [`UserError`](wavetank_plan::UserError) before the run.
 
-mod asked;
 pub mod auth;
 pub mod body;
-mod choice;
+mod compiled_check;
 pub mod content;
 pub mod cookies;
+pub mod data;
+pub mod embedded_resources;
 pub mod extract;
+mod follow_up;
+mod follow_up_error;
+mod html_cost;
 mod journeys;
-mod leg;
 mod number;
-mod page;
-mod places;
+mod per_target_steps;
 mod program;
 pub mod redirect;
-pub mod resources;
-pub mod rows;
-mod scene;
+mod render_context;
+mod request_template;
 mod session;
-mod shape;
 mod step;
-mod stray;
+mod target_matcher;
 pub mod think;
 pub mod value;
 pub mod xpath;
@@ -38,12 +38,14 @@ pub mod xpath;
 #[doc(hidden)]
 pub mod fuzzing;
 
-pub use asked::Asked;
+pub use compiled_check::CompiledCheck;
+pub use follow_up::{FollowUp, FollowUpKind, NextMessage, is_html_media_type};
+pub use follow_up_error::FollowUpError;
 pub use journeys::{Journey, Journeys};
-pub use leg::{Leg, LegKind, Onward, names_page};
 pub use program::Program;
-pub use scene::{Lacking, Scene};
-pub use session::{DEPTH_MAX, Identity, Next, Session, Told};
-pub use shape::Shape;
-pub use step::{Keeps, Look, Outgoing, RESOURCE_BYTES_MAX, RESOURCES_MAX, StepWork, Unwanted};
-pub use stray::Stray;
+pub use render_context::{RenderContext, RenderError};
+pub use request_template::RequestTemplate;
+pub use session::{DEPTH_MAX, Identity, Session, SessionAction, SessionEvent};
+pub use step::{
+    CompiledStep, FollowUpSink, Observation, RESOURCE_BYTES_MAX, RESOURCES_MAX, Rejection, Retain,
+};

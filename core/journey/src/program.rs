@@ -2,7 +2,7 @@
 
 use wavetank_plan::{Action, Check, Rendezvous, Template, Think, UserError};
 
-use crate::asked::Asked;
+use crate::compiled_check::CompiledCheck;
 
 /// One operation. Places are indices into [`Program::ops`].
 #[derive(Clone, Debug)]
@@ -22,12 +22,12 @@ pub(crate) enum Op {
     /// Take one from the top counter and go on; if there is none left, drop it and go there.
     Again { exit: u32 },
     /// The same, also when the check does not hold.
-    While { check: Box<Asked>, exit: u32 },
+    While { check: Box<CompiledCheck>, exit: u32 },
     /// The variable takes the value that the top counter names, which goes up by one; behind the last, drop the
     /// counter and go there.
     Each { list: u16, name: u16, exit: u32 },
     /// Go there unless the check holds.
-    Unless { check: Box<Asked>, exit: u32 },
+    Unless { check: Box<CompiledCheck>, exit: u32 },
     /// Go there.
     Jump(u32),
     /// Go to one of these, by weight: sums of the weights so far, and places.
@@ -110,7 +110,7 @@ impl Program {
             }
             Action::Repeat(times, steps) => self.looped(*times, steps, |exit| Op::Again { exit })?,
             Action::While { check, at_most, steps } => {
-                let check = Box::new(Asked::new(check)?);
+                let check = Box::new(CompiledCheck::new(check)?);
                 self.looped(*at_most, steps, |exit| Op::While { check, exit })?;
             }
             Action::Each { list, name, steps } => {
@@ -163,7 +163,7 @@ impl Program {
         if !otherwise.is_empty() {
             self.ops.push(Op::Done);
         }
-        self.ops[at] = Op::Unless { check: Box::new(Asked::new(check)?), exit: self.here() };
+        self.ops[at] = Op::Unless { check: Box::new(CompiledCheck::new(check)?), exit: self.here() };
         if !otherwise.is_empty() {
             self.all(otherwise)?;
             self.ops[end] = Op::Jump(self.here());

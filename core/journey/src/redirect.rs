@@ -1,7 +1,7 @@
 //! Where a redirect leads: the address, the method, and what may be sent there.
 
 mod hop;
-mod place;
+mod http_url;
 
-pub use hop::{Hop, RedirectFault, may_carry};
-pub use place::Place;
+pub use hop::{Hop, RedirectFault, may_forward_header};
+pub use http_url::HttpUrl;

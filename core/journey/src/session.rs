@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use wavetank_pace::Random;
+use wavetank_pace::Philox;
 use wavetank_plan::{Nanos, Rendezvous};
 
-use crate::auth::Logins;
+use crate::auth::CredentialsCache;
 use crate::cookies::Jar;
 use crate::extract::json_items;
 use crate::program::{Op, Program};
-use crate::scene::Scene;
-use crate::step::Course;
-use crate::value::{Finds, Kind};
+use crate::render_context::RenderContext;
+use crate::step::FollowUpState;
+use crate::value::{JsonType, Values};
 
 /// Operations in one call at most: a journey that loops without sending or pausing gives way to others.
 const OPS_MAX: usize = 1_000;
@@ -36,13 +36,13 @@ pub struct Identity {
 
 impl Identity {
     /// A session that arrived: number `session` of all arrivals of `phase`. It is its own user.
-    pub const fn of_arrival(phase: u16, session: u64) -> Self {
+    pub const fn for_arrival(phase: u16, session: u64) -> Self {
         let domain = 0x5e55 << 32 | phase as u64;
         Self { domain, index: session, user: session, session, order: session, started: session }
     }
 
     /// Pass `iteration` of user number `user` of `scenario`, of `users` in all.
-    pub const fn of_user(scenario: u16, user: u64, iteration: u64, users: u64) -> Self {
+    pub const fn for_user(scenario: u16, user: u64, iteration: u64, users: u64) -> Self {
         let domain = 0x05e4 << 48 | (scenario as u64) << 32 | user >> 32;
         let order = iteration.wrapping_mul(users).wrapping_add(user);
         let index = user << 32 | (iteration & 0xffff_ffff);
@@ -51,19 +51,19 @@ impl Identity {
 
     /// The same, which is number `all` of everything that arrives in the run. What is drawn for it stays.
     #[must_use]
-    pub const fn numbered(self, all: u64) -> Self {
+    pub const fn with_global_number(self, all: u64) -> Self {
         Self { user: all, session: all, order: all, started: all, ..self }
     }
 
     /// The same, with so many sessions before all of its kind: their rows are theirs.
     #[must_use]
-    pub const fn ordered_after(self, before: u64) -> Self {
+    pub const fn offset_by(self, before: u64) -> Self {
         Self { order: self.order.wrapping_add(before), ..self }
     }
 
     /// Word `number` of its random words.
-    pub fn word(&self, seed: u64, number: u32) -> u64 {
-        Random::word(seed, self.domain, self.index, u64::from(number))
+    pub fn random_word(&self, seed: u64, number: u32) -> u64 {
+        Philox::nth_word(seed, self.domain, self.index, u64::from(number))
     }
 }
 
@@ -85,31 +85,31 @@ pub struct Session {
     /// Of the last answer.
     pub(crate) time: Nanos,
     /// What most journeys need and the simplest do not.
-    held: Option<Box<Held>>,
+    held: Option<Box<SessionData>>,
     /// Variables that it has and never changes, by slot; all sessions share them.
-    given: Option<Arc<[Finds]>>,
+    given: Option<Arc<[Values]>>,
 }
 
 /// What a session holds.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
-    pub(crate) variables: Vec<Finds>,
+pub(crate) struct SessionData {
+    pub(crate) variables: Vec<Values>,
     pub(crate) counters: Vec<u64>,
     pub(crate) groups: Vec<Nanos>,
     /// By data, of those that go by who starts first.
     pub(crate) rows: Vec<u64>,
     pub(crate) jar: Jar,
     /// Answers to servers that wanted to know who asks.
-    pub(crate) logins: Logins,
+    pub(crate) logins: CredentialsCache,
     /// Where the request under way has got to, if it is beyond its first answer.
-    pub(crate) course: Option<Box<Course>>,
+    pub(crate) course: Option<Box<FollowUpState>>,
     /// Embedded resources that this session has fetched, by the hashes of their addresses, in order.
     pub(crate) fetched: Vec<u64>,
 }
 
 /// What a session wants next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum SessionAction {
     /// Send this step's request.
     Request(u16),
     /// Be asked again after so long.
@@ -127,7 +127,7 @@ pub enum Next {
 
 /// What a session says on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SessionEvent {
     /// A group took from the first instant to the second.
     Group(u16, Nanos, Nanos),
     /// `log`.
@@ -140,11 +140,11 @@ impl Session {
         self.identity = identity;
         self.draws = 0;
         self.failed = false;
-        self.turn_to_next();
+        self.enter_next_list();
     }
 
     /// At the beginning of another list of what the same session does: what was drawn is not drawn again.
-    pub fn turn_to_next(&mut self) {
+    pub fn enter_next_list(&mut self) {
         self.at = 0;
         self.ended = false;
         if let Some(held) = &mut self.held {
@@ -161,7 +161,7 @@ impl Session {
 
     /// Its row of data number `data`, which is one that goes by who starts first.
     pub fn set_row(&mut self, data: u16, row: u64) {
-        let rows = &mut self.held().rows;
+        let rows = &mut self.data_mut().rows;
         if rows.len() <= usize::from(data) {
             rows.resize(usize::from(data) + 1, u64::MAX);
         }
@@ -170,54 +170,54 @@ impl Session {
 
     /// The row that was [set](Self::set_row), or else the place of its start.
     pub(crate) fn row(&self, data: u16) -> u64 {
-        let own = self.holds().and_then(|held| held.rows.get(usize::from(data)));
+        let own = self.data().and_then(|held| held.rows.get(usize::from(data)));
         own.copied().unwrap_or(self.identity.started)
     }
 
     /// What it holds, made if there is nothing yet.
-    pub(crate) fn held(&mut self) -> &mut Held {
+    pub(crate) fn data_mut(&mut self) -> &mut SessionData {
         self.held.get_or_insert_default()
     }
 
     /// What it holds, if anything.
-    pub(crate) fn holds(&self) -> Option<&Held> {
+    pub(crate) fn data(&self) -> Option<&SessionData> {
         self.held.as_deref()
     }
 
     /// What it holds, if anything.
-    pub(crate) fn holds_mut(&mut self) -> Option<&mut Held> {
+    pub(crate) fn holds_mut(&mut self) -> Option<&mut SessionData> {
         self.held.as_deref_mut()
     }
 
     /// Where the request under way has got to; then it is nowhere any more.
-    pub(crate) fn take_course(&mut self) -> Option<Box<Course>> {
+    pub(crate) fn take_follow_ups(&mut self) -> Option<Box<FollowUpState>> {
         self.holds_mut()?.course.take()
     }
 
     /// Variable `slot`; nothing was put in yet: `None`.
-    pub fn variable(&self, slot: u16) -> Option<&Finds> {
+    pub fn variable(&self, slot: u16) -> Option<&Values> {
         let slot = usize::from(slot);
         let given = self.given.as_ref().and_then(|given| given.get(slot)).filter(|value| !value.is_empty());
-        given.or_else(|| self.holds()?.variables.get(slot))
+        given.or_else(|| self.data()?.variables.get(slot))
     }
 
     /// From now on it has these variables beside its own; none of them may be one that its journey sets.
-    pub(crate) fn share(&mut self, given: &Arc<[Finds]>) {
+    pub(crate) fn share(&mut self, given: &Arc<[Values]>) {
         self.given = Some(Arc::clone(given));
     }
 
     /// Variable `slot` to be set.
-    pub fn variable_mut(&mut self, slot: u16) -> &mut Finds {
-        let variables = &mut self.held().variables;
+    pub fn variable_mut(&mut self, slot: u16) -> &mut Values {
+        let variables = &mut self.data_mut().variables;
         if variables.len() <= usize::from(slot) {
-            variables.resize_with(usize::from(slot) + 1, Finds::default);
+            variables.resize_with(usize::from(slot) + 1, Values::default);
         }
         &mut variables[usize::from(slot)]
     }
 
     /// The next random word.
     pub(crate) fn draw(&mut self, seed: u64) -> u64 {
-        let word = self.identity.word(seed, self.draws);
+        let word = self.identity.random_word(seed, self.draws);
         self.draws = self.draws.wrapping_add(1);
         word
     }
@@ -226,10 +226,10 @@ impl Session {
     pub fn advance(
         &mut self,
         program: &Program,
-        scene: &mut Scene<'_>,
+        scene: &mut RenderContext<'_>,
         now: Nanos,
-        told: &mut Vec<Told>,
-    ) -> Next {
+        told: &mut Vec<SessionEvent>,
+    ) -> SessionAction {
         self.advance_by(OPS_MAX, program, scene, now, told)
     }
 
@@ -238,41 +238,41 @@ impl Session {
         &mut self,
         ops_max: usize,
         program: &Program,
-        scene: &mut Scene<'_>,
+        scene: &mut RenderContext<'_>,
         now: Nanos,
-        told: &mut Vec<Told>,
-    ) -> Next {
+        told: &mut Vec<SessionEvent>,
+    ) -> SessionAction {
         for _ in 0..ops_max {
             let op = &program.ops[self.at as usize];
             self.at += 1;
             match op {
-                Op::Request(step) => return Next::Request(*step),
+                Op::Request(step) => return SessionAction::Request(*step),
                 Op::Think(think) => {
                     let length = scene.draw_think(self, think);
                     if length > Nanos::ZERO {
-                        return Next::Pause(length);
+                        return SessionAction::Pause(length);
                     }
                 }
-                Op::Rendezvous(place) => return Next::Wait(*place),
+                Op::Rendezvous(place) => return SessionAction::Wait(*place),
                 Op::EndSession | Op::EndRun => {
                     self.ended = true;
-                    return Next::End { run: matches!(op, Op::EndRun) };
+                    return SessionAction::End { run: matches!(op, Op::EndRun) };
                 }
                 Op::Done => {
                     self.at -= 1;
-                    return Next::End { run: false };
+                    return SessionAction::End { run: false };
                 }
-                Op::GroupBegin => self.held().groups.push(now),
+                Op::GroupBegin => self.data_mut().groups.push(now),
                 Op::GroupEnd(group) => {
-                    let began = self.held().groups.pop().unwrap_or(now);
-                    told.push(Told::Group(*group, began, now));
+                    let began = self.data_mut().groups.pop().unwrap_or(now);
+                    told.push(SessionEvent::Group(*group, began, now));
                 }
                 Op::Set(slot, template) => scene.set(self, *slot, template),
                 Op::Log(template) => {
                     let text = scene.text(self, template);
-                    told.push(Told::Log(String::from_utf8_lossy(&text).into_owned()));
+                    told.push(SessionEvent::Log(String::from_utf8_lossy(&text).into_owned()));
                 }
-                Op::Count(count) => self.held().counters.push(*count),
+                Op::Count(count) => self.data_mut().counters.push(*count),
                 Op::List(list) => self.list(*list),
                 Op::Jump(to) => self.at = *to,
                 Op::Again { exit } => self.again(true, *exit),
@@ -294,12 +294,12 @@ impl Session {
                 }
             }
         }
-        Next::GiveWay
+        SessionAction::GiveWay
     }
 
     /// The condition that it asks next, if it stands before an `if` or at the head of a `while`: its words, and where
     /// it goes on if it does not hold, for [`stands_at`](Self::stands_at).
-    pub fn asks<'p>(&self, program: &'p Program) -> Option<(&'p str, u32)> {
+    pub fn pending_condition<'p>(&self, program: &'p Program) -> Option<(&'p str, u32)> {
         match program.ops.get(self.at as usize)? {
             Op::Unless { check, exit } | Op::While { check, exit } => Some((check.text(), *exit)),
             _ => None,
@@ -307,7 +307,7 @@ impl Session {
     }
 
     /// Whether it stands at that place of its program.
-    pub const fn stands_at(&self, place: u32) -> bool {
+    pub const fn is_at(&self, place: u32) -> bool {
         self.at == place
     }
 
@@ -318,7 +318,7 @@ impl Session {
 
     /// One more time, or out of the loop.
     fn again(&mut self, wanted: bool, exit: u32) {
-        let counters = &mut self.held().counters;
+        let counters = &mut self.data_mut().counters;
         match counters.last_mut() {
             Some(left) if wanted && *left > 0 => *left -= 1,
             _ => {
@@ -329,7 +329,7 @@ impl Session {
     }
 
     fn each(&mut self, list: u16, name: u16, exit: u32) {
-        let held = self.held();
+        let held = self.data_mut();
         let place = held.counters.last_mut().expect("a loop begins with its counter");
         let index = *place as usize;
         *place += 1;
@@ -339,7 +339,7 @@ impl Session {
         let more = found.is_some_and(|found| value.push(found.kind, found.text));
         *self.variable_mut(name) = value;
         if !more {
-            self.held().counters.pop();
+            self.data_mut().counters.pop();
             self.at = exit;
         }
     }
@@ -348,9 +348,9 @@ impl Session {
     fn list(&mut self, slot: u16) {
         let value = self.variable_mut(slot);
         if let (1, Some(found)) = (value.len(), value.first())
-            && found.kind == Kind::Json
+            && found.kind == JsonType::Json
         {
-            let mut items = Finds::default();
+            let mut items = Values::default();
             // What is no array stays the one value it is.
             if json_items(found.text, usize::MAX, &mut items).is_ok() {
                 *value = items;

@@ -1,8 +1,8 @@
 //! [`StepWork`]: all that is done for one step: its request, and what is asked of the answer.
 
 mod compile;
-mod course;
 mod embedded;
+mod follow_ups;
 mod judge;
 mod rewrite;
 
@@ -10,25 +10,25 @@ use std::sync::Arc;
 
 use wavetank_plan::{Nanos, StatusSet};
 
-use crate::asked::Asked;
 use crate::auth::Credentials;
-use crate::cookies::{CookieFate, Site};
-use crate::extract::{Extractor, Miss};
-use crate::places::Places;
-use crate::scene::{Lacking, Scene};
+use crate::compiled_check::CompiledCheck;
+use crate::cookies::{CookieOutcome, Site};
+use crate::extract::{ExtractError, Extractor};
+use crate::follow_up_error::FollowUpError;
+use crate::render_context::{RenderContext, RenderError};
+use crate::request_template::{ExtraFields, RequestTemplate};
 use crate::session::Session;
-use crate::shape::{MoreFields, Shape};
-use crate::stray::Stray;
-use crate::value::Finds;
-pub(crate) use course::Course;
-pub use course::Outgoing;
-pub(crate) use embedded::Pages;
+use crate::target_matcher::TargetMatcher;
+use crate::value::Values;
+pub(crate) use embedded::PageCache;
 pub use embedded::{RESOURCE_BYTES_MAX, RESOURCES_MAX};
+pub use follow_ups::FollowUpSink;
+pub(crate) use follow_ups::FollowUpState;
 pub(crate) use rewrite::target_of;
 
 /// A step, compiled. Cloned once a load thread.
 #[derive(Clone, Debug)]
-pub struct StepWork {
+pub struct CompiledStep {
     /// As in reports.
     pub name: String,
     /// Index into the plan's targets.
@@ -43,22 +43,22 @@ pub struct StepWork {
     method: String,
     host: String,
     secure: bool,
-    shape: Shape,
+    shape: RequestTemplate,
     /// Who it says it is from when it is asked.
     credentials: Option<Credentials>,
     /// Where more than one message may go out for a request.
-    afield: Option<Box<Afield>>,
+    afield: Option<Box<FollowUpConfig>>,
     expect: StatusSet,
-    extract: Vec<Taken>,
-    checks: Vec<Asked>,
-    counts: Vec<(u16, Asked)>,
-    keeps: Keeps,
+    extract: Vec<CompiledExtract>,
+    checks: Vec<CompiledCheck>,
+    counts: Vec<(u16, CompiledCheck)>,
+    keeps: Retain,
 }
 
 /// What of an answer must be kept until it is whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them may be wanted without the others")]
-pub struct Keeps {
+pub struct Retain {
     /// The fields of its head.
     pub fields: bool,
     /// Its body.
@@ -69,7 +69,7 @@ pub struct Keeps {
     pub cookies: bool,
 }
 
-impl Keeps {
+impl Retain {
     /// Whether anything is.
     pub const fn any(self) -> bool {
         self.fields || self.body || self.page || self.cookies
@@ -77,7 +77,7 @@ impl Keeps {
 }
 
 #[derive(Clone, Debug)]
-struct Taken {
+struct CompiledExtract {
     variable: u16,
     extractor: Extractor,
     all: bool,
@@ -85,11 +85,11 @@ struct Taken {
 
 /// What is found where a step looks at its answer, told one by one to whoever [watches](Outgoing::watch).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Look<'a> {
+pub enum Observation<'a> {
     /// The answer sets a cookie, which was kept or not.
-    Cookie(&'a [u8], CookieFate),
+    Cookie(&'a [u8], CookieOutcome),
     /// An extraction, by its place among the step's, and what it found.
-    Extract(u16, Result<&'a Finds, Miss>),
+    Extract(u16, Result<&'a Values, ExtractError>),
     /// A check, by its place among the step's: `None` if it holds, else what stood there instead.
     Check(u16, Option<&'a str>),
     /// A count, by its index in the plan: whether this answer is counted.
@@ -98,8 +98,8 @@ pub enum Look<'a> {
 
 /// What is needed to send something more for a request.
 #[derive(Clone, Debug)]
-struct Afield {
-    places: Places,
+struct FollowUpConfig {
+    places: TargetMatcher,
     /// Redirects followed at most.
     follow: u8,
     /// What a page embeds is fetched.
@@ -114,31 +114,31 @@ struct Afield {
 
 /// Why an answer is not what was wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unwanted {
+pub enum Rejection {
     /// Its status.
     Status,
     /// A check: its place among the step's, its words, and what stood there instead.
     Check(u16, String),
     /// Something was to be extracted and was not there: its place among the step's, and why.
-    Extract(u16, Miss),
+    Extract(u16, ExtractError),
     /// It was not reached, or not all of it.
-    Stray(Stray),
+    Stray(FollowUpError),
 }
 
-impl StepWork {
+impl CompiledStep {
     /// The bytes that are always sent, where no session changes them.
     pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
         self.shape.as_fixed().filter(|_| self.credentials.is_none())
     }
 
     /// What of the answer must be kept.
-    pub const fn keeps(&self) -> Keeps {
+    pub const fn retention(&self) -> Retain {
         self.keeps
     }
 
     /// The words of the step's checks, in order.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
-        self.checks.iter().map(Asked::text)
+        self.checks.iter().map(CompiledCheck::text)
     }
 
     /// Whether an extraction goes into variable `slot`.
@@ -153,22 +153,22 @@ impl StepWork {
     /// What the request lacks; then it is not to be sent.
     pub fn render(
         &self,
-        scene: &mut Scene<'_>,
+        scene: &mut RenderContext<'_>,
         session: &mut Session,
         out: &mut Vec<u8>,
-    ) -> Result<bool, Lacking> {
-        session.take_course();
-        let has_cookies = self.keeps.cookies && session.holds().is_some_and(|held| !held.jar.is_empty());
+    ) -> Result<bool, RenderError> {
+        session.take_follow_ups();
+        let has_cookies = self.keeps.cookies && session.data().is_some_and(|held| !held.jar.is_empty());
         let has_login = self.credentials.as_ref().is_some_and(|by| session.has_login(by));
         let has_more = has_cookies || has_login;
         if !has_more && self.as_fixed().is_some() {
             return Ok(false);
         }
-        let now = scene.wall_s();
+        let now = scene.unix_seconds();
         let mut fields = |session: &mut Session, target: &str, out: &mut Vec<u8>| {
             self.push_fields(session, now, &self.site(target), (&self.method, target), true, out);
         };
-        let more: &mut MoreFields<'_> = &mut fields;
+        let more: &mut ExtraFields<'_> = &mut fields;
         self.shape.render(scene, session, has_more.then_some(more), out)?;
         Ok(true)
     }
@@ -185,7 +185,7 @@ impl StepWork {
         out: &mut Vec<u8>,
     ) {
         if self.keeps.cookies
-            && let Some(held) = session.holds()
+            && let Some(held) = session.data()
             && !held.jar.is_empty()
         {
             let start = out.len();
@@ -197,7 +197,7 @@ impl StepWork {
             }
         }
         if home && let Some(credentials) = &self.credentials {
-            session.say_who(credentials, method, target, out);
+            session.write_authorization(credentials, method, target, out);
         }
     }
 

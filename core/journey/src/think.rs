@@ -30,7 +30,7 @@ pub fn check(think: Think) -> Result<Think, UserError> {
 }
 
 /// The length that `word`, 64 random bits, stands for.
-pub fn draw(think: Think, word: u64) -> Nanos {
+pub fn sample(think: Think, word: u64) -> Nanos {
     match think {
         Think::Fixed(length) => length,
         Think::Even { from, to } => {
@@ -128,7 +128,7 @@ mod tests {
     /// Draws on an even grid of words, sorted: the quantiles of the distribution itself.
     fn grid(think: Think) -> Vec<f64> {
         let mut draws: Vec<_> = (0..100_000_u64)
-            .map(|i| draw(think, (i << 1 | 1) * (u64::MAX / 200_000)).as_secs_f64())
+            .map(|i| sample(think, (i << 1 | 1) * (u64::MAX / 200_000)).as_secs_f64())
             .collect();
         draws.sort_by(f64::total_cmp);
         draws
@@ -170,21 +170,21 @@ mod tests {
     #[test]
     fn ends_are_cut_and_nothing_leaves_its_range() {
         for word in [0, 1, 1 << 11, u64::MAX - 1, u64::MAX] {
-            let draw = |think: Think| super::draw(think, word).0;
+            let draw = |think: Think| super::sample(think, word).0;
             assert!((1_000_000_000..=3_000_000_000).contains(&draw(Think::Even { from: S(1), to: S(3) })));
             assert!((0..=40_000_000_000).contains(&draw(Think::Exponential { mean: S(2) })));
             assert!((0..=7_000_000_000).contains(&draw(Think::Normal { mean: S(2), deviation: S(1) })));
             assert!(draw(Think::Lognormal { median: S(3600), p95: S(80_000) }) <= Think::LENGTH_MAX.0);
         }
-        assert_eq!(draw(Think::Even { from: S(1), to: S(3) }, u64::MAX), S(3));
-        assert_eq!(draw(Think::Even { from: S(1), to: S(3) }, 0), S(1));
+        assert_eq!(sample(Think::Even { from: S(1), to: S(3) }, u64::MAX), S(3));
+        assert_eq!(sample(Think::Even { from: S(1), to: S(3) }, 0), S(1));
     }
 
     /// Bits that must never change: an old run is repeated from its seed on any platform.
     #[test]
     fn a_word_stands_for_the_same_length_for_ever() {
         let word = 0x0123_4567_89ab_cdef;
-        let draw = |think: Think| super::draw(think, word).0;
+        let draw = |think: Think| super::sample(think, word).0;
         assert_eq!(draw(Think::Exponential { mean: S(2) }), 10_832_200_804);
         assert_eq!(draw(Think::Normal { mean: S(2), deviation: Nanos::from_millis(500) }), 691_850_898);
         assert_eq!(draw(Think::Lognormal { median: S(2), p95: S(8) }), 220_493_382);

@@ -3,7 +3,7 @@
 /// What a value is. Its text is always there; the kind says how it stands in a body that has kinds, such as JSON: a
 /// template that is a whole value keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonType {
     /// Text, or bytes.
     #[default]
     Text,
@@ -19,14 +19,14 @@ pub enum Kind {
 
 /// A value, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct ValueRef<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: JsonType,
     /// Its text.
     pub text: &'a [u8],
 }
 
-impl Found<'_> {
+impl ValueRef<'_> {
     /// The text as a number, whatever its kind: `"12"` compares like 12.
     pub fn as_number(&self) -> Option<f64> {
         let number = std::str::from_utf8(self.text).ok()?.trim().parse::<f64>().ok()?;
@@ -36,14 +36,14 @@ impl Found<'_> {
 
 /// Values found, in a buffer that is used again: a list of values, of which the first is *the* value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finds {
+pub struct Values {
     bytes: Vec<u8>,
-    ends: Vec<(Kind, u32)>,
+    ends: Vec<(JsonType, u32)>,
     /// All that was there was asked for: even a single one is a list.
     list: bool,
 }
 
-impl Finds {
+impl Values {
     /// All values together may have so many bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 
@@ -55,7 +55,7 @@ impl Finds {
     }
 
     /// From now on, until it is cleared, it is a list, however many it holds.
-    pub fn become_list(&mut self) {
+    pub fn set_list(&mut self) {
         self.list = true;
     }
 
@@ -75,24 +75,24 @@ impl Finds {
     }
 
     /// The value at `index`.
-    pub fn get(&self, index: usize) -> Option<Found<'_>> {
+    pub fn get(&self, index: usize) -> Option<ValueRef<'_>> {
         let (kind, end) = *self.ends.get(index)?;
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
-        Some(Found { kind, text: &self.bytes[start as usize..end as usize] })
+        Some(ValueRef { kind, text: &self.bytes[start as usize..end as usize] })
     }
 
     /// The first value.
-    pub fn first(&self) -> Option<Found<'_>> {
+    pub fn first(&self) -> Option<ValueRef<'_>> {
         self.get(0)
     }
 
     /// All values in order.
-    pub fn iter(&self) -> impl Iterator<Item = Found<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = ValueRef<'_>> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
     /// Adds a value; false where the limit on bytes is reached.
-    pub fn push(&mut self, kind: Kind, text: &[u8]) -> bool {
+    pub fn push(&mut self, kind: JsonType, text: &[u8]) -> bool {
         self.push_with(kind, |out| {
             out.extend_from_slice(text);
             true
@@ -101,7 +101,7 @@ impl Finds {
 
     /// Adds the value that `write` appends to the buffer. If it returns false, or reaches the limit on bytes, nothing
     /// is added and the answer is false.
-    pub fn push_with(&mut self, kind: Kind, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+    pub fn push_with(&mut self, kind: JsonType, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.bytes.len();
         if write(&mut self.bytes) && self.bytes.len() <= Self::BYTES_MAX {
             self.ends.push((kind, self.bytes.len() as u32));
@@ -118,20 +118,20 @@ mod tests {
 
     #[test]
     fn values_come_out_as_they_went_in() {
-        let mut finds = Finds::default();
+        let mut finds = Values::default();
         for round in 0..2 {
             assert!(finds.is_empty() && finds.first().is_none(), "{round}");
-            assert!(finds.push(Kind::Text, b"one"));
-            assert!(finds.push(Kind::Text, b""));
-            assert!(!finds.push_with(Kind::Text, |out| {
+            assert!(finds.push(JsonType::Text, b"one"));
+            assert!(finds.push(JsonType::Text, b""));
+            assert!(!finds.push_with(JsonType::Text, |out| {
                 out.push(b'x');
                 false
             }));
-            assert!(finds.push(Kind::Number, b"2.5"));
-            assert!(!finds.push(Kind::Text, &vec![0; Finds::BYTES_MAX]), "the limit holds");
+            assert!(finds.push(JsonType::Number, b"2.5"));
+            assert!(!finds.push(JsonType::Text, &vec![0; Values::BYTES_MAX]), "the limit holds");
             let all: Vec<_> = finds.iter().map(|found| (found.kind, found.text)).collect();
-            let expected: [(Kind, &[u8]); 3] =
-                [(Kind::Text, b"one"), (Kind::Text, b""), (Kind::Number, b"2.5")];
+            let expected: [(JsonType, &[u8]); 3] =
+                [(JsonType::Text, b"one"), (JsonType::Text, b""), (JsonType::Number, b"2.5")];
             assert_eq!(all, expected);
             finds.clear();
         }
@@ -140,7 +140,11 @@ mod tests {
     #[test]
     fn text_that_is_a_number_compares_as_one() {
         let check = |text: &str, expected| {
-            assert_eq!(Found { kind: Kind::Text, text: text.as_bytes() }.as_number(), expected, "{text}");
+            assert_eq!(
+                ValueRef { kind: JsonType::Text, text: text.as_bytes() }.as_number(),
+                expected,
+                "{text}"
+            );
         };
         check("12", Some(12.0));
         check(" -1.5e2 ", Some(-150.0));

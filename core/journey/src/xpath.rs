@@ -18,7 +18,7 @@ mod parse;
 mod query;
 mod token;
 mod tree;
-mod tree_of;
+mod tree_from;
 
 pub use query::XPath;
 pub use tree::Tree;

@@ -82,7 +82,7 @@ impl ErrorClass {
     }
 
     /// The class of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
@@ -130,7 +130,7 @@ impl DropReason {
     }
 
     /// The reason of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 }
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn numbers_are_places_in_the_list() {
         for (place, class) in ErrorClass::ALL.into_iter().enumerate() {
-            assert_eq!((class as usize, ErrorClass::from_name(class.name())), (place, Some(class)));
+            assert_eq!((class as usize, ErrorClass::parse(class.name())), (place, Some(class)));
         }
         for (place, reason) in DropReason::ALL.into_iter().enumerate() {
-            assert_eq!((reason as usize, DropReason::from_name(reason.name())), (place, Some(reason)));
+            assert_eq!((reason as usize, DropReason::parse(reason.name())), (place, Some(reason)));
         }
     }
 }

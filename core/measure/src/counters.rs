@@ -4,7 +4,7 @@ use crate::{DropReason, ErrorClass};
 
 /// Requests of one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct RequestCounters {
     /// Intended by the plan.
     pub offered: u64,
     /// First byte handed to the kernel.
@@ -19,7 +19,7 @@ pub struct Counters {
     pub dropped_by: [u64; DropReason::ALL.len()],
 }
 
-impl Counters {
+impl RequestCounters {
     /// Failed, all classes.
     pub fn failed(&self) -> u64 {
         self.errors.iter().sum()
@@ -75,7 +75,7 @@ impl StatusCounts {
 
 /// What really went out: `sent = requests.sent + retried + redirected + resources`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wire {
+pub struct WireCounters {
     /// Requests written to a connection.
     pub sent: u64,
     /// Of them, second tries of a request.
@@ -86,7 +86,7 @@ pub struct Wire {
     pub resources: u64,
 }
 
-impl Wire {
+impl WireCounters {
     /// Add another's counts.
     pub fn merge(&mut self, other: &Self) {
         self.sent += other.sent;

@@ -2,7 +2,7 @@
 
 /// What one handshake agreed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Agreed {
+pub struct HandshakeParams {
     /// Version, e.g. `TLSv1.3`.
     pub version: String,
     /// Cipher suite, e.g. `TLS_AES_128_GCM_SHA256`.
@@ -20,14 +20,14 @@ pub struct Agreed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handshakes {
     /// Complete ones, by what they agreed on; sorted once merged.
-    pub complete: Vec<(Agreed, u64)>,
+    pub complete: Vec<(HandshakeParams, u64)>,
     /// Begun on a connection that was open, and never completed.
     pub failed: u64,
 }
 
 impl Handshakes {
     /// Count `n` complete handshakes.
-    pub fn add(&mut self, agreed: &Agreed, n: u64) {
+    pub fn add(&mut self, agreed: &HandshakeParams, n: u64) {
         match self.complete.iter_mut().find(|(known, _)| known == agreed) {
             Some((_, count)) => *count += n,
             None => self.complete.push((agreed.clone(), n)),

@@ -1,6 +1,6 @@
 //! [`Histogram`]: the one layout everywhere.
 
-use crate::sparse::Sparse;
+use crate::sparse::SparseHistogram;
 
 /// `HdrHistogram`'s own buckets: 2 significant digits (256 sub-buckets, 128 an octave), unit 1 ns, up to
 /// 2^42 − 1 ns (73 min). Above it the top bucket and `clipped`; exact min, max, sum and count beside.
@@ -79,14 +79,14 @@ impl Histogram {
     }
 
     /// The values as a stretch of buckets: those from the lowest value's to the highest's.
-    pub(crate) fn stretch(&self) -> Stretch<'_> {
+    pub(crate) fn occupied(&self) -> BucketRange<'_> {
         let touched = self.touched();
         let (first, counts) = (touched.start, self.counts.get(touched).unwrap_or_default());
-        Stretch { first, counts, clipped: self.clipped, min: self.min(), max: self.max, sum: self.sum }
+        BucketRange { first, counts, clipped: self.clipped, min: self.min(), max: self.max, sum: self.sum }
     }
 
     /// Add the values of a stretch of buckets.
-    pub(crate) fn merge_stretch(&mut self, other: Stretch<'_>) {
+    pub(crate) fn merge_range(&mut self, other: BucketRange<'_>) {
         if other.counts.is_empty() {
             return;
         }
@@ -111,7 +111,7 @@ impl Histogram {
 
     /// Take away values that were merged before; `bounds` are the exact minimum and maximum of what remains,
     /// which buckets alone cannot tell.
-    pub(crate) fn take_away(&mut self, other: &Sparse, bounds: Option<(u64, u64)>) {
+    pub(crate) fn subtract(&mut self, other: &SparseHistogram, bounds: Option<(u64, u64)>) {
         for &(index, n) in &other.buckets {
             self.counts[usize::from(index)] -= n;
         }
@@ -125,7 +125,7 @@ impl Histogram {
     /// What was recorded since `earlier`, whose values are all among these. Counts and sum are exact; of the smallest and
     /// the largest value only the bucket is known, and its bound stands for it. Empty where `earlier` is no part of this.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
+    pub fn difference(&self, earlier: &Self) -> Self {
         let mut counts = self.counts.clone();
         for (index, n) in earlier.iter() {
             match counts.get_mut(index).and_then(|count| Some((count.checked_sub(n)?, count))) {
@@ -203,7 +203,8 @@ impl Histogram {
 
     /// Whether fewer than [`wavetank_plan::constants::UNCERTAIN_BELOW`] samples lie above percentile `q`.
     pub fn is_uncertain(&self, q: f64) -> bool {
-        self.count == 0 || Self::above(self.count, q) < wavetank_plan::constants::UNCERTAIN_BELOW
+        self.count == 0
+            || Self::count_above_percentile(self.count, q) < wavetank_plan::constants::UNCERTAIN_BELOW
     }
 
     /// The buckets with values: index (0 to [`Histogram::BUCKETS`]) and count, ascending.
@@ -278,11 +279,11 @@ impl Histogram {
 
     /// The nearest rank of percentile `q`: 1 to `count`.
     fn rank(&self, q: f64) -> u64 {
-        self.count - Self::above(self.count, q)
+        self.count - Self::count_above_percentile(self.count, q)
     }
 
     /// How many of `count` samples lie above their percentile `q` (0 to 100) by nearest rank.
-    pub fn above(count: u64, q: f64) -> u64 {
+    pub fn count_above_percentile(count: u64, q: f64) -> u64 {
         let exact = q.clamp(0.0, 100.0) * count as f64 / 100.0;
         // 99.9 % of 1,000 is rank 999, although 99.9 is not exact in binary.
         let rank = (exact - (exact * 1e-14 + 1e-9)).ceil() as u64;
@@ -315,7 +316,7 @@ impl Histogram {
 
 /// A histogram as the stretch of its buckets that has values, borrowed; exact values beside.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch<'a> {
+pub(crate) struct BucketRange<'a> {
     pub(crate) first: usize,
     /// Empty where nothing is recorded.
     pub(crate) counts: &'a [u64],

@@ -6,12 +6,12 @@
 
 use std::collections::VecDeque;
 
-use wavetank_plan::{Condition, HostGauge, Nanos, Value, means_host};
+use wavetank_plan::{Condition, HostGauge, Nanos, Value, matches_host};
 
 use crate::HostSample;
-use crate::host_sample::{Reading, highest};
-use crate::outcome::Outcome;
-use crate::tracker::{Reckoning, keep_worst};
+use crate::host_sample::{GaugeSource, highest};
+use crate::outcome::ConditionResult;
+use crate::tracker::{ConditionOutcome, record_worst};
 
 /// Samples come each second, give or take; what is short of a length by less is taken for it.
 const SLACK: Nanos = Nanos::from_millis(500);
@@ -34,7 +34,7 @@ struct OneHost {
     /// The sample before the next one.
     before: Option<HostSample>,
     /// The worst value, or the worst window.
-    worst: Option<(Nanos, Outcome)>,
+    worst: Option<(Nanos, ConditionResult)>,
     /// Of a value: the last instant at which it held, or its first, since when it has not.
     held_last: Option<Nanos>,
     /// Of what flows: over the whole span.
@@ -66,7 +66,7 @@ impl HostGauges {
         sample: &HostSample,
         within: impl Fn(Nanos) -> bool,
     ) {
-        if !means_host(&self.pattern, name) {
+        if !matches_host(&self.pattern, name) {
             return;
         }
         let known = self.hosts.iter().position(|host| host.name == name);
@@ -79,12 +79,14 @@ impl HostGauges {
         }
         let host = &mut self.hosts[at];
         match sample.reading(self.gauge) {
-            Reading::Level(value, all) => host.level(condition, sample.at, (value, all), within(sample.at)),
-            Reading::Flow => {
+            GaugeSource::Level(value, all) => {
+                host.level(condition, sample.at, (value, all), within(sample.at))
+            }
+            GaugeSource::Flow => {
                 // A stretch belongs to the span in which its middle lies: samples are never on the second itself.
                 let middle = |before: &HostSample| Nanos(before.at.0.midpoint(sample.at.0));
                 let stretch = host.before.as_ref().filter(|before| within(middle(before))).map(|before| {
-                    let flow = sample.flow_since(before, self.gauge);
+                    let flow = sample.rates_since(before, self.gauge);
                     Stretch { from: before.at, to: sample.at, flow }
                 });
                 host.flow(condition, stretch);
@@ -99,10 +101,10 @@ impl HostGauges {
     }
 
     /// What it came to: of several hosts the worst, which is named.
-    pub(crate) fn reckon(&self, condition: &Condition) -> Reckoning {
-        let mut worst: Option<(Nanos, Outcome)> = None;
+    pub(crate) fn result(&self, condition: &Condition) -> ConditionOutcome {
+        let mut worst: Option<(Nanos, ConditionResult)> = None;
         for host in &self.hosts {
-            let (at, outcome) = host.reckon(condition, self.gauge);
+            let (at, outcome) = host.result(condition, self.gauge);
             let why = match outcome.why {
                 Some(why) => Some(format!("{}: {why}", host.name)),
                 None if self.hosts.len() > 1 => Some(format!("on {}", host.name)),
@@ -110,13 +112,13 @@ impl HostGauges {
             };
             // Without an instant it is of the whole span.
             let at = at.unwrap_or(Nanos(i64::MIN));
-            keep_worst(&mut worst, at, Outcome { why, ..outcome }, condition);
+            record_worst(&mut worst, at, ConditionResult { why, ..outcome }, condition);
         }
         if let Some((at, outcome)) = worst {
-            return Reckoning { outcome, at: Some(at).filter(|at| at.0 > i64::MIN) };
+            return ConditionOutcome { outcome, at: Some(at).filter(|at| at.0 > i64::MIN) };
         }
         let why = format!("nobody observed {}", self.pattern);
-        Reckoning { outcome: Outcome::undecided(&why), at: None }
+        ConditionOutcome { outcome: ConditionResult::undecided(&why), at: None }
     }
 }
 
@@ -132,14 +134,14 @@ impl OneHost {
             self.held_last = None;
             return;
         }
-        let outcome = Outcome::of_value(condition, value);
+        let outcome = ConditionResult::evaluate_value(condition, value);
         self.held_last = match outcome.ok {
             Some(false) => {
                 self.held_last.or_else(|| self.before.as_ref().map(|before| before.at)).or(Some(at))
             }
             _ => None,
         };
-        keep_worst(&mut self.worst, at, outcome, condition);
+        record_worst(&mut self.worst, at, outcome, condition);
     }
 
     /// One more stretch of the span; `None`: it lies outside of it, or is the first.
@@ -164,46 +166,46 @@ impl OneHost {
         self.window.iter().for_each(|stretch| add(&mut sum, &stretch.flow));
         let value = highest(&sum).filter(|_| covers(first.from, last.to));
         if let Some(value) = value {
-            let outcome = Outcome::of_value(condition, value);
+            let outcome = ConditionResult::evaluate_value(condition, value);
             self.window_broken = outcome.ok == Some(false);
             let from = first.from;
-            keep_worst(&mut self.worst, from, outcome, condition);
+            record_worst(&mut self.worst, from, outcome, condition);
         }
     }
 
     fn is_broken(&self, condition: &Condition, gauge: HostGauge) -> bool {
         let Some(last) = &self.before else { return false };
         match (last.reading(gauge), condition.window) {
-            (Reading::Level(..), window) => self
+            (GaugeSource::Level(..), window) => self
                 .held_last
                 .is_some_and(|since| window.is_none_or(|window| (last.at - since).after(SLACK) >= window)),
-            (Reading::Flow, Some(_)) => self.window_broken,
-            (Reading::Flow, None) => highest(&self.whole)
-                .is_some_and(|value| Outcome::of_value(condition, value).ok == Some(false)),
+            (GaugeSource::Flow, Some(_)) => self.window_broken,
+            (GaugeSource::Flow, None) => highest(&self.whole)
+                .is_some_and(|value| ConditionResult::evaluate_value(condition, value).ok == Some(false)),
         }
     }
 
-    fn reckon(&self, condition: &Condition, gauge: HostGauge) -> (Option<Nanos>, Outcome) {
-        let flows = self.before.as_ref().is_some_and(|sample| sample.reading(gauge) == Reading::Flow);
+    fn result(&self, condition: &Condition, gauge: HostGauge) -> (Option<Nanos>, ConditionResult) {
+        let flows = self.before.as_ref().is_some_and(|sample| sample.reading(gauge) == GaugeSource::Flow);
         if flows && condition.window.is_none() {
             let value = highest(&self.whole);
-            let outcome = value.map(|value| Outcome::of_value(condition, value));
+            let outcome = value.map(|value| ConditionResult::evaluate_value(condition, value));
             return (None, outcome.unwrap_or_else(|| self.unknown(gauge, "no sample")));
         }
         match &self.worst {
             Some((at, outcome)) => (Some(*at), outcome.clone()),
             None if flows => (None, self.unknown(gauge, "no window of that length was measured")),
-            None => (None, Outcome::undecided("no sample")),
+            None => (None, ConditionResult::undecided("no sample")),
         }
     }
 
     /// Undecided for the reason `why`, unless nothing was to be known from the outset.
-    fn unknown(&self, gauge: HostGauge, why: &str) -> Outcome {
+    fn unknown(&self, gauge: HostGauge, why: &str) -> ConditionResult {
         let uncounted = self.before.as_ref().is_some_and(|sample| sample.cores.is_empty());
         if gauge == HostGauge::HottestCore && uncounted {
-            return Outcome::undecided("nobody counts its single CPUs");
+            return ConditionResult::undecided("nobody counts its single CPUs");
         }
-        Outcome::undecided(why)
+        ConditionResult::undecided(why)
     }
 }
 

@@ -67,7 +67,7 @@ pub struct HostSample {
 
 /// What a gauge of a host is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reading {
+pub(crate) enum GaugeSource {
     /// A value at an instant, with all there could be (0: nobody knows).
     Level(u64, u64),
     /// Something that flows: only two samples tell how fast.
@@ -76,19 +76,21 @@ pub(crate) enum Reading {
 
 impl HostSample {
     /// What `gauge` is at this instant, if it is at an instant.
-    pub(crate) const fn reading(&self, gauge: HostGauge) -> Reading {
+    pub(crate) const fn reading(&self, gauge: HostGauge) -> GaugeSource {
         match gauge {
-            HostGauge::Memory => Reading::Level(self.mem_used_bytes, self.mem_all_bytes),
-            HostGauge::Swap => Reading::Level(self.swap_bytes, 0),
-            HostGauge::Established => Reading::Level(self.tcp_established, 0),
-            HostGauge::Queue => Reading::Level(self.accept_queue, 0),
-            HostGauge::Cpu | HostGauge::HottestCore | HostGauge::NetIn | HostGauge::NetOut => Reading::Flow,
+            HostGauge::Memory => GaugeSource::Level(self.mem_used_bytes, self.mem_all_bytes),
+            HostGauge::Swap => GaugeSource::Level(self.swap_bytes, 0),
+            HostGauge::Established => GaugeSource::Level(self.tcp_established, 0),
+            HostGauge::Queue => GaugeSource::Level(self.accept_queue, 0),
+            HostGauge::Cpu | HostGauge::HottestCore | HostGauge::NetIn | HostGauge::NetOut => {
+                GaugeSource::Flow
+            }
         }
     }
 
     /// What flowed since `before`, as pairs of how much and of how much at most (or in how many seconds): the gauge's
     /// value is the highest quotient. Pairs of one host can be added up. Empty where nobody knows.
-    pub(crate) fn flow_since(&self, before: &Self, gauge: HostGauge) -> Vec<(f64, f64)> {
+    pub(crate) fn rates_since(&self, before: &Self, gauge: HostGauge) -> Vec<(f64, f64)> {
         let seconds = self.at.since(before.at) as f64 / 1e9;
         let bits = |of: fn(&Self) -> u64| vec![(of(self).saturating_sub(of(before)) as f64 * BITS, seconds)];
         let flow = match gauge {
@@ -113,17 +115,17 @@ impl HostSample {
     /// The share of its CPUs that the host used since `before`, 0 to 1 (a little more where a tick fell across);
     /// `None` where nobody knows.
     pub fn cpu_since(&self, before: &Self) -> Option<f64> {
-        highest(&self.flow_since(before, HostGauge::Cpu))
+        highest(&self.rates_since(before, HostGauge::Cpu))
     }
 
     /// The same of the busiest of its CPUs.
     pub fn hottest_core_since(&self, before: &Self) -> Option<f64> {
-        highest(&self.flow_since(before, HostGauge::HottestCore))
+        highest(&self.rates_since(before, HostGauge::HottestCore))
     }
 
     /// Bits a second that came in and went out since `before`; `None` where no time passed.
     pub fn net_since(&self, before: &Self) -> Option<(f64, f64)> {
-        let of = |gauge| highest(&self.flow_since(before, gauge));
+        let of = |gauge| highest(&self.rates_since(before, gauge));
         of(HostGauge::NetIn).zip(of(HostGauge::NetOut))
     }
 

@@ -2,7 +2,7 @@
 
 use wavetank_plan::Nanos;
 
-use crate::{Counters, Histogram, Interval, Spans};
+use crate::{Histogram, Interval, PhaseWindows, RequestCounters};
 
 /// What clients saw of one of the plan's events, and how long it took until they fared again as before.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,11 +15,11 @@ pub struct Impact {
     pub until: Option<Nanos>,
     /// The seconds ahead of it, [`Impact::BEFORE`] at most, without those that an earlier event made worse: what the others
     /// are held against.
-    pub before: Seen,
+    pub before: ClientWindow,
     /// From the second in which it was done to that in which it was taken back, both included.
-    pub during: Seen,
+    pub during: ClientWindow,
     /// From then on, until clients had fared as before for [`Impact::WELL`], or the load ended.
-    pub after: Seen,
+    pub after: ClientWindow,
     /// How much of the time clients fared worse than before.
     pub hurt: Nanos,
     /// How it ended for clients.
@@ -59,20 +59,20 @@ pub enum Recovery {
 
 /// What clients saw in a stretch of time. Warm-up keys are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct ClientWindow {
     /// How long it was: the sum of the intervals in it.
     pub time: Nanos,
     /// Requests.
-    pub counters: Counters,
+    pub counters: RequestCounters,
     /// complete − intended, with the time waited of censored requests.
     pub response: Histogram,
     /// Connections that ended although the plan still wanted them.
     pub lost: u64,
 }
 
-impl Seen {
+impl ClientWindow {
     /// What `interval` tells.
-    pub(crate) fn of(interval: &Interval, spans: &Spans) -> Self {
+    pub(crate) fn from_interval(interval: &Interval, spans: &PhaseWindows) -> Self {
         let mut seen = Self { time: interval.len, lost: interval.conns.lost, ..Self::default() };
         for series in interval.steps.iter().filter(|series| !spans.is_warmup(series.key.phase)) {
             seen.counters.merge(&series.counters);

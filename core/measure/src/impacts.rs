@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 
 use wavetank_plan::{Nanos, Phase, Plan};
 
-use crate::{Impact, Interval, Recovery, Seen, Spans};
+use crate::{ClientWindow, Impact, Interval, PhaseWindows, Recovery};
 
 /// An interval that is shorter than this, as where a phase ends, has too few requests to be judged alone.
 const SECOND_MIN: Nanos = Nanos::from_millis(500);
 
 /// Watches how clients fare around events. Costs nothing where the plan has none.
 #[derive(Clone, Debug)]
-pub(crate) struct Impacts {
+pub(crate) struct ImpactTracker {
     /// The phases of the open model, by number.
     open: Vec<u16>,
     /// The others that ask for anything.
@@ -31,7 +31,7 @@ pub(crate) struct Impacts {
 struct Second {
     from: Nanos,
     end: Nanos,
-    seen: Seen,
+    seen: ClientWindow,
     demand: Demand,
     /// It was worse than usual because of an event.
     hurt: bool,
@@ -68,7 +68,7 @@ struct Watch {
     closed: bool,
 }
 
-impl Impacts {
+impl ImpactTracker {
     /// Most events that are watched, the first ones.
     pub(crate) const WATCHES_MAX: usize = 64;
     /// Intervals kept: those of 10 s, and as many short ones as phases may end in them.
@@ -89,7 +89,7 @@ impl Impacts {
     }
 
     /// Whether the plan has events, around which every second tells how clients fared.
-    pub(crate) const fn are_wanted(&self) -> bool {
+    pub(crate) const fn is_enabled(&self) -> bool {
         self.wanted
     }
 
@@ -115,11 +115,11 @@ impl Impacts {
         }
     }
 
-    pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+    pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         if !self.wanted || !spans.in_window(interval) {
             return;
         }
-        let seen = Seen::of(interval, spans);
+        let seen = ClientWindow::from_interval(interval, spans);
         let demand = self.demand(interval, &seen, spans);
         let mut second = Second { from: interval.from, end: interval.end(), seen, demand, hurt: false };
         for watch in &mut self.watches {
@@ -136,11 +136,11 @@ impl Impacts {
         self.watches.iter().map(Watch::told).collect()
     }
 
-    fn demand(&self, interval: &Interval, seen: &Seen, spans: &Spans) -> Demand {
+    fn demand(&self, interval: &Interval, seen: &ClientWindow, spans: &PhaseWindows) -> Demand {
         if self.open.iter().any(|&phase| spans.in_phase(phase, interval)) {
             return Demand::Requests(seen.counters.offered as f64);
         }
-        let users: u64 = self.closed.iter().filter_map(|phase| phase.wanted_at(interval.from)).sum();
+        let users: u64 = self.closed.iter().filter_map(|phase| phase.users_at(interval.from)).sum();
         Demand::Users(users as f64 * interval.len.as_secs_f64())
     }
 }

@@ -3,7 +3,9 @@
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::{Key, Nanos};
 
-use crate::{Bytes, ConnCounts, Counters, Handshakes, Histogram, Journeys, StatusCounts, Wire};
+use crate::{
+    Bytes, ConnCounts, Handshakes, Histogram, JourneyCounters, RequestCounters, StatusCounts, WireCounters,
+};
 
 /// What happened in [`from`, `from + len`), on one load thread, or merged over threads and agents.
 /// Counters are differences; gauges are the values at the seal.
@@ -26,9 +28,9 @@ pub struct Interval {
     /// Gauge at the seal: virtual users.
     pub users: u64,
     /// Each load thread's own health.
-    pub threads: Vec<ThreadHealth>,
+    pub threads: Vec<ThreadStats>,
     /// What sessions did beyond their single requests.
-    pub journeys: Journeys,
+    pub journeys: JourneyCounters,
 }
 
 impl Interval {
@@ -121,7 +123,7 @@ impl Interval {
     }
 
     /// Whether a load thread was full: busy for at least the share of the contract.
-    pub fn has_full_thread(&self) -> bool {
+    pub fn has_saturated_thread(&self) -> bool {
         self.threads.iter().any(|health| health.is_full(self.len))
     }
 
@@ -140,13 +142,13 @@ pub struct StepSeries {
     /// What they are counted under.
     pub key: Key,
     /// Counts.
-    pub counters: Counters,
+    pub counters: RequestCounters,
     /// Gauge at the seal: offered and unresolved.
     pub open: u64,
     /// Answers by status.
     pub status: StatusCounts,
     /// What went over the wire.
-    pub wire: Wire,
+    pub wire: WireCounters,
     /// complete − intended of done requests, and the time waited of censored ones.
     pub response: Histogram,
     /// complete − sent of done requests.
@@ -218,7 +220,7 @@ impl TargetSeries {
 
 /// How a load thread fared in one interval: the generator judges itself first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ThreadHealth {
+pub struct ThreadStats {
     /// Number of the thread, from 0.
     pub thread: u16,
     /// Loop turns that did work.
@@ -237,7 +239,7 @@ pub struct ThreadHealth {
     pub cpu_ns: u64,
 }
 
-impl ThreadHealth {
+impl ThreadStats {
     /// The share of an interval of length `len` it spent in turns that did work.
     pub fn busy_share(&self, len: Nanos) -> f64 {
         if len > Nanos::ZERO { self.busy_ns as f64 / len.0 as f64 } else { 0.0 }

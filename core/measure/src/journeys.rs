@@ -2,20 +2,20 @@
 
 use wavetank_plan::{Key, Nanos};
 
-use crate::{AskedSeries, Histogram, Meeting, SessionSeries};
+use crate::{CheckSeries, Histogram, RendezvousRelease, SessionSeries};
 
 /// What sessions did beyond their single requests, in one interval or added up. Empty where every session is one
 /// request of whose answer nothing is asked: such sessions are counted as requests, and told from those.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Journeys {
+pub struct JourneyCounters {
     /// Sessions, one entry per (phase, scenario).
     pub sessions: Vec<SessionSeries>,
     /// Checks and counts, one entry per key whose step has any.
-    pub asked: Vec<AskedSeries>,
+    pub asked: Vec<CheckSeries>,
     /// Steps timed as one, one entry per (phase, scenario, group).
     pub groups: Vec<GroupSeries>,
     /// Those who left a rendezvous together, [`Meeting::TOLD_MAX`] in an interval at most.
-    pub meetings: Vec<Meeting>,
+    pub meetings: Vec<RendezvousRelease>,
     /// Meetings beyond that.
     pub meetings_untold: u64,
 }
@@ -40,11 +40,11 @@ impl GroupSeries {
     }
 }
 
-impl Journeys {
+impl JourneyCounters {
     /// Whether nothing happened and nobody is under way.
     pub fn is_empty(&self) -> bool {
         self.sessions.iter().all(|series| series.counts.is_empty() && series.open == 0)
-            && self.asked.iter().all(AskedSeries::is_empty)
+            && self.asked.iter().all(CheckSeries::is_empty)
             && self.groups.iter().all(|series| series.times.is_empty())
             && self.meetings.is_empty()
             && self.meetings_untold == 0
@@ -57,8 +57,8 @@ impl Journeys {
     }
 
     /// The checks and counts of `key`, made if missing.
-    pub fn asked_mut(&mut self, key: Key) -> &mut AskedSeries {
-        let make = || AskedSeries { key, ..AskedSeries::default() };
+    pub fn asked_mut(&mut self, key: Key) -> &mut CheckSeries {
+        let make = || CheckSeries { key, ..CheckSeries::default() };
         entry(&mut self.asked, |series| series.key == key, make)
     }
 
@@ -69,11 +69,11 @@ impl Journeys {
     }
 
     /// Take in what is told of a meeting; of one unknown beyond [`Meeting::TOLD_MAX`] only that there was one.
-    pub fn meet(&mut self, meeting: &Meeting) {
+    pub fn add_rendezvous_release(&mut self, meeting: &RendezvousRelease) {
         // Most often it is the latest.
         match self.meetings.iter().rposition(|known| known.name() == meeting.name()) {
             Some(known) => self.meetings[known].merge(meeting),
-            None if self.meetings.len() < Meeting::TOLD_MAX => self.meetings.push(*meeting),
+            None if self.meetings.len() < RendezvousRelease::TOLD_MAX => self.meetings.push(*meeting),
             // Those who left are told once, their requests later.
             None => self.meetings_untold += u64::from(meeting.present > 0),
         }
@@ -91,7 +91,7 @@ impl Journeys {
         for theirs in &other.groups {
             self.group_mut(theirs.phase, theirs.scenario, theirs.group).times.merge(&theirs.times);
         }
-        other.meetings.iter().for_each(|theirs| self.meet(theirs));
+        other.meetings.iter().for_each(|theirs| self.add_rendezvous_release(theirs));
         self.meetings_untold += other.meetings_untold;
         self.sort();
     }
@@ -120,7 +120,7 @@ impl Journeys {
         self.sessions.sort_by_key(|series| (series.phase, series.scenario));
         self.asked.sort_by_key(|series| series.key);
         self.groups.sort_by_key(GroupSeries::name);
-        self.meetings.sort_by_key(Meeting::name);
+        self.meetings.sort_by_key(RendezvousRelease::name);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use wavetank_plan::{Nanos, Plan};
 
-use crate::impacts::Impacts;
-use crate::standstill_watch::StandstillWatch;
+use crate::impacts::ImpactTracker;
+use crate::stall_detector::StallDetector;
 use crate::{
-    ErrorClass, Hopeless, HostSample, Impact, Interval, Judge, Observed, Standstills, TargetSample,
-    ThresholdResult, Totals, Validity, Violation, Watch,
+    ErrorClass, GeneratorHealth, GeneratorHealthTracker, HostSample, Impact, Interval, Observations, Stalls,
+    TargetSample, ThresholdEvaluator, ThresholdResult, TotalFailureDetector, Totals, Violation,
 };
 
 /// One book for a run: every merged interval is entered once, in order, and everything that can be said of the
@@ -14,15 +14,15 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Ledger {
     totals: Totals,
-    judge: Judge,
-    watch: Watch,
-    standstills: StandstillWatch,
-    hopeless: Hopeless,
+    judge: ThresholdEvaluator,
+    watch: GeneratorHealthTracker,
+    standstills: StallDetector,
+    hopeless: TotalFailureDetector,
     violations: Vec<Violation>,
     /// Intervals are known to be missing.
     gaps: bool,
-    observed: Observed,
-    impacts: Impacts,
+    observed: Observations,
+    impacts: ImpactTracker,
 }
 
 impl Ledger {
@@ -33,19 +33,19 @@ impl Ledger {
     pub fn new(plan: &Plan) -> Self {
         Self {
             totals: Totals::new(plan),
-            judge: Judge::new(plan),
-            watch: Watch::new(plan),
-            standstills: StandstillWatch::new(plan),
-            hopeless: Hopeless::new(plan),
+            judge: ThresholdEvaluator::new(plan),
+            watch: GeneratorHealthTracker::new(plan),
+            standstills: StallDetector::new(plan),
+            hopeless: TotalFailureDetector::new(plan),
             violations: Vec::new(),
             gaps: false,
-            observed: Observed::default(),
-            impacts: Impacts::new(plan),
+            observed: Observations::default(),
+            impacts: ImpactTracker::new(plan),
         }
     }
 
     /// Intervals of the run are lost: what does not add up is their doing, and says nothing about how it was counted.
-    pub fn has_gaps(&mut self) {
+    pub fn mark_incomplete(&mut self) {
         self.gaps = true;
         self.violations.clear();
     }
@@ -94,7 +94,7 @@ impl Ledger {
     }
 
     /// What was seen beside the load.
-    pub const fn observed(&self) -> &Observed {
+    pub const fn observed(&self) -> &Observations {
         &self.observed
     }
 
@@ -113,8 +113,8 @@ impl Ledger {
     /// Whether it matters in which second a time was measured: to conditions on times over windows, to stop conditions on
     /// times, which are true at one seal, to plateaus of held connections, and to what events did. Where it does not, seconds may be added
     /// without their times, and those of all of them together by [`Ledger::add_times`].
-    pub fn weighs_times_by_second(&self) -> bool {
-        self.judge.weighs_times_by_second() || self.totals.held.weighs_times() || self.impacts.are_wanted()
+    pub fn needs_times_per_second(&self) -> bool {
+        self.judge.needs_windowed_latency() || self.totals.held.weighs_times() || self.impacts.is_enabled()
     }
 
     /// Enter the times of seconds that were added without; of `sum` nothing else is taken.
@@ -161,13 +161,13 @@ impl Ledger {
     }
 
     /// How the generator fared so far.
-    pub fn validity(&self) -> Validity {
+    pub fn validity(&self) -> GeneratorHealth {
         self.watch.facts()
     }
 
     /// When no request ended so far, though enough of them waited. Of a book with gaps nothing is told: they may have ended there.
-    pub fn standstills(&self) -> Standstills {
-        if self.gaps { Standstills::default() } else { self.standstills.facts() }
+    pub fn standstills(&self) -> Stalls {
+        if self.gaps { Stalls::default() } else { self.standstills.facts() }
     }
 
     /// Every identity found broken, in order, [`Ledger::VIOLATIONS_MAX`] at most.

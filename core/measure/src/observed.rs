@@ -2,7 +2,7 @@
 
 use wavetank_plan::Nanos;
 
-use crate::{HostBook, HostSample, Thinned};
+use crate::{Downsampled, HostSample, HostStats};
 
 /// How it stood with the target's connections at one instant, by its own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,16 +30,16 @@ const OTHERS_MAX: usize = 1_024;
 
 /// What was seen beside the load.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observed {
+pub struct Observations {
     host_before: Option<HostSample>,
     target_before: Option<TargetSample>,
-    host: Thinned<HostSample>,
+    host: Downsampled<HostSample>,
     rss_max_bytes: u64,
-    target: Thinned<TargetSample>,
-    others: Vec<HostBook>,
+    target: Downsampled<TargetSample>,
+    others: Vec<HostStats>,
 }
 
-impl Observed {
+impl Observations {
     /// A sample of this host; they come in order.
     pub(crate) fn add_host(&mut self, sample: &HostSample) {
         // The archive keeps them; nothing here asks for single CPUs.
@@ -54,7 +54,7 @@ impl Observed {
         let at = self.others.iter().position(|book| book.name() == name);
         let at = at.or_else(|| {
             let room = self.others.len() < OTHERS_MAX;
-            room.then(|| self.others.push(HostBook::new(name))).map(|()| self.others.len() - 1)
+            room.then(|| self.others.push(HostStats::new(name))).map(|()| self.others.len() - 1)
         });
         if let Some(at) = at {
             self.others[at].add(sample);
@@ -69,7 +69,7 @@ impl Observed {
 
     /// The host's samples that are kept, in order.
     pub fn host(&self) -> &[HostSample] {
-        self.host.kept()
+        self.host.as_slice()
     }
 
     /// The first of all: before the load.
@@ -83,13 +83,13 @@ impl Observed {
     }
 
     /// The other hosts that were observed, in the order in which they were first seen.
-    pub fn others(&self) -> &[HostBook] {
+    pub fn other_hosts(&self) -> &[HostStats] {
         &self.others
     }
 
     /// The target's samples that are kept, in order.
     pub fn target(&self) -> &[TargetSample] {
-        self.target.kept()
+        self.target.as_slice()
     }
 
     /// The first of all: before the load.
@@ -99,11 +99,11 @@ impl Observed {
 
     /// The host at the instant nearest to `at`.
     pub fn host_at(&self, at: Nanos) -> Option<&HostSample> {
-        self.host.kept().iter().min_by_key(|sample| sample.at.0.abs_diff(at.0))
+        self.host.as_slice().iter().min_by_key(|sample| sample.at.0.abs_diff(at.0))
     }
 
     /// The target at the instant nearest to `at`.
     pub fn target_at(&self, at: Nanos) -> Option<TargetSample> {
-        self.target.kept().iter().copied().min_by_key(|sample| sample.at.0.abs_diff(at.0))
+        self.target.as_slice().iter().copied().min_by_key(|sample| sample.at.0.abs_diff(at.0))
     }
 }

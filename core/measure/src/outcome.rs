@@ -1,14 +1,14 @@
 //! [`Outcome`]: one condition against one stretch of time.
 
-use wavetank_plan::quantity::show_whole;
-use wavetank_plan::{Condition, Nanos, Op, Part, Subject, Value};
+use wavetank_plan::quantity::format_grouped;
+use wavetank_plan::{Condition, LatencyPart, Nanos, Op, Subject, Value};
 
-use crate::sample::{Sample, Tally};
+use crate::sample::{ConditionCounts, ConditionSample};
 use crate::{Histogram, view::per_second};
 
 /// One condition against one stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Outcome {
+pub(crate) struct ConditionResult {
     /// In the unit of the condition's value.
     pub(crate) value: Option<f64>,
     /// Holds, does not, or cannot be said.
@@ -33,27 +33,29 @@ pub(crate) struct Scope {
 
 /// What is asked of a histogram.
 #[derive(Clone, Copy)]
-enum Asked {
+enum Statistic {
     Percentile(f64),
     Mean,
     Min,
     Max,
 }
 
-impl Outcome {
+impl ConditionResult {
     /// Judge `condition` on `sample`.
-    pub(crate) fn of(condition: &Condition, sample: &Sample, scope: Scope) -> Self {
+    pub(crate) fn evaluate(condition: &Condition, sample: &ConditionSample, scope: Scope) -> Self {
         match condition.subject {
-            Subject::Percentile(q, part, _) => of_times(condition, Asked::Percentile(q), part, sample, scope),
-            Subject::Mean(part, _) => of_times(condition, Asked::Mean, part, sample, scope),
-            Subject::Min(part, _) => of_times(condition, Asked::Min, part, sample, scope),
-            Subject::Max(part, _) => of_times(condition, Asked::Max, part, sample, scope),
+            Subject::Percentile(q, part, _) => {
+                of_times(condition, Statistic::Percentile(q), part, sample, scope)
+            }
+            Subject::Mean(part, _) => of_times(condition, Statistic::Mean, part, sample, scope),
+            Subject::Min(part, _) => of_times(condition, Statistic::Min, part, sample, scope),
+            Subject::Max(part, _) => of_times(condition, Statistic::Max, part, sample, scope),
             _ => of_counts(condition, &sample.tally, scope),
         }
     }
 
     /// Judge `condition` on a gauge's value at one seal.
-    pub(crate) fn of_gauge(condition: &Condition, gauge: u64, scope: Scope) -> Self {
+    pub(crate) fn evaluate_gauge(condition: &Condition, gauge: u64, scope: Scope) -> Self {
         let value = match condition.value {
             Value::Share(_) if scope.planned == 0 => {
                 return Self::undecided("the plan names no number of connections");
@@ -61,11 +63,11 @@ impl Outcome {
             Value::Share(_) => gauge as f64 / scope.planned as f64,
             _ => gauge as f64,
         };
-        Self::of_value(condition, value)
+        Self::evaluate_value(condition, value)
     }
 
     /// Judge `condition` on a value in its own unit.
-    pub(crate) fn of_value(condition: &Condition, value: f64) -> Self {
+    pub(crate) fn evaluate_value(condition: &Condition, value: f64) -> Self {
         Self { value: Some(value), ok: Some(holds(condition, value)), ..Self::default() }
     }
 
@@ -108,7 +110,7 @@ fn holds(condition: &Condition, value: f64) -> bool {
     condition.op.holds(value, right)
 }
 
-fn of_counts(condition: &Condition, tally: &Tally, scope: Scope) -> Outcome {
+fn of_counts(condition: &Condition, tally: &ConditionCounts, scope: Scope) -> ConditionResult {
     let denominator = match condition.subject {
         Subject::Lost => scope.planned,
         _ if scope.windowed => tally.resolved,
@@ -121,17 +123,30 @@ fn of_counts(condition: &Condition, tally: &Tally, scope: Scope) -> Outcome {
         Value::Share(_) => (count == 0 && matches!(condition.op, Op::Less | Op::LessEqual)).then_some(0.0),
         Value::Count(_) | Value::Time(_) | Value::Bytes(_) | Value::BitsPerSecond(_) => Some(count as f64),
     };
-    let Some(value) = measure(tally.count, tally.timed) else { return Outcome::undecided("no sample") };
+    let Some(value) = measure(tally.count, tally.timed) else {
+        return ConditionResult::undecided("no sample");
+    };
     let ok = holds(condition, value);
     let without = || measure(tally.count_without_generator, tally.timed_without_generator);
     let matters = !ok && tally.count != tally.count_without_generator;
     let holds_without_generator = matters.then(|| without().is_some_and(|value| holds(condition, value)));
-    Outcome { value: Some(value), ok: Some(ok), holds_without_generator, ..Outcome::default() }
+    ConditionResult {
+        value: Some(value),
+        ok: Some(ok),
+        holds_without_generator,
+        ..ConditionResult::default()
+    }
 }
 
-fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, scope: Scope) -> Outcome {
+fn of_times(
+    condition: &Condition,
+    asked: Statistic,
+    part: LatencyPart,
+    sample: &ConditionSample,
+    scope: Scope,
+) -> ConditionResult {
     let tally = &sample.tally;
-    let lag = contains_lag(part).then(|| asked.of(&sample.lag)).flatten();
+    let lag = contains_lag(part).then(|| asked.compute(&sample.lag)).flatten();
     let whole = if scope.windowed { tally.resolved } else { tally.offered };
     if reaches_dropped(asked, part, tally.dropped, whole) {
         // A dropped request waits for ever: above every limit.
@@ -140,24 +155,24 @@ fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, sc
         let excusable = !ok && tally.dropped_by_generator > 0;
         let holds_without_generator = excusable.then(|| {
             !reaches_dropped(asked, part, without, whole)
-                && asked.of(&sample.times).is_some_and(|value| holds(condition, value))
+                && asked.compute(&sample.times).is_some_and(|value| holds(condition, value))
         });
         let why = Some(format!(
             "it falls among dropped requests, which have no time ({} of {})",
-            show_whole(tally.dropped),
-            show_whole(whole)
+            format_grouped(tally.dropped),
+            format_grouped(whole)
         ));
-        return Outcome { ok: Some(ok), why, holds_without_generator, ..Outcome::default() };
+        return ConditionResult { ok: Some(ok), why, holds_without_generator, ..ConditionResult::default() };
     }
-    let Some(value) = asked.of(&sample.times) else { return Outcome::undecided("no sample") };
+    let Some(value) = asked.compute(&sample.times) else { return ConditionResult::undecided("no sample") };
     let ok = match asked {
-        Asked::Percentile(q) if sample.times.is_uncertain(q) => settled(condition, &sample.times),
+        Statistic::Percentile(q) if sample.times.is_uncertain(q) => settled(condition, &sample.times),
         _ => Some(holds(condition, value)),
     };
     let why = ok.is_none().then(|| "uncertain: fewer than 10 samples lie above it".to_owned());
     let without_lag = (value - lag.unwrap_or(0.0)).max(0.0);
     let holds_without_lag = (ok == Some(false) && lag.is_some()).then(|| holds(condition, without_lag));
-    Outcome {
+    ConditionResult {
         value: Some(value),
         ok,
         why,
@@ -168,13 +183,14 @@ fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, sc
 }
 
 /// Whether percentile (or maximum) of a time from the intended instant lies among the dropped requests.
-fn reaches_dropped(asked: Asked, part: Part, dropped: u64, whole: u64) -> bool {
+fn reaches_dropped(asked: Statistic, part: LatencyPart, dropped: u64, whole: u64) -> bool {
     let q = match asked {
-        Asked::Percentile(q) => q,
-        Asked::Max => 100.0,
-        Asked::Mean | Asked::Min => return false,
+        Statistic::Percentile(q) => q,
+        Statistic::Max => 100.0,
+        Statistic::Mean | Statistic::Min => return false,
     };
-    matches!(part, Part::Response | Part::Lag) && crate::view::lies_among_dropped(dropped, whole, q)
+    matches!(part, LatencyPart::Response | LatencyPart::Lag)
+        && crate::view::is_percentile_dropped(dropped, whole, q)
 }
 
 /// What an uncertain percentile lies between settles the condition where both ends agree.
@@ -189,12 +205,12 @@ fn settled(condition: &Condition, times: &Histogram) -> Option<bool> {
 }
 
 /// The times that begin at the intended instant; the others begin later and owe nothing to lag.
-pub(crate) const fn contains_lag(part: Part) -> bool {
-    matches!(part, Part::Response | Part::Lag | Part::Failed)
+pub(crate) const fn contains_lag(part: LatencyPart) -> bool {
+    matches!(part, LatencyPart::Response | LatencyPart::Lag | LatencyPart::Failed)
 }
 
-impl Asked {
-    fn of(self, times: &Histogram) -> Option<f64> {
+impl Statistic {
+    fn compute(self, times: &Histogram) -> Option<f64> {
         if times.is_empty() {
             return None;
         }

@@ -2,12 +2,12 @@
 
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 
-use crate::{ConnCounts, Histogram, Interval, Spans, Thinned, Violation, violation};
+use crate::{ConnCounts, Downsampled, Histogram, Interval, PhaseWindows, Violation, violation};
 
 /// What hold phases came to: for each of them its connections, and for those that hold a constant number its seconds.
 /// Memory does not grow with the run: of a long plateau every second, fourth, eighth, … second is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Plateaus {
+pub struct PlateauTracker {
     /// Hold phases in the plan's order, warm-up left out.
     phases: Vec<HeldPhase>,
     /// The phases of the plan that hold connections.
@@ -51,7 +51,7 @@ pub struct Plateau {
     /// The one with the fewest connections held; the first of several.
     pub lowest: HeldSecond,
     /// Those that are kept, in order.
-    pub kept: Thinned<HeldSecond>,
+    pub kept: Downsampled<HeldSecond>,
 }
 
 /// One sealed second of a plateau.
@@ -91,11 +91,11 @@ impl HeldPhase {
         // As if those that were there before had come at its begin.
         whole.opened += self.open_before;
         whole.offered += self.open_before + self.opening_before;
-        violation::of_connections(&whole)
+        violation::check_connections(&whole)
     }
 }
 
-impl Plateaus {
+impl PlateauTracker {
     /// Of a run of `plan`.
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut it = Self::default();
@@ -129,7 +129,7 @@ impl Plateaus {
     }
 
     /// Take in one merged interval; they come in order. `spans` are those of the totals.
-    pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+    pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         if self.holding.is_empty() {
             return;
         }
@@ -139,7 +139,7 @@ impl Plateaus {
             if !spans.in_phase(held.phase, interval) {
                 continue;
             }
-            let whole = spans.is_whole_in(held.phase, interval);
+            let whole = spans.contains(held.phase, interval);
             let second = (whole && held.plateau.is_some()).then(|| self.second(interval, spans));
             let held = &mut self.phases[index];
             if !std::mem::replace(&mut held.begun, true) {
@@ -158,7 +158,7 @@ impl Plateaus {
         self.before = Gauges { opening: conns.opening, open: conns.open };
     }
 
-    fn second(&mut self, interval: &Interval, spans: &Spans) -> HeldSecond {
+    fn second(&mut self, interval: &Interval, spans: &PhaseWindows) -> HeldSecond {
         self.times.clear();
         let judged = interval.steps.iter().filter(|series| !spans.is_warmup(series.key.phase));
         let mut in_flight = 0;
@@ -170,7 +170,7 @@ impl Plateaus {
         let within = interval.end() - Nanos(1);
         HeldSecond {
             at: interval.end(),
-            planned: self.holding.iter().filter_map(|phase| phase.wanted_at(within)).sum(),
+            planned: self.holding.iter().filter_map(|phase| phase.users_at(within)).sum(),
             held: interval.conns.open,
             in_flight,
             answered: self.times.count(),

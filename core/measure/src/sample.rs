@@ -6,7 +6,7 @@ use crate::Histogram;
 
 /// Counts that one condition is judged by. Which events they count depends on its subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct ConditionCounts {
     /// Offered, of the same keys (openings begun, for connections).
     pub(crate) offered: u64,
     /// Done, failed and dropped, of the same keys (opened and failed, for connections).
@@ -28,15 +28,15 @@ pub(crate) struct Tally {
 
 /// A [`Tally`] with the times, where the subject is a time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sample {
-    pub(crate) tally: Tally,
+pub(crate) struct ConditionSample {
+    pub(crate) tally: ConditionCounts,
     /// The times themselves.
     pub(crate) times: Histogram,
     /// Send lag of the same keys, where the times contain it.
     pub(crate) lag: Histogram,
 }
 
-impl Tally {
+impl ConditionCounts {
     pub(crate) fn add(&mut self, other: &Self) {
         self.each(other, |mine, theirs| mine + theirs);
         self.time += other.time;
@@ -82,7 +82,7 @@ impl Tally {
     }
 }
 
-impl Sample {
+impl ConditionSample {
     pub(crate) fn add(&mut self, other: &Self) {
         self.tally.add(&other.tally);
         self.times.merge(&other.times);
@@ -90,7 +90,7 @@ impl Sample {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.tally = Tally::default();
+        self.tally = ConditionCounts::default();
         self.times.clear();
         self.lag.clear();
     }

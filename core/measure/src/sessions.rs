@@ -1,6 +1,6 @@
 //! [`SessionSeries`]: sessions of one scenario in one phase.
 
-use crate::{Counters, DropReason, StepSeries, Violation};
+use crate::{DropReason, RequestCounters, StepSeries, Violation};
 
 /// Counts of sessions. All are differences over one interval, or sums of such.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +53,8 @@ pub struct SessionSeries {
 
 impl SessionSeries {
     /// Sessions that are one request each, told from those.
-    pub fn of_requests(series: &StepSeries) -> Self {
-        let Counters { offered, done, dropped_by, .. } = series.counters;
+    pub fn from_requests(series: &StepSeries) -> Self {
+        let RequestCounters { offered, done, dropped_by, .. } = series.counters;
         let (started, failed) = (offered - series.counters.dropped(), series.counters.failed());
         let counts = SessionCounts { offered, started, done, failed, dropped_by };
         Self { counts, ..Self::default() }

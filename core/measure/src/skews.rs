@@ -2,27 +2,27 @@
 
 use wavetank_plan::{Condition, Nanos};
 
-use crate::outcome::{Outcome, Scope};
-use crate::tracker::keep_worst;
-use crate::{Interval, Meeting};
+use crate::outcome::{ConditionResult, Scope};
+use crate::tracker::record_worst;
+use crate::{Interval, RendezvousRelease};
 
 /// Meetings whose requests are still awaited at most; older ones are judged as they stand.
 const AWAITED_MAX: usize = 1_000;
 
 /// The meetings at one place, second by second.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Skews {
+pub(crate) struct RendezvousSkew {
     /// The latest meetings: more of their requests may yet be told.
-    awaited: Vec<Meeting>,
+    awaited: Vec<RendezvousRelease>,
     /// The worst of the others, with the first request of it.
-    worst: Option<(Nanos, Outcome)>,
+    worst: Option<(Nanos, ConditionResult)>,
     /// Meetings that nobody knows more of than that they were.
     untold: u64,
     /// One of those told in the latest interval is too far apart.
     broken_now: bool,
 }
 
-impl Skews {
+impl RendezvousSkew {
     /// Take in what `interval` tells of meetings at `place`, of those in the phases that `judged` is true of.
     pub(crate) fn add(
         &mut self,
@@ -38,7 +38,7 @@ impl Skews {
             let known = self.awaited.iter().rposition(|known| known.name() == meeting.name());
             let at = known.unwrap_or_else(|| {
                 self.make_room(condition);
-                self.awaited.push(Meeting { sent: 0, present: 0, ..*meeting });
+                self.awaited.push(RendezvousRelease { sent: 0, present: 0, ..*meeting });
                 self.awaited.len() - 1
             });
             self.awaited[at].merge(meeting);
@@ -48,23 +48,23 @@ impl Skews {
     }
 
     /// Whether the latest interval told of one that breaks the condition.
-    pub(crate) const fn is_broken_now(&self) -> bool {
+    pub(crate) const fn is_violated(&self) -> bool {
         self.broken_now
     }
 
     /// The worst of all, with its first request.
-    pub(crate) fn worst(&self, condition: &Condition) -> (Option<Nanos>, Outcome) {
+    pub(crate) fn worst(&self, condition: &Condition) -> (Option<Nanos>, ConditionResult) {
         let mut worst = self.worst.clone();
         for (at, outcome) in self.awaited.iter().filter_map(|meeting| judge(condition, meeting)) {
-            keep_worst(&mut worst, at, outcome, condition);
+            record_worst(&mut worst, at, outcome, condition);
         }
         match worst {
             Some((at, outcome)) if outcome.ok == Some(true) && self.untold > 0 => {
                 let why = format!("{} more meetings were not timed", self.untold);
-                (Some(at), Outcome { ok: None, why: Some(why), ..outcome })
+                (Some(at), ConditionResult { ok: None, why: Some(why), ..outcome })
             }
             Some((at, outcome)) => (Some(at), outcome),
-            None => (None, Outcome::undecided("nobody met there")),
+            None => (None, ConditionResult::undecided("nobody met there")),
         }
     }
 
@@ -72,14 +72,14 @@ impl Skews {
         if self.awaited.len() >= AWAITED_MAX
             && let Some((at, outcome)) = judge(condition, &self.awaited.remove(0))
         {
-            keep_worst(&mut self.worst, at, outcome, condition);
+            record_worst(&mut self.worst, at, outcome, condition);
         }
     }
 }
 
 /// One meeting against the condition; `None` before its first request.
-fn judge(condition: &Condition, meeting: &Meeting) -> Option<(Nanos, Outcome)> {
+fn judge(condition: &Condition, meeting: &RendezvousRelease) -> Option<(Nanos, ConditionResult)> {
     let skew = meeting.skew()?;
     let scope = Scope { windowed: false, planned: 0 };
-    Some((meeting.first_sent, Outcome::of_gauge(condition, skew.0.unsigned_abs(), scope)))
+    Some((meeting.first_sent, ConditionResult::evaluate_gauge(condition, skew.0.unsigned_abs(), scope)))
 }

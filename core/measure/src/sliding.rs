@@ -4,71 +4,77 @@ use std::collections::VecDeque;
 
 use wavetank_plan::Nanos;
 
-use crate::sample::{Sample, Tally};
-use crate::sparse::Sparse;
+use crate::sample::{ConditionCounts, ConditionSample};
+use crate::sparse::SparseHistogram;
 
 /// A window that slides by one sealed interval: the shortest run of latest intervals that covers its length.
 #[derive(Clone, Debug)]
-pub(crate) struct Sliding {
+pub(crate) struct SlidingWindow {
     length: Nanos,
     seconds: VecDeque<Second>,
     /// All of `seconds` together.
-    whole: Sample,
+    whole: ConditionSample,
     /// What happened to the same keys after the span's time, in the drain: it belongs to the last window, or
     /// nobody would ever judge it.
-    after: Sample,
+    after: ConditionSample,
 }
 
 #[derive(Clone, Debug)]
 struct Second {
     from: Nanos,
-    tally: Tally,
-    times: Sparse,
-    lag: Sparse,
+    tally: ConditionCounts,
+    times: SparseHistogram,
+    lag: SparseHistogram,
 }
 
-impl Sliding {
+impl SlidingWindow {
     pub(crate) fn new(length: Nanos) -> Self {
-        Self { length, seconds: VecDeque::new(), whole: Sample::default(), after: Sample::default() }
+        Self {
+            length,
+            seconds: VecDeque::new(),
+            whole: ConditionSample::default(),
+            after: ConditionSample::default(),
+        }
     }
 
     /// Slide on by one interval of the span's time.
-    pub(crate) fn push(&mut self, from: Nanos, sample: &Sample) {
+    pub(crate) fn push(&mut self, from: Nanos, sample: &ConditionSample) {
         // Another stretch of the same span begins after a gap: no window lies across it.
         if self.seconds.back().is_some_and(|last| last.from + last.tally.time < from) {
             self.seconds.clear();
             self.whole.clear();
         }
         self.whole.add(sample);
-        let (times, lag) = (Sparse::of(&sample.times), Sparse::of(&sample.lag));
+        let (times, lag) =
+            (SparseHistogram::from_histogram(&sample.times), SparseHistogram::from_histogram(&sample.lag));
         self.seconds.push_back(Second { from, tally: sample.tally, times, lag });
         while let Some(first) = self.seconds.front()
             && self.whole.tally.time - first.tally.time >= self.length
         {
             let first = self.seconds.pop_front().expect("it was just looked at");
             self.whole.tally.take_away(&first.tally);
-            self.whole.times.take_away(&first.times, bounds(self.seconds.iter().map(|second| &second.times)));
-            self.whole.lag.take_away(&first.lag, bounds(self.seconds.iter().map(|second| &second.lag)));
+            self.whole.times.subtract(&first.times, bounds(self.seconds.iter().map(|second| &second.times)));
+            self.whole.lag.subtract(&first.lag, bounds(self.seconds.iter().map(|second| &second.lag)));
         }
     }
 
     /// Keep what happened after the span's time.
-    pub(crate) fn push_after(&mut self, sample: &Sample) {
+    pub(crate) fn push_after(&mut self, sample: &ConditionSample) {
         if !self.seconds.is_empty() {
             self.after.add(sample);
         }
     }
 
     /// Begin of the window and all in it, once it is full.
-    pub(crate) fn full(&self) -> Option<(Nanos, &Sample)> {
+    pub(crate) fn full(&self) -> Option<(Nanos, &ConditionSample)> {
         let first = self.seconds.front()?;
         (self.whole.tally.time >= self.length).then_some((first.from, &self.whole))
     }
 
     /// The last window together with all that came after it; `None` if nothing came.
-    pub(crate) fn last_with_after(&self) -> Option<(Nanos, Sample)> {
+    pub(crate) fn last_with_after(&self) -> Option<(Nanos, ConditionSample)> {
         let (from, whole) = self.full()?;
-        if self.after.tally == Tally::default() && self.after.times.is_empty() {
+        if self.after.tally == ConditionCounts::default() && self.after.times.is_empty() {
             return None;
         }
         let mut all = whole.clone();
@@ -78,7 +84,7 @@ impl Sliding {
 }
 
 /// Exact minimum and maximum of several seconds; `None` when all are empty.
-fn bounds<'a>(seconds: impl Iterator<Item = &'a Sparse>) -> Option<(u64, u64)> {
+fn bounds<'a>(seconds: impl Iterator<Item = &'a SparseHistogram>) -> Option<(u64, u64)> {
     let filled = seconds.filter(|second| second.count > 0).map(|second| (second.min, second.max));
     filled.reduce(|(min, max), (lower, upper)| (min.min(lower), max.max(upper)))
 }

@@ -4,7 +4,7 @@ use crate::Histogram;
 
 /// The values of one second, without the empty buckets: what a sliding window keeps of each of its seconds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sparse {
+pub(crate) struct SparseHistogram {
     pub(crate) buckets: Vec<(u16, u64)>,
     pub(crate) count: u64,
     pub(crate) clipped: u64,
@@ -13,8 +13,8 @@ pub(crate) struct Sparse {
     pub(crate) sum: u128,
 }
 
-impl Sparse {
-    pub(crate) fn of(histogram: &Histogram) -> Self {
+impl SparseHistogram {
+    pub(crate) fn from_histogram(histogram: &Histogram) -> Self {
         Self {
             // 4,608 buckets fit into 16 bits.
             buckets: histogram.iter().map(|(index, n)| (index as u16, n)).collect(),

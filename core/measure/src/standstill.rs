@@ -4,7 +4,7 @@ use wavetank_plan::Nanos;
 
 /// A stretch of the measured window in which not one request ended, and it was not the generator's doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standstill {
+pub struct Stall {
     /// Begin of its first whole interval.
     pub from: Nanos,
     /// For how long at least.
@@ -17,27 +17,27 @@ pub struct Standstill {
 
 /// All of them in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standstills {
+pub struct Stalls {
     /// How many.
     pub count: u64,
     /// All of them together.
     pub total: Nanos,
     /// The longest, and of those the first.
-    pub longest: Standstill,
+    pub longest: Stall,
     /// Requests that ended in the measured window.
     pub ended: u64,
     /// Length of the measured window, as far as it is sealed.
     pub window: Nanos,
 }
 
-impl Standstills {
+impl Stalls {
     /// Requests that ended each second of the measured window, standstills left out.
     pub fn usual_per_s(&self) -> f64 {
         let between = self.window.since(self.total) as f64 / 1e9;
         if between > 0.0 { self.ended as f64 / between } else { 0.0 }
     }
 
-    pub(crate) fn add(&mut self, found: Standstill) {
+    pub(crate) fn add(&mut self, found: Stall) {
         self.count += 1;
         self.total = self.total.after(found.len);
         if found.len > self.longest.len {

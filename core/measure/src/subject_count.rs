@@ -1,8 +1,8 @@
 //! [`subject_count`]: what a condition counts of one key, and how much of it is the generator's doing.
 
-use wavetank_plan::{RequestCount, Subject};
+use wavetank_plan::{RequestCounter, Subject};
 
-use crate::{Counters, DropReason, ErrorClass, StepSeries};
+use crate::{DropReason, ErrorClass, RequestCounters, StepSeries};
 
 /// Failed or dropped requests of a generator reason that a count contains: the count, and the count without.
 /// Requests that were lost to the generator would have been done, as far as anybody knows.
@@ -12,15 +12,15 @@ pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) 
     let dropped_by_generator = generator_drops(counters, full);
     let lost = failed_by_generator + dropped_by_generator;
     match subject {
-        Subject::Requests(RequestCount::Offered, _) => (counters.offered, counters.offered),
-        Subject::Requests(RequestCount::Sent, _) => (counters.sent, counters.sent + lost),
-        Subject::Requests(RequestCount::Done, _) => (counters.done, counters.done + lost),
-        Subject::Requests(RequestCount::Failed, _) => {
+        Subject::Requests(RequestCounter::Offered, _) => (counters.offered, counters.offered),
+        Subject::Requests(RequestCounter::Sent, _) => (counters.sent, counters.sent + lost),
+        Subject::Requests(RequestCounter::Done, _) => (counters.done, counters.done + lost),
+        Subject::Requests(RequestCounter::Failed, _) => {
             (counters.failed(), counters.failed() - failed_by_generator)
         }
         // Lag is the generator's doing and nobody else's.
-        Subject::Requests(RequestCount::Late, _) => (counters.late, 0),
-        Subject::Requests(RequestCount::Dropped, _) => {
+        Subject::Requests(RequestCounter::Late, _) => (counters.late, 0),
+        Subject::Requests(RequestCounter::Dropped, _) => {
             (counters.dropped(), counters.dropped() - dropped_by_generator)
         }
         Subject::Errors(name) => errors(name, counters),
@@ -30,20 +30,20 @@ pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) 
 }
 
 /// `errors(CLASS)`; for the generator's classes also what was dropped for the same reason (contract §2).
-fn errors(name: &str, counters: &Counters) -> (u64, u64) {
-    let dropped = match DropReason::from_name(name) {
+fn errors(name: &str, counters: &RequestCounters) -> (u64, u64) {
+    let dropped = match DropReason::parse(name) {
         Some(reason @ (DropReason::NoFiles | DropReason::NoSourceAddress)) => {
             counters.dropped_by[reason as usize]
         }
         _ => 0,
     };
-    let Some(class) = ErrorClass::from_name(name) else { return (dropped, 0) };
+    let Some(class) = ErrorClass::parse(name) else { return (dropped, 0) };
     let count = counters.errors[class as usize] + dropped;
     (count, if class.is_generator() { 0 } else { count })
 }
 
 /// Dropped for a generator reason: all reasons but `max_open`, and that too while a load thread was full.
-pub(crate) fn generator_drops(counters: &Counters, full: bool) -> u64 {
+pub(crate) fn generator_drops(counters: &RequestCounters, full: bool) -> u64 {
     drops_by_generator(&counters.dropped_by, full)
 }
 

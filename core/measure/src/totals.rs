@@ -3,9 +3,9 @@
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::{
-    AskedSeries, Bytes, ConnCounts, Counters, GroupSeries, Handshakes, HeldPhase, Interval, Journeys,
-    PhaseSeries, Plateaus, Selection, SessionSeries, Spans, StepSeries, TargetSeries, ThreadHealth, View,
-    Violation, violation,
+    Bytes, CheckSeries, ConnCounts, GroupSeries, Handshakes, HeldPhase, Interval, JourneyCounters,
+    PhaseSeries, PhaseWindows, PlateauTracker, RequestCounters, Selection, SessionSeries, StepSeries,
+    TargetSeries, ThreadStats, TotalsView, Violation, violation,
 };
 
 /// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
@@ -25,15 +25,15 @@ pub struct Totals {
     /// measured window. `None` before the first such.
     pub held_min: Option<u64>,
     /// What hold phases came to.
-    pub held: Plateaus,
+    pub held: PlateauTracker,
     /// Traffic while judged load runs, that of a warm-up beside it included, and after it.
     pub bytes: Bytes,
     /// Traffic of the warm-up alone.
     pub bytes_warmup: Bytes,
     /// What sessions did beyond their single requests; `open` is the gauge of the latest seal.
-    pub journeys: Journeys,
+    pub journeys: JourneyCounters,
     /// Each load thread, over the whole run.
-    pub threads: Vec<ThreadHealth>,
+    pub threads: Vec<ThreadStats>,
     /// The highest busy share of a load thread in one interval; of short ones only where there are no others.
     pub busy_share_max: f64,
     busy_share_is_of_long: bool,
@@ -47,7 +47,7 @@ pub struct Totals {
     began: Nanos,
     /// What happened to a key inside the time of its own phase, and inside the measured window.
     in_time: Vec<InTime>,
-    spans: Spans,
+    spans: PhaseWindows,
 }
 
 /// What a thread did in less than this says nothing about how busy it was.
@@ -57,16 +57,16 @@ const BUSY_LEN_MIN: Nanos = Nanos(100_000_000);
 #[derive(Clone, Debug, Default, PartialEq)]
 struct InTime {
     key: Key,
-    of_phase: Counters,
-    of_window: Counters,
+    of_phase: RequestCounters,
+    of_window: RequestCounters,
 }
 
 impl Totals {
     /// Nothing yet, of `plan`.
     pub fn new(plan: &Plan) -> Self {
         let planned = planned_connections(plan);
-        let held = Plateaus::new(plan);
-        let spans = Spans::new(plan);
+        let held = PlateauTracker::new(plan);
+        let spans = PhaseWindows::new(plan);
         let (began, sealed) = (Nanos(i64::MAX), Nanos(i64::MIN));
         Self { held, sealed, planned, began, spans, ..Self::default() }
     }
@@ -83,7 +83,7 @@ impl Totals {
     }
 
     /// When things happened, by phase.
-    pub const fn spans(&self) -> &Spans {
+    pub const fn spans(&self) -> &PhaseWindows {
         &self.spans
     }
 
@@ -100,11 +100,11 @@ impl Totals {
         self.add_conns(interval, latest);
         self.held.add(interval, &self.spans);
         // Bytes are counted by the second: those of a warm-up beside judged load cannot be told from its own.
-        let alone = self.spans.in_warmup(interval) && !self.spans.holds_at(None, interval.from);
+        let alone = self.spans.in_warmup(interval) && !self.spans.is_holding_at(None, interval.from);
         let bytes = if alone { &mut self.bytes_warmup } else { &mut self.bytes };
         bytes.merge(&interval.bytes);
         for theirs in &interval.threads {
-            let make = || ThreadHealth { thread: theirs.thread, ..ThreadHealth::default() };
+            let make = || ThreadStats { thread: theirs.thread, ..ThreadStats::default() };
             entry(&mut self.threads, |mine| mine.thread.cmp(&theirs.thread), make).merge(theirs);
             self.add_busy_share(theirs.busy_share(interval.len), interval.len >= BUSY_LEN_MIN);
         }
@@ -145,17 +145,17 @@ impl Totals {
 
     /// Whether every identity of contract §2 holds at the latest seal; the first one that does not.
     pub fn check(&self) -> Result<(), Violation> {
-        self.steps.iter().try_for_each(violation::of_step)?;
+        self.steps.iter().try_for_each(violation::check_step)?;
         self.journeys.sessions.iter().try_for_each(SessionSeries::check)?;
         self.held.phases().iter().try_for_each(HeldPhase::check)?;
-        violation::of_connections(&self.conns)
+        violation::check_connections(&self.conns)
     }
 
     /// The same once the run is over, and that nothing has left the data: `response` holds the done, the timed
     /// out and the open at the end, `service` the done.
     pub fn check_final(&self) -> Result<(), Violation> {
         self.check()?;
-        self.steps.iter().try_for_each(violation::of_times)
+        self.steps.iter().try_for_each(violation::check_times)
     }
 
     /// TLS handshakes of the whole run, warm-up among them, as `conns` are connections of the whole run.
@@ -166,8 +166,8 @@ impl Totals {
     }
 
     /// Totals of some keys, merged for reading.
-    pub fn view(&self, selection: Selection) -> View {
-        let mut view = View { duration: self.length(selection), ..View::default() };
+    pub fn view(&self, selection: Selection) -> TotalsView {
+        let mut view = TotalsView { duration: self.length(selection), ..TotalsView::default() };
         for series in self.steps.iter().filter(|series| self.selects(selection, series.key)) {
             view.add_step(series);
         }
@@ -203,7 +203,7 @@ impl Totals {
             }
             let own = self.steps.iter().filter(|series| series.key.scenario == scenario);
             for series in own.filter(|series| self.selects(selection, series.key)) {
-                all.merge(&SessionSeries::of_requests(series));
+                all.merge(&SessionSeries::from_requests(series));
                 all.open += series.open;
             }
         }
@@ -211,13 +211,13 @@ impl Totals {
     }
 
     /// Counts of some keys' checks and of what they count, by key.
-    pub fn asked(&self, selection: Selection) -> impl Iterator<Item = &AskedSeries> {
+    pub fn target_counts(&self, selection: Selection) -> impl Iterator<Item = &CheckSeries> {
         self.journeys.asked.iter().filter(move |series| self.selects(selection, series.key))
     }
 
     /// Times of some scenarios' groups, those of one scenario and group merged over phases.
     pub fn groups(&self, selection: Selection) -> Vec<GroupSeries> {
-        let mut merged = Journeys::default();
+        let mut merged = JourneyCounters::default();
         let chosen = |series: &&GroupSeries| self.selects_scenario(selection, series.phase, series.scenario);
         for series in self.journeys.groups.iter().filter(chosen) {
             merged.group_mut(0, series.scenario, series.group).times.merge(&series.times);
@@ -259,7 +259,7 @@ impl Totals {
         if latest {
             (self.conns.opening, self.conns.open) = (interval.conns.opening, interval.conns.open);
         }
-        if self.spans.holds(interval) {
+        if self.spans.is_during_hold(interval) {
             let held = interval.conns.open;
             self.held_min = Some(self.held_min.map_or(held, |least| least.min(held)));
         }

@@ -1,37 +1,37 @@
 //! [`Tracker`]: everything one condition needs, gathered second by second.
 
-use wavetank_plan::{Condition, Key, Nanos, Part, Plan, RequestCount, Subject, Value};
+use wavetank_plan::{Condition, Key, LatencyPart, Nanos, Plan, RequestCounter, Subject, Value};
 
+use crate::condition_scope::ConditionScope;
 use crate::host_gauges::HostGauges;
-use crate::named::Named;
-use crate::outcome::{Outcome, Scope, contains_lag};
-use crate::sample::{Sample, Tally};
-use crate::skews::Skews;
-use crate::sliding::Sliding;
+use crate::outcome::{ConditionResult, Scope, contains_lag};
+use crate::sample::{ConditionCounts, ConditionSample};
+use crate::skews::RendezvousSkew;
+use crate::sliding::SlidingWindow;
 use crate::subject_count::{drops_by_generator, generator_drops, subject_count};
-use crate::{Histogram, HostSample, Interval, Spans, StepSeries};
+use crate::{Histogram, HostSample, Interval, PhaseWindows, StepSeries};
 
 /// Everything one condition needs, gathered second by second.
 #[derive(Clone, Debug)]
-pub(crate) struct Tracker {
+pub(crate) struct ConditionTracker {
     pub(crate) condition: Condition,
     pub(crate) implicit: bool,
     /// Only this phase; `Some(u16::MAX)` where the plan has none of that name.
     phase: Option<u16>,
     /// Only what belongs to this.
-    named: Named,
+    named: ConditionScope,
     planned: u64,
-    whole: Sample,
-    sliding: Option<Sliding>,
+    whole: ConditionSample,
+    sliding: Option<SlidingWindow>,
     gauge: Gauge,
-    skews: Skews,
+    skews: RendezvousSkew,
     /// Of a condition on hosts.
     hosts: Option<HostGauges>,
     /// The worst window seen so far, with its begin.
-    worst: Option<(Nanos, Outcome)>,
+    worst: Option<(Nanos, ConditionResult)>,
     /// Over all windows that do not hold: all would, without lag; without what the generator failed or dropped.
-    excuses: Excuses,
-    second: Sample,
+    excuses: GeneratorExcuses,
+    second: ConditionSample,
 }
 
 /// A gauge at the seals of the span.
@@ -43,57 +43,58 @@ struct Gauge {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Excuses {
+struct GeneratorExcuses {
     without_lag: Option<bool>,
     without_generator: Option<bool>,
     lag_ns: Option<u64>,
 }
 
 /// What a threshold came to.
-pub(crate) struct Reckoning {
-    pub(crate) outcome: Outcome,
+pub(crate) struct ConditionOutcome {
+    pub(crate) outcome: ConditionResult,
     /// Begin of the worst window, or the worst seal.
     pub(crate) at: Option<Nanos>,
 }
 
-impl Tracker {
+impl ConditionTracker {
     pub(crate) fn new(condition: &Condition, implicit: bool, plan: &Plan, planned: u64) -> Self {
         let index = |name: &String| plan.phases.iter().position(|phase| phase.name == *name);
-        let sliding = condition.window.filter(|_| gauge_of(&condition.subject).is_none()).map(Sliding::new);
+        let sliding =
+            condition.window.filter(|_| gauge_of(&condition.subject).is_none()).map(SlidingWindow::new);
         Self {
             phase: condition.phase.as_ref().map(|name| index(name).map_or(u16::MAX, |ix| ix as u16)),
-            named: Named::of(&condition.subject, plan),
+            named: ConditionScope::resolve(&condition.subject, plan),
             condition: condition.clone(),
             implicit,
             planned,
-            whole: Sample::default(),
+            whole: ConditionSample::default(),
             sliding,
             gauge: Gauge::default(),
-            skews: Skews::default(),
+            skews: RendezvousSkew::default(),
             hosts: match &condition.subject {
                 Subject::Host(gauge, pattern) => Some(HostGauges::new(*gauge, pattern)),
                 _ => None,
             },
             worst: None,
-            excuses: Excuses::default(),
-            second: Sample::default(),
+            excuses: GeneratorExcuses::default(),
+            second: ConditionSample::default(),
         }
     }
 
     /// Take in a sample of the host called `name`.
-    pub(crate) fn add_host(&mut self, name: &str, sample: &HostSample, spans: &Spans) {
+    pub(crate) fn add_host(&mut self, name: &str, sample: &HostSample, spans: &PhaseWindows) {
         if let Some(hosts) = &mut self.hosts {
             let phase = self.phase;
-            hosts.add(&self.condition, name, sample, |at| spans.holds_at(phase, at));
+            hosts.add(&self.condition, name, sample, |at| spans.is_holding_at(phase, at));
         }
     }
 
     /// Take in one sealed interval.
-    pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+    pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         if self.hosts.is_some() {
             return;
         }
-        if let Named::Place(place) = self.named {
+        if let ConditionScope::Place(place) = self.named {
             let judged = |phase| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
             return self.skews.add(&self.condition, place, interval, judged);
         }
@@ -112,10 +113,13 @@ impl Tracker {
             if time > Nanos::ZERO {
                 sliding.push(interval.from, &second);
                 if let Some((from, sample)) = sliding.full() {
-                    let outcome =
-                        Outcome::of(&self.condition, sample, Scope { windowed: true, planned: self.planned });
+                    let outcome = ConditionResult::evaluate(
+                        &self.condition,
+                        sample,
+                        Scope { windowed: true, planned: self.planned },
+                    );
                     self.excuses.note(&outcome);
-                    keep_worst(&mut self.worst, from, outcome, &self.condition);
+                    record_worst(&mut self.worst, from, outcome, &self.condition);
                 }
             } else {
                 sliding.push_after(&second);
@@ -125,7 +129,7 @@ impl Tracker {
     }
 
     /// Whether its subject is a time.
-    pub(crate) const fn is_of_times(&self) -> bool {
+    pub(crate) const fn uses_times(&self) -> bool {
         part_of(&self.condition.subject).is_some()
     }
 
@@ -135,22 +139,22 @@ impl Tracker {
     }
 
     /// Take in times of intervals whose counts were taken already; `times` has nothing else. Not for windows.
-    pub(crate) fn add_times(&mut self, times: &Interval, spans: &Spans) {
-        if self.is_of_times() && !self.is_windowed() && !matches!(self.named, Named::Place(_)) {
-            let mut sample = Sample::default();
+    pub(crate) fn add_times(&mut self, times: &Interval, spans: &PhaseWindows) {
+        if self.uses_times() && !self.is_windowed() && !matches!(self.named, ConditionScope::Place(_)) {
+            let mut sample = ConditionSample::default();
             self.take(times, spans, Nanos::ZERO, &mut sample);
             self.whole.add(&sample);
         }
     }
 
     /// Whether the condition is broken at this seal: of the opposite of a stop condition, whether that fires.
-    pub(crate) fn fires(&self, interval: &Interval, spans: &Spans) -> bool {
+    pub(crate) fn fires(&self, interval: &Interval, spans: &PhaseWindows) -> bool {
         if let Some(hosts) = &self.hosts {
             return hosts.is_broken(&self.condition);
         }
         match self.named {
-            Named::Place(_) => return self.skews.is_broken_now(),
-            Named::Nothing(_) => return false,
+            ConditionScope::Place(_) => return self.skews.is_violated(),
+            ConditionScope::Nothing(_) => return false,
             _ => {}
         }
         if spans.time_in(self.phase, interval) == Nanos::ZERO {
@@ -162,26 +166,28 @@ impl Tracker {
             return self.gauge.broken_for >= self.condition.window.unwrap_or(Nanos(1));
         }
         let outcome = match &self.sliding {
-            Some(sliding) => sliding.full().map(|(_, sample)| Outcome::of(&self.condition, sample, scope)),
-            None => Some(Outcome::of(&self.condition, &self.whole, scope)),
+            Some(sliding) => {
+                sliding.full().map(|(_, sample)| ConditionResult::evaluate(&self.condition, sample, scope))
+            }
+            None => Some(ConditionResult::evaluate(&self.condition, &self.whole, scope)),
         };
         outcome.is_some_and(|outcome| outcome.ok == Some(false))
     }
 
     /// What it came to, the run being over. `spans` knows how long the span was in the end.
-    pub(crate) fn reckon(&self, spans: &Spans, now: Nanos) -> Reckoning {
-        let undecided = |why: &str| Reckoning { outcome: Outcome::undecided(why), at: None };
+    pub(crate) fn evaluate(&self, spans: &PhaseWindows, now: Nanos) -> ConditionOutcome {
+        let undecided = |why: &str| ConditionOutcome { outcome: ConditionResult::undecided(why), at: None };
         if self.phase == Some(u16::MAX) {
             return undecided("no phase of that name");
         }
         if let Some(hosts) = &self.hosts {
-            return hosts.reckon(&self.condition);
+            return hosts.result(&self.condition);
         }
         match self.named {
-            Named::Nothing(why) => return undecided(why),
-            Named::Place(_) => {
+            ConditionScope::Nothing(why) => return undecided(why),
+            ConditionScope::Place(_) => {
                 let (at, outcome) = self.skews.worst(&self.condition);
-                return Reckoning { outcome, at };
+                return ConditionOutcome { outcome, at };
             }
             _ => {}
         }
@@ -194,16 +200,19 @@ impl Tracker {
             whole.tally.time =
                 self.phase.map_or(spans.window_length(now), |phase| spans.phase_length(phase, now));
             let scope = Scope { windowed: false, planned: self.planned };
-            return Reckoning { outcome: Outcome::of(&self.condition, &whole, scope), at: None };
+            return ConditionOutcome {
+                outcome: ConditionResult::evaluate(&self.condition, &whole, scope),
+                at: None,
+            };
         }
         let (mut worst, mut excuses) = (self.worst.clone(), self.excuses.clone());
         // A rate knows no drain; everything else that came late belongs to the last window.
         let drained = self.sliding.as_ref().filter(|_| !matches!(self.condition.value, Value::PerSecond(_)));
-        if let Some((from, sample)) = drained.and_then(Sliding::last_with_after) {
+        if let Some((from, sample)) = drained.and_then(SlidingWindow::last_with_after) {
             let scope = Scope { windowed: true, planned: self.planned };
-            let outcome = Outcome::of(&self.condition, &sample, scope);
+            let outcome = ConditionResult::evaluate(&self.condition, &sample, scope);
             excuses.note(&outcome);
-            keep_worst(&mut worst, from, outcome, &self.condition);
+            record_worst(&mut worst, from, outcome, &self.condition);
         }
         let Some((at, mut outcome)) = worst else {
             return undecided("no window of that length was measured");
@@ -213,26 +222,29 @@ impl Tracker {
             outcome.holds_without_generator = excuses.without_generator;
             outcome.lag_ns = excuses.lag_ns;
         }
-        Reckoning { outcome, at: Some(at) }
+        ConditionOutcome { outcome, at: Some(at) }
     }
 
     fn add_gauge(&mut self, value: u64, interval: &Interval) {
-        let outcome =
-            Outcome::of_gauge(&self.condition, value, Scope { windowed: false, planned: self.planned });
+        let outcome = ConditionResult::evaluate_gauge(
+            &self.condition,
+            value,
+            Scope { windowed: false, planned: self.planned },
+        );
         self.gauge.seals += 1;
         self.gauge.broken_for =
             if outcome.ok == Some(false) { self.gauge.broken_for + interval.len } else { Nanos::ZERO };
-        keep_worst(&mut self.worst, interval.from, outcome, &self.condition);
+        record_worst(&mut self.worst, interval.from, outcome, &self.condition);
     }
 
     /// What of `interval` concerns this condition.
-    fn take(&self, interval: &Interval, spans: &Spans, time: Nanos, into: &mut Sample) {
+    fn take(&self, interval: &Interval, spans: &PhaseWindows, time: Nanos, into: &mut ConditionSample) {
         into.tally.time = time;
         if is_of_connections(&self.condition.subject) {
             self.take_connections(interval, spans, time, &mut into.tally);
             return;
         }
-        let full = interval.has_full_thread();
+        let full = interval.has_saturated_thread();
         let timed = time > Nanos::ZERO;
         for series in interval.steps.iter().filter(|series| self.wants(series.key, spans)) {
             self.take_step(series, full, timed, into);
@@ -243,11 +255,11 @@ impl Tracker {
         }
     }
 
-    fn take_step(&self, series: &StepSeries, full: bool, timed: bool, into: &mut Sample) {
+    fn take_step(&self, series: &StepSeries, full: bool, timed: bool, into: &mut ConditionSample) {
         let counters = &series.counters;
         let (count, without) = subject_count(&self.condition.subject, series, full);
         let dropped_by_generator = generator_drops(counters, full);
-        into.tally.add(&Tally {
+        into.tally.add(&ConditionCounts {
             offered: counters.offered,
             resolved: counters.done + counters.failed() + counters.dropped(),
             dropped: counters.dropped(),
@@ -260,31 +272,37 @@ impl Tracker {
         });
         match part_of(&self.condition.subject) {
             // A group's time is its own.
-            Some(_) if matches!(self.named, Named::Groups(..)) => {}
-            Some(Part::Response) => into.times.merge(&series.response),
-            Some(Part::Service) => into.times.merge(&series.service),
+            Some(_) if matches!(self.named, ConditionScope::Groups(..)) => {}
+            Some(LatencyPart::Response) => into.times.merge(&series.response),
+            Some(LatencyPart::Service) => into.times.merge(&series.service),
             _ => {}
         }
     }
 
     /// Checks, counts and groups, and sessions that never began.
-    fn take_journeys(&self, interval: &Interval, spans: &Spans, timed: bool, into: &mut Sample) {
+    fn take_journeys(
+        &self,
+        interval: &Interval,
+        spans: &PhaseWindows,
+        timed: bool,
+        into: &mut ConditionSample,
+    ) {
         let journeys = &interval.journeys;
         let in_phase = |phase: u16| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
         for series in journeys.asked.iter().filter(|series| in_phase(series.key.phase)) {
             into.tally.add_count(self.named.counted(series), timed);
         }
         for series in journeys.groups.iter().filter(|series| in_phase(series.phase)) {
-            if self.named.wants_group(series) {
+            if self.named.matches_group(series) {
                 into.times.merge(&series.times);
             }
         }
         // Their requests are not offered, but who asks what was dropped, or how long all had to wait, means them too.
-        let of_drops = matches!(self.condition.subject, Subject::Requests(RequestCount::Dropped, _));
-        if self.named != Named::All || !of_drops && part_of(&self.condition.subject).is_none() {
+        let of_drops = matches!(self.condition.subject, Subject::Requests(RequestCounter::Dropped, _));
+        if self.named != ConditionScope::All || !of_drops && part_of(&self.condition.subject).is_none() {
             return;
         }
-        let full = interval.has_full_thread();
+        let full = interval.has_saturated_thread();
         for series in journeys.sessions.iter().filter(|series| in_phase(series.phase)) {
             let dropped = series.counts.dropped();
             let by_generator = drops_by_generator(&series.counts.dropped_by, full);
@@ -292,16 +310,24 @@ impl Tracker {
         }
     }
 
-    fn take_times(&self, part: Part, interval: &Interval, spans: &Spans, into: &mut Sample) {
+    fn take_times(
+        &self,
+        part: LatencyPart,
+        interval: &Interval,
+        spans: &PhaseWindows,
+        into: &mut ConditionSample,
+    ) {
         let wanted = |phase: u16| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
         for series in interval.phases.iter().filter(|series| wanted(series.phase)) {
             let times: Option<&Histogram> = match part {
-                Part::Wait => Some(&series.wait),
-                Part::Lag => Some(&series.lag),
-                Part::Ttfb => Some(&series.ttfb),
-                Part::Transfer => Some(&series.transfer),
-                Part::Failed => Some(&series.failed),
-                Part::Response | Part::Service | Part::Connect | Part::Tls => None,
+                LatencyPart::Wait => Some(&series.wait),
+                LatencyPart::Lag => Some(&series.lag),
+                LatencyPart::Ttfb => Some(&series.ttfb),
+                LatencyPart::Transfer => Some(&series.transfer),
+                LatencyPart::Failed => Some(&series.failed),
+                LatencyPart::Response | LatencyPart::Service | LatencyPart::Connect | LatencyPart::Tls => {
+                    None
+                }
             };
             if let Some(times) = times {
                 into.times.merge(times);
@@ -312,14 +338,20 @@ impl Tracker {
         }
         for series in interval.targets.iter().filter(|series| wanted(series.phase)) {
             match part {
-                Part::Connect => into.times.merge(&series.connect),
-                Part::Tls => into.times.merge(&series.tls),
+                LatencyPart::Connect => into.times.merge(&series.connect),
+                LatencyPart::Tls => into.times.merge(&series.tls),
                 _ => {}
             }
         }
     }
 
-    fn take_connections(&self, interval: &Interval, spans: &Spans, time: Nanos, tally: &mut Tally) {
+    fn take_connections(
+        &self,
+        interval: &Interval,
+        spans: &PhaseWindows,
+        time: Nanos,
+        tally: &mut ConditionCounts,
+    ) {
         let conns = &interval.conns;
         let in_span = match (&self.condition.subject, self.phase) {
             (Subject::Lost, _) => time > Nanos::ZERO,
@@ -341,14 +373,14 @@ impl Tracker {
         tally.timed_without_generator = tally.timed;
     }
 
-    fn wants(&self, key: Key, spans: &Spans) -> bool {
-        self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase) && self.named.wants(key)
+    fn wants(&self, key: Key, spans: &PhaseWindows) -> bool {
+        self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase) && self.named.includes(key)
     }
 }
 
-impl Excuses {
+impl GeneratorExcuses {
     /// All windows that do not hold must be excusable for the whole to be so.
-    fn note(&mut self, outcome: &Outcome) {
+    fn note(&mut self, outcome: &ConditionResult) {
         if outcome.ok == Some(false) {
             let lag = outcome.holds_without_lag.unwrap_or(false);
             let generator = outcome.holds_without_generator.unwrap_or(false);
@@ -362,10 +394,10 @@ impl Excuses {
     }
 }
 
-pub(crate) fn keep_worst(
-    worst: &mut Option<(Nanos, Outcome)>,
+pub(crate) fn record_worst(
+    worst: &mut Option<(Nanos, ConditionResult)>,
     at: Nanos,
-    outcome: Outcome,
+    outcome: ConditionResult,
     condition: &Condition,
 ) {
     if worst.as_ref().is_none_or(|(_, known)| outcome.is_worse_than(known, condition.op)) {
@@ -386,7 +418,7 @@ const fn is_of_connections(subject: &Subject) -> bool {
     matches!(subject, Subject::Opened | Subject::ConnectionsFailed | Subject::Lost)
 }
 
-const fn part_of(subject: &Subject) -> Option<Part> {
+const fn part_of(subject: &Subject) -> Option<LatencyPart> {
     match subject {
         Subject::Percentile(_, part, _)
         | Subject::Mean(part, _)

@@ -4,7 +4,7 @@ use wavetank_plan::Nanos;
 
 /// A share with its two counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct Fraction {
     /// How many.
     pub count: u64,
     /// Of how many.
@@ -15,7 +15,7 @@ pub struct Share {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowShare {
     /// The share.
-    pub share: Share,
+    pub share: Fraction,
     /// Begin of the stretch.
     pub from: Nanos,
     /// Its length.
@@ -36,30 +36,30 @@ pub struct ThreadLoad {
 /// How far the generator itself can be believed: facts about the judged keys in the measured window,
 /// without an opinion.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Validity {
+pub struct GeneratorHealth {
     /// The worst ten seconds: late of offered.
     pub late_worst: WindowShare,
     /// Seconds with at least one late request, of all seconds of the measured window.
-    pub late_seconds: Share,
+    pub late_seconds: Fraction,
     /// Open model, the worst ten seconds: dropped or failed for a generator reason, of offered.
     pub generator_worst: WindowShare,
     /// Open model, the whole run: dropped or failed for a generator reason, of offered.
-    pub generator_open_model: Share,
+    pub generator_open_model: Fraction,
     /// Dropped for a generator reason, of offered; all judged keys.
-    pub generator_dropped: Share,
+    pub generator_dropped: Fraction,
     /// Failed for a generator reason, of offered; all judged keys.
-    pub generator_failed: Share,
+    pub generator_failed: Fraction,
     /// Of these drops: at `max_open` while a load thread was full.
     pub max_open_while_full: u64,
     /// Loop turns that found no buffer or submission slot, of turns that did work.
-    pub starved_turns: Share,
+    pub starved_turns: Fraction,
     /// Loop turns that worked longer than the late tolerance, of turns that did work.
-    pub stalled_turns: Share,
+    pub stalled_turns: Fraction,
     /// Each load thread.
     pub threads: Vec<ThreadLoad>,
 }
 
-impl Share {
+impl Fraction {
     pub(crate) fn add(&mut self, count: u64, of: u64) {
         self.count += count;
         self.of += of;

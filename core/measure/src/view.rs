@@ -2,7 +2,7 @@
 
 use wavetank_plan::Nanos;
 
-use crate::{Counters, Histogram, PhaseSeries, SessionSeries, StatusCounts, StepSeries, Wire};
+use crate::{Histogram, PhaseSeries, RequestCounters, SessionSeries, StatusCounts, StepSeries, WireCounters};
 
 /// Which keys a [`View`] merges. All but `Warmup` and `Phase` leave warm-up out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub enum Selection {
 /// Totals of some keys. The parts that are kept by phase only (lag, wait, ttfb, transfer, failed,
 /// connect, tls) are empty in the view of a scenario or step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct View {
+pub struct TotalsView {
     /// Counts.
-    pub counters: Counters,
+    pub counters: RequestCounters,
     /// Offered and unresolved: at the last seal, or for ever once the run is over.
     pub open: u64,
     /// Sessions that were counted beside their requests: those that are one plain request are not among them, see
@@ -33,7 +33,7 @@ pub struct View {
     /// Answers by status.
     pub status: StatusCounts,
     /// What went over the wire.
-    pub wire: Wire,
+    pub wire: WireCounters,
     /// complete − intended, with the time waited of censored requests.
     pub response: Histogram,
     /// complete − sent.
@@ -53,12 +53,12 @@ pub struct View {
     /// TLS handshake.
     pub tls: Histogram,
     /// Offered, done and so on inside the time of the span: what rates are made of.
-    pub in_window: Counters,
+    pub in_window: RequestCounters,
     /// Length of the span: what rates are divided by.
     pub duration: Nanos,
 }
 
-impl View {
+impl TotalsView {
     /// Offered inside the span, per second.
     pub fn offered_per_s(&self) -> f64 {
         per_second(self.in_window.offered, self.duration)
@@ -79,11 +79,11 @@ impl View {
     /// lie above it, and a dropped request is in no histogram. A session that never began counts as one.
     pub fn is_unknown(&self, q: f64) -> bool {
         let sessions = self.sessions.counts.dropped();
-        lies_among_dropped(self.counters.dropped() + sessions, self.counters.offered + sessions, q)
+        is_percentile_dropped(self.counters.dropped() + sessions, self.counters.offered + sessions, q)
     }
 }
 
-impl View {
+impl TotalsView {
     pub(crate) fn add_step(&mut self, series: &StepSeries) {
         self.counters.merge(&series.counters);
         self.open += series.open;
@@ -110,7 +110,7 @@ impl View {
 
 /// Whether percentile `q` (0 to 100) of `offered` requests lies among the `dropped`, which have no time:
 /// dropped / offered > 1 − q.
-pub(crate) fn lies_among_dropped(dropped: u64, offered: u64, q: f64) -> bool {
+pub(crate) fn is_percentile_dropped(dropped: u64, offered: u64, q: f64) -> bool {
     let above = offered as f64 * (100.0 - q) / 100.0;
     // 1 of 100 dropped leaves p99 known, although 99 % is not exact in binary.
     dropped as f64 > above + above * 1e-9 + 1e-9

@@ -31,7 +31,7 @@ impl fmt::Display for Violation {
 }
 
 /// The identities of one key at a seal.
-pub(crate) fn of_step(series: &StepSeries) -> Result<(), Violation> {
+pub(crate) fn check_step(series: &StepSeries) -> Result<(), Violation> {
     let c = &series.counters;
     let resolved = c.done + c.failed() + c.dropped();
     let identity = if c.offered != resolved + series.open {
@@ -53,7 +53,7 @@ pub(crate) fn of_step(series: &StepSeries) -> Result<(), Violation> {
 }
 
 /// The identities of one key's times once the run is over.
-pub(crate) fn of_times(series: &StepSeries) -> Result<(), Violation> {
+pub(crate) fn check_times(series: &StepSeries) -> Result<(), Violation> {
     let c = &series.counters;
     let censored: u64 = ErrorClass::ALL
         .iter()
@@ -71,7 +71,7 @@ pub(crate) fn of_times(series: &StepSeries) -> Result<(), Violation> {
 }
 
 /// The identities of connections at a seal.
-pub(crate) fn of_connections(c: &ConnCounts) -> Result<(), Violation> {
+pub(crate) fn check_connections(c: &ConnCounts) -> Result<(), Violation> {
     let identity = if c.offered != c.opened + c.failed + c.opening {
         "offered = opened + failed + opening"
     } else if c.opened != c.closed + c.lost + c.open {

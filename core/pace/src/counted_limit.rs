@@ -30,14 +30,14 @@ impl CountedLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Random;
+    use crate::Philox;
 
     /// Parts use the limit up in a random order and unequal speed; all of it is used, none of it twice.
     fn check(total: u64, parts: u64, seed: u64) {
         let (mut own, mut remainder) = CountedLimit::split(total, parts);
         assert_eq!(own.len() as u64, parts);
         assert_eq!(own.iter().sum::<u64>() + remainder, total, "seed {seed}");
-        let mut random = Random::keyed(seed, 0, 0);
+        let mut random = Philox::keyed(seed, 0, 0);
         let (mut used, mut loans) = (0, 0);
         let mut given_up = vec![false; parts as usize];
         while !given_up.iter().all(|&done| done) {

@@ -1,7 +1,7 @@
 //! [`Even`]: arrival `i` where the integral of the rate reaches `i`, in integers.
 
 use wavetank_plan::shape::CurvePiece;
-use wavetank_plan::{Curve, Nanos, Rate};
+use wavetank_plan::{Nanos, Rate, RateCurve};
 
 use crate::share::greatest_common_divisor;
 
@@ -11,7 +11,7 @@ use crate::share::greatest_common_divisor;
 /// Where the rate is constant one arrival is reached from the last by adding a stride; where it climbs or
 /// falls each is found by a root of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Even {
+pub(crate) struct EvenArrivals {
     /// In order of time; never empty. `base` rises with them. All but the first are constant, made by changes.
     segments: Vec<Segment>,
     cursor: Cursor,
@@ -21,7 +21,7 @@ pub(crate) struct Even {
 #[derive(Clone, Debug)]
 struct Segment {
     from: Nanos,
-    curve: Curve,
+    curve: RateCurve,
     base: Integral,
 }
 
@@ -65,15 +65,15 @@ struct Stride {
     rest: u128,
 }
 
-impl Even {
-    pub(crate) fn new(start: Nanos, rate: &Curve) -> Self {
+impl EvenArrivals {
+    pub(crate) fn new(start: Nanos, rate: &RateCurve) -> Self {
         let first = Segment { from: start, curve: rate.clone(), base: Integral::ZERO };
         Self { segments: vec![first], cursor: Cursor::NOWHERE }
     }
 
     /// When `index` falls due, if the rates known so far reach it before the end of time.
     #[inline]
-    pub(crate) fn at(&mut self, index: u64) -> Option<Nanos> {
+    pub(crate) fn instant_at(&mut self, index: u64) -> Option<Nanos> {
         let cursor = &mut self.cursor;
         if index >= cursor.index_end || index < cursor.index {
             self.seek(index)?;
@@ -107,7 +107,7 @@ impl Even {
             // A change at or before the start: the phase still begins at its start.
             None => (start, Integral::ZERO),
         };
-        self.segments.push(Segment { from, curve: Curve::constant(rate, None), base });
+        self.segments.push(Segment { from, curve: RateCurve::constant(rate, None), base });
         self.cursor = Cursor::NOWHERE;
     }
 

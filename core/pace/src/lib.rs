@@ -27,22 +27,22 @@
 //! assert_eq!(mine, [(1, Nanos::from_millis(250)), (3, Nanos::from_millis(750))]);
 //! ```
 
-mod block;
-mod count_table;
 mod counted_limit;
 mod even;
 mod poisson;
+mod poisson_table;
+mod population;
 mod random;
 mod scenario_choice;
 mod schedule;
 mod share;
-mod starts;
+mod sorted_uniform;
 mod timers;
 
 pub use counted_limit::CountedLimit;
-pub use random::Random;
-pub use scenario_choice::ScenarioChoice;
-pub use schedule::{Arrival, LineSpec, Schedule, ScheduleSpec};
-pub use share::Share;
-pub use starts::{Move, Starts};
+pub use population::{PopulationChange, PopulationSchedule};
+pub use random::Philox;
+pub use scenario_choice::WeightedScenarios;
+pub use schedule::{Arrival, ArrivalSource, Schedule, ScheduleSpec};
+pub use share::Partition;
 pub use timers::{TimerId, Timers};

@@ -1,10 +1,10 @@
 //! [`Poisson`]: arrivals at random, the same for everybody who knows the seed.
 
-use wavetank_plan::{Curve, Nanos, Rate};
+use wavetank_plan::{Nanos, Rate, RateCurve};
 
-use crate::block::Block;
-use crate::count_table::CountTable;
-use crate::random::{Purpose, philox};
+use crate::poisson_table::PoissonTable;
+use crate::random::{StreamId, philox};
+use crate::sorted_uniform::SortedUniform;
 
 /// A Poisson process under a rate that is straight in pieces, and changed at any instant.
 ///
@@ -18,7 +18,7 @@ use crate::random::{Purpose, philox};
 /// lasts 10 ms at the curve's highest rate and longer below. There the process has one rate, and each arrival is put
 /// where the curve's integral comes to its place (the time change of point processes: F. Papangelou, 1972).
 #[derive(Clone, Debug)]
-pub(crate) struct Poisson {
+pub(crate) struct PoissonArrivals {
     seed: u64,
     phase: u16,
     start: Nanos,
@@ -31,7 +31,7 @@ pub(crate) struct Poisson {
     /// Where the index before that was found. Asking on means that it is past, so a change never reaches
     /// further back than this.
     settled: Cursor,
-    block: Block,
+    block: SortedUniform,
     /// Count words of four blocks, and whose they are: one draw serves four.
     words: [u64; 4],
     words_of: Option<(usize, u64)>,
@@ -40,18 +40,18 @@ pub(crate) struct Poisson {
 #[derive(Clone, Debug)]
 struct Segment {
     from: Nanos,
-    curve: Curve,
+    curve: RateCurve,
     /// Whether its blocks are cut from a time of its own.
     moves: bool,
-    counts: CountTable,
-    begin: Spot,
+    counts: PoissonTable,
+    begin: BlockPosition,
     /// Where the next one begins, in this one's blocks.
-    end: Option<Spot>,
+    end: Option<BlockPosition>,
 }
 
 /// A place in the blocks: what is below `cut` (of 2^64) in the block lies before it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spot {
+struct BlockPosition {
     block: u64,
     cut: u128,
 }
@@ -71,25 +71,25 @@ struct Cursor {
 
 const BLOCK: Nanos = Nanos::from_millis(10);
 
-impl Poisson {
-    pub(crate) fn new(seed: u64, phase: u16, start: Nanos, end: Nanos, rate: &Curve) -> Self {
+impl PoissonArrivals {
+    pub(crate) fn new(seed: u64, phase: u16, start: Nanos, end: Nanos, rate: &RateCurve) -> Self {
         Self {
             seed,
             phase,
             start,
             end,
-            segments: vec![Segment::new(start, rate.clone(), Spot::default())],
+            segments: vec![Segment::new(start, rate.clone(), BlockPosition::default())],
             cursor: Cursor::default(),
             asked: None,
             settled: Cursor::default(),
-            block: Block::empty(),
+            block: SortedUniform::empty(),
             words: [0; 4],
             words_of: None,
         }
     }
 
     /// When `index` falls due; asked in rising order, and again only after a change.
-    pub(crate) fn at(&mut self, index: u64) -> Option<Nanos> {
+    pub(crate) fn instant_at(&mut self, index: u64) -> Option<Nanos> {
         if let Some((asked, found)) = self.asked
             && asked < index
         {
@@ -102,8 +102,8 @@ impl Poisson {
             let Cursor { segment, block, base, first, last, .. } = self.cursor;
             if index < base + (last - first) {
                 self.asked = Some((index, self.cursor));
-                let place = self.block.place(first + (index - base));
-                return at(self.start, self.segments[segment].since_start(block, place)?);
+                let place = self.block.nth_position(first + (index - base));
+                return instant_after(self.start, self.segments[segment].since_start(block, place)?);
             }
             self.next_part();
         }
@@ -118,7 +118,7 @@ impl Poisson {
         if let Some(last) = self.segments.last_mut() {
             last.end = Some(last.spot(since));
         }
-        self.segments.push(Segment::new(at, Curve::constant(rate, None), Spot::after(since)));
+        self.segments.push(Segment::new(at, RateCurve::constant(rate, None), BlockPosition::after(since)));
         // The count of the part that holds `at` has changed, so everything is opened again.
         self.cursor = Cursor { open: false, ..self.settled };
         self.words_of = None;
@@ -145,18 +145,18 @@ impl Poisson {
         }
         let Cursor { segment, block, .. } = self.cursor;
         let known = &self.segments[segment];
-        if at(self.start, known.since_start(block, 0)?)? >= self.end {
+        if instant_after(self.start, known.since_start(block, 0)?)? >= self.end {
             return None;
         }
         let key = [self.seed, (segment as u64) << 16 | u64::from(self.phase)];
         if self.words_of != Some((segment, block / 4)) {
-            self.words = philox([block / 4, 0, 0, Purpose::Count as u64], key);
+            self.words = philox([block / 4, 0, 0, StreamId::Count as u64], key);
             self.words_of = Some((segment, block / 4));
         }
         let count = known.counts.count(self.words[(block % 4) as usize]);
-        let rank = |spot: Spot| match spot.cut {
+        let rank = |spot: BlockPosition| match spot.cut {
             0 => 0,
-            cut => Block::rank(key, block, count, cut),
+            cut => SortedUniform::count_below(key, block, count, cut),
         };
         let first = if block == known.begin.block && count > 0 { rank(known.begin) } else { 0 };
         let last = match known.end {
@@ -172,8 +172,8 @@ impl Poisson {
 }
 
 impl Segment {
-    fn new(from: Nanos, curve: Curve, begin: Spot) -> Self {
-        let counts = CountTable::new(curve.max(), BLOCK);
+    fn new(from: Nanos, curve: RateCurve, begin: BlockPosition) -> Self {
+        let counts = PoissonTable::new(curve.max(), BLOCK);
         let moves = curve.as_constant().is_none();
         Self { from, curve, moves, counts, begin, end: None }
     }
@@ -181,7 +181,7 @@ impl Segment {
     /// How long after the phase's start a place in a block lies; `None` beyond the end of the curve or of time.
     fn since_start(&self, block: u64, place: u64) -> Option<Nanos> {
         if self.moves {
-            return self.curve.reach(self.ticks(block, place));
+            return self.curve.last_instant_within(self.ticks(block, place));
         }
         let ns = (u128::from(place) * BLOCK.0 as u128) >> 64;
         let block = i64::try_from(block).ok()?.checked_mul(BLOCK.0)?;
@@ -199,9 +199,9 @@ impl Segment {
     }
 
     /// Where an instant after the phase's start lies in the blocks.
-    fn spot(&self, since: Nanos) -> Spot {
+    fn spot(&self, since: Nanos) -> BlockPosition {
         if !self.moves {
-            return Spot::after(since);
+            return BlockPosition::after(since);
         }
         let ticks = self.curve.ticks_before(since);
         let per_block = 2 * u128::from(self.curve.max().count) * BLOCK.0 as u128;
@@ -212,11 +212,11 @@ impl Segment {
             let middle = low + (high - low) / 2;
             if self.ticks(block, middle as u64) < ticks { low = middle + 1 } else { high = middle }
         }
-        Spot { block, cut: low }
+        BlockPosition { block, cut: low }
     }
 }
 
-impl Spot {
+impl BlockPosition {
     /// Where blocks are cut from time itself.
     fn after(since: Nanos) -> Self {
         let (block, ns) = (since.0.unsigned_abs() / BLOCK.0 as u64, since.0.unsigned_abs() % BLOCK.0 as u64);
@@ -226,6 +226,6 @@ impl Spot {
 }
 
 /// The instant `length` after `start`, within the time there is.
-fn at(start: Nanos, length: Nanos) -> Option<Nanos> {
+fn instant_after(start: Nanos, length: Nanos) -> Option<Nanos> {
     start.0.checked_add(length.0).map(Nanos)
 }

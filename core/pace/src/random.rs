@@ -7,7 +7,7 @@
 
 /// A stream of random values, fixed by (seed, domain, index).
 #[derive(Clone, Debug)]
-pub struct Random {
+pub struct Philox {
     key: [u64; 2],
     index: u64,
     blocks: u64,
@@ -15,7 +15,7 @@ pub struct Random {
     used: u8,
 }
 
-impl Random {
+impl Philox {
     /// The stream of `index` (a session, a user, a row …) within `domain` (which kind of choice) of `seed`.
     pub const fn keyed(seed: u64, domain: u64, index: u64) -> Self {
         Self { key: [seed, domain], index, blocks: 0, words: [0; 4], used: 4 }
@@ -23,15 +23,15 @@ impl Random {
 
     /// Word `number` of a stream without the words before it: the same as that many calls of
     /// [`next_u64`](Self::next_u64) and one more.
-    pub const fn word(seed: u64, domain: u64, index: u64, number: u64) -> u64 {
-        let words = philox([number / 4, index, 0, Purpose::Stream as u64], [seed, domain]);
+    pub const fn nth_word(seed: u64, domain: u64, index: u64, number: u64) -> u64 {
+        let words = philox([number / 4, index, 0, StreamId::Stream as u64], [seed, domain]);
         words[(number % 4) as usize]
     }
 
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         if self.used == 4 {
-            self.words = philox([self.blocks, self.index, 0, Purpose::Stream as u64], self.key);
+            self.words = philox([self.blocks, self.index, 0, StreamId::Stream as u64], self.key);
             self.blocks += 1;
             self.used = 0;
         }
@@ -63,7 +63,7 @@ impl Random {
 
 /// What a block of random words is for; part of the counter, so that uses never share a block.
 #[derive(Clone, Copy)]
-pub(crate) enum Purpose {
+pub(crate) enum StreamId {
     /// A [`Random`].
     Stream,
     /// How many arrivals a block of the schedule has.
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_stream_is_fixed_by_its_key_and_by_all_of_it() {
         let take = |seed, domain, index| {
-            let mut random = Random::keyed(seed, domain, index);
+            let mut random = Philox::keyed(seed, domain, index);
             std::array::from_fn::<u64, 9, _>(|_| random.next_u64())
         };
         let all = [take(1, 2, 3), take(0, 2, 3), take(1, 0, 3), take(1, 2, 0)];
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn below_and_unit_cover_their_range_evenly() {
-        let mut random = Random::keyed(5, 0, 0);
+        let mut random = Philox::keyed(5, 0, 0);
         for n in [1, 2, 3, 10, 1000] {
             let mut seen = vec![0_u64; n as usize];
             let draws = 2_000 * n;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{Arrivals, Curve, Load, Nanos, Phase, Rate};
+use wavetank_plan::{Arrivals, Load, Nanos, Phase, Rate, RateCurve};
 
-use crate::Share;
-use crate::even::Even;
-use crate::poisson::Poisson;
+use crate::Partition;
+use crate::even::EvenArrivals;
+use crate::poisson::PoissonArrivals;
 
 /// What fixes a schedule. Everything but `share` is the same for all threads and agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,23 +20,23 @@ pub struct ScheduleSpec<'a> {
     /// Arrivals fall before this instant; `None`: nothing but `count_max` ends them.
     pub end: Option<Nanos>,
     /// When they come, until [`Schedule::change`].
-    pub line: LineSpec<'a>,
+    pub line: ArrivalSource<'a>,
     /// Only arrivals with a global index below this one exist.
     pub count_max: Option<u64>,
     /// Which of them are this thread's.
-    pub share: Share,
+    pub share: Partition,
 }
 
 /// What a schedule follows, from its start on. What lies beyond the end of a curve is nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineSpec<'a> {
+pub enum ArrivalSource<'a> {
     /// A rate, and how its arrivals are spaced.
-    Rate(&'a Curve, Arrivals),
+    Rate(&'a RateCurve, Arrivals),
     /// These instants after the start, in order.
     Times(&'a Arc<[Nanos]>),
 }
 
-impl LineSpec<'_> {
+impl ArrivalSource<'_> {
     /// Where it ends by itself.
     fn end(self, start: Nanos) -> Nanos {
         match self {
@@ -48,10 +48,10 @@ impl LineSpec<'_> {
 
 impl<'a> ScheduleSpec<'a> {
     /// The arrivals of a phase of the open model; `None` for any other.
-    pub fn of_phase(seed: u64, index: u16, phase: &'a Phase, share: Share) -> Option<Self> {
+    pub fn for_phase(seed: u64, index: u16, phase: &'a Phase, share: Partition) -> Option<Self> {
         let line = match &phase.load {
-            Load::Open { rate, arrivals, .. } => LineSpec::Rate(rate, *arrivals),
-            Load::Trace { times } => LineSpec::Times(times),
+            Load::Open { rate, arrivals, .. } => ArrivalSource::Rate(rate, *arrivals),
+            Load::Trace { times } => ArrivalSource::Times(times),
             Load::Closed { .. } | Load::Hold { .. } | Load::Pause => return None,
         };
         let (end, count_max) = (phase.end(), phase.arrivals_max());
@@ -60,8 +60,8 @@ impl<'a> ScheduleSpec<'a> {
 
     /// When arrival number `index` (from 0) of all shares falls due, if it comes: a phase that is over after so many
     /// sessions is so long, which its successor must know.
-    pub fn instant_of(self, index: u64) -> Option<Nanos> {
-        let share = Share { first: index, width: 1, of: index.checked_add(1)? };
+    pub fn instant_at(self, index: u64) -> Option<Nanos> {
+        let share = Partition { first: index, width: 1, of: index.checked_add(1)? };
         Schedule::new(ScheduleSpec { share, ..self }).peek()
     }
 }
@@ -81,7 +81,7 @@ pub struct Arrival {
 pub struct Schedule {
     end: Nanos,
     count_max: u64,
-    share: Share,
+    share: Partition,
     /// The last arrival popped; a change comes after it.
     popped_at: Option<Nanos>,
     /// Owned index that comes next, and how many follow it in its run of consecutive ones.
@@ -101,8 +101,8 @@ enum Next {
 /// Both kinds answer "when is index i", asked with rising i.
 #[derive(Clone, Debug)]
 enum Line {
-    Even(Even),
-    Poisson(Box<Poisson>),
+    Even(EvenArrivals),
+    Poisson(Box<PoissonArrivals>),
     /// Listed; replaced by an even line when the rate is changed.
     Times(Box<Times>),
 }
@@ -112,7 +112,7 @@ struct Times {
     start: Nanos,
     listed: Arc<[Nanos]>,
     /// From that instant on arrivals come at a rate, and the first of them has that index.
-    changed: Option<(Nanos, u64, Even)>,
+    changed: Option<(Nanos, u64, EvenArrivals)>,
 }
 
 impl Schedule {
@@ -129,11 +129,11 @@ impl Schedule {
             run_left: spec.share.width.saturating_sub(1),
             next: Next::Unknown,
             line: match spec.line {
-                LineSpec::Rate(rate, Arrivals::Even) => Line::Even(Even::new(spec.start, rate)),
-                LineSpec::Rate(rate, Arrivals::Poisson) => {
-                    Line::Poisson(Box::new(Poisson::new(spec.seed, spec.phase, spec.start, end, rate)))
-                }
-                LineSpec::Times(times) => {
+                ArrivalSource::Rate(rate, Arrivals::Even) => Line::Even(EvenArrivals::new(spec.start, rate)),
+                ArrivalSource::Rate(rate, Arrivals::Poisson) => Line::Poisson(Box::new(
+                    PoissonArrivals::new(spec.seed, spec.phase, spec.start, end, rate),
+                )),
+                ArrivalSource::Times(times) => {
                     let listed = Arc::clone(times);
                     Line::Times(Box::new(Times { start: spec.start, listed, changed: None }))
                 }
@@ -164,7 +164,7 @@ impl Schedule {
     }
 
     /// Whether the counted limit, not the end, is why nothing follows.
-    pub const fn is_used_up(&self) -> bool {
+    pub const fn is_exhausted(&self) -> bool {
         self.index >= self.count_max
     }
 
@@ -186,8 +186,8 @@ impl Schedule {
             return None;
         }
         let at = match &mut self.line {
-            Line::Even(line) => line.at(self.index),
-            Line::Poisson(line) => line.at(self.index),
+            Line::Even(line) => line.instant_at(self.index),
+            Line::Poisson(line) => line.instant_at(self.index),
             Line::Times(line) => line.at(self.index),
         };
         at.filter(|&at| at < self.end)
@@ -213,7 +213,7 @@ impl Times {
         if let Some((_, first, rate)) = &mut self.changed
             && index >= *first
         {
-            return rate.at(index - *first);
+            return rate.instant_at(index - *first);
         }
         let time = *self.listed.get(usize::try_from(index).ok()?)?;
         self.start.0.checked_add(time.0).map(Nanos)
@@ -228,6 +228,6 @@ impl Times {
         }
         let start = self.start;
         let first = self.listed.partition_point(|&time| start.after(time) < at) as u64;
-        self.changed = Some((at, first, Even::new(at, &Curve::constant(rate, None))));
+        self.changed = Some((at, first, EvenArrivals::new(at, &RateCurve::constant(rate, None))));
     }
 }

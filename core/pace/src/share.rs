@@ -3,7 +3,7 @@
 /// Owns the global indices `i` with `first <= i % of < first + width`: an exact rational share,
 /// `width / of`, interleaved with the others so that every part sees the same load at all times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Share {
+pub struct Partition {
     /// First owned remainder.
     pub first: u64,
     /// Owned remainders in a row; `first + width <= of`. 0 owns nothing.
@@ -12,7 +12,7 @@ pub struct Share {
     pub of: u64,
 }
 
-impl Share {
+impl Partition {
     /// Everything.
     pub const WHOLE: Self = Self { first: 0, width: 1, of: 1 };
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     /// `parts` own every index of `whole` exactly once, and count and enumerate what they own.
-    fn check(whole: Share, parts: &[Share]) {
+    fn check(whole: Partition, parts: &[Partition]) {
         for total in 0..400 {
             let owners: Vec<_> = parts.iter().filter(|part| part.contains(total)).collect();
             assert_eq!(owners.len(), usize::from(whole.contains(total)), "index {total} of {parts:?}");
@@ -97,13 +97,14 @@ mod tests {
 
     #[test]
     fn splitting_partitions_exactly() {
-        let weighted = [(0, 3), (3, 1), (4, 6)].map(|(first, width)| Share { first, width, of: 10 });
-        check(Share::WHOLE, &weighted);
-        for whole in [Share::WHOLE, weighted[0], weighted[1], weighted[2]] {
+        let weighted = [(0, 3), (3, 1), (4, 6)].map(|(first, width)| Partition { first, width, of: 10 });
+        check(Partition::WHOLE, &weighted);
+        for whole in [Partition::WHOLE, weighted[0], weighted[1], weighted[2]] {
             for parts in [1, 2, 3, 4, 6, 7, 12] {
-                let split: Vec<Share> = (0..parts).map(|k| whole.split(parts, k)).collect();
+                let split: Vec<Partition> = (0..parts).map(|k| whole.split(parts, k)).collect();
                 check(whole, &split);
-                let twice: Vec<Share> = split.iter().flat_map(|s| (0..3).map(|k| s.split(3, k))).collect();
+                let twice: Vec<Partition> =
+                    split.iter().flat_map(|s| (0..3).map(|k| s.split(3, k))).collect();
                 check(whole, &twice);
             }
         }
@@ -111,10 +112,10 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_range_hold() {
-        let nothing = Share { first: 2, width: 0, of: 5 };
+        let nothing = Partition { first: 2, width: 0, of: 5 };
         check(nothing, &[]);
         assert_eq!(nothing.nth_checked(0), None);
-        let odd = Share::WHOLE.split(2, 1);
+        let odd = Partition::WHOLE.split(2, 1);
         assert_eq!(odd.nth(u64::MAX / 2), u64::MAX);
         assert_eq!(odd.nth_checked(u64::MAX / 2 + 1), None);
         assert_eq!(odd.count_below(u64::MAX), u64::MAX / 2);

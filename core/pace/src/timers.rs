@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use wavetank_plan::Nanos;
 
-use wheel::{Entry, NONE, Place, Wheel};
+use wheel::{Entry, EntryState, NONE, Wheel};
 
 /// A timer wheel: inserting and cancelling cost the same however many timers there are, and nothing fires
 /// early. No call does work for more timers than fall due in one slot of 4 ms, as long as [`Timers::pop`] is
@@ -80,7 +80,7 @@ impl<T> Timers<T> {
     /// Take a timer back; `None` if it was popped or cancelled before.
     pub fn cancel(&mut self, id: TimerId) -> Option<T> {
         let entry = self.wheel.get(id.entry, id.generation)?;
-        if entry.place == Place::Due {
+        if entry.place == EntryState::Due {
             self.due_stale += 1;
         } else {
             self.wheel.unlink(id.entry);

@@ -48,7 +48,7 @@ impl UserError {
     }
 
     /// All of `errors` as one, the first of which leads; `None` if there are none.
-    pub fn all(errors: Vec<Self>) -> Option<Self> {
+    pub fn combine(errors: Vec<Self>) -> Option<Self> {
         let mut errors = errors.into_iter();
         let first = errors.next()?;
         Some(Self { others: first.others.iter().cloned().chain(errors).collect(), ..first })

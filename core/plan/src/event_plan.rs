@@ -4,7 +4,7 @@ use crate::Nanos;
 
 /// A command on a host at a planned instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventPlan {
+pub struct PlannedEvent {
     /// On the run's clock.
     pub when: Nanos,
     /// The host's name in fleet or lab.
@@ -19,7 +19,7 @@ pub struct EventPlan {
     pub lasts: Option<Nanos>,
 }
 
-impl EventPlan {
+impl PlannedEvent {
     /// The word that a fault of a lab begins with, where otherwise a command stands.
     pub const FAULT: &str = "fault";
 
@@ -38,13 +38,13 @@ impl EventPlan {
     }
 
     /// Whether `run` is something that a lab takes back by itself, rather than a command.
-    pub fn undoes_itself(run: &str) -> bool {
+    pub fn is_self_reverting(run: &str) -> bool {
         Self::fault(run).is_some() || Self::pool(run).is_some()
     }
 
     /// Whether it can be taken back.
-    pub fn is_undone(&self) -> bool {
-        self.undo.is_some() || Self::undoes_itself(&self.run)
+    pub fn is_reversible(&self) -> bool {
+        self.undo.is_some() || Self::is_self_reverting(&self.run)
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_fault_begins_with_its_word() {
-        let check = |run: &str, fault: Option<&str>| assert_eq!(EventPlan::fault(run), fault, "{run:?}");
+        let check = |run: &str, fault: Option<&str>| assert_eq!(PlannedEvent::fault(run), fault, "{run:?}");
         check("fault kill serve", Some("kill serve"));
         check("  fault   drop 20% ", Some("drop 20%"));
         check("fault", Some(""));
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn a_pool_is_changed_by_its_word() {
-        assert_eq!(EventPlan::pool("pool haproxy app1 drain"), Some("haproxy app1 drain"));
-        assert_eq!(EventPlan::pool("poolctl drain"), None);
-        let undone = |run: &str| EventPlan::undoes_itself(run);
+        assert_eq!(PlannedEvent::pool("pool haproxy app1 drain"), Some("haproxy app1 drain"));
+        assert_eq!(PlannedEvent::pool("poolctl drain"), None);
+        let undone = |run: &str| PlannedEvent::is_self_reverting(run);
         assert!(undone("pool app1 drain") && undone("fault cut") && !undone("ip link set eth0 down"));
     }
 }

@@ -1,6 +1,6 @@
 //! [`FileBudget`]: how many sockets a process can hold, and with how many threads and whose tables of files.
 
-use crate::quantity::{show_count, show_whole};
+use crate::quantity::{format_grouped, show_count};
 use crate::{EngineChoice, FileTables, HostFacts, UserError};
 
 /// Files of the table that all threads share which stay free for archive, terminal, libraries and the name query.
@@ -45,7 +45,7 @@ pub struct FileBudget {
 
 /// How a number of sockets is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct SocketLayout {
     /// Whose table of files each thread fills.
     pub files: FileTables,
     /// So many threads at least.
@@ -126,12 +126,12 @@ impl FileBudget {
     }
 
     /// Sockets that can be held without starting a thread for their sake.
-    pub fn easily(self) -> u64 {
+    pub fn without_extra_threads(self) -> u64 {
         self.with_threads(u64::from(self.threads))
     }
 
     /// Sockets that can be held at all.
-    pub fn at_most(self) -> u64 {
+    pub fn max_sockets(self) -> u64 {
         // Who starts a thread has a descriptor of each in the table that was there first, beside files of its own.
         let started = self.table_max.saturating_sub(OWN_FILES_RESERVE).min(THREADS_FOR_FILES_MAX);
         let more = if self.threads_fixed { 0 } else { started };
@@ -139,14 +139,14 @@ impl FileBudget {
     }
 
     /// How `sockets` are held; of more than [`FileBudget::at_most`] as if there were so many.
-    pub fn holding(self, sockets: u64) -> Holding {
-        let sockets = sockets.min(self.at_most());
+    pub fn holding(self, sockets: u64) -> SocketLayout {
+        let sockets = sockets.min(self.max_sockets());
         if self.tableless || sockets <= self.shared() {
-            return Holding { files: FileTables::Shared, threads: self.threads };
+            return SocketLayout { files: FileTables::Shared, threads: self.threads };
         }
         let needed = sockets.div_ceil(self.own_table().max(1));
         let threads = u32::try_from(needed).unwrap_or(u32::MAX).max(self.threads);
-        Holding { files: self.own, threads }
+        SocketLayout { files: self.own, threads }
     }
 
     /// Why `asked` connections, for which `connections` sockets are needed with what room they must have, cannot be
@@ -199,7 +199,7 @@ impl FileBudget {
     fn too_few(self, connections: u64, needed: u64) -> String {
         let need = if connections == 1 { "connection needs" } else { "connections need" };
         let count = show_count(connections);
-        let (needed, most) = (show_whole(needed), show_whole(self.table_max));
+        let (needed, most) = (format_grouped(needed), format_grouped(self.table_max));
         format!("{count} {need} {needed} files, and this process may open {most}")
     }
 

@@ -47,7 +47,7 @@ const PROGRAM_BYTES: u64 = 16 << 20;
 
 /// Which end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ConnectionEnd {
     /// Who connects: `run`.
     Client,
     /// Who accepts: `serve`.
@@ -56,7 +56,7 @@ pub enum End {
 
 /// What one end of a connection takes of memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
+pub struct MemoryModel {
     /// The kernel's, while nothing is under way.
     pub kernel: u64,
     /// The program's, while nothing is under way.
@@ -65,10 +65,10 @@ pub struct Footprint {
     pub under_way: u64,
 }
 
-impl Footprint {
+impl MemoryModel {
     /// What wavetank's own ends take, in TLS or not; `engine` [`Auto`](EngineChoice::Auto) counts as io\_uring. Other
     /// people's servers differ in `user` alone.
-    pub const fn of(end: End, engine: EngineChoice, tls: bool) -> Self {
+    pub const fn for_end(end: ConnectionEnd, engine: EngineChoice, tls: bool) -> Self {
         let waits = match engine {
             EngineChoice::Epoll => IN_EPOLL,
             EngineChoice::Uring | EngineChoice::Auto => IN_A_RING,
@@ -76,8 +76,8 @@ impl Footprint {
         let (kernel, user, secured, under_way) = match end {
             // The request waits unread at the target or the answer at the client: one page for both ends, and it is
             // the client's plan that foresees it.
-            End::Client => (SOCKET + waits + BOUND, CLIENT_USER, TLS_CLIENT, PAGE_BYTES),
-            End::Target => (SOCKET + waits, TARGET_USER, TLS_TARGET, ANSWER_DUE),
+            ConnectionEnd::Client => (SOCKET + waits + BOUND, CLIENT_USER, TLS_CLIENT, PAGE_BYTES),
+            ConnectionEnd::Target => (SOCKET + waits, TARGET_USER, TLS_TARGET, ANSWER_DUE),
         };
         Self { kernel, user: if tls { user + secured } else { user }, under_way }
     }
@@ -98,7 +98,7 @@ impl Footprint {
     }
 
     /// The same with a request under way.
-    pub const fn busy(self) -> u64 {
+    pub const fn with_request_in_flight(self) -> u64 {
         self.idle() + self.under_way
     }
 }
@@ -122,7 +122,10 @@ mod tests {
     /// What was measured of both ends: kernel memory of a connection.
     #[test]
     fn both_ends_are_within_a_tenth_of_what_was_measured() {
-        let both = |engine| [End::Client, End::Target].map(|end| Footprint::of(end, engine, false).kernel);
+        let both = |engine| {
+            [ConnectionEnd::Client, ConnectionEnd::Target]
+                .map(|end| MemoryModel::for_end(end, engine, false).kernel)
+        };
         for (engine, measured) in [(EngineChoice::Uring, 8_200), (EngineChoice::Epoll, 8_100)] {
             let planned: u64 = both(engine).iter().sum();
             assert!(planned.abs_diff(measured) * 10 <= measured, "{engine:?}: {planned}");

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{HostLimits, Ports, SocketFacts};
+use crate::{HostLimits, Ports, SocketSupport};
 
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct HostFacts {
     /// Files this process may open: the hard limit, to which the soft one is raised.
     pub files_max: u64,
     /// What the kernel lets this process do with sockets.
-    pub sockets: SocketFacts,
+    pub sockets: SocketSupport,
     /// What else the kernel allows.
     pub limits: HostLimits,
     /// First and last port the kernel picks from for outgoing connections.
@@ -40,13 +40,13 @@ pub struct HostFacts {
 impl HostFacts {
     /// A host of so many CPUs with memory and files for everything, Linux's own range of ports, and nothing else that
     /// plans depend on: what they are made for where the host is no matter, as in tests.
-    pub fn plain(cpus: u32) -> Self {
+    pub fn for_tests(cpus: u32) -> Self {
         let port_range = (32_768, 60_999);
         Self {
             cpus: (0..cpus).collect(),
             memory_available_bytes: 1 << 40,
             files_max: 1 << 20,
-            sockets: SocketFacts::plain(),
+            sockets: SocketSupport::plain(),
             limits: HostLimits::default(),
             port_range,
             ports: Ports::range(port_range.0, port_range.1),
@@ -73,7 +73,7 @@ impl HostFacts {
     }
 
     /// Hosts that send the load, this one or those of a lab; at least 1.
-    pub fn senders(&self) -> u32 {
+    pub fn load_host_count(&self) -> u32 {
         self.load_hosts.unwrap_or(1).max(1)
     }
 

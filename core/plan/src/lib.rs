@@ -10,17 +10,16 @@ pub mod calibration;
 mod condition;
 mod connect_to;
 pub mod constants;
+mod dns_refresh;
 mod error;
 mod event_plan;
 mod file_budget;
 mod footprint;
 pub mod forecast;
 pub mod guard;
-mod harmless;
 mod host;
 mod host_limits;
 pub mod journey;
-mod lack;
 mod load;
 mod mix;
 mod nanos;
@@ -35,11 +34,12 @@ mod proxy;
 pub mod quantity;
 mod rate;
 pub mod redact;
-mod renewal;
 pub mod resolve;
+mod sanitize;
 mod scenario;
-mod serving;
+mod server_capacity;
 pub mod shape;
+mod shortfall;
 pub mod size;
 mod socket_facts;
 mod sources;
@@ -56,28 +56,29 @@ mod track;
 
 pub use allow_target::AllowTarget;
 pub use condition::{
-    Condition, ERROR_CLASSES, HostGauge, Op, PART_NAMES, Part, RequestCount, Subject, Value, means_host,
+    Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, Value,
+    matches_host,
 };
 pub use connect_to::ConnectTo;
+pub use dns_refresh::{DnsRefreshPlan, RefreshedName};
 pub use error::{ExitCode, UserError};
-pub use event_plan::EventPlan;
-pub use file_budget::{FileBudget, Holding, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
-pub use footprint::{End, Footprint, plannable_bytes};
+pub use event_plan::PlannedEvent;
+pub use file_budget::{FileBudget, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX, SocketLayout};
+pub use footprint::{ConnectionEnd, MemoryModel, plannable_bytes};
 pub use guard::Guard;
-pub use harmless::{harmless, harmless_lines, quoted, steers};
 pub use host::HostFacts;
 pub use host_limits::HostLimits;
 pub use journey::{
-    Action, AuthPlan, Check, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand, Piece,
-    Quantity, Rendezvous, RowChoice, Template, Test, Tested, Think,
+    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand,
+    Quantity, Rendezvous, RowChoice, Template, TemplatePart, Test, Think,
 };
 pub use load::{Arrivals, Load};
-pub use mix::Mix;
+pub use mix::ScenarioMix;
 pub use nanos::Nanos;
 pub use network::Network;
-pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
-pub use pem_files::{check_certificates, identity_of};
-pub use phase::{MaxOpenBy, Phase};
+pub use options::{DnsPolicy, IpFamily, RunOptions, Secret};
+pub use pem_files::{check_certificates, load_identity};
+pub use phase::{MaxOpenLimit, Phase};
 pub use plan::{
     Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Plan, SourceOrder, SourceRange, SourcesPlan,
     StatusSet, Target,
@@ -85,15 +86,15 @@ pub use plan::{
 pub use ports::Ports;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use rate::Rate;
-pub use renewal::{NamedWay, Renewal};
 pub use resolve::{Resolved, resolve};
-pub use scenario::{AroundPlan, ConnectionUse, RequestPlan, Scenario, SharedPlan, Step};
-pub use serving::{SPREAD, Serving};
-pub use shape::{Curve, Levels};
-pub use socket_facts::{Missing, NR_OPEN_DEFAULT, SocketFacts};
+pub use sanitize::{is_control_char, sanitize, sanitize_lines, shell_quoted};
+pub use scenario::{ConnectionOwner, HooksPlan, RequestPlan, Scenario, SharedPlan, Step};
+pub use server_capacity::{SPREAD, ServerCapacity};
+pub use shape::{PopulationCurve, RateCurve};
+pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;
 pub use suggest::did_you_mean;
-pub use target_pick::{PickOrder, TargetPick};
+pub use target_pick::{PickOrder, TargetSelection};
 pub use target_url::TargetUrl;
 pub use thresholds::{check_conditions, implicit_thresholds};
 pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};

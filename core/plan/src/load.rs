@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Curve, Levels, Nanos};
+use crate::{Nanos, PopulationCurve, RateCurve};
 
 /// The load of a phase: one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Load {
     /// Open model: sessions come on a schedule whatever the target does.
     Open {
         /// Sessions arriving, from the phase's start on.
-        rate: Curve,
+        rate: RateCurve,
         /// How they are spaced.
         arrivals: Arrivals,
         /// The rate was given in requests, and a session is so many: `rate` is already that much slower.
@@ -25,7 +25,7 @@ pub enum Load {
     /// Closed model: so many virtual users, each repeating its scenario.
     Closed {
         /// Virtual users wanted.
-        users: Levels,
+        users: PopulationCurve,
         /// Each one leaves for good after so many sessions in this phase.
         sessions_each: Option<u64>,
     },
@@ -33,7 +33,7 @@ pub enum Load {
     /// without steps it is silent.
     Hold {
         /// Connections wanted.
-        connections: Levels,
+        connections: PopulationCurve,
         /// Each one's user leaves for good after so many sessions in this phase, and his connection is closed.
         sessions_each: Option<u64>,
     },
@@ -43,7 +43,7 @@ pub enum Load {
 
 impl Load {
     /// Users or connections wanted; `None` in the open model.
-    pub const fn levels(&self) -> Option<&Levels> {
+    pub const fn levels(&self) -> Option<&PopulationCurve> {
         match self {
             Self::Closed { users, .. } => Some(users),
             Self::Hold { connections, .. } => Some(connections),

@@ -3,13 +3,13 @@
 /// Scenarios by weight, in the plan's order. Whoever starts takes one by a random number that depends on the seed and
 /// his own number alone, so that any division into threads gives the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mix {
+pub struct ScenarioMix {
     /// Index into the plan's scenarios and weight; never empty, weights positive.
     parts: Vec<(u16, u64)>,
     total: u64,
 }
 
-impl Mix {
+impl ScenarioMix {
     /// One scenario.
     pub fn one(scenario: u16) -> Self {
         Self { parts: vec![(scenario, 1)], total: 1 }
@@ -44,7 +44,7 @@ impl Mix {
     }
 
     /// The scenario at `point` of all weights laid end to end; `point` is below [`total`](Self::total).
-    pub fn at(&self, point: u64) -> u16 {
+    pub fn pick(&self, point: u64) -> u16 {
         let mut left = point;
         for &(scenario, weight) in &self.parts {
             if left < weight {
@@ -62,12 +62,16 @@ mod tests {
 
     #[test]
     fn each_weight_is_so_many_points() {
-        let mix = Mix::new(vec![(4, 3), (1, 1), (2, 2)]).expect("a mix");
-        let at: Vec<u16> = (0..mix.total()).map(|point| mix.at(point)).collect();
+        let mix = ScenarioMix::new(vec![(4, 3), (1, 1), (2, 2)]).expect("a mix");
+        let at: Vec<u16> = (0..mix.total()).map(|point| mix.pick(point)).collect();
         assert_eq!(at, [4, 4, 4, 1, 2, 2]);
-        assert_eq!((mix.only(), Mix::one(3).only(), Mix::one(3).at(0)), (None, Some(3), 3));
+        assert_eq!((mix.only(), ScenarioMix::one(3).only(), ScenarioMix::one(3).pick(0)), (None, Some(3), 3));
         assert_eq!(
-            [Mix::new(vec![]), Mix::new(vec![(0, 0)]), Mix::new(vec![(0, u64::MAX), (1, 1)])],
+            [
+                ScenarioMix::new(vec![]),
+                ScenarioMix::new(vec![(0, 0)]),
+                ScenarioMix::new(vec![(0, u64::MAX), (1, 1)])
+            ],
             [const { None }; 3]
         );
     }

@@ -42,11 +42,11 @@ pub struct RunOptions {
     /// `-X`: the method, a token in upper case as given.
     pub method: Option<String>,
     /// `-H`: headers in order, names as given.
-    pub headers: Vec<(String, SecretText)>,
+    pub headers: Vec<(String, Secret)>,
     /// `--body` or the contents of `--body-file`.
     pub body: Option<Vec<u8>>,
     /// `--basic`: `user:password`.
-    pub basic: Option<SecretText>,
+    pub basic: Option<Secret>,
     /// `--http`.
     pub http: Option<HttpVersion>,
     /// `--no-keepalive`: one request on each connection.
@@ -70,7 +70,7 @@ pub struct RunOptions {
     /// `--proxy-protocol`: the header that each connection begins with.
     pub proxy_protocol: Option<ProxyProtocol>,
     /// `--dns`.
-    pub dns: Option<DnsUse>,
+    pub dns: Option<DnsPolicy>,
     /// `--ip`: only addresses of this family.
     pub ip: Option<IpFamily>,
     /// The options of TLS.
@@ -97,9 +97,9 @@ pub struct RunOptions {
 
 /// Text that may be a secret: shown as `***` wherever a value is printed for debugging.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SecretText(String);
+pub struct Secret(String);
 
-impl SecretText {
+impl Secret {
     /// Wraps the words as given.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -111,7 +111,7 @@ impl SecretText {
     }
 }
 
-impl fmt::Debug for SecretText {
+impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }
@@ -119,7 +119,7 @@ impl fmt::Debug for SecretText {
 
 /// When names are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DnsUse {
+pub enum DnsPolicy {
     /// Once, before the load; all addresses are used in turn.
     Once,
     /// As new as can be without anybody waiting: once a second.

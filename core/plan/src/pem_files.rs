@@ -7,7 +7,7 @@ use crate::{PemFile, TlsIdentity, UserError};
 /// `--cert` and `--key`, say.
 ///
 /// Fails where one of them is not in its file, or the key is encrypted.
-pub fn identity_of(
+pub fn load_identity(
     options: [&str; 2],
     cert: &PemFile,
     key: Option<&PemFile>,

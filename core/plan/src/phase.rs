@@ -1,6 +1,6 @@
 //! [`Phase`]: one stretch of load.
 
-use crate::{Load, Mix, Nanos};
+use crate::{Load, Nanos, ScenarioMix};
 
 /// One stretch of load with one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +21,11 @@ pub struct Phase {
     /// The load itself.
     pub load: Load,
     /// Whose sessions.
-    pub mix: Mix,
+    pub mix: ScenarioMix,
     /// Requests offered and unresolved at most; over it arrivals are dropped.
     pub max_open: u64,
     /// Whether the user set `max_open` (otherwise this host lowered it, for the reason beside it).
-    pub max_open_by: MaxOpenBy,
+    pub max_open_by: MaxOpenLimit,
     /// Connections at most.
     pub connections: u64,
     /// Open all `connections` before the phase starts, paced by [`Plan::open_rate`](crate::Plan::open_rate).
@@ -40,7 +40,7 @@ impl Phase {
 
     /// Whether it is under way at `at`.
     #[inline]
-    pub fn holds(&self, at: Nanos) -> bool {
+    pub fn is_active_at(&self, at: Nanos) -> bool {
         self.start <= at && self.end().is_none_or(|end| at < end)
     }
 
@@ -72,15 +72,15 @@ impl Phase {
     }
 
     /// Users or held connections wanted at `at` of the run's clock; `None` in the open model.
-    pub fn wanted_at(&self, at: Nanos) -> Option<u64> {
+    pub fn users_at(&self, at: Nanos) -> Option<u64> {
         let levels = self.load.levels()?;
-        Some(if self.holds(at) { levels.at(at - self.start) } else { 0 })
+        Some(if self.is_active_at(at) { levels.at(at - self.start) } else { 0 })
     }
 }
 
 /// What fixed `max_open`; decides whose fault a drop at it is (contract §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaxOpenBy {
+pub enum MaxOpenLimit {
     /// The user, or rate × timeout: a drop there is the target's.
     Plan,
     /// This host's file limit: drops carry `no_files`.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{
-    AroundPlan, Condition, EventPlan, Nanos, Phase, ProxyPlan, ProxyProtocol, Rate, Renewal, Scenario,
-    SharedPlan, TargetPick, TargetUrl, TlsPlan,
+    Condition, DnsRefreshPlan, HooksPlan, Nanos, Phase, PlannedEvent, ProxyPlan, ProxyProtocol, Rate,
+    Scenario, SharedPlan, TargetSelection, TargetUrl, TlsPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -28,7 +28,7 @@ pub struct Plan {
     /// What all scenarios share.
     pub shared: SharedPlan,
     /// What is done once before and once after the load.
-    pub around: AroundPlan,
+    pub around: HooksPlan,
     /// Stretches of load, in order of their start. Warm-up, if any, ends at 0.
     pub phases: Vec<Phase>,
     /// Load threads.
@@ -50,7 +50,7 @@ pub struct Plan {
     /// Hosts whose limit is a result; empty: everything behind the targets' addresses.
     pub under_test: Vec<String>,
     /// What happens to hosts while the load runs.
-    pub events: Vec<EventPlan>,
+    pub events: Vec<PlannedEvent>,
     /// The user's labels.
     pub tags: BTreeMap<String, String>,
 }
@@ -62,7 +62,7 @@ impl Plan {
     }
 
     /// For each target its index into [`server_names`](Self::server_names); `None`: in the clear.
-    pub fn name_of_target(&self) -> Vec<Option<u16>> {
+    pub fn server_name_indices(&self) -> Vec<Option<u16>> {
         let mut next = 0;
         let mut name = |target: &Target| {
             target.server_name.is_some().then(|| {
@@ -80,7 +80,7 @@ impl Plan {
     }
 
     /// The addresses that connections for `target` go to: the proxy's, or its own.
-    pub fn way_to<'a>(&'a self, target: &'a Target) -> &'a [SocketAddr] {
+    pub fn connect_addresses<'a>(&'a self, target: &'a Target) -> &'a [SocketAddr] {
         self.http.proxy.as_ref().map_or(&target.addresses, |proxy| &proxy.addresses)
     }
 
@@ -123,7 +123,7 @@ pub struct Target {
     pub tls: Option<Box<TlsPlan>>,
     /// Steps that name this target go to one of several, of which it is the first; the others are known by their
     /// number alone.
-    pub pick: Option<TargetPick>,
+    pub pick: Option<TargetSelection>,
 }
 
 /// How HTTP is spoken, by all steps.
@@ -154,7 +154,7 @@ pub struct HttpPlan {
     /// The header that each connection begins with.
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How names are looked up again; `None`: they are not.
-    pub dns: Option<Renewal>,
+    pub dns: Option<DnsRefreshPlan>,
 }
 
 /// Version of HTTP/1.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::{SecretText, TargetUrl, UserError};
+use crate::{Secret, TargetUrl, UserError};
 
 /// A forward proxy that all connections go through: requests of http targets name their whole URL to it, and to those
 /// of https it opens tunnels (CONNECT, RFC 9110 §9.3.6).
@@ -17,7 +17,7 @@ pub struct ProxyPlan {
     /// Resolved addresses, used in turn; never empty.
     pub addresses: Vec<SocketAddr>,
     /// Value of Proxy-Authorization, e.g. `Basic dTpw`.
-    pub authorization: Option<SecretText>,
+    pub authorization: Option<Secret>,
 }
 
 /// Version of the PROXY protocol's header that each connection begins with.
@@ -35,7 +35,7 @@ pub struct ProxyUrl {
     /// Host and port; path `/`, no TLS.
     pub at: TargetUrl,
     /// User and password, joined by a colon, as they are meant: percent signs are decoded.
-    pub credentials: Option<SecretText>,
+    pub credentials: Option<Secret>,
 }
 
 /// A forward proxy and what its name resolved to, for resolving a run.
@@ -51,15 +51,14 @@ impl ProxyUrl {
     /// Reads `http://[USER:PASSWORD@]HOST:PORT`; the scheme may be left out. Errors never hold the user part.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let (user, plain) = split_user(text);
-        let credentials =
-            user.map(|user| decoded(user).map(SecretText::new).ok_or_else(bad_user)).transpose()?;
+        let credentials = user.map(|user| decoded(user).map(Secret::new).ok_or_else(bad_user)).transpose()?;
         let this = Self { at: host_and_port(&plain)?, credentials };
         this.authorization()?;
         Ok(this)
     }
 
     /// Reads the URL without the user part, which was taken off by [`split_user`](Self::split_user).
-    pub fn of_parts(plain: &str, credentials: Option<SecretText>) -> Result<Self, UserError> {
+    pub fn from_parts(plain: &str, credentials: Option<Secret>) -> Result<Self, UserError> {
         let this = Self { at: host_and_port(plain)?, credentials };
         this.authorization()?;
         Ok(this)
@@ -79,13 +78,13 @@ impl ProxyUrl {
     ///
     /// # Errors
     /// Where the user part has no colon, or control characters.
-    pub fn authorization(&self) -> Result<Option<SecretText>, UserError> {
+    pub fn authorization(&self) -> Result<Option<Secret>, UserError> {
         let Some(words) = &self.credentials else { return Ok(None) };
         let words = words.reveal();
         if !words.contains(':') || words.chars().any(char::is_control) {
             return Err(bad_user());
         }
-        Ok(Some(SecretText::new(format!("Basic {}", STANDARD.encode(words)))))
+        Ok(Some(Secret::new(format!("Basic {}", STANDARD.encode(words)))))
     }
 
     /// The plan's part of it, with the addresses that are to be used.
@@ -169,7 +168,7 @@ mod tests {
             let read = ProxyUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             let plan = read.plan(Vec::new()).expect("was looked at");
             assert_eq!(plan.url, url, "{text}");
-            let value = plan.authorization.as_ref().map(SecretText::reveal);
+            let value = plan.authorization.as_ref().map(Secret::reveal);
             assert_eq!(value, authorization, "{text}");
         };
         check("http://127.0.0.1:3128", "http://127.0.0.1:3128", None);

@@ -8,7 +8,7 @@ pub struct Scenario {
     /// Empty for the unnamed scenario of a plain run.
     pub name: String,
     /// Who owns connections.
-    pub connection: ConnectionUse,
+    pub connection: ConnectionOwner,
     /// All requests of the scenario, in the order in which they are written; never empty in a plain run, empty
     /// where connections are held in silence.
     pub steps: Vec<Step>,
@@ -30,7 +30,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// A scenario that sends `steps` one after the other, and nothing else.
-    pub fn of_steps(name: impl Into<String>, connection: ConnectionUse, steps: Vec<Step>) -> Self {
+    pub fn from_steps(name: impl Into<String>, connection: ConnectionOwner, steps: Vec<Step>) -> Self {
         Self {
             name: name.into(),
             connection,
@@ -74,7 +74,7 @@ fn collect(actions: &[Action], group: u16, inside: bool, found: &mut Vec<u16>) {
 
 /// Who owns a connection, and how long it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionUse {
+pub enum ConnectionOwner {
     /// Each user has its own (with pipelining, `pipeline` users share one), kept over sessions.
     User,
     /// Each user has its own, closed with each session.
@@ -162,7 +162,7 @@ pub struct SharedPlan {
 
 /// What is done once before and once after the load, outside every counter but `setup`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct AroundPlan {
+pub struct HooksPlan {
     /// Before: if it fails there is no load.
     pub before: Option<Box<Scenario>>,
     /// After, when all is quiet: a check that fails makes the run fail.

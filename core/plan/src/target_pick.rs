@@ -1,16 +1,16 @@
 //! [`TargetPick`]: which of several targets a session goes to.
 
-use crate::Mix;
+use crate::ScenarioMix;
 
 /// One name stands for several targets. Whoever goes there takes one of them by his number (and the seed) alone, so that
 /// any division into threads gives the same, and stays with it: a user who keeps his connection for as long as he is
 /// there, anybody else for a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetPick {
+pub struct TargetSelection {
     /// How.
     pub order: PickOrder,
     /// Which: indices into [`Plan::targets`](crate::Plan::targets), and their weights.
-    pub of: Mix,
+    pub of: ScenarioMix,
 }
 
 /// How one of several targets is taken.

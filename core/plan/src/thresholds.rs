@@ -1,7 +1,7 @@
 //! Conditions against a plan: what they name must exist, and what is added unasked (contract §5).
 
 use crate::constants::IMPLICIT_FAILED_SHARE;
-use crate::{Condition, Op, Plan, RequestCount, Subject, UserError, Value, did_you_mean};
+use crate::{Condition, Op, Plan, RequestCounter, Subject, UserError, Value, did_you_mean};
 
 /// Thresholds a plan has without being asked, each on its own: `done > 0` unless a threshold speaks of done;
 /// `failed < 1%` unless one speaks of failed, errors or status; connections instead where nothing is requested.
@@ -14,17 +14,17 @@ pub fn implicit_thresholds(plan: &Plan) -> Vec<Condition> {
         ];
     }
     let mut implicit = Vec::new();
-    if !speaks(|subject| matches!(subject, Subject::Requests(RequestCount::Done, _))) {
-        implicit.push(above_none("done > 0", Subject::Requests(RequestCount::Done, None)));
+    if !speaks(|subject| matches!(subject, Subject::Requests(RequestCounter::Done, _))) {
+        implicit.push(above_none("done > 0", Subject::Requests(RequestCounter::Done, None)));
     }
     let failing = |subject: &Subject| {
         matches!(
             subject,
-            Subject::Requests(RequestCount::Failed, _) | Subject::Errors(_) | Subject::Status(_)
+            Subject::Requests(RequestCounter::Failed, _) | Subject::Errors(_) | Subject::Status(_)
         )
     };
     if !speaks(failing) {
-        implicit.push(below_one_percent("failed < 1%", Subject::Requests(RequestCount::Failed, None)));
+        implicit.push(below_one_percent("failed < 1%", Subject::Requests(RequestCounter::Failed, None)));
     }
     implicit
 }

@@ -5,18 +5,18 @@
 use crate::{TlsVersions, UserError, did_you_mean};
 
 /// What is called in several ways.
-struct Name {
+struct NameAliases {
     /// Its name in TLS.
     own: &'static str,
     others: &'static [&'static str],
 }
 
-const fn name(own: &'static str, others: &'static [&'static str]) -> Name {
-    Name { own, others }
+const fn name(own: &'static str, others: &'static [&'static str]) -> NameAliases {
+    NameAliases { own, others }
 }
 
 /// Groups of the key exchange (RFC 8446 §4.2.7; draft-ietf-tls-ecdhe-mlkem).
-const GROUPS: [Name; 7] = [
+const GROUPS: [NameAliases; 7] = [
     name("X25519", &["curve25519"]),
     name("secp256r1", &["P-256", "prime256v1"]),
     name("secp384r1", &["P-384"]),
@@ -27,7 +27,7 @@ const GROUPS: [Name; 7] = [
 ];
 
 /// Cipher suites, with OpenSSL's names where those differ (RFC 8446 §B.4, RFC 5289, RFC 7905).
-const CIPHERS: [Name; 9] = [
+const CIPHERS: [NameAliases; 9] = [
     name("TLS_AES_128_GCM_SHA256", &["TLS13_AES_128_GCM_SHA256"]),
     name("TLS_AES_256_GCM_SHA384", &["TLS13_AES_256_GCM_SHA384"]),
     name("TLS_CHACHA20_POLY1305_SHA256", &["TLS13_CHACHA20_POLY1305_SHA256"]),
@@ -90,7 +90,12 @@ fn is_of_tls13(cipher: &str) -> bool {
     !cipher.contains("_WITH_")
 }
 
-fn chosen(option: &str, what: &str, table: &[Name], words: &[String]) -> Result<Vec<String>, UserError> {
+fn chosen(
+    option: &str,
+    what: &str,
+    table: &[NameAliases],
+    words: &[String],
+) -> Result<Vec<String>, UserError> {
     let mut names: Vec<&'static str> = Vec::with_capacity(words.len());
     for word in words {
         let found = find(table, word).ok_or_else(|| unknown(option, what, table, word))?;
@@ -105,13 +110,13 @@ fn chosen(option: &str, what: &str, table: &[Name], words: &[String]) -> Result<
     Ok(names.into_iter().map(str::to_owned).collect())
 }
 
-fn find(table: &[Name], word: &str) -> Option<&'static str> {
+fn find(table: &[NameAliases], word: &str) -> Option<&'static str> {
     let same = |name: &str| name.eq_ignore_ascii_case(word);
     let known = table.iter().find(|name| same(name.own) || name.others.iter().any(|other| same(other)));
     known.map(|name| name.own)
 }
 
-fn unknown(option: &str, what: &str, table: &[Name], word: &str) -> UserError {
+fn unknown(option: &str, what: &str, table: &[NameAliases], word: &str) -> UserError {
     let all = table.iter().flat_map(|name| std::iter::once(&name.own).chain(name.others));
     let near =
         did_you_mean(word, all.copied()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();

@@ -31,7 +31,7 @@ pub struct TlsOptions {
 
 impl TlsOptions {
     /// The options that are given, by their names on the command line.
-    pub fn given(&self) -> Vec<&'static str> {
+    pub fn given_flags(&self) -> Vec<&'static str> {
         // Taken apart by name, so that a new option cannot be forgotten here.
         let Self { insecure, ca, cert, key, sni, version, groups, ciphers, alpn, resume } = self;
         [

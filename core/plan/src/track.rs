@@ -1,6 +1,6 @@
 //! [`Track`]: users or held connections that carry over from phase to phase.
 
-use crate::{Load, Mix, Phase, Plan};
+use crate::{Load, Phase, Plan, ScenarioMix};
 
 /// Phases of one kind and one mix of scenarios, each beginning where the one before ends: their users (or connections)
 /// are the same ones and are numbered through. A phase that nothing leads into begins a track of its own.
@@ -11,7 +11,7 @@ pub struct Track {
     /// Indices into [`Plan::phases`], in order of time; never empty.
     pub phases: Vec<u16>,
     /// Whose sessions.
-    pub mix: Mix,
+    pub mix: ScenarioMix,
     /// The most users or connections at any time.
     pub most: u64,
 }
@@ -46,7 +46,7 @@ impl Plan {
     /// Connections that hold phases want at `at` of the run's clock, all of them together.
     pub fn held_at(&self, at: crate::Nanos) -> u64 {
         let holding = self.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
-        holding.filter_map(|phase| phase.wanted_at(at)).sum()
+        holding.filter_map(|phase| phase.users_at(at)).sum()
     }
 }
 
@@ -54,6 +54,6 @@ impl Track {
     /// The phase of the track under way at `at`.
     #[inline]
     pub fn phase_at(&self, at: crate::Nanos, phases: &[Phase]) -> Option<u16> {
-        self.phases.iter().copied().find(|&phase| phases[usize::from(phase)].holds(at))
+        self.phases.iter().copied().find(|&phase| phases[usize::from(phase)].is_active_at(at))
     }
 }

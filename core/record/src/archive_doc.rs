@@ -67,8 +67,8 @@ impl ArchiveDoc {
     /// # Errors
     /// When the text is no JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let doc: Self =
-            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, ARCHIVE_SCHEMA, &error))?;
+        let doc: Self = serde_json::from_str(text)
+            .map_err(|error| DecodeError::json_for(text, ARCHIVE_SCHEMA, &error))?;
         if doc.schema == ARCHIVE_SCHEMA {
             Ok(doc)
         } else {

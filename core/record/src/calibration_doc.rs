@@ -44,13 +44,13 @@ pub struct CalibrationDoc {
     /// Connections (and users) of the figures.
     pub users: u64,
     /// Requests on connections that are kept.
-    pub requests: FigureDoc,
+    pub requests: ThroughputDoc,
     /// New connections, with one request on each, closed by reset.
-    pub connections: FigureDoc,
+    pub connections: ThroughputDoc,
     /// The same in TLS, each handshake a full one.
-    pub handshakes_full: FigureDoc,
+    pub handshakes_full: ThroughputDoc,
     /// The same with the session of an earlier connection.
-    pub handshakes_resumed: FigureDoc,
+    pub handshakes_resumed: ThroughputDoc,
     /// What a connection takes of memory; absent where too few could be held to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<HeldMemoryDoc>,
@@ -99,7 +99,7 @@ pub struct CalibrationTargetDoc {
 
 /// Something that can be done so often a second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FigureDoc {
+pub struct ThroughputDoc {
     /// Always `per_s`: of `measured`, `least`, `most`, `rounds` and `alone`.
     pub unit: String,
     /// The median of the rounds, as it was measured beside the target.
@@ -208,7 +208,7 @@ impl CalibrationDoc {
             ("handshakes_resumed", &self.handshakes_resumed),
         ];
         let figures = figures.into_iter().flat_map(|(name, figure)| {
-            let FigureDoc { measured, least, most, rounds, cpu_us_each, alone, .. } = figure;
+            let ThroughputDoc { measured, least, most, rounds, cpu_us_each, alone, .. } = figure;
             let own = [
                 ("measured", measured),
                 ("least", least),

@@ -49,7 +49,7 @@ impl DecodeError {
 
     /// Why `text`, a JSON object that should be of the schema `wanted`, could not be read: that it is of another
     /// one, where it still tells, or else what the parser said.
-    pub(crate) fn json_of(text: &str, wanted: &str, error: &serde_json::Error) -> Self {
+    pub(crate) fn json_for(text: &str, wanted: &str, error: &serde_json::Error) -> Self {
         #[derive(Deserialize)]
         struct Peek {
             schema: String,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::Nanos;
 
-use crate::sane_numbers::check_numbers;
+use crate::number_limits::check_number_limits;
 use crate::{DecodeError, Setup};
 
 /// Something that happened once: a phase began, a signal came, the disk was full.
@@ -69,7 +69,7 @@ impl EventLine {
     /// # Errors
     /// When the bytes are no such line, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        check_numbers(line)?;
+        check_number_limits(line)?;
         serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))
     }
 }

@@ -1,7 +1,7 @@
 //! [`HandshakesLine`]: the TLS handshakes in one element of an interval line's `series`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_measure::{Agreed, Handshakes};
+use wavetank_measure::{HandshakeParams, Handshakes};
 
 /// Complete handshakes by what they agreed on, and how many failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +29,8 @@ impl HandshakesLine {
     /// `None` where there were no handshakes.
     pub(crate) fn new(handshakes: &Handshakes) -> Option<Self> {
         let Handshakes { complete, failed } = handshakes;
-        let agreed = |(agreed, n): &(Agreed, u64)| {
-            let Agreed { version, cipher, group, alpn, resumed } = agreed.clone();
+        let agreed = |(agreed, n): &(HandshakeParams, u64)| {
+            let HandshakeParams { version, cipher, group, alpn, resumed } = agreed.clone();
             AgreedLine { n: *n, version, cipher, group, alpn, resumed }
         };
         (!handshakes.is_empty())
@@ -39,7 +39,7 @@ impl HandshakesLine {
 
     pub(crate) fn decode(self) -> Handshakes {
         let agreed = |AgreedLine { n, version, cipher, group, alpn, resumed }| {
-            (Agreed { version, cipher, group, alpn, resumed }, n)
+            (HandshakeParams { version, cipher, group, alpn, resumed }, n)
         };
         Handshakes { complete: self.complete.into_iter().map(agreed).collect(), failed: self.failed }
     }

@@ -19,7 +19,7 @@ pub struct PhaseConnections {
 
 /// A phase that held one and the same number of connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HeldDoc {
+pub struct HoldDoc {
     /// Its name.
     pub phase: String,
     /// Connections that all hold phases wanted together, in the second with the fewest.

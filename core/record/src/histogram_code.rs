@@ -69,7 +69,7 @@ impl HistogramCode<'static> {
 
     /// The same, as differences to `other` where those are shorter: service and response times differ by what was waited,
     /// which is most often nothing.
-    pub(crate) fn beside(histogram: &Histogram, other: &Histogram) -> Option<Self> {
+    pub(crate) fn delta_to(histogram: &Histogram, other: &Histogram) -> Option<Self> {
         let mut code = Self::new(histogram)?;
         if !other.is_empty() {
             let (first, last) =

@@ -5,7 +5,7 @@ use wavetank_measure::{HostSample, TargetSample};
 use wavetank_plan::Nanos;
 
 use crate::DecodeError;
-use crate::sane_numbers::check_numbers;
+use crate::number_limits::check_number_limits;
 
 /// Version of both lines.
 const LINE_VERSION: u32 = 1;
@@ -194,7 +194,7 @@ impl HostLine {
     /// # Errors
     /// When the bytes are no such line of a version known here, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        check_numbers(line)?;
+        check_number_limits(line)?;
         let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
         let RawHost { at_ns, offset_ns, error_ns, tcp, net, memory, process, cpus_milli, cores, .. } = raw;
@@ -243,7 +243,7 @@ impl TargetLine {
     /// # Errors
     /// When the bytes are no such line of a version known here, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        check_numbers(line)?;
+        check_number_limits(line)?;
         let raw: RawTarget = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
         let RawTarget { asked_ns, at_ns, error_ns, open, accepted, closed, reset, peak, .. } = raw;
@@ -258,7 +258,7 @@ impl TargetCount {
     /// # Errors
     /// When it is no JSON object of that schema: whoever answered is no `wavetank serve`.
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
-        check_numbers(body)?;
+        check_number_limits(body)?;
         let raw: RawCount = serde_json::from_slice(body).map_err(|error| DecodeError::json(&error))?;
         if raw.schema != TARGET_SCHEMA {
             return Err(DecodeError::schema(&raw.schema, TARGET_SCHEMA));

@@ -24,13 +24,13 @@ pub struct ImpactDoc {
     pub why: String,
     /// How clients fared in the ten seconds ahead of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<SeenDoc>,
+    pub before: Option<ClientWindowDoc>,
     /// How they fared while it lasted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub during: Option<SeenDoc>,
+    pub during: Option<ClientWindowDoc>,
     /// How they fared from then on, until it was for 3 s as before, or the load ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<SeenDoc>,
+    pub after: Option<ClientWindowDoc>,
     /// Seconds in which clients fared worse than before.
     #[serde(default)]
     pub hurt_s: Number,
@@ -79,7 +79,7 @@ pub enum RecoveryDoc {
 
 /// What clients saw in a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SeenDoc {
+pub struct ClientWindowDoc {
     /// Its length in seconds.
     pub seconds: Number,
     /// Requests offered in it.

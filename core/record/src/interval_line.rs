@@ -1,13 +1,13 @@
 //! [`IntervalLine`]: one line of `intervals/<agent>.jsonl`, which is also an agent's spool.
 
 use serde::{Deserialize, Serialize};
-use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadHealth};
+use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadStats};
 use wavetank_plan::Nanos;
 
 use crate::DecodeError;
-use crate::counted::Counted;
 use crate::journeys_line::JourneysLine;
-use crate::series_line::{Series, SeriesLine, SeriesTimes, TimesLine, TimesSkipped};
+use crate::overflow_guard::OverflowGuard;
+use crate::series_line::{Series, SeriesLine, SeriesTimes, SkipTimes, TimesLine};
 
 /// Version of the lines that are written. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as long.
 const LINE_VERSION: u32 = 2;
@@ -68,7 +68,7 @@ impl IntervalLine {
     /// # Errors
     /// When the bytes are no whole line, of a version unknown here, or tell a time beyond any run.
     pub fn place(line: &[u8]) -> Result<(Nanos, Nanos), DecodeError> {
-        let Place { v, from_ns, len_ns } =
+        let TimeSpan { v, from_ns, len_ns } =
             serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check_version(v)?;
         check_place(from_ns, len_ns)?;
@@ -92,7 +92,7 @@ impl IntervalLine {
     /// # Errors
     /// As [`IntervalLine::decode`].
     pub fn decode_counts(line: &[u8]) -> Result<Self, DecodeError> {
-        read::<TimesSkipped>(line, &mut Vec::new())
+        read::<SkipTimes>(line, &mut Vec::new())
     }
 }
 
@@ -120,7 +120,7 @@ fn histograms(interval: Interval) -> Vec<Histogram> {
 
 /// Of the line's keys, those that tell its time.
 #[derive(Deserialize)]
-struct Place {
+struct TimeSpan {
     v: u32,
     from_ns: i64,
     len_ns: i64,
@@ -198,9 +198,9 @@ impl RawLine<'static, TimesLine<'static>> {
     fn new(interval: &Interval) -> Self {
         // Taken apart by name, so that a new field of an interval cannot be forgotten here.
         let Interval { from, len, steps, phases, targets, conns, bytes, users, threads, journeys } = interval;
-        let steps = steps.iter().map(SeriesLine::of_step);
-        let phases = phases.iter().map(SeriesLine::of_phase);
-        let targets = targets.iter().map(SeriesLine::of_target);
+        let steps = steps.iter().map(SeriesLine::from_step);
+        let phases = phases.iter().map(SeriesLine::from_phase);
+        let targets = targets.iter().map(SeriesLine::from_target);
         let Bytes { sent, received } = *bytes;
         Self {
             v: LINE_VERSION,
@@ -242,7 +242,7 @@ impl<T: SeriesTimes> RawLine<'_, T> {
             }
         }
         let Self { checkpoint, agent, epoch, seq, .. } = self;
-        if seq > SEQ_MAX || !Counted::default().take(&interval) {
+        if seq > SEQ_MAX || !OverflowGuard::default().admit(&interval) {
             return Err(DecodeError::new("a count beyond any run"));
         }
         Ok(IntervalLine { agent, epoch, seq, checkpoint, interval })
@@ -262,8 +262,8 @@ impl RawConns {
 }
 
 impl RawThread {
-    fn new(health: ThreadHealth) -> Self {
-        let ThreadHealth {
+    fn new(health: ThreadStats) -> Self {
+        let ThreadStats {
             thread,
             turns,
             stalled_turns,
@@ -276,7 +276,7 @@ impl RawThread {
         Self { thread, turns, stalled_turns, starved_turns, busy_ns, turn_ns_max, send_call_ns_max, cpu_ns }
     }
 
-    fn decode(self) -> ThreadHealth {
+    fn decode(self) -> ThreadStats {
         let Self {
             thread,
             turns,
@@ -287,7 +287,7 @@ impl RawThread {
             send_call_ns_max,
             cpu_ns,
         } = self;
-        ThreadHealth {
+        ThreadStats {
             thread,
             turns,
             stalled_turns,

@@ -66,7 +66,7 @@ pub struct RendezvousDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew_us: Option<Number>,
     /// The first meetings, [`RendezvousDoc::MEETINGS_MAX`] at most.
-    pub meetings: Vec<MeetingDoc>,
+    pub meetings: Vec<RendezvousReleaseDoc>,
 }
 
 impl RendezvousDoc {
@@ -76,7 +76,7 @@ impl RendezvousDoc {
 
 /// One time that users left a rendezvous together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct MeetingDoc {
+pub struct RendezvousReleaseDoc {
     /// Name of the phase of those who met.
     pub phase: String,
     /// How many were waited for.
@@ -98,16 +98,16 @@ pub struct MeetingDoc {
 /// What came of the run's `before` or `after`. Its requests are counted under `setup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct AroundDoc {
+pub struct HookDoc {
     /// Every check that was asked, in order.
-    pub checks: Vec<AroundCheckDoc>,
+    pub checks: Vec<HookCheckDoc>,
     /// Steps that broke otherwise.
-    pub faults: Vec<AroundFaultDoc>,
+    pub faults: Vec<HookFailureDoc>,
 }
 
 /// A check of `before` or `after`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AroundCheckDoc {
+pub struct HookCheckDoc {
     /// Name of the step.
     pub step: String,
     /// The name it was given, or its words.
@@ -121,7 +121,7 @@ pub struct AroundCheckDoc {
 
 /// A step of `before` or `after` that broke.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AroundFaultDoc {
+pub struct HookFailureDoc {
     /// Name of the step.
     pub step: String,
     /// How, in words.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use wavetank_measure::{
-    AskedSeries, CheckCount, DropReason, GroupSeries, Histogram, Journeys, Meeting, SessionCounts,
-    SessionSeries,
+    CheckCount, CheckSeries, DropReason, GroupSeries, Histogram, JourneyCounters, RendezvousRelease,
+    SessionCounts, SessionSeries,
 };
 use wavetank_plan::{Key, Nanos};
 
@@ -19,7 +19,7 @@ pub(crate) struct JourneysLine<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sessions: Vec<SessionsLine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    asked: Vec<AskedLine>,
+    asked: Vec<CheckLine>,
     #[serde(borrow, skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupLine<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,7 +46,7 @@ struct SessionsLine {
 /// Checks by their place in the step as `[held, failed]`, counts as `[index, count]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct AskedLine {
+struct CheckLine {
     key: [u16; 3],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     checks: Vec<(u64, u64)>,
@@ -88,12 +88,12 @@ const fn is_zero(n: &u64) -> bool {
 
 impl JourneysLine<'static> {
     /// `None` where there is nothing to tell.
-    pub(crate) fn new(journeys: &Journeys) -> Option<Self> {
+    pub(crate) fn new(journeys: &JourneyCounters) -> Option<Self> {
         // Taken apart by name, so that a new field cannot be forgotten here.
-        let Journeys { sessions, asked, groups, meetings, meetings_untold } = journeys;
-        (*journeys != Journeys::default()).then(|| Self {
+        let JourneyCounters { sessions, asked, groups, meetings, meetings_untold } = journeys;
+        (*journeys != JourneyCounters::default()).then(|| Self {
             sessions: sessions.iter().map(SessionsLine::new).collect(),
-            asked: asked.iter().map(AskedLine::new).collect(),
+            asked: asked.iter().map(CheckLine::new).collect(),
             groups: groups.iter().map(GroupLine::new).collect(),
             meetings: meetings.iter().map(MeetingLine::new).collect(),
             meetings_untold: *meetings_untold,
@@ -102,10 +102,10 @@ impl JourneysLine<'static> {
 }
 
 impl JourneysLine<'_> {
-    pub(crate) fn decode(self) -> Result<Journeys, DecodeError> {
-        Ok(Journeys {
+    pub(crate) fn decode(self) -> Result<JourneyCounters, DecodeError> {
+        Ok(JourneyCounters {
             sessions: self.sessions.into_iter().map(SessionsLine::decode).collect::<Result<_, _>>()?,
-            asked: self.asked.into_iter().map(AskedLine::decode).collect(),
+            asked: self.asked.into_iter().map(CheckLine::decode).collect(),
             groups: self.groups.into_iter().map(GroupLine::decode).collect::<Result<_, _>>()?,
             meetings: self.meetings.into_iter().map(MeetingLine::decode).collect::<Result<_, _>>()?,
             meetings_untold: self.meetings_untold,
@@ -126,7 +126,7 @@ impl SessionsLine {
         let Self { phase, scenario, offered, started, done, failed, open, dropped_by: named } = self;
         let mut dropped_by = [0; DropReason::ALL.len()];
         for (name, n) in named {
-            let reason = DropReason::from_name(&name);
+            let reason = DropReason::parse(&name);
             let reason =
                 reason.ok_or_else(|| DecodeError::new(format!("sessions: unknown drop reason `{name}`")))?;
             dropped_by[reason as usize] = n;
@@ -136,17 +136,17 @@ impl SessionsLine {
     }
 }
 
-impl AskedLine {
-    fn new(series: &AskedSeries) -> Self {
-        let AskedSeries { key, checks, counts } = series;
+impl CheckLine {
+    fn new(series: &CheckSeries) -> Self {
+        let CheckSeries { key, checks, counts } = series;
         let checks = checks.iter().map(|&CheckCount { held, failed }| (held, failed)).collect();
         Self { key: [key.phase, key.scenario, key.step], checks, counts: counts.clone() }
     }
 
-    fn decode(self) -> AskedSeries {
+    fn decode(self) -> CheckSeries {
         let [phase, scenario, step] = self.key;
         let checks = self.checks.into_iter().map(|(held, failed)| CheckCount { held, failed }).collect();
-        AskedSeries { key: Key { phase, scenario, step }, checks, counts: self.counts }
+        CheckSeries { key: Key { phase, scenario, step }, checks, counts: self.counts }
     }
 }
 
@@ -169,26 +169,27 @@ impl GroupLine<'_> {
 }
 
 impl MeetingLine {
-    fn new(meeting: &Meeting) -> Self {
-        let Meeting { phase, place, number, of, present, by_wait, sent, first_sent, last_sent } = *meeting;
+    fn new(meeting: &RendezvousRelease) -> Self {
+        let RendezvousRelease { phase, place, number, of, present, by_wait, sent, first_sent, last_sent } =
+            *meeting;
         let told = |at: Nanos| (sent > 0).then_some(at.0);
         let (first_sent_ns, last_sent_ns) = (told(first_sent), told(last_sent));
         Self { phase, place, number, of, present, by_wait, sent, first_sent_ns, last_sent_ns }
     }
 
-    fn decode(self) -> Result<Meeting, DecodeError> {
+    fn decode(self) -> Result<RendezvousRelease, DecodeError> {
         let Self { phase, place, number, of, present, by_wait, sent, first_sent_ns, last_sent_ns } = self;
         let (first_sent, last_sent) = match (sent, first_sent_ns, last_sent_ns) {
             (0, None, None) => (Nanos::ZERO, Nanos::ZERO),
             (1.., Some(first), Some(last)) if first <= last => (Nanos(first), Nanos(last)),
             _ => return Err(DecodeError::new("meetings: what was sent when contradicts itself")),
         };
-        Ok(Meeting { phase, place, number, of, present, by_wait, sent, first_sent, last_sent })
+        Ok(RendezvousRelease { phase, place, number, of, present, by_wait, sent, first_sent, last_sent })
     }
 }
 
 /// All numbers that are added up when journeys are merged.
-pub(crate) fn counts(journeys: &Journeys) -> impl Iterator<Item = u64> + '_ {
+pub(crate) fn counts(journeys: &JourneyCounters) -> impl Iterator<Item = u64> + '_ {
     let sessions = journeys.sessions.iter().flat_map(|series| {
         let SessionCounts { offered, started, done, failed, dropped_by } = series.counts;
         [offered, started, done, failed, series.open].into_iter().chain(dropped_by)

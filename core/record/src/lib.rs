@@ -8,7 +8,6 @@ mod archive_doc;
 mod bucket_code;
 mod calibration_doc;
 mod compare_doc;
-mod counted;
 mod decode_error;
 mod environment_doc;
 mod error_doc;
@@ -23,30 +22,30 @@ mod impact_doc;
 mod interval_line;
 mod journey_parts;
 mod journeys_line;
-mod judgement;
 mod lab_parts;
 mod number;
+mod number_limits;
+mod overflow_guard;
 mod pack_doc;
 mod plan_doc;
 mod run_parts;
 mod run_record;
 mod runs_doc;
 mod sample_line;
-mod sane_numbers;
 mod search_doc;
 mod series_line;
 mod size_doc;
 mod times;
 mod try_doc;
-mod wall;
+mod verdict;
+mod wall_time;
 
 pub use archive_doc::{ARCHIVE_SCHEMA, ArchiveDoc, FileDoc};
 pub use calibration_doc::{
     CALIBRATION_SCHEMA, CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc,
-    FigureDoc, HeldMemoryDoc, LagDoc,
+    HeldMemoryDoc, LagDoc, ThroughputDoc,
 };
 pub use compare_doc::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, SideDoc};
-pub use counted::Counted;
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
@@ -56,20 +55,20 @@ pub use event_line::{
 };
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use forecast_doc::{
-    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc,
-    OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc,
+    AmountDoc, CalibrationMarginDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc,
+    LackDoc, NeedDoc, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc,
     StepForecastDoc, TimelineDoc,
 };
-pub use held_parts::{HeldDoc, KernelCount, PhaseConnections, TargetDoc};
+pub use held_parts::{HoldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};
-pub use impact_doc::{ImpactDoc, ImpactOutcome, RecoveryDoc, SeenDoc};
+pub use impact_doc::{ClientWindowDoc, ImpactDoc, ImpactOutcome, RecoveryDoc};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
-    AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,
+    CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, RendezvousDoc, RendezvousReleaseDoc, Sessions,
 };
-pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use lab_parts::{HostUseDoc, LabDoc, LabHostDoc, ServerCountDoc};
 pub use number::Number;
+pub use overflow_guard::OverflowGuard;
 pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};
 pub use plan_doc::{PlanDoc, all_constants, engine_name};
 pub use run_parts::{
@@ -77,7 +76,7 @@ pub use run_parts::{
     StepDoc, TlsDoc, Warmup, Wire,
 };
 pub use run_record::{RUN_SCHEMA, RunRecord};
-pub use runs_doc::{BesideDoc, BesideKind, RUNS_SCHEMA, RunLine, RunState, RunsDoc};
+pub use runs_doc::{ForeignEntryDoc, ForeignEntryKind, RUNS_SCHEMA, RunLine, RunState, RunsDoc};
 pub use sample_line::SampleLine;
 pub use search_doc::{
     SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
@@ -85,4 +84,5 @@ pub use search_doc::{
 pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc, TuningDoc};
 pub use times::{Spread, Times};
 pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};
-pub use wall::Wall;
+pub use verdict::{Blame, Finding, Status, Threshold, VerdictDoc};
+pub use wall_time::WallTime;

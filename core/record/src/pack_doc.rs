@@ -43,7 +43,7 @@ impl PackDoc {
     /// When the text is no JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self =
-            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, PACK_SCHEMA, &error))?;
+            serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, PACK_SCHEMA, &error))?;
         if doc.schema == PACK_SCHEMA { Ok(doc) } else { Err(DecodeError::schema(&doc.schema, PACK_SCHEMA)) }
     }
 }

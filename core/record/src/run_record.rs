@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sane_numbers::check_numbers;
+use crate::number_limits::check_number_limits;
 use crate::{
-    AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostUseDoc,
+    Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HoldDoc, HookDoc, HostUseDoc,
     ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine,
     ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
@@ -133,13 +133,13 @@ pub struct RunRecord {
     pub rendezvous: Vec<RendezvousDoc>,
     /// Addition: what came of the run's `before`; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<AroundDoc>,
+    pub before: Option<HookDoc>,
     /// Addition: the same of its `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<AroundDoc>,
+    pub after: Option<HookDoc>,
     /// Addition: phases that held one and the same number of connections, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<HeldDoc>,
+    pub held: Vec<HoldDoc>,
     /// Addition: the hosts of the lab that the run was made in, in the topology's order; absent outside of a lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostUseDoc>,
@@ -166,11 +166,11 @@ impl RunRecord {
     /// When the text is no JSON object of this schema, or a number in it is beyond any run.
     pub fn from_json(text: &str) -> Result<Self, crate::DecodeError> {
         let record: Self = serde_json::from_str(text)
-            .map_err(|error| crate::DecodeError::json_of(text, RUN_SCHEMA, &error))?;
+            .map_err(|error| crate::DecodeError::json_for(text, RUN_SCHEMA, &error))?;
         if record.schema != RUN_SCHEMA {
             return Err(crate::DecodeError::schema(&record.schema, RUN_SCHEMA));
         }
-        check_numbers(text.as_bytes())?;
+        check_number_limits(text.as_bytes())?;
         Ok(record)
     }
 }

@@ -21,7 +21,7 @@ pub struct RunsDoc {
     /// The runs asked for, oldest first.
     pub runs: Vec<RunLine>,
     /// What else lies there.
-    pub beside: Vec<BesideDoc>,
+    pub beside: Vec<ForeignEntryDoc>,
 }
 
 /// How an archive stands.
@@ -94,17 +94,17 @@ pub struct RunLine {
 
 /// What lies in a runs directory and is no archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BesideDoc {
+pub struct ForeignEntryDoc {
     /// Its name.
     pub name: String,
     /// What it is.
-    pub kind: BesideKind,
+    pub kind: ForeignEntryKind,
 }
 
 /// What a file or folder beside archives is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum BesideKind {
+pub enum ForeignEntryKind {
     /// The folder of a `wavetank search`.
     Search,
     /// A packed run.
@@ -118,7 +118,7 @@ pub enum BesideKind {
 
 impl RunLine {
     /// Fill in what `record` tells.
-    pub fn tell(&mut self, record: &RunRecord) {
+    pub fn fill_from(&mut self, record: &RunRecord) {
         self.id.clone_from(&record.id);
         self.name.clone_from(&record.name);
         self.started_at.clone_from(&record.started_at);
@@ -150,7 +150,7 @@ impl RunsDoc {
     /// When the text is no JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self =
-            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, RUNS_SCHEMA, &error))?;
+            serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, RUNS_SCHEMA, &error))?;
         if doc.schema == RUNS_SCHEMA { Ok(doc) } else { Err(DecodeError::schema(&doc.schema, RUNS_SCHEMA)) }
     }
 }

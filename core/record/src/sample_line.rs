@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sane_numbers::check_numbers;
+use crate::number_limits::check_number_limits;
 use crate::{DecodeError, Number};
 
 /// One request kept as an example: the first failures of each class and the slowest answers.
@@ -54,7 +54,7 @@ impl SampleLine {
     /// # Errors
     /// When the bytes are no such line, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        check_numbers(line)?;
+        check_number_limits(line)?;
         serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))
     }
 }

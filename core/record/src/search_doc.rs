@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sane_numbers::check_numbers;
+use crate::number_limits::check_number_limits;
 use crate::{Blame, DecodeError, Number, RateDoc, Requests, Status, Threshold, Times};
 
 /// Version of the format; fields are only ever added to it.
@@ -190,11 +190,11 @@ impl SearchDoc {
     /// When the text is no JSON object of this schema, or a number in it is beyond any search.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self =
-            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, SEARCH_SCHEMA, &error))?;
+            serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, SEARCH_SCHEMA, &error))?;
         if doc.schema != SEARCH_SCHEMA {
             return Err(DecodeError::schema(&doc.schema, SEARCH_SCHEMA));
         }
-        check_numbers(text.as_bytes())?;
+        check_number_limits(text.as_bytes())?;
         Ok(doc)
     }
 }

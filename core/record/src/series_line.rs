@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use wavetank_measure::{
-    Counters, DropReason, ErrorClass, Histogram, PhaseSeries, StatusCounts, StepSeries, TargetSeries, Wire,
+    DropReason, ErrorClass, Histogram, PhaseSeries, RequestCounters, StatusCounts, StepSeries, TargetSeries,
+    WireCounters,
 };
 use wavetank_plan::Key;
 
@@ -51,15 +52,15 @@ pub(crate) trait SeriesTimes: Default {
 
 /// Times that nobody looks at: most of a line, and most of the time that reading it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TimesSkipped;
+pub(crate) struct SkipTimes;
 
-impl<'de> Deserialize<'de> for TimesSkipped {
+impl<'de> Deserialize<'de> for SkipTimes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer).map(|IgnoredAny| Self)
     }
 }
 
-impl SeriesTimes for TimesSkipped {
+impl SeriesTimes for SkipTimes {
     fn is_empty(&self) -> bool {
         true
     }
@@ -128,25 +129,25 @@ pub(crate) enum Series {
 }
 
 impl SeriesLine<TimesLine<'static>> {
-    pub(crate) fn of_step(series: &StepSeries) -> Self {
+    pub(crate) fn from_step(series: &StepSeries) -> Self {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let StepSeries { key, counters, open, status, wire, response, service } = series;
-        let Wire { sent, retried, redirected, resources } = *wire;
-        let plain = *wire == Wire { sent: counters.sent, ..Wire::default() };
+        let WireCounters { sent, retried, redirected, resources } = *wire;
+        let plain = *wire == WireCounters { sent: counters.sent, ..WireCounters::default() };
         Self {
             key: Some([key.phase, key.scenario, key.step]),
             requests: Some(RequestsLine::new(counters, *open, status)),
             wire: (!plain).then_some(run_parts::Wire { sent, retried, redirected, resources }),
             times: TimesLine {
                 response: HistogramCode::new(response),
-                service: HistogramCode::beside(service, response),
+                service: HistogramCode::delta_to(service, response),
                 ..TimesLine::default()
             },
             ..Self::default()
         }
     }
 
-    pub(crate) fn of_phase(series: &PhaseSeries) -> Self {
+    pub(crate) fn from_phase(series: &PhaseSeries) -> Self {
         let PhaseSeries { phase, lag, wait, ttfb, transfer, failed } = series;
         let times = TimesLine {
             lag: HistogramCode::new(lag),
@@ -159,7 +160,7 @@ impl SeriesLine<TimesLine<'static>> {
         Self { phase: Some(*phase), times, ..Self::default() }
     }
 
-    pub(crate) fn of_target(series: &TargetSeries) -> Self {
+    pub(crate) fn from_target(series: &TargetSeries) -> Self {
         let TargetSeries { phase, target, connect, tls, handshakes } = series;
         Self {
             phase: Some(*phase),
@@ -188,7 +189,7 @@ impl<T: SeriesTimes> SeriesLine<T> {
                     counters: requests.counters()?,
                     open: requests.open,
                     status: StatusCounts(requests.status),
-                    wire: Wire { sent, retried, redirected, resources },
+                    wire: WireCounters { sent, retried, redirected, resources },
                     ..StepSeries::default()
                 })
             }
@@ -239,8 +240,8 @@ impl SeriesTimes for TimesLine<'_> {
 }
 
 impl RequestsLine {
-    fn new(counters: &Counters, open: u64, status: &StatusCounts) -> Self {
-        let Counters { offered, sent, done, late, errors, dropped_by } = counters;
+    fn new(counters: &RequestCounters, open: u64, status: &StatusCounts) -> Self {
+        let RequestCounters { offered, sent, done, late, errors, dropped_by } = counters;
         let named = |names: &[&'static str], counts: &[u64]| {
             let occurred = names.iter().zip(counts).filter(|&(_, &count)| count > 0);
             occurred.map(|(name, &count)| ((*name).to_owned(), count)).collect()
@@ -257,22 +258,22 @@ impl RequestsLine {
         }
     }
 
-    fn counters(&self) -> Result<Counters, DecodeError> {
-        let mut counters = Counters {
+    fn counters(&self) -> Result<RequestCounters, DecodeError> {
+        let mut counters = RequestCounters {
             offered: self.offered,
             sent: self.sent,
             done: self.done,
             late: self.late,
-            ..Counters::default()
+            ..RequestCounters::default()
         };
         for (name, &count) in &self.errors {
-            let class = ErrorClass::from_name(name);
+            let class = ErrorClass::parse(name);
             let class =
                 class.ok_or_else(|| DecodeError::new(format!("series: unknown error class `{name}`")))?;
             counters.errors[class as usize] = count;
         }
         for (name, &count) in &self.dropped_by {
-            let reason = DropReason::from_name(name);
+            let reason = DropReason::parse(name);
             let reason =
                 reason.ok_or_else(|| DecodeError::new(format!("series: unknown drop reason `{name}`")))?;
             counters.dropped_by[reason as usize] = count;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_diagnose::{Around, Diagnosis};
+use wavetank_diagnose::{Diagnosis, HookResult};
 use wavetank_measure::{
-    Agreed, Counters, DropReason, ErrorClass, Histogram, Impact, Observed, Selection, ThresholdResult,
-    Totals, View,
+    DropReason, ErrorClass, HandshakeParams, Histogram, Impact, Observations, RequestCounters, Selection,
+    ThresholdResult, Totals, TotalsView,
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
@@ -15,8 +15,8 @@ use wavetank_record::{
     TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
-use crate::next::next_steps;
-use crate::{held, hosts, impacts, journeys};
+use crate::next_steps::next_steps;
+use crate::{hold, hosts, impacts, journeys};
 
 /// Everything a record is made of.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub struct Composition<'a> {
     /// What was measured.
     pub totals: &'a Totals,
     /// What was seen beside the load.
-    pub observed: &'a Observed,
+    pub observed: &'a Observations,
     /// How the conditions came out.
     pub thresholds: &'a [ThresholdResult],
     /// What it means.
@@ -44,9 +44,9 @@ pub struct Composition<'a> {
     /// Requests of the probe.
     pub setup: Setup,
     /// What came of the run's `before`.
-    pub before: &'a Around,
+    pub before: &'a HookResult,
     /// What came of its `after`.
-    pub after: &'a Around,
+    pub after: &'a HookResult,
     /// Examples: failed requests and slow ones.
     pub samples: &'a [SampleLine],
     /// What happened when.
@@ -70,8 +70,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         started_at: environment.started_at.clone(),
         duration_s: Number(judged.duration.as_secs_f64()),
         verdict: verdict(diagnosis),
-        connections: held::connections(totals),
-        held: held::held(plan, totals, parts.observed, parts.environment.lab.is_some()),
+        connections: hold::connections(totals),
+        held: hold::held(plan, totals, parts.observed, parts.environment.lab.is_some()),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
         generator: generator(parts),
         thresholds: parts.thresholds.iter().map(threshold).collect(),
@@ -80,8 +80,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         steps: steps(plan, totals),
         warmup: warmup(plan, totals),
         setup: journeys::setup(parts.setup, parts.before, parts.after),
-        before: journeys::around_doc(parts.before),
-        after: journeys::around_doc(parts.after),
+        before: journeys::loop_doc(parts.before),
+        after: journeys::loop_doc(parts.after),
         sessions: journeys::sessions(plan, totals, Selection::Judged),
         sessions_dropped_by: journeys::sessions_dropped_by(plan, totals),
         checks: journeys::checks(plan, totals),
@@ -108,7 +108,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
 }
 
 /// The part of a record that one view fills.
-fn measured(view: &View) -> RunRecord {
+fn measured(view: &TotalsView) -> RunRecord {
     RunRecord {
         requests: requests(view),
         dropped_by: occurred(&DropReason::ALL.map(DropReason::name), &view.counters.dropped_by),
@@ -135,32 +135,32 @@ pub(crate) fn occurred(names: &[&str], counts: &[u64]) -> BTreeMap<String, u64> 
     occurred.map(|(name, &n)| ((*name).to_owned(), n)).collect()
 }
 
-fn errors(view: &View) -> BTreeMap<String, u64> {
+fn errors(view: &TotalsView) -> BTreeMap<String, u64> {
     occurred(&ErrorClass::ALL.map(ErrorClass::name), &view.counters.errors)
 }
 
-fn requests(view: &View) -> Requests {
-    let Counters { offered, sent, done, late, .. } = view.counters;
+fn requests(view: &TotalsView) -> Requests {
+    let RequestCounters { offered, sent, done, late, .. } = view.counters;
     let (failed, dropped) = (view.counters.failed(), view.counters.dropped());
     Requests { offered, sent, done, failed, late, dropped, open: view.open }
 }
 
-fn rate(view: &View) -> RateDoc {
+fn rate(view: &TotalsView) -> RateDoc {
     RateDoc { offered_per_s: Number(view.offered_per_s()), done_per_s: Number(view.done_per_s()) }
 }
 
-fn wire(view: &View) -> Wire {
-    let wavetank_measure::Wire { sent, retried, redirected, resources } = view.wire;
+fn wire(view: &TotalsView) -> Wire {
+    let wavetank_measure::WireCounters { sent, retried, redirected, resources } = view.wire;
     Wire { sent, retried, redirected, resources }
 }
 
-fn response(view: &View) -> Times {
+fn response(view: &TotalsView) -> Times {
     times(&view.response, view.censored(), Some(view))
 }
 
 /// The percentile block of `histogram`; `dropped` is the view whose drops make its percentiles unknown,
 /// for times that begin at the intended instant.
-pub(crate) fn times(histogram: &Histogram, censored: u64, dropped: Option<&View>) -> Times {
+pub(crate) fn times(histogram: &Histogram, censored: u64, dropped: Option<&TotalsView>) -> Times {
     if histogram.is_empty() {
         return Times::default();
     }
@@ -204,7 +204,7 @@ fn phases(plan: &Plan, totals: &Totals) -> Vec<PhaseDoc> {
                 wait_us: times(&view.wait, 0, None),
                 errors: errors(&view),
                 sessions: journeys::sessions(plan, totals, Selection::Phase(index as u16)),
-                connections: held::of_phase(totals, index as u16),
+                connections: hold::phase_connections(totals, index as u16),
             }
         })
         .collect()
@@ -230,7 +230,7 @@ fn steps(plan: &Plan, totals: &Totals) -> Vec<StepDoc> {
     docs
 }
 
-fn scope(name: &str, view: &View) -> StepDoc {
+fn scope(name: &str, view: &TotalsView) -> StepDoc {
     StepDoc {
         name: name.to_owned(),
         requests: requests(view),
@@ -256,7 +256,7 @@ fn tls(totals: &Totals) -> Option<TlsDoc> {
     if handshakes.is_empty() {
         return None;
     }
-    let by = |name: fn(&Agreed) -> &str| {
+    let by = |name: fn(&HandshakeParams) -> &str| {
         let mut counts = BTreeMap::new();
         for (agreed, n) in handshakes.complete.iter().filter(|(agreed, _)| !name(agreed).is_empty()) {
             *counts.entry(name(agreed).to_owned()).or_insert(0) += n;

@@ -1,6 +1,6 @@
 //! What the record tells of the hosts of a lab.
 
-use wavetank_measure::{HostBook, HostPeaks, HostSample, Observed};
+use wavetank_measure::{HostPeaks, HostSample, HostStats, Observations};
 use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
 
 /// The role of a host that sends the load.
@@ -8,19 +8,19 @@ const LOAD: &str = "load";
 
 /// The hosts that were looked at, in the topology's order, those that it does not name behind them. `requests` went out
 /// while they were.
-pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observed, requests: u64) -> Vec<HostUseDoc> {
+pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observations, requests: u64) -> Vec<HostUseDoc> {
     let known = environment.lab.as_ref().map_or(&[][..], |lab| &lab.hosts);
     let place =
-        |book: &&HostBook| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
-    let mut books: Vec<&HostBook> = observed.others().iter().collect();
+        |book: &&HostStats| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
+    let mut books: Vec<&HostStats> = observed.other_hosts().iter().collect();
     books.sort_by_key(place);
     let role =
-        |book: &HostBook| known.iter().find(|host| host.name == book.name()).map(|host| host.role.clone());
+        |book: &HostStats| known.iter().find(|host| host.name == book.name()).map(|host| host.role.clone());
     books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), requests)).collect()
 }
 
 /// One host; `None` where it was looked at only once, which tells of nothing that went on.
-fn host(book: &HostBook, role: String, requests: u64) -> Option<HostUseDoc> {
+fn host(book: &HostStats, role: String, requests: u64) -> Option<HostUseDoc> {
     let (before, last) = (book.before()?, book.last()?);
     let seconds = last.at.since(before.at) as f64 / 1e9;
     if seconds <= 0.0 {

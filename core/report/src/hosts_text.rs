@@ -1,9 +1,9 @@
 //! The hosts of a lab, and what its servers counted, in lines of text.
 
-use wavetank_plan::quantity::{show_count, show_link, show_share, show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_count, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
 
-use crate::page::{COLUMNS_MAX, Page, pad, pad_left, width};
+use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 
 /// Titles of the columns behind the host's name, with their widths.
 const COLUMNS: [(&str, usize); 6] =
@@ -12,7 +12,7 @@ const COLUMNS: [(&str, usize); 6] =
 const HOSTS_TOLD: usize = 40;
 
 /// A line for each host, and what else there is to say of them; nothing outside of a lab.
-pub(crate) fn add_hosts(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_hosts(page: &mut TextLayout, record: &RunRecord) {
     if !record.hosts.is_empty() {
         let cells = |texts: [String; 6]| {
             let all = texts.iter().zip(COLUMNS);
@@ -55,17 +55,22 @@ fn row(host: &HostUseDoc) -> [String; 6] {
         share(host.cpu),
         share(host.cpu_max),
         show_size(host.memory_max_bytes),
-        show_whole(host.established_max),
+        format_grouped(host.established_max),
         show_link(host.in_bits_per_s_max.0),
         show_link(host.out_bits_per_s_max.0),
     ]
 }
 
 /// What of a load host's CPU time was that of wavetank's load threads, which are no processes of the host.
-fn add_load(page: &mut Page, record: &RunRecord) {
+fn add_load(page: &mut TextLayout, record: &RunRecord) {
     let part = |host: &HostUseDoc| {
         let own = host.cpu_load_s?;
-        Some(format!("{} {} of {}", host.name, crate::units::seconds(own), crate::units::seconds(host.cpu_s)))
+        Some(format!(
+            "{} {} of {}",
+            host.name,
+            crate::format::seconds(own),
+            crate::format::seconds(host.cpu_s)
+        ))
     };
     let parts: Vec<String> = record.hosts.iter().filter_map(part).take(HOSTS_TOLD).collect();
     if !parts.is_empty() {
@@ -74,11 +79,11 @@ fn add_load(page: &mut Page, record: &RunRecord) {
 }
 
 /// What a request cost the hosts that take it; what it cost those that send it is the generator's affair.
-fn add_costs(page: &mut Page, record: &RunRecord) {
+fn add_costs(page: &mut TextLayout, record: &RunRecord) {
     let taking = record.hosts.iter().filter(|host| host.role != "load");
     let cost = |host: &HostUseDoc| {
         let us = host.cpu_us_per_request.filter(|us| us.0 > 0.0)?;
-        Some(format!("{} {}", host.name, crate::units::time(us)))
+        Some(format!("{} {}", host.name, crate::format::time(us)))
     };
     let parts: Vec<String> = taking.filter_map(cost).take(HOSTS_TOLD).collect();
     if !parts.is_empty() {
@@ -86,7 +91,7 @@ fn add_costs(page: &mut Page, record: &RunRecord) {
     }
 }
 
-fn add_queues(page: &mut Page, record: &RunRecord) {
+fn add_queues(page: &mut TextLayout, record: &RunRecord) {
     for host in record.hosts.iter().filter(|host| host.listen_overflows > 0) {
         let sentence = format!(
             "{} turned away {} connections because an accept queue was full (at most {} in it)",
@@ -101,18 +106,18 @@ fn add_queues(page: &mut Page, record: &RunRecord) {
 /// `lb1/haproxy counted 50 connections, 12,400 requests`, and what the run counted where that is another number.
 fn counted(server: &ServerCountDoc) -> Vec<String> {
     let beside = |own: u64, run: Option<u64>| match run.filter(|run| *run != own) {
-        Some(run) => format!(" (the run {})", show_whole(run)),
+        Some(run) => format!(" (the run {})", format_grouped(run)),
         None => String::new(),
     };
     let connections = format!(
         "{} counted {} connections{}",
         server.server,
-        show_whole(server.connections),
+        format_grouped(server.connections),
         beside(server.connections, server.run_connections)
     );
     let requests = server
         .requests
-        .map(|own| format!("{} requests{}", show_whole(own), beside(own, server.run_requests)));
+        .map(|own| format!("{} requests{}", format_grouped(own), beside(own, server.run_requests)));
     let word =
         server.agrees().map(|agrees| if agrees { "as the run did" } else { "not what the run counted" });
     [Some(connections), requests, word.map(str::to_owned)].into_iter().flatten().collect()

@@ -1,10 +1,10 @@
 //! What was done to hosts while the load ran, and what clients saw of it, for the record.
 
-use wavetank_measure::{Impact, Recovery, Seen};
-use wavetank_plan::{EventPlan, Nanos, Plan};
+use wavetank_measure::{ClientWindow, Impact, Recovery};
+use wavetank_plan::{Nanos, Plan, PlannedEvent};
 use wavetank_record::{
-    EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, ImpactDoc, ImpactOutcome, Number,
-    RecoveryDoc, SeenDoc,
+    ClientWindowDoc, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, ImpactDoc,
+    ImpactOutcome, Number, RecoveryDoc,
 };
 
 /// One for each of the plan's events, in the plan's order.
@@ -19,7 +19,7 @@ pub(crate) fn docs(plan: &Plan, lines: &[EventLine], impacts: &[Impact]) -> Vec<
         .collect()
 }
 
-fn doc(number: u16, event: &EventPlan, lines: &[&EventLine], impact: Option<&Impact>) -> ImpactDoc {
+fn doc(number: u16, event: &PlannedEvent, lines: &[&EventLine], impact: Option<&Impact>) -> ImpactDoc {
     let line = |kind: &str| lines.iter().find(|line| line.kind == kind);
     let (done, failed) = (line(EVENT_DONE), line(EVENT_FAILED));
     let (undone, stuck) = (line(EVENT_UNDONE), line(EVENT_STUCK));
@@ -33,7 +33,7 @@ fn doc(number: u16, event: &EventPlan, lines: &[&EventLine], impact: Option<&Imp
     let mut doc = ImpactDoc {
         event: number,
         host: event.host.clone(),
-        what: EventPlan::fault(&event.run).unwrap_or(&event.run).to_owned(),
+        what: PlannedEvent::fault(&event.run).unwrap_or(&event.run).to_owned(),
         from_s: seconds(done.map_or(event.when, |line| Nanos(line.at_ns))),
         until_s: undone.map(|line| seconds(Nanos(line.at_ns))),
         outcome,
@@ -57,9 +57,9 @@ fn doc(number: u16, event: &EventPlan, lines: &[&EventLine], impact: Option<&Imp
 }
 
 /// Nothing of a stretch without length.
-fn seen(seen: &Seen) -> Option<SeenDoc> {
+fn seen(seen: &ClientWindow) -> Option<ClientWindowDoc> {
     let percentile = |q| seen.response.percentile(q).map(Number::micros);
-    (seen.time > Nanos::ZERO).then(|| SeenDoc {
+    (seen.time > Nanos::ZERO).then(|| ClientWindowDoc {
         seconds: seconds(seen.time),
         offered: seen.counters.offered,
         done: seen.counters.done,

@@ -2,22 +2,22 @@
 
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate, show_share};
-use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, RunRecord, SeenDoc};
+use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, RunRecord};
 
-use crate::page::Page;
-use crate::units;
+use crate::format;
+use crate::text_layout::TextLayout;
 
 /// Events that have a line of their own.
 const TOLD_MAX: usize = 12;
 
 /// The lines `events` of the text report; none where nothing was planned.
-pub(crate) fn add_impacts(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_impacts(page: &mut TextLayout, record: &RunRecord) {
     for (number, impact) in record.impacts.iter().take(TOLD_MAX).enumerate() {
         let label = if number == 0 { "events" } else { "" };
-        page.parts(label, &[happened(impact), lasted(impact)]);
+        page.parts(label, &[event_text(impact), duration_text(impact)]);
         page.parts("", std::slice::from_ref(&impact.why));
-        let mut clients = seen(impact);
-        clients.push(recovered(impact));
+        let mut clients = client_change_text(impact);
+        clients.push(recovery_text(impact));
         page.parts("", &clients);
     }
     let more = record.impacts.len().saturating_sub(TOLD_MAX);
@@ -27,12 +27,12 @@ pub(crate) fn add_impacts(page: &mut Page, record: &RunRecord) {
 }
 
 /// When, what and where: `at 10 s: kill serve on app1`.
-pub(crate) fn happened(impact: &ImpactDoc) -> String {
-    format!("at {}: {} on {}", units::seconds(impact.from_s), impact.what, impact.host)
+pub(crate) fn event_text(impact: &ImpactDoc) -> String {
+    format!("at {}: {} on {}", format::seconds(impact.from_s), impact.what, impact.host)
 }
 
 /// What came of it: `taken back after 5.01 s`.
-pub(crate) fn lasted(impact: &ImpactDoc) -> String {
+pub(crate) fn duration_text(impact: &ImpactDoc) -> String {
     match (impact.outcome, impact.until_s) {
         (ImpactOutcome::NotReached, _) => "not done: the run was over before".to_owned(),
         (ImpactOutcome::Failed, _) => "could not be done".to_owned(),
@@ -40,16 +40,16 @@ pub(crate) fn lasted(impact: &ImpactDoc) -> String {
         (ImpactOutcome::Stuck, _) => "could not be taken back".to_owned(),
         (ImpactOutcome::Undone, until) => {
             let length = until.map_or(0.0, |until| until.0 - impact.from_s.0);
-            format!("taken back after {}", shown(length))
+            format!("taken back after {}", seconds_text(length))
         }
     }
 }
 
 /// What clients saw, as values before and while it lasted; empty where they saw nothing that can be told.
-pub(crate) fn seen(impact: &ImpactDoc) -> Vec<String> {
+pub(crate) fn client_change_text(impact: &ImpactDoc) -> Vec<String> {
     let Some(during) = &impact.during else { return Vec::new() };
     let before = impact.before.as_ref();
-    let pair = |name: &str, of: &dyn Fn(&SeenDoc) -> Option<String>| {
+    let pair = |name: &str, of: &dyn Fn(&ClientWindowDoc) -> Option<String>| {
         let now = of(during)?;
         let then = before.and_then(of);
         Some(match then {
@@ -60,7 +60,7 @@ pub(crate) fn seen(impact: &ImpactDoc) -> Vec<String> {
     let mut parts: Vec<String> = [
         pair("done", &|seen| Some(show_rate(seen.done_per_s.0))),
         pair("failed", &|seen| Some(show_share(seen.failed_share.0))),
-        pair("p99", &|seen| seen.p99_us.map(units::time)),
+        pair("p99", &|seen| seen.p99_us.map(format::time)),
     ]
     .into_iter()
     .flatten()
@@ -73,8 +73,8 @@ pub(crate) fn seen(impact: &ImpactDoc) -> Vec<String> {
 }
 
 /// How it ended for clients; empty where nothing can be told.
-pub(crate) fn recovered(impact: &ImpactDoc) -> String {
-    let took = shown(impact.recovery_s.map_or(0.0, |took| took.0));
+pub(crate) fn recovery_text(impact: &ImpactDoc) -> String {
+    let took = seconds_text(impact.recovery_s.map_or(0.0, |took| took.0));
     match impact.recovery {
         RecoveryDoc::Unknown => String::new(),
         RecoveryDoc::Unhurt => "no second was worse than before".to_owned(),
@@ -85,7 +85,7 @@ pub(crate) fn recovered(impact: &ImpactDoc) -> String {
 }
 
 /// A length in seconds with a fitting unit.
-pub(crate) fn shown(seconds: f64) -> String {
+pub(crate) fn seconds_text(seconds: f64) -> String {
     let length = Number((seconds * 1e3).round() / 1e3);
-    if length.0 < 1.0 { Nanos((length.0 * 1e9) as i64).to_string() } else { units::seconds(length) }
+    if length.0 < 1.0 { Nanos((length.0 * 1e9) as i64).to_string() } else { format::seconds(length) }
 }

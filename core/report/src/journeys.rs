@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_diagnose::Around;
-use wavetank_measure::{DropReason, Meeting, Selection, SessionSeries, Totals};
+use wavetank_diagnose::HookResult;
+use wavetank_measure::{DropReason, RendezvousRelease, Selection, SessionSeries, Totals};
 use wavetank_plan::{Nanos, Plan};
 use wavetank_record::{
-    AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, Number, RendezvousDoc,
+    CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, Number, RendezvousDoc, RendezvousReleaseDoc,
     Sessions, Setup,
 };
 
@@ -38,7 +38,7 @@ pub(crate) fn checks(plan: &Plan, totals: &Totals) -> Vec<CheckDoc> {
     for (number, scenario) in (0_u16..).zip(&plan.scenarios) {
         for (index, step) in (0_u16..).zip(&scenario.steps) {
             for (place, check) in step.checks.iter().enumerate() {
-                let asked = totals.asked(Selection::Step(number, index));
+                let asked = totals.target_counts(Selection::Step(number, index));
                 let counts = asked.filter_map(|series| series.checks.get(place));
                 let (held, failed) =
                     counts.fold((0, 0), |(held, failed), count| (held + count.held, failed + count.failed));
@@ -58,7 +58,7 @@ pub(crate) fn checks(plan: &Plan, totals: &Totals) -> Vec<CheckDoc> {
 /// What steps counted.
 pub(crate) fn counts(plan: &Plan, totals: &Totals) -> BTreeMap<String, u64> {
     let count = |(index, name): (u16, &String)| {
-        let counted = totals.asked(Selection::Judged).map(|series| series.counted(index));
+        let counted = totals.target_counts(Selection::Judged).map(|series| series.counted(index));
         (name.clone(), counted.sum())
     };
     (0_u16..).zip(&plan.shared.counts).map(count).collect()
@@ -77,7 +77,7 @@ pub(crate) fn groups(plan: &Plan, totals: &Totals) -> Vec<GroupDoc> {
 
 /// Every rendezvous, met or not.
 pub(crate) fn rendezvous(plan: &Plan, totals: &Totals) -> Vec<RendezvousDoc> {
-    let judged = |meeting: &&Meeting| !totals.spans().is_warmup(meeting.phase);
+    let judged = |meeting: &&RendezvousRelease| !totals.spans().is_warmup(meeting.phase);
     let doc = |(place, name): (u16, &String)| {
         let mut meetings: Vec<_> = totals.journeys.meetings.iter().filter(judged).collect();
         meetings.retain(|meeting| meeting.place == place);
@@ -95,10 +95,10 @@ pub(crate) fn rendezvous(plan: &Plan, totals: &Totals) -> Vec<RendezvousDoc> {
     (0_u16..).zip(&plan.shared.rendezvous).map(doc).collect()
 }
 
-fn meeting_doc(plan: &Plan, meeting: &Meeting) -> MeetingDoc {
-    let Meeting { of, present, by_wait, sent, first_sent, .. } = *meeting;
+fn meeting_doc(plan: &Plan, meeting: &RendezvousRelease) -> RendezvousReleaseDoc {
+    let RendezvousRelease { of, present, by_wait, sent, first_sent, .. } = *meeting;
     let phase = plan.phases.get(usize::from(meeting.phase));
-    MeetingDoc {
+    RendezvousReleaseDoc {
         phase: phase.map(|phase| phase.name.clone()).unwrap_or_default(),
         of,
         present,
@@ -114,21 +114,21 @@ const fn micros(length: Nanos) -> Number {
 }
 
 /// What came of `before` or `after`; `None` where there was none.
-pub(crate) fn around_doc(around: &Around) -> Option<AroundDoc> {
-    let checks = around.checks.iter().map(|check| AroundCheckDoc {
+pub(crate) fn loop_doc(around: &HookResult) -> Option<HookDoc> {
+    let checks = around.checks.iter().map(|check| HookCheckDoc {
         step: check.step.clone(),
         name: check.check.clone(),
         ok: check.held,
         found: check.found.clone(),
     });
     let faults = around.faults.iter();
-    let faults = faults.map(|fault| AroundFaultDoc { step: fault.step.clone(), what: fault.what.clone() });
-    let doc = AroundDoc { checks: checks.collect(), faults: faults.collect() };
-    (*around != Around::default()).then_some(doc)
+    let faults = faults.map(|fault| HookFailureDoc { step: fault.step.clone(), what: fault.what.clone() });
+    let doc = HookDoc { checks: checks.collect(), faults: faults.collect() };
+    (*around != HookResult::default()).then_some(doc)
 }
 
 /// Requests outside every counter: those of the probe, and of what was done around the load.
-pub(crate) fn setup(probe: Setup, before: &Around, after: &Around) -> Setup {
+pub(crate) fn setup(probe: Setup, before: &HookResult, after: &HookResult) -> Setup {
     Setup {
         sent: probe.sent + before.sent + after.sent,
         done: probe.done + before.done + after.done,

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use wavetank_plan::quantity::show_count;
-use wavetank_record::{AroundDoc, MeetingDoc, Number, RendezvousDoc, RunRecord, SampleLine, Status};
+use wavetank_record::{HookDoc, Number, RendezvousDoc, RendezvousReleaseDoc, RunRecord, SampleLine, Status};
 
 use crate::examples::is_of_warmup;
-use crate::page::Page;
+use crate::format::{self, count_with_share};
 use crate::text::named;
-use crate::units::{self, part};
+use crate::text_layout::TextLayout;
 
 /// Columns of the word beside a check.
 const WORD_COLUMNS: usize = 9;
@@ -26,13 +26,13 @@ pub(crate) fn has_sessions(record: &RunRecord) -> bool {
 }
 
 /// Sessions, where they are not simply the requests.
-pub(crate) fn add_sessions(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_sessions(page: &mut TextLayout, record: &RunRecord) {
     if !has_sessions(record) {
         return;
     }
     let sessions = record.sessions;
     let of = |name: &str, n: u64| {
-        if n > 0 { format!("{name} {}", part(n, sessions.offered)) } else { String::new() }
+        if n > 0 { format!("{name} {}", count_with_share(n, sessions.offered)) } else { String::new() }
     };
     // Runs of earlier versions have no reasons.
     let reasons = named(&record.sessions_dropped_by).join(", ");
@@ -76,7 +76,7 @@ pub(crate) fn by_name(record: &RunRecord) -> Vec<NamedCheck> {
 }
 
 /// Checks: those that failed, those that were never asked, and some that held.
-pub(crate) fn add_checks(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
     let named = by_name(record);
     let rank = |check: &NamedCheck| match (check.failed, check.held) {
         (1.., _) => 0,
@@ -90,14 +90,17 @@ pub(crate) fn add_checks(page: &mut Page, record: &RunRecord) {
     for (number, check) in ordered[..shown].iter().enumerate() {
         let answers = check.held + check.failed;
         let (word, said) = match rank(check) {
-            0 => ("failed", format!("{} of {} answers", part(check.failed, answers), show_count(answers))),
+            0 => (
+                "failed",
+                format!("{} of {} answers", count_with_share(check.failed, answers), show_count(answers)),
+            ),
             1 => ("unasked", "no answer came".to_owned()),
             _ => ("held", format!("{} answers", show_count(answers))),
         };
-        let step = units::cut(check.steps.first().map_or("", String::as_str));
+        let step = format::cut(check.steps.first().map_or("", String::as_str));
         let step =
             if check.steps.len() > 1 { format!("{} steps", check.steps.len()) } else { step.into_owned() };
-        let sentence = format!("{}: {said} · {step}", units::cut(&check.name));
+        let sentence = format!("{}: {said} · {step}", format::cut(&check.name));
         page.entry(if number == 0 { "checks" } else { "" }, word, WORD_COLUMNS, &sentence);
     }
     if shown < ordered.len() {
@@ -106,7 +109,7 @@ pub(crate) fn add_checks(page: &mut Page, record: &RunRecord) {
 }
 
 /// What steps counted, and who met where.
-pub(crate) fn add_counts(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     let counts = record.counts.iter().map(|(name, &n)| format!("{name} {}", show_count(n)));
     page.parts("counts", &counts.collect::<Vec<_>>());
     for (number, place) in record.rendezvous.iter().enumerate() {
@@ -115,10 +118,10 @@ pub(crate) fn add_counts(page: &mut Page, record: &RunRecord) {
 }
 
 fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
-    let skew = |us: Option<Number>| us.map(units::time);
+    let skew = |us: Option<Number>| us.map(format::time);
     match &place.meetings[..] {
         [] => vec![place.name.clone(), "nobody met there".to_owned()],
-        [MeetingDoc { of, present, by_wait, skew_us, .. }] if place.met == 1 => {
+        [RendezvousReleaseDoc { of, present, by_wait, skew_us, .. }] if place.met == 1 => {
             let met = format!("{} of {} met", show_count(*present), show_count(*of));
             let wait = if *by_wait { "the wait was over" } else { "" };
             let skew = skew(*skew_us).map_or("nobody went on".to_owned(), |skew| format!("skew {skew}"));
@@ -139,9 +142,9 @@ fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
 }
 
 /// What was done before and after the load, where there was anything to ask.
-pub(crate) fn add_around(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_loop_times(page: &mut TextLayout, record: &RunRecord) {
     for (label, around) in [("before", &record.before), ("after", &record.after)] {
-        let Some(AroundDoc { checks, faults }) = around else { continue };
+        let Some(HookDoc { checks, faults }) = around else { continue };
         let faults = faults.iter().map(|fault| ("broken", format!("{}: {}", fault.step, fault.what)));
         let checks = checks.iter().map(|check| {
             let said = format!("{}: {}", check.step, check.name);
@@ -156,7 +159,7 @@ pub(crate) fn add_around(page: &mut Page, record: &RunRecord) {
 }
 
 /// A few requests worth a look: failures, and the slowest of all where more than one kind was sent.
-pub(crate) fn add_examples(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_examples(page: &mut TextLayout, record: &RunRecord) {
     let journeys = record.steps.len() > 1;
     if !journeys && record.verdict.status == Status::Pass {
         return;
@@ -173,17 +176,17 @@ pub(crate) fn add_examples(page: &mut Page, record: &RunRecord) {
 
 /// One example: what, when, how long, and why.
 pub(crate) fn example(record: &RunRecord, sample: &SampleLine) -> Vec<String> {
-    let at = units::seconds(Number(sample.intended_ns as f64 / 1e9));
+    let at = format::seconds(Number(sample.intended_ns as f64 / 1e9));
     let mut parts = vec![
-        units::cut(&sample.step).into_owned(),
+        format::cut(&sample.step).into_owned(),
         if is_of_warmup(record, sample) { format!("at {at} (warm-up)") } else { format!("at {at}") },
-        units::time(sample.total_us),
+        format::time(sample.total_us),
     ];
     parts.extend(sample.status.map(|status| format!("status {status}")));
     if sample.kind == "slow" {
-        parts.push(format!("lag {}", units::time(sample.lag_us)));
-        parts.extend(sample.wait_us.map(|us| format!("wait {}", units::time(us))));
-        parts.extend(sample.ttfb_us.map(|us| format!("first byte {}", units::time(us))));
+        parts.push(format!("lag {}", format::time(sample.lag_us)));
+        parts.extend(sample.wait_us.map(|us| format!("wait {}", format::time(us))));
+        parts.extend(sample.ttfb_us.map(|us| format!("first byte {}", format::time(us))));
     } else {
         parts.extend([sample.class.clone(), sample.detail.clone()]);
     }

@@ -9,7 +9,7 @@ pub fn json(record: &RunRecord) -> String {
 }
 
 /// The same with a comparison inside, as its field `comparison`: whoever reads one object from stdout finds one object.
-pub fn json_beside(record: &RunRecord, comparison: &CompareDoc) -> String {
+pub fn json_with_comparison(record: &RunRecord, comparison: &CompareDoc) -> String {
     let run = record.to_json();
     let open = run.strip_suffix('}').expect("an object ends with its brace");
     format!("{open},\"comparison\":{}}}\n", comparison.to_json())

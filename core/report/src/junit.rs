@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use wavetank_plan::quantity::show_count;
-use wavetank_plan::{UserError, steers};
+use wavetank_plan::{UserError, is_control_char};
 use wavetank_record::{CompareDoc, RunRecord, Status, Threshold};
 
 use crate::comparison::comparison_suite;
-use crate::condition::{Outcome, found};
+use crate::format;
 use crate::journeys_text::{NamedCheck, by_name, example};
-use crate::units;
+use crate::threshold_state::{ThresholdState, measured_value};
 
 /// The run as a `JUnit` report. A broken threshold is a failure, an undecided one skipped. The case `run` is an
 /// error if the run is invalid or incomplete, and a failure if it failed for another reason than a threshold,
@@ -21,7 +21,7 @@ pub fn junit(record: &RunRecord) -> String {
 }
 
 /// The same with a comparison as a suite of its own behind it.
-pub fn junit_beside(record: &RunRecord, comparison: &CompareDoc) -> String {
+pub fn junit_with_comparison(record: &RunRecord, comparison: &CompareDoc) -> String {
     in_report([suite(record), comparison_suite(comparison)])
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn in_report(suites: impl IntoIterator<Item = TestSuite>) -> String {
     report.add_test_suites(suites);
     let xml = report.to_string();
     let xml = xml.expect("a string takes all text, and the serializer escapes what XML cannot hold");
-    let shown = |letter: char| if letter != '\n' && steers(letter) { '\u{fffd}' } else { letter };
+    let shown = |letter: char| if letter != '\n' && is_control_char(letter) { '\u{fffd}' } else { letter };
     xml.chars().map(shown).collect()
 }
 
@@ -94,7 +94,7 @@ fn run_status(record: &RunRecord) -> TestCaseStatus {
         Status::Fail => NonSuccessKind::Failure,
     };
     let mut status = TestCaseStatus::non_success(kind);
-    status.set_type(record.verdict.status.name()).set_message(units::headline(record));
+    status.set_type(record.verdict.status.name()).set_message(format::headline(record));
     status
 }
 
@@ -155,13 +155,15 @@ fn examples(record: &RunRecord) -> String {
 }
 
 fn threshold_status(record: &RunRecord, threshold: &Threshold) -> TestCaseStatus {
-    let outcome = Outcome::of(record, threshold);
+    let outcome = ThresholdState::for_threshold(record, threshold);
     let mut status = match outcome {
-        Outcome::Held => return TestCaseStatus::success(),
-        Outcome::Broken => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        Outcome::HeldAsKnown | Outcome::NotJudged | Outcome::Undecided => TestCaseStatus::skipped(),
+        ThresholdState::Held => return TestCaseStatus::success(),
+        ThresholdState::Broken => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        ThresholdState::HeldAsKnown | ThresholdState::NotJudged | ThresholdState::Undecided => {
+            TestCaseStatus::skipped()
+        }
     };
-    let value = found(record, threshold);
+    let value = measured_value(record, threshold);
     let said = [value, outcome.why().to_owned(), threshold.why.clone()];
     let said: Vec<_> = said.into_iter().filter(|part| !part.is_empty()).collect();
     status.set_message(said.join(": "));

@@ -6,17 +6,19 @@
 
 mod calibration;
 pub mod chart;
-mod command_words;
+mod command_line;
 mod comparison;
+mod completeness;
 mod compose;
-mod condition;
-mod done_later;
+mod done_after_load;
 mod examples;
 mod explain;
+mod explain_command;
 mod export;
 mod forecast;
-mod held;
-mod held_text;
+mod format;
+mod hold;
+mod hold_text;
 mod hosts;
 mod hosts_text;
 mod html;
@@ -26,41 +28,39 @@ mod journeys;
 mod journeys_text;
 mod json;
 mod junit;
-mod knee;
-mod known_share;
+mod latency_table;
 mod load_text;
-mod more;
-mod next;
-mod page;
-mod phrases;
+mod next_steps;
 mod progress;
 mod runs;
 mod scopes_table;
+mod search_report;
 mod size;
 mod text;
-mod times_table;
-mod units;
+mod text_layout;
+mod threshold_state;
+mod translate;
 
-pub use calibration::{Known, calibration_text, overload, standing};
+pub use calibration::{CalibrationLookup, calibration_margin, calibration_text, overload};
 pub use comparison::{
-    CompareSource, SideCourse, comparison_html, comparison_junit, comparison_markdown, comparison_text,
+    CompareSource, SideTimeSeries, comparison_html, comparison_junit, comparison_markdown, comparison_text,
 };
 pub use compose::{Composition, compose};
 pub use examples::Examples;
 pub use explain::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
-pub use export::{CsvExport, HostRows, IntervalLog, StepPick, TimesOf, markdown, percentile_text};
-pub use forecast::{Planned, forecast_doc, forecast_text};
+pub use export::{CsvExport, HostRows, IntervalLog, LatencySeries, StepSelector, markdown, percentile_text};
+pub use forecast::{ForecastInput, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
-pub use json::{error_json, json, json_beside};
-pub use junit::{error_junit, junit, junit_beside};
-pub use knee::{
-    knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit,
-    knee_markdown, knee_queued, knee_text, level_text,
-};
+pub use json::{error_json, json, json_with_comparison};
+pub use junit::{error_junit, junit, junit_with_comparison};
 pub use load_text::load_doc;
 pub use progress::progress;
 pub use runs::{archive_text, run_lines, runs_text};
-pub use size::{Sized, size_doc, size_text};
+pub use search_report::{
+    knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit,
+    knee_markdown, knee_queued, knee_text, level_text,
+};
+pub use size::{SizingInput, size_doc, size_text};
 pub use text::text;

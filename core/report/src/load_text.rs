@@ -1,12 +1,12 @@
 //! The load in words: `50 connections, 10 s, closed loop`.
 
-use wavetank_plan::quantity::{show_count, show_rate, show_short};
-use wavetank_plan::shape::Stretch;
-use wavetank_plan::{Action, Arrivals, Curve, Levels, Load, Nanos, Phase, Plan, Think};
+use wavetank_plan::quantity::{format_compact, show_count, show_rate};
+use wavetank_plan::shape::Segment;
+use wavetank_plan::{Action, Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, RateCurve, Think};
 use wavetank_record::{LoadDoc, Number};
 
 use crate::forecast::short_rate;
-use crate::units;
+use crate::format;
 
 /// Phases that a line tells of; how many more there are is told, and the table of phases has all.
 const PHASES_TOLD_MAX: usize = 12;
@@ -27,10 +27,10 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     let named = |phase: &&Phase| match judged.len() {
         1 => phase_text(plan, phase),
         _ if beside(phase) => {
-            let start = units::seconds(Number(phase.start.as_secs_f64()));
-            format!("{}: from {start} on, {}", units::cut(&phase.name), phase_text(plan, phase))
+            let start = format::seconds(Number(phase.start.as_secs_f64()));
+            format!("{}: from {start} on, {}", format::cut(&phase.name), phase_text(plan, phase))
         }
-        _ => format!("{}: {}", units::cut(&phase.name), phase_text(plan, phase)),
+        _ => format!("{}: {}", format::cut(&phase.name), phase_text(plan, phase)),
     };
     let several = judged.len() > 1;
     // One more than is told costs no more than to say that there is one more.
@@ -42,20 +42,20 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
     let joint = if several { "; " } else { ", " };
     let thought = thinking(plan, &judged).map(|time| match time {
-        long if long >= Nanos::SECOND => units::seconds(Number(long.as_secs_f64())),
+        long if long >= Nanos::SECOND => format::seconds(Number(long.as_secs_f64())),
         short => short.to_string(),
     });
     texts.extend(thought.map(|time| format!("each session thinks {time}")));
-    let is_beside = has_warmup_beside(plan);
+    let is_beside = warmup_overlaps(plan);
     texts.extend(warmup.map(|length| {
-        let length = units::seconds(Number(length.as_secs_f64()));
+        let length = format::seconds(Number(length.as_secs_f64()));
         if is_beside { format!("beside {length} of warm-up") } else { format!("after {length} of warm-up") }
     }));
     LoadDoc { model: model.to_owned(), text: texts.join(joint), defaults }
 }
 
 /// Whether a warm-up runs beside judged load, and not before all of it.
-pub(crate) fn has_warmup_beside(plan: &Plan) -> bool {
+pub(crate) fn warmup_overlaps(plan: &Plan) -> bool {
     let judged = || plan.phases.iter().filter(|phase| !phase.warmup);
     let warmups = plan.phases.iter().filter(|phase| phase.warmup);
     warmups
@@ -83,7 +83,7 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
         parts.push(format!("{} requests at once on each", plan.http.pipeline));
     }
-    parts.extend(phase.length.map(|length| units::seconds(Number(length.as_secs_f64()))));
+    parts.extend(phase.length.map(|length| format::seconds(Number(length.as_secs_f64()))));
     parts.extend(phase.requests_max.map(requests_at_most));
     parts.extend(phase.sessions_max.map(sessions_at_most));
     parts.extend(match &phase.load {
@@ -106,11 +106,11 @@ pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> String {
         Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals, &short_rate).join(", "),
         Load::Trace { times } => format!("{} sessions at given times", show_count(times.len() as u64)),
         Load::Closed { users, sessions_each } => {
-            format!("{} users{}", levels_in(users, &show_short), each_text(*sessions_each))
+            format!("{} users{}", levels_in(users, &format_compact), each_text(*sessions_each))
         }
         Load::Hold { connections, sessions_each } => {
             let each = each_text(*sessions_each);
-            format!("{} connections held{each}", levels_in(connections, &show_short))
+            format!("{} connections held{each}", levels_in(connections, &format_compact))
         }
         Load::Pause => "pause: nobody new".to_owned(),
     }
@@ -157,7 +157,7 @@ pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
 fn arriving(
     plan: &Plan,
     phase: &Phase,
-    rate: &Curve,
+    rate: &RateCurve,
     arrivals: Arrivals,
     show: &dyn Fn(f64) -> String,
 ) -> Vec<String> {
@@ -169,7 +169,7 @@ fn arriving(
 }
 
 /// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
-fn rate_in(rate: &Curve, show: &dyn Fn(f64) -> String) -> String {
+fn rate_in(rate: &RateCurve, show: &dyn Fn(f64) -> String) -> String {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
     let show = |count: u64| show(per_second(count));
     if let Some(constant) = rate.as_constant() {
@@ -178,15 +178,15 @@ fn rate_in(rate: &Curve, show: &dyn Fn(f64) -> String) -> String {
     moving(rate.pieces(), rate.max().count, show)
 }
 
-fn levels_text(levels: &Levels) -> String {
+fn levels_text(levels: &PopulationCurve) -> String {
     levels_in(levels, &show_count)
 }
 
-fn levels_in(levels: &Levels, show: &dyn Fn(u64) -> String) -> String {
+fn levels_in(levels: &PopulationCurve, show: &dyn Fn(u64) -> String) -> String {
     levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), show), show)
 }
 
-fn moving(pieces: &[Stretch], max: u64, show: impl Fn(u64) -> String) -> String {
+fn moving(pieces: &[Segment], max: u64, show: impl Fn(u64) -> String) -> String {
     let (first, last) = (pieces[0].begin, pieces[pieces.len() - 1].end);
     let ends = format!("{} to {}", show(first), show(last));
     if max > first.max(last) { format!("{ends} (at most {})", show(max)) } else { ends }

@@ -1,6 +1,6 @@
 //! The progress line: one sealed interval, or several merged, in one line.
 
-use wavetank_measure::{Counters, Histogram, Interval};
+use wavetank_measure::{Histogram, Interval, RequestCounters};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate};
 
@@ -9,7 +9,7 @@ use wavetank_plan::quantity::{show_count, show_rate};
 /// many connections they want at its seal, and how many were lost since the begin: what is held is told first then, and of
 /// requests only where there are any.
 pub fn progress(interval: &Interval, held: Option<(u64, u64)>) -> String {
-    let (mut counters, mut response, mut open) = (Counters::default(), Histogram::default(), 0);
+    let (mut counters, mut response, mut open) = (RequestCounters::default(), Histogram::default(), 0);
     for step in &interval.steps {
         counters.merge(&step.counters);
         response.merge(&step.response);

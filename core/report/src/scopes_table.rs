@@ -3,8 +3,8 @@
 use wavetank_plan::quantity::{show_count, show_rate};
 use wavetank_record::{GroupDoc, RunRecord, StepDoc, Times};
 
-use crate::page::{COLUMNS_MAX, Page, pad, pad_left, width};
-use crate::units::{self, part};
+use crate::format::{self, count_with_share};
+use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 
 /// Columns of one cell.
 const CELL_COLUMNS: usize = 10;
@@ -21,7 +21,7 @@ struct Row {
 }
 
 /// Adds the tables.
-pub(crate) fn add_scopes(page: &mut Page, record: &RunRecord) {
+pub(crate) fn add_scopes(page: &mut TextLayout, record: &RunRecord) {
     if record.phases.len() > 1 {
         let rows = record.phases.iter().map(|phase| {
             let counts = [show_rate(phase.rate.done_per_s.0), show_count(phase.requests.done)];
@@ -69,12 +69,12 @@ fn in_scenario(scenario: &str, name: &str, several: bool) -> String {
 
 fn row(name: &str, counts: [String; 2], times: &Times, failed: (u64, u64)) -> Row {
     let spread = times.spread.as_ref();
-    let percentile = |field| spread.map(|spread| units::percentile(spread, field)).unwrap_or_default();
+    let percentile = |field| spread.map(|spread| format::percentile(spread, field)).unwrap_or_default();
     let cells = counts.into_iter().chain(["p50", "p95", "p99"].map(percentile)).collect();
     Row { name: name.to_owned(), cells, failed }
 }
 
-fn add_table(page: &mut Page, label: &str, counts: [&str; 2], rows: Vec<Row>) {
+fn add_table(page: &mut TextLayout, label: &str, counts: [&str; 2], rows: Vec<Row>) {
     let headings = counts.into_iter().chain(["p50", "p95", "p99"]).map(str::to_owned);
     let failing = rows.iter().any(|row| row.failed.0 > 0);
     let last = |text: &str| if failing { pad_left(text, FAILED_COLUMNS) } else { String::new() };
@@ -83,7 +83,8 @@ fn add_table(page: &mut Page, label: &str, counts: [&str; 2], rows: Vec<Row>) {
     let names = COLUMNS_MAX - width(&headings);
     page.line(&(pad(label, names) + &headings));
     for row in rows {
-        let failed = if row.failed.0 > 0 { part(row.failed.0, row.failed.1) } else { String::new() };
+        let failed =
+            if row.failed.0 > 0 { count_with_share(row.failed.0, row.failed.1) } else { String::new() };
         let name = format!("  {}", row.name);
         page.line(&(pad(&cut(&name, names), names) + &cells(&row.cells) + &last(&failed)));
     }

@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
-use crate::condition::{Outcome, found};
-use crate::done_later::done_later;
-use crate::held_text::{add_held, is_holding};
+use crate::done_after_load::done_after_load;
+use crate::explain_command::more_about_findings;
+use crate::format::{self, count_with_share};
+use crate::hold_text::{add_open_connections, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
-use crate::more::more_about_findings;
-use crate::page::Page;
+use crate::latency_table::add_times;
 use crate::scopes_table::add_scopes;
-use crate::times_table::add_times;
-use crate::units::{self, part};
+use crate::text_layout::TextLayout;
+use crate::threshold_state::{ThresholdState, measured_value};
 
 /// The run as text of at most 100 columns, ending in a newline.
 pub fn text(record: &RunRecord) -> String {
-    let mut page = Page::default();
+    let mut page = TextLayout::default();
     // Ahead of all else: its numbers must never be taken for those of the real run.
     if let Some(rehearsal) = &record.rehearsal {
         page.sentence("rehearsal", rehearsal);
@@ -32,7 +32,7 @@ pub fn text(record: &RunRecord) -> String {
     if judged {
         add_verdict(&mut page, record);
     }
-    add_held(&mut page, record);
+    add_open_connections(&mut page, record);
     if let Some(probe) = &record.probe {
         page.parts("probe", &probe_parts(probe));
     }
@@ -49,7 +49,7 @@ pub fn text(record: &RunRecord) -> String {
     }
     journeys::add_checks(&mut page, record);
     journeys::add_counts(&mut page, record);
-    journeys::add_around(&mut page, record);
+    journeys::add_loop_times(&mut page, record);
     add_impacts(&mut page, record);
     add_counts(&mut page, record);
     add_hosts(&mut page, record);
@@ -76,16 +76,16 @@ fn is_judged(record: &RunRecord) -> bool {
     asked || record.verdict.status != Status::Pass || !record.verdict.headline.is_empty()
 }
 
-fn add_verdict(page: &mut Page, record: &RunRecord) {
-    let short = format!("run {} · {}", record.id, units::seconds(record.duration_s));
-    let long = format!("{} · {short}", units::cut(&record.name));
+fn add_verdict(page: &mut TextLayout, record: &RunRecord) {
+    let short = format!("run {} · {}", record.id, format::seconds(record.duration_s));
+    let long = format!("{} · {short}", format::cut(&record.name));
     let word = record.verdict.status.name().to_uppercase();
-    page.head(&word, &units::headline(record), &[long, short]);
+    page.head(&word, &format::headline(record), &[long, short]);
     add_blame(page, record);
 }
 
 /// Whose limit it was, and the reasons by their names; nothing where no limit was reached, or none can be told.
-fn add_blame(page: &mut Page, record: &RunRecord) {
+fn add_blame(page: &mut TextLayout, record: &RunRecord) {
     let verdict = &record.verdict;
     if matches!(verdict.blame, Blame::None | Blame::Unknown) {
         return;
@@ -106,7 +106,7 @@ fn probe_parts(probe: &Probe) -> Vec<String> {
         format!("{} {subtype}", show_size(probe.body_bytes)).trim_end().to_owned(),
         probe.version.clone(),
         probe.address.clone(),
-        units::time(probe.time_us),
+        format::time(probe.time_us),
     ]
 }
 
@@ -134,35 +134,38 @@ fn measured(record: &RunRecord) -> Vec<String> {
     parts.push(if failed == 0 {
         format!("failed 0 of {}", show_count(offered))
     } else {
-        format!("failed {} of {}", part(failed, offered), show_count(offered))
+        format!("failed {} of {}", count_with_share(failed, offered), show_count(offered))
     });
     let troubles = [("late", late), ("dropped", dropped), ("open at the end", open)];
     parts.extend(
-        troubles.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", part(n, offered))),
+        troubles
+            .iter()
+            .filter(|(_, n)| *n > 0)
+            .map(|&(name, n)| format!("{name} {}", count_with_share(n, offered))),
     );
     parts
 }
 
 fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
     let Some(spread) = &times.spread else { return Vec::new() };
-    shown.iter().map(|(field, name)| format!("{name} {}", units::percentile(spread, field))).collect()
+    shown.iter().map(|(field, name)| format!("{name} {}", format::percentile(spread, field))).collect()
 }
 
 /// The user's conditions, and of the implicit ones those that did not hold.
-fn add_thresholds(page: &mut Page, record: &RunRecord) {
+fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
     let shown =
         record.thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
     for (number, threshold) in shown.enumerate() {
-        let outcome = Outcome::of(record, threshold);
+        let outcome = ThresholdState::for_threshold(record, threshold);
         let word = match outcome {
-            Outcome::Held => "held",
-            Outcome::HeldAsKnown => "so far",
-            Outcome::NotJudged => "unjudged",
-            Outcome::Broken => "broken",
-            Outcome::Undecided => "undecided",
+            ThresholdState::Held => "held",
+            ThresholdState::HeldAsKnown => "so far",
+            ThresholdState::NotJudged => "unjudged",
+            ThresholdState::Broken => "broken",
+            ThresholdState::Undecided => "undecided",
         };
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        let said = [found(record, threshold), outcome.why().to_owned(), threshold.why.clone()];
+        let said = [measured_value(record, threshold), outcome.why().to_owned(), threshold.why.clone()];
         let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let sentence =
             format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });
@@ -170,7 +173,7 @@ fn add_thresholds(page: &mut Page, record: &RunRecord) {
     }
 }
 
-fn add_counts(page: &mut Page, record: &RunRecord) {
+fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     page.parts("errors", &named(&record.errors));
     page.parts("dropped", &named(&record.dropped_by));
     if record.status.keys().any(|&status| status != 200) {
@@ -184,7 +187,7 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
         if bytes > 0 { format!("{way} {}{rate}", show_size(bytes)) } else { String::new() }
     };
     // No rate is told of bytes that came after the load.
-    let received = traffic("received", record.bytes.received, done_later(record).is_none());
+    let received = traffic("received", record.bytes.received, done_after_load(record).is_none());
     let wire = record.wire;
     let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];
     let mut parts = vec![received, traffic("sent", record.bytes.sent, true)];
@@ -227,7 +230,9 @@ fn tls_parts(tls: &TlsDoc) -> Vec<String> {
         match counts[..] {
             [(name, &n)] if n == tls.handshakes => name.clone(),
             _ => {
-                let each = counts.iter().map(|&(name, &n)| format!("{name} {}", part(n, tls.handshakes)));
+                let each = counts
+                    .iter()
+                    .map(|&(name, &n)| format!("{name} {}", count_with_share(n, tls.handshakes)));
                 each.collect::<Vec<_>>().join(", ")
             }
         }
@@ -235,7 +240,7 @@ fn tls_parts(tls: &TlsDoc) -> Vec<String> {
     let resumed = match tls.resumed {
         0 => "all full".to_owned(),
         n if n == tls.handshakes => "all resumed".to_owned(),
-        n => format!("resumed {}", part(n, tls.handshakes)),
+        n => format!("resumed {}", count_with_share(n, tls.handshakes)),
     };
     let mut parts = Vec::new();
     if tls.handshakes > 0 {
@@ -258,7 +263,7 @@ fn occurred(counts: &[(&str, u64)]) -> Vec<String> {
     counts.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", show_count(n))).collect()
 }
 
-fn add_findings(page: &mut Page, record: &RunRecord) {
+fn add_findings(page: &mut TextLayout, record: &RunRecord) {
     for finding in &record.findings {
         let blame = finding.blame.name();
         page.parts("finding", &[format!("{blame}: {}", finding.message), finding.evidence.clone()]);
@@ -278,13 +283,13 @@ fn generator(record: &RunRecord) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(lag) = &record.lag_us.spread {
         let fine = if blamed { "" } else { "fine: " };
-        parts.push(format!("{fine}lag p99 {}", units::percentile(lag, "p99")));
+        parts.push(format!("{fine}lag p99 {}", format::percentile(lag, "p99")));
     }
     if generator.busiest_thread.0 > 0.0 {
         parts.push(format!("busiest thread {}", show_share(generator.busiest_thread.0)));
     }
     let cpu = generator.cpu_user_s.0 + generator.cpu_system_s.0;
-    let over_s = units::cpu_over_s(record);
+    let over_s = format::cpu_over_s(record);
     if cpu > 0.0 && over_s > 0.0 {
         parts.push(format!("{:.2} CPUs", cpu / over_s));
     }

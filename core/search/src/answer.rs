@@ -2,7 +2,7 @@
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum SearchEnd {
     /// The knee lies between two levels.
     Found,
     /// The highest level that may be tried still holds: a lower bound.
@@ -12,10 +12,10 @@ pub enum End {
     /// The generator was the limit before the target was: a lower bound, if anything.
     Generator,
     /// Ended before its time.
-    Stopped(Stop),
+    Stopped(StopReason),
 }
 
-impl End {
+impl SearchEnd {
     /// The word in the stored form.
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl End {
 
 /// Why a search ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// By a signal.
     Signal,
     /// There was no time for another level.
@@ -49,7 +49,7 @@ pub enum Stop {
     UnderWay,
 }
 
-impl Stop {
+impl StopReason {
     /// The word in the stored form.
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,9 +80,9 @@ pub struct Point {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct SearchResult {
     /// How it ended.
-    pub end: End,
+    pub end: SearchEnd,
     /// The best guess; of a lower bound the bound itself. `None` where nothing is known.
     pub knee: Option<f64>,
     /// The knee is not below this; `None` where nothing is known. Of an open load what the target is known to have done at

@@ -6,7 +6,7 @@
 //! in 40 times, the knee is above. The other end is the same, downwards. How many it takes after each level is computed
 //! exactly, all looks together staying within one in 40.
 
-use crate::Tallied;
+use crate::LevelTally;
 
 /// With which confidence the knee lies between the bounds.
 pub const CONFIDENCE: f64 = 0.95;
@@ -24,7 +24,7 @@ pub(crate) struct Bounds {
 }
 
 /// The bounds that `levels`, lowest first, prove.
-pub(crate) fn bounds(levels: &[Tallied]) -> Bounds {
+pub(crate) fn bounds(levels: &[LevelTally]) -> Bounds {
     let upwards = |from: usize| {
         let mut runs = levels[from..].iter().map(|one| (one.passed, one.runs()));
         more_than_coins(&mut runs)
@@ -81,7 +81,7 @@ mod tests {
     #[track_caller]
     fn check(seen: &[(u32, u32)], low: Option<usize>, high: Option<usize>) {
         let tallied =
-            |(at, &(passed, failed)): (usize, &(u32, u32))| Tallied { level: at as f64, passed, failed };
+            |(at, &(passed, failed)): (usize, &(u32, u32))| LevelTally { level: at as f64, passed, failed };
         let levels: Vec<_> = seen.iter().enumerate().map(tallied).collect();
         let found = bounds(&levels);
         assert_eq!(found.low.map(|level| level as usize), low, "low of {seen:?}");
@@ -116,7 +116,7 @@ mod tests {
         for outcome in 0..1_u32 << 15 {
             let level = |at: u32| {
                 let passed = (outcome >> (3 * at) & 7).count_ones();
-                Tallied { level: f64::from(at), passed, failed: 3 - passed }
+                LevelTally { level: f64::from(at), passed, failed: 3 - passed }
             };
             let found = bounds(&(0..5).map(level).collect::<Vec<_>>());
             low += u32::from(found.low.is_some());

@@ -1,10 +1,10 @@
 //! The chance to hold at each level, never rising with the load: isotonic regression.
 
-use crate::Tallied;
+use crate::LevelTally;
 
 /// The chance to meet the thresholds at each of `levels`, lowest first: of all that never rise, the one under which
 /// what was seen is likeliest. Neighbours that contradict it share one value (pool adjacent violators).
-pub(crate) fn falling_fit(levels: &[Tallied]) -> Vec<f64> {
+pub(crate) fn isotonic_fit(levels: &[LevelTally]) -> Vec<f64> {
     // Passed, runs, and how many levels are in the block.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for one in levels {
@@ -25,7 +25,7 @@ pub(crate) fn falling_fit(levels: &[Tallied]) -> Vec<f64> {
 
 /// Where the fit falls through one half, between two levels on a logarithmic scale; where it lies at one half for some
 /// levels, in the middle of those. `None` where it stays on one side.
-pub(crate) fn crossing(levels: &[Tallied], fit: &[f64]) -> Option<f64> {
+pub(crate) fn half_crossing(levels: &[LevelTally], fit: &[f64]) -> Option<f64> {
     let above = fit.iter().rposition(|&chance| chance > 0.5)?;
     let below = fit.iter().position(|&chance| chance < 0.5)?;
     let at = |index: usize| levels[index].level.ln();
@@ -43,11 +43,11 @@ mod tests {
     #[track_caller]
     fn check(seen: &[(f64, u32, u32)], fit: &[f64], knee: Option<f64>) {
         let levels: Vec<_> =
-            seen.iter().map(|&(level, passed, failed)| Tallied { level, passed, failed }).collect();
-        let found = falling_fit(&levels);
+            seen.iter().map(|&(level, passed, failed)| LevelTally { level, passed, failed }).collect();
+        let found = isotonic_fit(&levels);
         let same = found.iter().zip(fit).all(|(a, b)| (a - b).abs() < 1e-9) && found.len() == fit.len();
         assert!(same, "{seen:?}: {found:?}");
-        let at = crossing(&levels, &found);
+        let at = half_crossing(&levels, &found);
         let same = match (at, knee) {
             (Some(a), Some(b)) => (a - b).abs() < 1e-6 * b,
             (a, b) => a.is_none() && b.is_none(),

@@ -1,6 +1,6 @@
 //! Which levels lie inside a bracket, and which next to them.
 
-use crate::{Grain, Setup};
+use crate::{Granularity, Setup};
 
 /// The levels inside `low` to `high`, evenly apart on a logarithmic scale. Where there are too few whole numbers, both
 /// ends and their neighbours are among them, as far as the limits go. Never none: the ends themselves where no rate lies
@@ -16,10 +16,10 @@ pub(crate) fn inside(setup: &Setup, low: f64, high: f64) -> Vec<f64> {
         .filter(|&level| low < level && level < high)
         .collect();
     levels.dedup_by(|a, b| a.total_cmp(b).is_eq());
-    if setup.grain == Grain::Rate && levels.is_empty() {
+    if setup.grain == Granularity::Rate && levels.is_empty() {
         return vec![low, high];
     }
-    if setup.grain == Grain::Rate || levels.len() == wanted {
+    if setup.grain == Granularity::Rate || levels.len() == wanted {
         return levels;
     }
     let (mut below, mut above) = (low, high);
@@ -39,8 +39,8 @@ pub(crate) fn inside(setup: &Setup, low: f64, high: f64) -> Vec<f64> {
 /// A level below `level` by `ratio`, not below the limit. `None`: there is none.
 pub(crate) fn lower(setup: &Setup, level: f64, ratio: f64) -> Option<f64> {
     let apart = match setup.grain {
-        Grain::Whole => level - 1.0,
-        Grain::Rate => level,
+        Granularity::Whole => level - 1.0,
+        Granularity::Rate => level,
     };
     let next = setup.grain.nearest(level / ratio).min(apart).max(setup.from);
     (next < level).then_some(next)
@@ -49,8 +49,8 @@ pub(crate) fn lower(setup: &Setup, level: f64, ratio: f64) -> Option<f64> {
 /// A level above `level` by `ratio`, not above `most`. `None`: there is none.
 pub(crate) fn higher(setup: &Setup, level: f64, ratio: f64, most: f64) -> Option<f64> {
     let apart = match setup.grain {
-        Grain::Whole => level + 1.0,
-        Grain::Rate => level,
+        Granularity::Whole => level + 1.0,
+        Granularity::Rate => level,
     };
     let next = setup.grain.nearest(level * ratio).max(apart).min(most);
     (next > level).then_some(next)
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(grain: Grain, (low, high): (f64, f64), levels: &[f64]) {
+    fn check(grain: Granularity, (low, high): (f64, f64), levels: &[f64]) {
         let setup = Setup::new(grain, 1.0, 1_000.0);
         let found = inside(&setup, low, high);
         let same = found.len() == levels.len() && found.iter().zip(levels).all(|(a, b)| (a - b).abs() < 1e-9);
@@ -70,27 +70,27 @@ mod tests {
 
     #[test]
     fn levels_are_evenly_apart() {
-        check(Grain::Rate, (100.0, 106.0), &[101.0, 102.0, 103.0, 104.0, 105.0]);
-        check(Grain::Whole, (100.0, 106.0), &[101.0, 102.0, 103.0, 104.0, 105.0]);
+        check(Granularity::Rate, (100.0, 106.0), &[101.0, 102.0, 103.0, 104.0, 105.0]);
+        check(Granularity::Whole, (100.0, 106.0), &[101.0, 102.0, 103.0, 104.0, 105.0]);
     }
 
     #[test]
     fn few_whole_numbers_bring_their_neighbours() {
-        check(Grain::Whole, (7.0, 8.0), &[6.0, 7.0, 8.0, 9.0, 10.0]);
-        check(Grain::Whole, (1.0, 2.0), &[1.0, 2.0, 3.0, 4.0, 5.0]);
-        check(Grain::Whole, (999.0, 1_000.0), &[996.0, 997.0, 998.0, 999.0, 1_000.0]);
+        check(Granularity::Whole, (7.0, 8.0), &[6.0, 7.0, 8.0, 9.0, 10.0]);
+        check(Granularity::Whole, (1.0, 2.0), &[1.0, 2.0, 3.0, 4.0, 5.0]);
+        check(Granularity::Whole, (999.0, 1_000.0), &[996.0, 997.0, 998.0, 999.0, 1_000.0]);
     }
 
     #[test]
     fn ends_are_all_there_is_where_nothing_lies_between() {
-        check(Grain::Rate, (2_000.0, 2_001.0), &[2_000.0, 2_001.0]);
-        check(Grain::Rate, (100.0, 100.0), &[100.0]);
-        check(Grain::Whole, (1.0, 1.0), &[1.0]);
+        check(Granularity::Rate, (2_000.0, 2_001.0), &[2_000.0, 2_001.0]);
+        check(Granularity::Rate, (100.0, 100.0), &[100.0]);
+        check(Granularity::Whole, (1.0, 1.0), &[1.0]);
     }
 
     #[test]
     fn neighbours_stay_within_the_limits() {
-        let setup = Setup::new(Grain::Whole, 5.0, 10.0);
+        let setup = Setup::new(Granularity::Whole, 5.0, 10.0);
         assert_eq!(lower(&setup, 6.0, 1.01), Some(5.0));
         assert_eq!(lower(&setup, 5.0, 2.0), None);
         assert_eq!(higher(&setup, 9.0, 4.0, 10.0), Some(10.0));

@@ -11,7 +11,7 @@ const NOISE: f64 = 3.0;
 
 /// What went in and out in the measured window of a run in the open model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Flow {
+pub struct QueueGrowth {
     /// Requests asked for in it.
     pub offered: f64,
     /// Of those, the ones that were answered, failed or were dropped in it.
@@ -24,7 +24,7 @@ pub struct Flow {
     pub fastest_s: f64,
 }
 
-impl Flow {
+impl QueueGrowth {
     /// By which share of what was asked for the queue grew in the window; 0 where it did not.
     pub fn growth(&self) -> f64 {
         if self.offered <= 0.0 || self.window_s <= 0.0 {
@@ -40,7 +40,7 @@ impl Flow {
     /// The share (0 to 1) of what was asked for that the target is sure to have done in time: all of it but what was under way at
     /// the end and would not have been if every answer had taken as long as the fastest. More than that a queue cannot have
     /// grown by, whatever chance did. 1 where nothing was asked for.
-    pub fn kept(&self) -> f64 {
+    pub fn done_in_time_share(&self) -> f64 {
         if self.offered <= 0.0 || self.window_s <= 0.0 {
             return 1.0;
         }
@@ -61,13 +61,19 @@ mod tests {
 
     /// A target of `capacity` requests a second that takes `work_s` for each, in a run of `window_s` after a warm-up of
     /// `warmup_s`, all evenly spaced.
-    fn run(rate: f64, capacity: f64, work_s: f64, (warmup_s, window_s): (f64, f64)) -> Flow {
+    fn run(rate: f64, capacity: f64, work_s: f64, (warmup_s, window_s): (f64, f64)) -> QueueGrowth {
         let late = |at: f64| work_s + (rate / capacity - 1.0).max(0.0) * at;
         let last = late(warmup_s + window_s);
         let mean = f64::midpoint(late(warmup_s), last);
         let offered = rate * window_s;
         let under_way = (rate * last).min(offered).floor();
-        Flow { offered, resolved: offered - under_way, window_s, response_s: mean, fastest_s: late(warmup_s) }
+        QueueGrowth {
+            offered,
+            resolved: offered - under_way,
+            window_s,
+            response_s: mean,
+            fastest_s: late(warmup_s),
+        }
     }
 
     #[track_caller]
@@ -101,16 +107,16 @@ mod tests {
         for (rate, capacity, work_s) in
             [(252.0, 250.0, 0.008), (505.0, 500.0, 0.004), (2_500.0, 2_500.0, 0.2), (1_000.0, 2_500.0, 0.01)]
         {
-            let sure = rate * run(rate, capacity, work_s, (0.5, 2.0)).kept();
+            let sure = rate * run(rate, capacity, work_s, (0.5, 2.0)).done_in_time_share();
             let able = rate.min(capacity);
             assert!(sure <= able * 1.001 && sure >= able * 0.99, "{rate} of {capacity}: {sure}");
         }
-        assert!((Flow::default().kept() - 1.0).abs() < 1e-12);
+        assert!((QueueGrowth::default().done_in_time_share() - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_few_requests_are_chance() {
         check(11.0, 10.0, 0.1, (0.0, 2.0), false);
-        assert!(!Flow::default().overloaded());
+        assert!(!QueueGrowth::default().overloaded());
     }
 }

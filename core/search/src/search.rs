@@ -1,9 +1,12 @@
 //! [`Search`]: which level is tried next.
 
-use crate::kept::Kept;
 use crate::ladder::{higher, inside, lower};
 use crate::shuffle::shuffle;
-use crate::{Answer, End, Point, Seen, Setup, Stage, Stop, Tally, Wanted, bounds, crossing, falling_fit};
+use crate::sustained_share::SustainedShares;
+use crate::{
+    LevelTallies, Point, RunOutcome, RunRequest, SearchEnd, SearchResult, Setup, Stage, StopReason, bounds,
+    half_crossing, isotonic_fit,
+};
 
 /// A run that could not decide is tried again so many times longer at most.
 const STRETCH_MAX: u32 = 8;
@@ -20,7 +23,7 @@ pub struct Search {
     /// The level under way, until the random order.
     level: f64,
     /// Results at that level so far.
-    tries: Vec<Seen>,
+    tries: Vec<RunOutcome>,
     /// The highest level that held.
     low: Option<f64>,
     /// The lowest level that did not.
@@ -31,14 +34,14 @@ pub struct Search {
     pending: Vec<f64>,
     /// Levels whose runs the generator spoiled, once for each.
     spoiled: Vec<f64>,
-    tally: Tally,
-    kept: Kept,
+    tally: LevelTallies,
+    kept: SustainedShares,
     /// From one level of the random order to the next.
     ratio: f64,
     added: u32,
     stretch: u32,
     runs: u32,
-    end: Option<End>,
+    end: Option<SearchEnd>,
 }
 
 impl Search {
@@ -53,8 +56,8 @@ impl Search {
             generator: None,
             pending: Vec::new(),
             spoiled: Vec::new(),
-            tally: Tally::default(),
-            kept: Kept::default(),
+            tally: LevelTallies::default(),
+            kept: SustainedShares::default(),
             ratio: 1.0 + setup.step,
             added: 0,
             stretch: 1,
@@ -65,7 +68,7 @@ impl Search {
     }
 
     /// The run that is wanted; `None`: it is over.
-    pub fn next(&self) -> Option<Wanted> {
+    pub fn next(&self) -> Option<RunRequest> {
         if self.end.is_some() {
             return None;
         }
@@ -73,20 +76,20 @@ impl Search {
             Stage::Measure => *self.pending.last()?,
             Stage::Climb | Stage::Confirm | Stage::Narrow | Stage::Check => self.level,
         };
-        Some(Wanted { level, stage: self.stage, stretch: self.stretch })
+        Some(RunRequest { level, stage: self.stage, stretch: self.stretch })
     }
 
     /// How the run went that was wanted; `kept`: of what it asked for, the share (0 to 1) that is sure to have been
     /// done in time ([`Flow::kept`](crate::Flow::kept)); 1 where nothing can pile up, as with users who wait for their answers.
-    pub fn result(&mut self, seen: Seen, kept: f64) {
+    pub fn result(&mut self, seen: RunOutcome, kept: f64) {
         let Some(wanted) = self.next() else { return };
         self.runs += 1;
-        if seen == Seen::Pass {
+        if seen == RunOutcome::Pass {
             self.kept.add(wanted.level, kept);
         }
-        if seen == Seen::Undecided {
+        if seen == RunOutcome::Undecided {
             if self.stretch >= STRETCH_MAX {
-                self.end = Some(End::Stopped(Stop::Undecided));
+                self.end = Some(SearchEnd::Stopped(StopReason::Undecided));
             }
             // It stays longer: what decides one level is needed by the next as well.
             self.stretch *= 2;
@@ -97,52 +100,52 @@ impl Search {
             self.tried();
         }
         if self.runs >= self.setup.runs_max && self.end.is_none() {
-            self.end = Some(End::Stopped(Stop::Runs));
+            self.end = Some(SearchEnd::Stopped(StopReason::Runs));
         }
     }
 
     /// Ends it before its time.
-    pub fn stop(&mut self, why: Stop) {
-        self.end.get_or_insert(End::Stopped(why));
+    pub fn stop(&mut self, why: StopReason) {
+        self.end.get_or_insert(SearchEnd::Stopped(why));
     }
 
     fn tried(&mut self) {
         let decided = match self.stage {
             Stage::Confirm => majority(&self.tries, self.setup.repeats.div_ceil(2) as usize),
             // One that holds is believed at once, and so is what only narrows the bracket.
-            Stage::Climb if self.tries == [Seen::Pass] => Some(Seen::Pass),
-            Stage::Narrow if self.tries[0] != Seen::Generator => Some(self.tries[0]),
+            Stage::Climb if self.tries == [RunOutcome::Pass] => Some(RunOutcome::Pass),
+            Stage::Narrow if self.tries[0] != RunOutcome::Generator => Some(self.tries[0]),
             // A search that ends at its first level, or for the generator, must not do so for a disturbance.
             Stage::Climb if self.low.is_none() => majority(&self.tries, SPOILED_MAX as usize),
-            _ => majority(&self.tries, 2).filter(|&seen| seen != Seen::Generator || self.spoiled_out()),
+            _ => majority(&self.tries, 2).filter(|&seen| seen != RunOutcome::Generator || self.spoiled_out()),
         };
         let Some(seen) = decided else { return };
         self.tries.clear();
         match (self.stage, seen) {
-            (Stage::Climb, Seen::Pass) => self.climb_on(),
-            (Stage::Confirm, Seen::Pass) => {
-                let end = if self.generator.is_some() { End::Generator } else { End::Above };
+            (Stage::Climb, RunOutcome::Pass) => self.climb_on(),
+            (Stage::Confirm, RunOutcome::Pass) => {
+                let end = if self.generator.is_some() { SearchEnd::Generator } else { SearchEnd::Above };
                 self.end = Some(end);
             }
-            (Stage::Confirm, Seen::Fail) => {
+            (Stage::Confirm, RunOutcome::Fail) => {
                 // It held before and does not now: the knee is near, below it.
                 self.high = Some(self.level);
                 let below = self.setup.grain.nearest(self.level / self.setup.factor);
                 self.low = Some(below.max(self.setup.from));
                 self.narrow();
             }
-            (Stage::Narrow, Seen::Pass) => {
+            (Stage::Narrow, RunOutcome::Pass) => {
                 self.low = Some(self.level);
                 self.narrow();
             }
-            (_, Seen::Fail) => self.failed(),
+            (_, RunOutcome::Fail) => self.failed(),
             (_, _) => self.limited(),
         }
     }
 
     /// Whether the generator was the limit so often that it is one.
     fn spoiled_out(&self) -> bool {
-        self.tries.iter().filter(|&&seen| seen == Seen::Generator).count() >= SPOILED_MAX as usize
+        self.tries.iter().filter(|&&seen| seen == RunOutcome::Generator).count() >= SPOILED_MAX as usize
     }
 
     /// The level held: the next one, or the last once more.
@@ -159,7 +162,7 @@ impl Search {
     fn failed(&mut self) {
         self.high = Some(self.level);
         if self.low.is_none() {
-            self.end = Some(End::Below);
+            self.end = Some(SearchEnd::Below);
         } else {
             self.narrow();
         }
@@ -178,7 +181,7 @@ impl Search {
                 self.high = Some(self.level);
                 self.narrow();
             }
-            _ => self.end = Some(End::Generator),
+            _ => self.end = Some(SearchEnd::Generator),
         }
     }
 
@@ -211,9 +214,9 @@ impl Search {
     }
 
     /// A run of the random order that decided something.
-    fn measured(&mut self, level: f64, seen: Seen) {
+    fn measured(&mut self, level: f64, seen: RunOutcome) {
         self.pending.pop();
-        if seen == Seen::Generator {
+        if seen == RunOutcome::Generator {
             self.spoiled.push(level);
             let spoiled = self.spoiled.iter().filter(|one| one.total_cmp(&level).is_eq()).count();
             if spoiled as u32 >= SPOILED_MAX {
@@ -224,7 +227,7 @@ impl Search {
                 self.pending.insert(0, level);
             }
         } else {
-            self.tally.add(level, seen == Seen::Pass);
+            self.tally.add(level, seen == RunOutcome::Pass);
         }
         if self.pending.is_empty() {
             self.settle();
@@ -260,21 +263,21 @@ impl Search {
     }
 
     /// What the end is called, nothing more being there to run.
-    fn ended(&self, high_proven: bool) -> End {
-        let fit = falling_fit(self.tally.levels());
-        match crossing(self.tally.levels(), &fit) {
-            Some(_) if high_proven || self.generator.is_none() => End::Found,
+    fn ended(&self, high_proven: bool) -> SearchEnd {
+        let fit = isotonic_fit(self.tally.levels());
+        match half_crossing(self.tally.levels(), &fit) {
+            Some(_) if high_proven || self.generator.is_none() => SearchEnd::Found,
             // Where even the lowest level does not hold, it is all the same what the generator can do.
-            None if fit.last().is_some_and(|&chance| chance < 0.5) => End::Below,
-            _ if self.generator.is_some() => End::Generator,
-            _ => End::Above,
+            None if fit.last().is_some_and(|&chance| chance < 0.5) => SearchEnd::Below,
+            _ if self.generator.is_some() => SearchEnd::Generator,
+            _ => SearchEnd::Above,
         }
     }
 
     /// What is known so far, or in the end.
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> SearchResult {
         let levels = self.tally.levels();
-        let fit = falling_fit(levels);
+        let fit = isotonic_fit(levels);
         let proven = bounds(levels);
         let points: Vec<_> = levels
             .iter()
@@ -290,28 +293,28 @@ impl Search {
             (Some(low), Some(high)) => (Some(low.min(high)), Some(high.max(low))),
             ends => ends,
         };
-        let end = self.end.unwrap_or(End::Stopped(Stop::UnderWay));
-        let high = high.filter(|_| !matches!(end, End::Above | End::Generator));
+        let end = self.end.unwrap_or(SearchEnd::Stopped(StopReason::UnderWay));
+        let high = high.filter(|_| !matches!(end, SearchEnd::Above | SearchEnd::Generator));
         let low_level = low;
         // Where a level beyond broke, a queue may hide in one that held; without one, the bound is the load that was asked for.
-        let sustained = |level: f64| match self.kept.at(level) {
+        let sustained = |level: f64| match self.kept.share_at(level) {
             share if share < 1.0 && high.is_some() => self.setup.grain.nearest(level * share),
             _ => level,
         };
         let low = low.map(sustained);
         let within = |knee: f64| knee.max(low.unwrap_or(knee)).min(high.unwrap_or(knee));
-        let at = crossing(levels, &fit).map(|knee| within(sustained(self.setup.grain.below(knee))));
+        let at = half_crossing(levels, &fit).map(|knee| within(sustained(self.setup.grain.below(knee))));
         let knee = match end {
-            End::Found => at,
-            End::Above | End::Generator => low,
-            End::Below => None,
-            End::Stopped(_) => at.or_else(|| Some(self.setup.grain.below((low? * high?).sqrt()))),
+            SearchEnd::Found => at,
+            SearchEnd::Above | SearchEnd::Generator => low,
+            SearchEnd::Below => None,
+            SearchEnd::Stopped(_) => at.or_else(|| Some(self.setup.grain.below((low? * high?).sqrt()))),
         };
-        Answer {
+        SearchResult {
             end,
             knee,
-            low: low.filter(|_| end != End::Below),
-            low_level: low_level.filter(|_| end != End::Below),
+            low: low.filter(|_| end != SearchEnd::Below),
+            low_level: low_level.filter(|_| end != SearchEnd::Below),
             low_proven: proven.low.is_some(),
             high,
             high_proven: proven.high.is_some(),
@@ -322,7 +325,7 @@ impl Search {
 }
 
 /// What so many of `tries` agree on.
-fn majority(tries: &[Seen], needed: usize) -> Option<Seen> {
-    let kinds = [Seen::Pass, Seen::Fail, Seen::Generator];
+fn majority(tries: &[RunOutcome], needed: usize) -> Option<RunOutcome> {
+    let kinds = [RunOutcome::Pass, RunOutcome::Fail, RunOutcome::Generator];
     kinds.into_iter().find(|&kind| tries.iter().filter(|&&seen| seen == kind).count() >= needed)
 }

@@ -1,9 +1,9 @@
 //! [`Setup`]: what is sought, within which limits.
 
 use wavetank_plan::UserError;
-use wavetank_plan::quantity::typed_share;
+use wavetank_plan::quantity::share_literal;
 
-use crate::Grain;
+use crate::Granularity;
 
 /// Runs of one search at most, whatever comes.
 const RUNS_MAX: u32 = 400;
@@ -12,7 +12,7 @@ const RUNS_MAX: u32 = 400;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// Which levels there are.
-    pub grain: Grain,
+    pub grain: Granularity,
     /// Where the climb starts.
     pub from: f64,
     /// The highest level that may be tried.
@@ -42,7 +42,7 @@ impl Setup {
     pub const STEPS: (f64, f64) = (0.001, 0.25);
 
     /// Between `from` and `to`, the rest as usual.
-    pub const fn new(grain: Grain, from: f64, to: f64) -> Self {
+    pub const fn new(grain: Granularity, from: f64, to: f64) -> Self {
         Self {
             grain,
             from,
@@ -82,7 +82,7 @@ impl Setup {
             }
         }
         if !(Self::STEPS.0..=Self::STEPS.1).contains(&self.step) {
-            let message = format!("--step {} is not within 0.1 % and 25 %", typed_share(self.step));
+            let message = format!("--step {} is not within 0.1 % and 25 %", share_literal(self.step));
             return refused(message, "1 % is the default".to_owned());
         }
         let (fewest, most) = (self.runs_expected().0, self.runs_max);
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn more_runs_than_a_search_makes_are_refused() {
         let check = |levels: u32, repeats: u32, hint: Option<&str>| {
-            let setup = Setup { levels, repeats, ..Setup::new(Grain::Rate, 100.0, 1e6) };
+            let setup = Setup { levels, repeats, ..Setup::new(Granularity::Rate, 100.0, 1e6) };
             let told = setup.check().map_err(|error| (error.code, error.hint));
             let expected = hint.map_or(Ok(()), |hint| Err(("search_limits", hint.to_owned())));
             assert_eq!(told, expected, "--levels {levels} --repeats {repeats}");
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn right_above_the_lowest_level_all_is_known() {
-        let setup = Setup::new(Grain::Rate, 100.0, 200.0);
+        let setup = Setup::new(Granularity::Rate, 100.0, 200.0);
         let (fewest, most) = setup.runs_expected();
         let (soonest, longest) = setup.seconds_expected(&|_| 1.0);
         assert_eq!((fewest, soonest), (most, longest));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_step_is_told_as_it_was_asked_for() {
-        let setup = Setup { step: 0.29, ..Setup::new(Grain::Rate, 100.0, 1e6) };
+        let setup = Setup { step: 0.29, ..Setup::new(Granularity::Rate, 100.0, 1e6) };
         let message = setup.check().unwrap_err().message;
         assert!(message.starts_with("--step 29% is not"), "{message}");
     }

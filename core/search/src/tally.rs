@@ -2,7 +2,7 @@
 
 /// One level's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tallied {
+pub(crate) struct LevelTally {
     /// The load.
     pub level: f64,
     /// Runs that met the thresholds.
@@ -11,7 +11,7 @@ pub(crate) struct Tallied {
     pub failed: u32,
 }
 
-impl Tallied {
+impl LevelTally {
     /// Runs that say something of the target.
     pub(crate) const fn runs(&self) -> u32 {
         self.passed + self.failed
@@ -20,11 +20,11 @@ impl Tallied {
 
 /// How often each level held, lowest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Tally(Vec<Tallied>);
+pub(crate) struct LevelTallies(Vec<LevelTally>);
 
-impl Tally {
+impl LevelTallies {
     /// The levels, lowest first.
-    pub(crate) fn levels(&self) -> &[Tallied] {
+    pub(crate) fn levels(&self) -> &[LevelTally] {
         &self.0
     }
 
@@ -32,7 +32,7 @@ impl Tally {
     pub(crate) fn add(&mut self, level: f64, passed: bool) {
         let at = self.0.partition_point(|one| one.level.total_cmp(&level).is_lt());
         if self.0.get(at).is_none_or(|one| one.level.total_cmp(&level).is_ne()) {
-            self.0.insert(at, Tallied { level, passed: 0, failed: 0 });
+            self.0.insert(at, LevelTally { level, passed: 0, failed: 0 });
         }
         let one = &mut self.0[at];
         *(if passed { &mut one.passed } else { &mut one.failed }) += 1;

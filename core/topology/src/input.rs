@@ -1,11 +1,11 @@
 //! [`read`]: from the topology file's bytes to a [`Lab`].
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Foreign, Node, foreign_in_tree, parse_yaml, text_of};
+use wavetank_grammar::{Diagnostic, Diagnostics, FormatSignature, Node, detect_format, parse_yaml, text_of};
 
-use crate::grammar::{Grammar as _, Room};
-use crate::read::{Reader, read_lab};
+use crate::grammar::{Grammar as _, MapName};
+use crate::parse::{Reader, read_lab};
 use crate::resolve::resolve;
-use crate::{Lab, Machine};
+use crate::{Lab, MachineFacts};
 
 /// What a reading needs; everything outside the file is handed in.
 pub struct Input<'a> {
@@ -17,11 +17,11 @@ pub struct Input<'a> {
     /// folder); an error in words, such as `no such file`.
     pub files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// What is known of the machine.
-    pub machine: Machine,
+    pub machine: MachineFacts,
 }
 
 /// What came of it.
-pub struct Reading {
+pub struct Parsed {
     /// The lab; `None` with at least one error among the remarks.
     pub lab: Option<Lab>,
     /// All remarks.
@@ -31,22 +31,22 @@ pub struct Reading {
 }
 
 /// Reads a topology file completely: what it says is wrong, alone or between its parts, stands among the remarks.
-pub fn read(input: &Input<'_>) -> Reading {
+pub fn read(input: &Input<'_>) -> Parsed {
     let mut out = Diagnostics::default();
-    let text = match text_of(input.bytes, &Room::ADVICE) {
+    let text = match text_of(input.bytes, &MapName::ADVICE) {
         Ok(text) => text,
         Err(diagnostic) => {
             out.push(diagnostic);
-            return Reading { lab: None, diagnostics: out, text: String::new() };
+            return Parsed { lab: None, diagnostics: out, text: String::new() };
         }
     };
-    let (root, told) = parse_yaml(text, &Room::ADVICE);
+    let (root, told) = parse_yaml(text, &MapName::ADVICE);
     for diagnostic in told {
         out.push(diagnostic);
     }
     let lab = root.and_then(|root| read_tree(input, &root, &mut out));
     let lab = lab.filter(|_| !out.has_errors());
-    Reading { lab, diagnostics: out, text: text.to_owned() }
+    Parsed { lab, diagnostics: out, text: text.to_owned() }
 }
 
 fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<Lab> {
@@ -65,7 +65,7 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
 }
 
 /// Other files by their keys.
-const FOREIGN: [Foreign; 3] = [
+const FOREIGN: [FormatSignature; 3] = [
     (&["wavetank"], "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
     (&["wavetank_fleet"], "a fleet file", "a lab begins with wavetank_lab: 1"),
     (
@@ -80,5 +80,5 @@ fn foreign(root: &Node) -> Option<Diagnostic> {
     if root.get("wavetank_lab").is_some() {
         return None;
     }
-    foreign_in_tree(root, &FOREIGN, &Room::ADVICE)
+    detect_format(root, &FOREIGN, &MapName::ADVICE)
 }

@@ -4,26 +4,26 @@
 //! functions, so that every mistake is known before the first namespace. [`read`] takes the file's bytes, the files
 //! that it names, and what is known of the machine; all mistakes are told at once, each with its place and a hint.
 
-mod deed;
-mod file;
+mod action;
+mod ast;
 mod grammar;
 mod input;
 mod machine;
 mod model;
 mod page;
-mod read;
+mod parse;
 pub mod render;
 mod resolve;
 mod routing;
 mod schema;
 
-pub use deed::{
-    Deed, EVENTS_MAX, PoolDeed, PoolWish, fault_of_words, planned_events, pool_of_words, pools_of,
+pub use action::{
+    EVENTS_MAX, HostAction, PoolAction, ServerMode, parse_fault, parse_pool_change, planned_events, pools_of,
 };
-pub use input::{Input, Reading, read};
-pub use machine::Machine;
+pub use input::{Input, Parsed, read};
+pub use machine::MachineFacts;
 pub use model::*;
 pub use page::page;
-pub use routing::{KEEPALIVED_CONFIG, Maglev, Pool, PoolChange, Steering, keepalived};
+pub use routing::{KEEPALIVED_CONFIG, Maglev, NftBalancer, Pool, PoolChange, keepalived};
 pub use schema::schema;
 pub use wavetank_plan::Network as Subnet;

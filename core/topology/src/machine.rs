@@ -2,7 +2,7 @@
 
 /// Facts about the machine; what is `None` is not known, and what hangs on it is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Machine {
+pub struct MachineFacts {
     /// Its CPUs are numbered from 0 to one less.
     pub cpus: Option<u32>,
     /// Most open files that a process may be allowed (the hard `RLIMIT_NOFILE`).

@@ -1,13 +1,13 @@
 //! [`page`]: the grammar as a page for people, `docs/lab-file.md`.
 
-use wavetank_grammar::page::section;
+use wavetank_grammar::markdown_docs::section;
 
-use crate::grammar::{Grammar as _, Room};
+use crate::grammar::{Grammar as _, MapName};
 
 /// The page, as Markdown.
 pub fn page() -> String {
     let mut out = include_str!("page_head.md").to_owned();
-    for room in Room::ALL {
+    for room in MapName::ALL {
         section(&mut out, room.section());
     }
     out.push('\n');

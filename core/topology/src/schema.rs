@@ -2,9 +2,9 @@
 
 use serde_json::Map;
 
-use crate::grammar::Room;
+use crate::grammar::MapName;
 
 /// The JSON Schema of topology files (draft 2020-12), as text with a newline at its end.
 pub fn schema() -> String {
-    wavetank_grammar::schema::<Room>(Map::new())
+    wavetank_grammar::schema::<MapName>(Map::new())
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
-use crate::{Clock, Errno, Features, Secured, Waker};
+use crate::{Clock, Errno, Features, HandshakeInfo, Waker};
 
 /// What a driver is made with.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup {
+pub struct DriverConfig {
     /// The clock that waiting goes by.
     pub clock: Clock,
     /// What of the kernel may be used.
@@ -18,7 +18,7 @@ pub struct Setup {
     pub sockets: u32,
 }
 
-impl Setup {
+impl DriverConfig {
     /// For a handful of sockets, with everything this kernel has.
     pub fn small(clock: Clock) -> Self {
         Self { clock, features: Features::all(), sockets: 1_024 }
@@ -60,7 +60,7 @@ pub struct DialTls {
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct ConnAddresses {
     /// Ours.
     pub own: SocketAddr,
     /// The peer's.
@@ -96,7 +96,7 @@ pub enum Event {
     /// A send that was [`Sent::Pending`] has left for the kernel whole.
     Flushed(ConnId),
     /// The peer will send no more, or the connection broke. It must still be closed.
-    Ended(ConnId, Ended),
+    Ended(ConnId, CloseReason),
     /// Somebody rang the [`Waker`].
     Woken,
     /// Accepting failed, e.g. for want of files; the driver tries again after a pause.
@@ -105,7 +105,7 @@ pub enum Event {
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum CloseReason {
     /// FIN from the peer.
     Eof,
     /// FIN from the peer of a TLS connection that has not said in TLS that this is the end: what came may
@@ -119,7 +119,7 @@ pub enum Ended {
 
 /// How far a send came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SendStatus {
     /// All bytes are with the kernel.
     All,
     /// The rest is kept and follows when the peer reads; [`Event::Flushed`] tells.
@@ -137,7 +137,7 @@ pub trait Driver: Sized {
     const TOLD_BY_WAIT: bool = false;
 
     /// A new driver, to be used by the thread that makes it and no other.
-    fn new(setup: &Setup) -> Result<Self, Errno>;
+    fn new(setup: &DriverConfig) -> Result<Self, Errno>;
 
     /// Start connecting. [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error is
     /// returned at once. An own address that is taken is told either way as `EADDRINUSE` or
@@ -157,7 +157,7 @@ pub trait Driver: Sized {
     ///
     /// # Errors
     /// What the kernel says: `ENOTCONN` where the peer is gone already, `EMFILE` where asking needs a file.
-    fn ends(&mut self, _conn: ConnId) -> Result<Ends, Errno> {
+    fn ends(&mut self, _conn: ConnId) -> Result<ConnAddresses, Errno> {
         Err(Errno(libc::EOPNOTSUPP))
     }
 
@@ -170,10 +170,10 @@ pub trait Driver: Sized {
 
     /// Send `bytes` after whatever is still pending on this connection. An error: nothing of them was taken, and
     /// nothing more will be; what came before that is told, and then the end ([`Event::Ended`]).
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno>;
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno>;
 
     /// The same with bytes that are shared, so that what is kept need not be copied.
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno>;
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno>;
 
     /// Bytes the kernel has taken so far, on all connections.
     fn bytes_sent(&self) -> u64;
@@ -241,7 +241,7 @@ pub trait Driver: Sized {
     }
 
     /// What the handshake of this connection came to; `None` before [`Event::Secured`] and without TLS.
-    fn secured(&self, _conn: ConnId) -> Option<Secured> {
+    fn secured(&self, _conn: ConnId) -> Option<HandshakeInfo> {
         None
     }
 

@@ -3,8 +3,8 @@
 //! Edge-triggered with one `epoll_ctl` per connection for its whole life. A short receive means the
 //! socket is drained (epoll(7)), so most answers cost one receive and no further call.
 
-mod accepting;
-mod waiting;
+mod accept;
+mod wait;
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
-use crate::driver::{ConnId, Dial, Driver, Ended, Ends, Event, ListenerId, Sent, Setup};
-use crate::sockets::{Socket, Sockets, Told};
+use crate::driver::{
+    CloseReason, ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus,
+};
+use crate::send_buffer::SEND_BYTES_MAX;
+use crate::sockets::{ReportedEnd, Socket, Sockets};
 use crate::token::{Operation, Token};
-use crate::unsent::SEND_BYTES_MAX;
 use crate::{Clock, Errno, Feature, Waker, socket};
-use waiting::Timer;
+use wait::Timer;
 
 /// Events fetched by one wait.
 const EVENTS_MAX: usize = 256;
@@ -51,7 +53,7 @@ pub struct Epoll {
 }
 
 impl Driver for Epoll {
-    fn new(setup: &Setup) -> Result<Self, Errno> {
+    fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         // SAFETY: no pointers are passed.
         let fd = Errno::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
@@ -111,26 +113,26 @@ impl Driver for Epoll {
         self.resume_at = Nanos::MAX;
     }
 
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         let taken = self.send_first(conn, bytes)?;
         if taken == bytes.len() {
-            return Ok(Sent::All);
+            return Ok(SendStatus::All);
         }
         self.keep(conn, Arc::from(&bytes[taken..]), 0);
-        Ok(Sent::Pending)
+        Ok(SendStatus::Pending)
     }
 
     #[inline]
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
         let taken = self.send_first(conn, bytes)?;
         if taken == bytes.len() {
-            return Ok(Sent::All);
+            return Ok(SendStatus::All);
         }
         self.keep(conn, Arc::clone(bytes), taken);
-        Ok(Sent::Pending)
+        Ok(SendStatus::Pending)
     }
 
-    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+    fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
         socket::ends(&self.sockets.get(conn).ok_or(Errno(libc::ENOTCONN))?.fd)
     }
 
@@ -233,7 +235,7 @@ impl Epoll {
     #[cold]
     fn send_failed(&mut self, conn: ConnId, errno: Errno) -> Errno {
         if let Some(entry) = self.sockets.get(conn)
-            && entry.broke().is_none()
+            && entry.send_error().is_none()
         {
             entry.break_sending(errno);
             // The kernel has told the edge already, or will find no other.
@@ -313,12 +315,12 @@ impl Epoll {
             self.at += 1;
             return None;
         }
-        if entry.told != Told::Nothing {
+        if entry.told != ReportedEnd::Nothing {
             // Readable for ever after; only what breaks the connection is news.
             self.at += 1;
             return news_behind_the_end(entry, conn, events);
         }
-        match (socket::receive(&entry.fd, &mut self.buffer), entry.broke()) {
+        match (socket::receive(&entry.fd, &mut self.buffer), entry.send_error()) {
             (Ok(Some(len)), _) if len > 0 => {
                 // A full buffer may hide more; an announced end must be read to be heard.
                 let full = len == self.buffer.len();
@@ -337,8 +339,8 @@ impl Epoll {
             }
             (Ok(Some(_)), None) => {
                 self.at += 1;
-                entry.told = Told::Eof;
-                Some(Event::Ended(conn, Ended::Eof))
+                entry.told = ReportedEnd::Eof;
+                Some(Event::Ended(conn, CloseReason::Eof))
             }
             (Ok(None), None) => {
                 self.at += 1;
@@ -355,7 +357,7 @@ impl Epoll {
         }
         // Writable and neither broken nor hung up: connected, and no need to ask.
         let told = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
-        let failed = || entry.broke().map_or_else(|| socket::pending_error(&entry.fd), Err);
+        let failed = || entry.send_error().map_or_else(|| socket::pending_error(&entry.fd), Err);
         match if told { failed() } else { Ok(()) } {
             // Stay on this entry: data may have come with the same edge.
             Ok(()) => {
@@ -383,17 +385,17 @@ fn ending(conn: ConnId) -> libc::epoll_event {
 }
 
 fn tell_broken(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
-    entry.told = Told::Broken;
-    Event::Ended(conn, Ended::Broken(errno))
+    entry.told = ReportedEnd::Broken;
+    Event::Ended(conn, CloseReason::Broken(errno))
 }
 
 /// What there is to tell of a connection whose peer has finished.
 #[cold]
 fn news_behind_the_end(entry: &mut Socket, conn: ConnId, events: i32) -> Option<Event> {
-    if entry.told == Told::Broken {
+    if entry.told == ReportedEnd::Broken {
         return None;
     }
     let failed = events & libc::EPOLLERR != 0;
     let pending = || failed.then(|| socket::pending_error(&entry.fd).err()).flatten();
-    entry.broke().or_else(pending).map(|errno| tell_broken(entry, conn, errno))
+    entry.send_error().or_else(pending).map(|errno| tell_broken(entry, conn, errno))
 }

@@ -49,7 +49,7 @@ impl Features {
 
     /// All but those a mask names: words of [`Feature::ALL`] joined by commas. Fails with the first word that
     /// is none of them.
-    pub fn masked(words: &str) -> Result<Self, &str> {
+    pub fn from_mask(words: &str) -> Result<Self, &str> {
         let mut words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::all(), |left, word| {
             let known = Feature::ALL.iter().find(|(_, name)| *name == word);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn check(words: &str, masked: &[Feature]) {
-        let left = Features::masked(words).expect("known words");
+        let left = Features::from_mask(words).expect("known words");
         for (feature, _) in Feature::ALL {
             assert_eq!(left.has(feature), !masked.contains(&feature), "{words}: {feature:?}");
         }
@@ -75,6 +75,6 @@ mod tests {
         check("uring", &[Feature::Uring]);
         check(" unshare , own_process,", &[Feature::Unshare, Feature::OwnProcess]);
         check("uring,bind_op,unshare,epoll_pwait2,own_process", &Feature::ALL.map(|(feature, _)| feature));
-        assert_eq!(Features::masked("uring,urine,x"), Err("urine"));
+        assert_eq!(Features::from_mask("uring,urine,x"), Err("urine"));
     }
 }

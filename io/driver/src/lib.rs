@@ -6,38 +6,40 @@
 #![expect(unsafe_code, reason = "the one crate that talks to the kernel directly")]
 
 mod clock;
+mod clone_vm;
 mod driver;
 mod epoll;
 mod errno;
 mod features;
-mod found;
+mod file_tables;
+mod kernel_support;
 mod network_namespace;
-mod own_files;
-mod own_process;
+mod send_buffer;
 mod signals;
 mod socket;
 mod sockets;
 mod thread;
 mod tls;
 mod token;
-mod unsent;
 mod uring;
 mod waker;
 mod workers;
 
 pub use clock::{Clock, WallClock, thread_cpu_ns};
-pub use driver::{ConnId, Dial, DialTls, Driver, Ended, Ends, Event, ListenerId, Sent, Setup};
+pub use clone_vm::Crash;
+pub use driver::{
+    CloseReason, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,
+};
 pub use epoll::Epoll;
 pub use errno::Errno;
 pub use features::{Feature, Features};
-pub use found::Found;
+pub use kernel_support::KernelSupport;
 pub use network_namespace::NetworkNamespace;
-pub use own_process::Crash;
 pub use signals::Signals;
 pub use socket::bind_probe;
 pub use thread::{fine_timers, pin_to};
-pub use tls::{Alpn, Secured, Tls, TlsClient, TlsProblem, TlsServer};
+pub use tls::{Alpn, HandshakeInfo, Tls, TlsClient, TlsProblem, TlsServer};
 pub use uring::{Uring, UringFacts, UringMissing, probe_uring};
 pub use waker::Waker;
 pub use wavetank_plan::TlsServerOptions;
-pub use workers::{Start, StartFault, Started, spawn, spawn_in};
+pub use workers::{StartFault, StartReporter, Started, spawn, spawn_in};

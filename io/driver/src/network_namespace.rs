@@ -26,7 +26,7 @@ impl NetworkNamespace {
     ///
     /// # Errors
     /// Where `/proc` is not there.
-    pub fn own() -> Result<Self, Errno> {
+    pub fn current() -> Result<Self, Errno> {
         File::open("/proc/thread-self/ns/net")
             .map(Self::new)
             .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::ENOENT)))

@@ -10,7 +10,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use wavetank_plan::Close;
 
 use crate::Errno;
-use crate::driver::Ends;
+use crate::driver::ConnAddresses;
 
 /// Connections waiting to be accepted, per listener; the kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
@@ -18,12 +18,12 @@ const BACKLOG: i32 = 65_535;
 /// A non-blocking TCP socket for `family_of`'s address family, with Nagle's delay off.
 pub(crate) fn tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
     let socket = plain_tcp(family_of)?;
-    undelay(&socket)?;
+    set_nodelay(&socket)?;
     Ok(socket)
 }
 
 /// Nagle's delay off: bytes leave though older ones are not acknowledged yet.
-pub(crate) fn undelay(socket: &OwnedFd) -> Result<(), Errno> {
+pub(crate) fn set_nodelay(socket: &OwnedFd) -> Result<(), Errno> {
     set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
 }
 
@@ -176,8 +176,8 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
 }
 
 /// Both ends of a connection.
-pub(crate) fn ends(socket: &OwnedFd) -> Result<Ends, Errno> {
-    Ok(Ends { own: local_address(socket)?, peer: address_by(socket, libc::getpeername)? })
+pub(crate) fn ends(socket: &OwnedFd) -> Result<ConnAddresses, Errno> {
+    Ok(ConnAddresses { own: local_address(socket)?, peer: address_by(socket, libc::getpeername)? })
 }
 
 fn local_address(socket: &OwnedFd) -> Result<SocketAddr, Errno> {

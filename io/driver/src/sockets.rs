@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::unsent::Unsent;
+use crate::send_buffer::SendBuffer;
 use crate::{ConnId, Errno, socket};
 
 /// Room is made ahead for so many at most; beyond, the table doubles.
@@ -19,16 +19,16 @@ pub(crate) struct Socket {
     pub(crate) fd: OwnedFd,
     generation: u16,
     pub(crate) connecting: bool,
-    pub(crate) told: Told,
+    pub(crate) told: ReportedEnd,
     delay: Delay,
     /// Why sending failed, packed; 0: it has not.
     broke: u8,
-    pub(crate) unsent: Unsent,
+    pub(crate) unsent: SendBuffer,
 }
 
 /// What the owner was told of the connection's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum ReportedEnd {
     /// It goes on, for all that is known.
     Nothing,
     /// The peer has sent its FIN.
@@ -39,14 +39,14 @@ pub(crate) enum Told {
 
 impl Socket {
     /// Why sending failed, if it has.
-    pub(crate) fn broke(&self) -> Option<Errno> {
+    pub(crate) fn send_error(&self) -> Option<Errno> {
         Errno::unpacked(self.broke)
     }
 
     /// Sending failed, and nothing is kept for it any more.
     pub(crate) fn break_sending(&mut self, errno: Errno) {
         self.broke = errno.packed();
-        self.unsent = Unsent::default();
+        self.unsent = SendBuffer::default();
     }
 
     /// Hand over as much of `bytes` as the kernel takes now.
@@ -70,7 +70,7 @@ impl Socket {
             return Ok(());
         }
         self.delay = Delay::Off;
-        socket::undelay(&self.fd)
+        socket::set_nodelay(&self.fd)
     }
 }
 
@@ -108,8 +108,9 @@ impl Sockets {
         };
         // What we accepted is as its listener.
         let delay = if connecting { Delay::Harmless } else { Delay::Off };
-        let unsent = Unsent::default();
-        *entry = Ok(Socket { fd, generation, connecting, told: Told::Nothing, delay, broke: 0, unsent });
+        let unsent = SendBuffer::default();
+        *entry =
+            Ok(Socket { fd, generation, connecting, told: ReportedEnd::Nothing, delay, broke: 0, unsent });
         ConnId { slot, generation }
     }
 

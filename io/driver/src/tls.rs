@@ -13,17 +13,17 @@
 //! The end: a `close_notify` of the peer is [`Ended::Eof`]. An end of the connection without it is
 //! [`Ended::Truncated`], as anybody on the way could have forged it; in the handshake it is [`Ended::Tls`].
 
-mod choices;
 mod client;
-mod fault;
+mod crypto_config;
+mod error_text;
+mod handshake_info;
 mod handshakes;
+mod inbound;
 mod machine;
+mod outbound;
 mod pem;
 mod problem;
-mod reading;
-mod secured;
-mod seeding;
-mod sending;
+mod rng_warmup;
 mod server;
 mod sessions;
 mod stream;
@@ -36,24 +36,26 @@ use std::sync::Arc;
 use wavetank_plan::{Close, Nanos};
 
 pub use client::TlsClient;
+pub use handshake_info::{Alpn, HandshakeInfo};
 pub use problem::TlsProblem;
-pub use secured::{Alpn, Secured};
 pub use server::TlsServer;
 
-use crate::driver::{ConnId, Dial, DialTls, Driver, Ends, Event, ListenerId, Sent, Setup};
+use crate::driver::{
+    ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,
+};
 use crate::{Clock, Errno, Waker};
-use client::ClientSide;
-use handshakes::Handshakes;
+use client::ThreadTlsClient;
+use handshakes::HandshakeQueue;
 use machine::Out;
-use stream::{Stage, Stream, Streams};
+use stream::{Stream, Streams, TlsStage};
 
 /// See the module's description.
 pub struct Tls<D> {
     inner: D,
-    client: Option<ClientSide>,
+    client: Option<ThreadTlsClient>,
     server: Option<Arc<TlsServer>>,
     streams: Streams,
-    handshakes: Handshakes,
+    handshakes: HandshakeQueue,
     /// Connections whose long send goes on when others had their turn.
     sending: VecDeque<ConnId>,
     /// How many of them before the next wait.
@@ -82,10 +84,10 @@ impl<D: Driver> Tls<D> {
         }
         Self {
             inner,
-            client: client.map(ClientSide::new),
+            client: client.map(ThreadTlsClient::new),
             server,
             streams: Streams::default(),
-            handshakes: Handshakes::default(),
+            handshakes: HandshakeQueue::default(),
             sending: VecDeque::new(),
             sends_left: 0,
             told: VecDeque::new(),
@@ -118,14 +120,14 @@ impl<D: Driver> Driver for Tls<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
 
     /// Without TLS: [`Tls::wrap`] gives it.
-    fn new(setup: &Setup) -> Result<Self, Errno> {
+    fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         Ok(Self::wrap(D::new(setup)?, None, None))
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
         let Some(tls) = dial.tls else { return self.inner.connect(dial) };
         // Never in the clear what was to be secret.
-        if !self.client.as_ref().is_some_and(|client| client.knows(tls)) {
+        if !self.client.as_ref().is_some_and(|client| client.has_server(tls)) {
             return Err(Errno(libc::EPROTONOSUPPORT));
         }
         let conn = self.inner.connect(dial)?;
@@ -134,7 +136,7 @@ impl<D: Driver> Driver for Tls<D> {
     }
 
     fn secure(&mut self, conn: ConnId, tls: DialTls) -> Result<(), Errno> {
-        if !self.client.as_ref().is_some_and(|client| client.knows(tls)) {
+        if !self.client.as_ref().is_some_and(|client| client.has_server(tls)) {
             return Err(Errno(libc::EPROTONOSUPPORT));
         }
         let mut stream = Stream::new(conn, Some(tls), None);
@@ -143,7 +145,7 @@ impl<D: Driver> Driver for Tls<D> {
         Ok(())
     }
 
-    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+    fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
         self.inner.ends(conn)
     }
 
@@ -155,7 +157,7 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.stop_accepting();
     }
 
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         if self.streams.peek(conn).is_some() {
             return self.send_tls(conn, bytes, None);
         }
@@ -164,7 +166,7 @@ impl<D: Driver> Driver for Tls<D> {
         sent
     }
 
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
         if self.streams.peek(conn).is_some() {
             return self.send_tls(conn, bytes, Some(bytes));
         }
@@ -184,7 +186,7 @@ impl<D: Driver> Driver for Tls<D> {
 
     fn close(&mut self, conn: ConnId, how: Close) {
         if how == Close::Fin {
-            self.say_goodbye(conn);
+            self.send_close_notify(conn);
         }
         self.streams.remove(conn);
         self.inner.close(conn, how);
@@ -192,11 +194,11 @@ impl<D: Driver> Driver for Tls<D> {
 
     fn shut_down_sending(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return self.inner.shut_down_sending(conn) };
-        if stream.stage == Stage::Shaking || !stream.is_flushed() {
+        if stream.stage == TlsStage::Shaking || !stream.is_flushed() {
             stream.extra().finish = true;
             return;
         }
-        self.say_goodbye(conn);
+        self.send_close_notify(conn);
         self.inner.shut_down_sending(conn);
     }
 
@@ -244,20 +246,20 @@ impl<D: Driver> Driver for Tls<D> {
                 }
             }
             if self.handshakes.is_due() {
-                self.shake();
+                self.step_next();
                 continue;
             }
             if let Some(event) = self.inner.next() {
-                self.handshakes.let_pass();
+                self.handshakes.note_other_event();
                 if let Some(event) = self.filter(event) {
                     self.plain_told = false;
                     return Some(event);
                 }
             } else if self.sends_left > 0 {
                 self.sends_left -= 1;
-                self.go_on_sending();
-            } else if self.handshakes.may_go_on() {
-                self.shake();
+                self.resume_next_sending();
+            } else if self.handshakes.has_work_left() {
+                self.step_next();
             } else {
                 return None;
             }
@@ -281,14 +283,14 @@ impl<D: Driver> Driver for Tls<D> {
         self.fault.clone()
     }
 
-    fn secured(&self, conn: ConnId) -> Option<Secured> {
+    fn secured(&self, conn: ConnId) -> Option<HandshakeInfo> {
         let stream = self.streams.peek(conn)?;
         let state = stream.machine.as_ref()?.state();
-        (!state.is_handshaking()).then(|| Secured::of(state))
+        (!state.is_handshaking()).then(|| HandshakeInfo::from_state(state))
     }
 
     fn peer_certificates(&self, conn: ConnId) -> Vec<Vec<u8>> {
-        let secured = self.streams.peek(conn).filter(|stream| stream.stage != Stage::Shaking);
+        let secured = self.streams.peek(conn).filter(|stream| stream.stage != TlsStage::Shaking);
         let machine = secured.and_then(|stream| stream.machine.as_ref());
         let chain = machine.and_then(|machine| machine.state().peer_certificates()).unwrap_or_default();
         chain.iter().map(|certificate| certificate.as_ref().to_vec()).collect()

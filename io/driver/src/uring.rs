@@ -5,21 +5,21 @@
 //! that also waits; receives stay armed and bring their bytes with them. What connections wait for is in
 //! [`Slots`], which knows no kernel.
 
-mod accepting;
+mod accept;
 mod addresses;
+mod addresses_of_conn;
 mod buffers;
-mod closing;
-mod connecting;
-mod ends;
-mod entries;
-mod outgoing;
+mod close;
+mod connect;
+mod events;
 mod probe;
 mod ring;
-mod sending;
+mod send;
+mod send_batch;
 mod slots;
-mod telling;
-mod waiting;
-mod witness;
+mod sqe;
+mod teardown_watch;
+mod wait;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -28,18 +28,18 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 
-use crate::driver::{ConnId, Dial, Driver, Ends, Event, ListenerId, Sent, Setup};
+use crate::driver::{ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus};
+use crate::send_buffer::SendBuffer;
 use crate::sockets::ahead;
-use crate::unsent::Unsent;
 use crate::{Clock, Errno, Feature, Waker};
 
-use accepting::Listeners;
+use accept::Listeners;
 use addresses::Addresses;
-use closing::Leaving;
-use outgoing::Outgoing;
+use close::ClosingConn;
 use ring::{Completion, Ring, SUBMISSIONS};
+use send_batch::SendBatch;
 use slots::Slots;
-use witness::Witness;
+use teardown_watch::TeardownWatch;
 
 pub use probe::{UringFacts, UringMissing, probe_uring};
 
@@ -59,13 +59,13 @@ pub struct Uring {
     /// What the kernel reads or writes lives in here or below: `Drop` ends all that is under way before any of it goes.
     rings: Vec<Ring>,
     /// Taken by `Drop`.
-    witness: Option<Witness>,
+    witness: Option<TeardownWatch>,
     /// The ring that had room for a socket last.
     roomy: usize,
     slots: Slots,
     /// By slot: what is kept for sending.
     flows: Vec<Flow>,
-    outgoing: Outgoing,
+    outgoing: SendBatch,
     addresses: Addresses,
     /// Connections with a piece of a long send to go.
     pieces: VecDeque<ConnId>,
@@ -74,7 +74,7 @@ pub struct Uring {
     /// Connections to look at again once the batch is submitted: closed or ended while it held sends of theirs.
     unsettled: Vec<ConnId>,
     /// Closed connections with something unsent, by the instant they are looked at again.
-    leaving: VecDeque<Leaving>,
+    leaving: VecDeque<ClosingConn>,
     /// See [`Driver::take_unsent`]; what nobody asks for is let go of with the next wait.
     unsent: Vec<(ConnId, u32)>,
     /// So many of them were there when the last wait ended.
@@ -116,7 +116,7 @@ pub struct Uring {
 #[derive(Default)]
 struct Flow {
     /// What the kernel has not taken, if anything.
-    unsent: Option<Box<Unsent>>,
+    unsent: Option<Box<SendBuffer>>,
     /// The last batch with a send of this connection.
     batch: u32,
     /// The owner waits for [`Event::Flushed`].
@@ -134,7 +134,7 @@ impl Driver for Uring {
     const SENDS_LATER: bool = true;
     const TOLD_BY_WAIT: bool = true;
 
-    fn new(setup: &Setup) -> Result<Self, Errno> {
+    fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let files =
             files.map_or(SOCKETS_PER_RING_MAX, |files| u32::try_from(files).unwrap_or(SOCKETS_PER_RING_MAX));
@@ -144,11 +144,11 @@ impl Driver for Uring {
         let per_ring = wanted.min(files.saturating_sub(1)).clamp(1, SOCKETS_PER_RING_MAX);
         let mut this = Self {
             rings: Vec::new(),
-            witness: Some(Witness::new()?),
+            witness: Some(TeardownWatch::new()?),
             roomy: 0,
             slots: Slots::new(per_ring, HOT_MAX).with_room(ahead(setup.sockets)),
             flows: Vec::with_capacity(ahead(setup.sockets)),
-            outgoing: Outgoing::new(),
+            outgoing: SendBatch::new(),
             addresses: Addresses::new(SUBMISSIONS as usize),
             pieces: VecDeque::new(),
             at_once: None,
@@ -192,17 +192,17 @@ impl Driver for Uring {
     }
 
     #[inline]
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
-        self.hand_over(conn, bytes, |outgoing| outgoing.copy(conn, bytes), || Arc::from(bytes))
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
+        self.queue_send(conn, bytes, |outgoing| outgoing.copy(conn, bytes), || Arc::from(bytes))
     }
 
     #[inline]
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
-        self.hand_over(conn, bytes, |outgoing| outgoing.share(conn, bytes), || Arc::clone(bytes))
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
+        self.queue_send(conn, bytes, |outgoing| outgoing.share(conn, bytes), || Arc::clone(bytes))
     }
 
-    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
-        self.ask_ends(conn)
+    fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
+        self.query_addresses(conn)
     }
 
     fn bytes_sent(&self) -> u64 {
@@ -252,7 +252,7 @@ impl Driver for Uring {
 
     #[inline]
     fn next(&mut self) -> Option<Event> {
-        self.tell_next()
+        self.next_event()
     }
 
     #[inline]
@@ -273,7 +273,7 @@ impl Driver for Uring {
 impl Uring {
     /// Receives that found no buffer free, so far. They are tried again; many of them mean that buffers are
     /// too few for what comes in one turn.
-    pub const fn starved(&self) -> u64 {
+    pub const fn no_buffer_count(&self) -> u64 {
         self.starved
     }
 
@@ -313,12 +313,12 @@ impl Uring {
         let ring = Ring::new(self.slots.per_ring(), witness.end())?;
         if self.rings.len() == 1 {
             // One ring is waited for in the kernel; of several, none can be waited for alone.
-            let eventfd = waiting::eventfd()?;
-            self.rings[0].tell(eventfd.as_fd())?;
+            let eventfd = wait::eventfd()?;
+            self.rings[0].register_eventfd(eventfd.as_fd())?;
             self.eventfd = Some(eventfd);
         }
         if let Some(eventfd) = &self.eventfd {
-            ring.tell(eventfd.as_fd())?;
+            ring.register_eventfd(eventfd.as_fd())?;
         }
         self.rings.push(ring);
         self.slots.add_ring();
@@ -344,7 +344,7 @@ impl Drop for Uring {
         }
         let buffers: Vec<_> = self.rings.drain(..).map(Ring::close).collect();
         let witness = self.witness.take().expect("nobody else takes it");
-        if !witness.sees_all_gone(self.clock) {
+        if !witness.wait_all_closed(self.clock) {
             // Rather lost than written to when they are somebody else's.
             std::mem::forget(buffers);
         }

@@ -8,8 +8,8 @@ use std::thread::{Builder, JoinHandle};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use wavetank_plan::FileTables;
 
-use crate::own_files::{close_all_but, unshare_files};
-use crate::own_process::in_own_process;
+use crate::clone_vm::run_in_vm_clone;
+use crate::file_tables::{close_all_but, unshare_files};
 use crate::{Crash, Errno, NetworkNamespace, Waker};
 
 /// A thread that has told how its start went, and how to wake it.
@@ -35,16 +35,16 @@ pub enum StartFault<E> {
 }
 
 /// How a start went; no waker where it was posted.
-type Told<T, E> = Result<(Option<Waker>, T), StartFault<E>>;
+type StartResult<T, E> = Result<(Option<Waker>, T), StartFault<E>>;
 
 /// By this a new thread tells how its start went; dropping it untold is a defect.
-pub struct Start<T, E> {
-    told: SyncSender<Told<T, E>>,
+pub struct StartReporter<T, E> {
+    told: SyncSender<StartResult<T, E>>,
     /// Where a waker goes from another table of files.
     post: Option<RawFd>,
 }
 
-impl<T, E> Start<T, E> {
+impl<T, E> StartReporter<T, E> {
     /// The driver that `waker` wakes is there. Returns whether anybody cares.
     pub fn done(self, waker: Waker, value: T) -> bool {
         let told = match self.post {
@@ -72,7 +72,7 @@ impl<T, E> Start<T, E> {
 pub fn spawn<T: Send + 'static, E: Send + 'static>(
     name: String,
     files: FileTables,
-    life: impl FnOnce(Start<T, E>) + Send + 'static,
+    life: impl FnOnce(StartReporter<T, E>) + Send + 'static,
     crashed: impl FnOnce(Crash) + Send + 'static,
 ) -> Result<Started<T>, StartFault<E>> {
     spawn_in(None, name, files, life, crashed)
@@ -84,7 +84,7 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
     network: Option<NetworkNamespace>,
     name: String,
     files: FileTables,
-    life: impl FnOnce(Start<T, E>) + Send + 'static,
+    life: impl FnOnce(StartReporter<T, E>) + Send + 'static,
     crashed: impl FnOnce(Crash) + Send + 'static,
 ) -> Result<Started<T>, StartFault<E>> {
     // Two: a crash is told beside what was told before it.
@@ -116,23 +116,23 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
 fn live<T, E>(
     files: FileTables,
     far: Option<RawFd>,
-    told: SyncSender<Told<T, E>>,
-    life: impl FnOnce(Start<T, E>),
+    told: SyncSender<StartResult<T, E>>,
+    life: impl FnOnce(StartReporter<T, E>),
     crashed: impl FnOnce(Crash),
 ) {
     match files {
-        FileTables::Shared => life(Start { told, post: None }),
+        FileTables::Shared => life(StartReporter { told, post: None }),
         FileTables::PerThread => {
             if let Err(errno) = unshare_files() {
                 let _ = told.send(Err(StartFault::Refused(errno)));
                 return;
             }
             close_all_but(far);
-            life(Start { told, post: far });
+            life(StartReporter { told, post: far });
         }
         FileTables::PerProcess => {
-            let start = Start { told: told.clone(), post: far };
-            match in_own_process(far, || life(start)) {
+            let start = StartReporter { told: told.clone(), post: far };
+            match run_in_vm_clone(far, || life(start)) {
                 Ok(Ok(())) => {}
                 Ok(Err(crash)) => {
                     // If it had told already, nobody listens to this any more.

@@ -9,7 +9,7 @@ mod bench;
 use std::fs::{self, File};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_driver::{Dial, Driver, Ended, Epoll, Errno, Event, Uring};
+use wavetank_driver::{CloseReason, Dial, Driver, Epoll, Errno, Event, Uring};
 use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, dial};
@@ -56,8 +56,8 @@ fn leaks_none<D: Driver>(per_pair: usize) {
         let mut ended = 0;
         while ended < servers.len() {
             match bench.hear() {
-                Heard::Ended(_, Ended::Eof) => assert_eq!(how, Close::Fin),
-                Heard::Ended(_, Ended::Broken(errno)) => assert_eq!(errno.symbol(), Some("ECONNRESET")),
+                Heard::Ended(_, CloseReason::Eof) => assert_eq!(how, Close::Fin),
+                Heard::Ended(_, CloseReason::Broken(errno)) => assert_eq!(errno.symbol(), Some("ECONNRESET")),
                 other => panic!("heard {other:?}"),
             }
             ended += 1;

@@ -8,7 +8,7 @@ mod bench;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use wavetank_driver::{Clock, Dial, Driver, Event, Setup, Uring};
+use wavetank_driver::{Clock, Dial, Driver, DriverConfig, Event, Uring};
 use wavetank_plan::Nanos;
 
 use bench::{Bench, PATIENCE};
@@ -44,7 +44,8 @@ fn open(bench: &mut Bench<Uring>, count: usize) {
 /// How long it takes to open `count` connections and to end the driver that holds them.
 fn check(count: usize) -> (Nanos, Nanos) {
     let clock = Clock::starting_now();
-    let driver = Uring::new(&Setup { sockets: 2 * count as u32, ..Setup::small(clock) }).expect("a driver");
+    let driver = Uring::new(&DriverConfig { sockets: 2 * count as u32, ..DriverConfig::small(clock) })
+        .expect("a driver");
     let mut bench = Bench { driver, clock };
     open(&mut bench, count);
     let opened = clock.now();

@@ -11,7 +11,7 @@ use std::fs;
 use std::net::SocketAddr;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_driver::{Clock, ConnId, Dial, Driver, Ended, Event, Setup, Uring};
+use wavetank_driver::{Clock, CloseReason, ConnId, Dial, Driver, DriverConfig, Event, Uring};
 use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, PATIENCE};
@@ -29,7 +29,8 @@ fn rings_of_uring() {
     };
     limit(FILES);
     let clock = Clock::starting_now();
-    let driver = Uring::new(&Setup { sockets: 2_000, ..Setup::small(clock) }).expect("a driver");
+    let driver =
+        Uring::new(&DriverConfig { sockets: 2_000, ..DriverConfig::small(clock) }).expect("a driver");
     let mut bench = Bench { driver, clock };
     let at = bench.listen();
     for round in 0..3 {
@@ -97,8 +98,10 @@ fn close(bench: &mut Bench<Uring>, pairs: &[(ConnId, ConnId)], how: Close) {
     }
     for _ in pairs {
         match bench.hear() {
-            Heard::Ended(server, Ended::Eof) if how == Close::Fin => bench.driver.close(server, how),
-            Heard::Ended(server, Ended::Broken(_)) if how == Close::Rst => bench.driver.close(server, how),
+            Heard::Ended(server, CloseReason::Eof) if how == Close::Fin => bench.driver.close(server, how),
+            Heard::Ended(server, CloseReason::Broken(_)) if how == Close::Rst => {
+                bench.driver.close(server, how)
+            }
             other => panic!("heard {other:?}"),
         }
     }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use wavetank_driver::{
-    Clock, ConnId, Dial, DialTls, Driver, Epoll, Event, Setup, Tls, TlsClient, TlsServer, TlsServerOptions,
+    Clock, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Event, Tls, TlsClient, TlsServer,
+    TlsServerOptions,
 };
 use wavetank_plan::{Nanos, TlsPlan, TlsResume, TlsVersions};
 
@@ -80,7 +81,7 @@ fn measure(versions: TlsVersions, resume: TlsResume) -> [i64; 2] {
         alpn: vec![],
     };
     let client = Arc::new(TlsClient::new(&plan, &["localhost".to_owned()]).expect("a client"));
-    let setup = Setup::small(Clock::starting_now());
+    let setup = DriverConfig::small(Clock::starting_now());
     let side = |index, client, server| {
         let driver = Tls::wrap(Epoll::new(&setup).expect("a driver"), client, server);
         Side { index, driver, secured: 0, accepted: Vec::with_capacity(4_096) }

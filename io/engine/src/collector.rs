@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{Key, Nanos};
 
-use crate::messages::{LogLine, Sample, SealedInterval, Slow};
+use crate::messages::{LogLine, Sample, SealedInterval, SlowSample};
 
 /// Merges what load threads seal, off the load threads. An interval of the host is complete when every
 /// thread that still runs has sealed it; they come out in order of time.
 pub struct Collector {
     running: BTreeSet<u16>,
-    partial: BTreeMap<Nanos, Merged>,
+    partial: BTreeMap<Nanos, HostInterval>,
     /// What each running thread had at its last seal.
-    held: BTreeMap<u16, Held>,
+    held: BTreeMap<u16, ThreadGauges>,
     /// The same of threads that were lost, until an interval has told of it.
-    bereft: Vec<Held>,
+    bereft: Vec<ThreadGauges>,
 }
 
 /// Gauges of one thread at the seal of an interval.
 #[derive(Debug, Default)]
-struct Held {
+struct ThreadGauges {
     /// Begin of the interval.
     from: Nanos,
     opening: u64,
@@ -31,7 +31,7 @@ struct Held {
     sessions: Vec<((u16, u16), u64)>,
 }
 
-impl Held {
+impl ThreadGauges {
     fn of(interval: &Interval) -> Self {
         let requests = interval.steps.iter().filter(|series| series.open > 0);
         let sessions = interval.journeys.sessions.iter().filter(|series| series.open > 0);
@@ -59,7 +59,7 @@ impl Held {
 
 /// One interval of the host.
 #[derive(Debug, Default)]
-pub struct Merged {
+pub struct HostInterval {
     /// The counts of all threads.
     pub interval: Interval,
     /// First failures of their class and step, per thread.
@@ -67,7 +67,7 @@ pub struct Merged {
     /// What journeys logged, and how many lines beyond that.
     pub logs: (Vec<LogLine>, u64),
     /// Answers that have become some of the slowest of their step, per thread.
-    pub slow: Vec<Slow>,
+    pub slow: Vec<SlowSample>,
     /// What does not add up, if anything.
     pub accounting: Vec<String>,
     /// Who has sealed it.
@@ -88,7 +88,7 @@ impl Collector {
     /// Take in what one thread sealed.
     pub fn sealed(&mut self, sealed: SealedInterval) {
         for health in &sealed.interval.threads {
-            self.held.insert(health.thread, Held::of(&sealed.interval));
+            self.held.insert(health.thread, ThreadGauges::of(&sealed.interval));
         }
         let merged = self.partial.entry(sealed.interval.from).or_default();
         let first = merged.threads.is_empty();
@@ -122,7 +122,7 @@ impl Collector {
     }
 
     /// The next complete interval.
-    pub fn poll(&mut self) -> Option<Merged> {
+    pub fn poll(&mut self) -> Option<HostInterval> {
         let first = self.partial.first_entry()?;
         if !first.get().threads.is_superset(&self.running) {
             return None;
@@ -142,7 +142,7 @@ impl Collector {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_measure::ThreadHealth;
+    use wavetank_measure::ThreadStats;
 
     use super::*;
 
@@ -151,7 +151,7 @@ mod tests {
             from: Nanos::from_secs(second),
             len: Nanos::SECOND,
             users: 1,
-            threads: vec![ThreadHealth { thread, ..ThreadHealth::default() }],
+            threads: vec![ThreadStats { thread, ..ThreadStats::default() }],
             ..Interval::default()
         };
         let (samples, slow, logs) = (Vec::new(), Vec::new(), Vec::new());

@@ -3,49 +3,49 @@
 //! Knows no pacing, no users and no histograms of requests: it takes [`Flight`]s and answers with
 //! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
+mod deferred_sends;
 mod dialing;
-mod guests;
+mod establish;
 mod held;
-mod leaving;
-mod prefacing;
-mod sharing;
+mod pooled;
 mod timeouts;
+mod transient;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
+use wavetank_driver::{Clock, CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
-use wavetank_plan::{ConnectionUse, Nanos, Plan};
-use wavetank_wire::h1::{Answer, Eof, LastAnswer, Limits, ResponseReader};
+use wavetank_plan::{ConnectionOwner, Nanos, Plan};
+use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseEnd, ResponseReader};
 
+use crate::conn_io::ConnIoPool;
+use crate::conn_slot::{ConnSlot, ConnState, LastUse, SlotIntent};
+use crate::connection_demand::SlotCounts;
+use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::flights::Flight;
-use crate::letters::Letters;
-use crate::passing::Seats;
 use crate::pool::Pool;
 use crate::preface::Preface;
 use crate::recorder::Recorder;
+use crate::request_queue::QueuedRequest;
 use crate::requests::Requests;
-use crate::seat::{Past, Seat, State, Wish};
 use crate::slab::Id;
+use crate::slot_allocator::SlotAllocator;
 use crate::sources::{Sources, Tuple};
-use crate::talk::Talks;
-use crate::vacant::Vacant;
-pub(crate) use held::Held;
-use leaving::Leaving;
+use deferred_sends::DeferredSend;
+pub(crate) use held::HoldEvent;
 use timeouts::Timer;
 
 /// Tables get room ahead for so many connections at most.
 const ROOM_MAX: usize = 1 << 20;
 
 /// What came of a request.
-pub(crate) enum Outcome {
+pub(crate) enum ConnectionOutcome {
     /// Its first byte was handed to the kernel at that instant.
     Sent(Id, Nanos),
     /// It was answered: first byte, completion.
-    Answered(Id, Answer, Nanos, Nanos),
+    Answered(Id, ResponseEnd, Nanos, Nanos),
     /// It was not answered.
     Broken(Id, Box<Failure>, Nanos),
     /// It cannot be sent: every source address is in use or rests.
@@ -59,20 +59,20 @@ pub(crate) struct Connections<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Arc<Requests>,
     /// What sessions send and what is kept of their answers.
-    pub(crate) letters: Letters,
+    pub(crate) letters: ExchangeBuffers,
     sources: Sources,
     /// Each target's number among those in TLS.
     names: Vec<Option<u16>>,
     preface: Preface,
-    last_answer: LastAnswer,
-    talks: Talks,
+    last_answer: HeadCache,
+    talks: ConnIoPool,
     timers: Timers<Timer>,
     /// Those that were ever used.
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) seats: Vec<ConnSlot>,
     /// Driver slot → seat.
     seat_of_slot: Vec<u32>,
     /// Those seats that belong to no user for ever.
-    vacant: Vacant,
+    vacant: SlotAllocator,
     /// Connections that all share.
     pool: Option<Pool>,
     /// By scenario: a connection serves one request.
@@ -87,11 +87,11 @@ pub(crate) struct Connections<D> {
     opening_more: Option<u16>,
     /// When the last send returned.
     sent_until: Nanos,
-    pub(crate) outcomes: VecDeque<Outcome>,
+    pub(crate) outcomes: VecDeque<ConnectionOutcome>,
     /// What became of held connections.
-    pub(crate) held: VecDeque<Held>,
+    pub(crate) held: VecDeque<HoldEvent>,
     /// Handed to the driver since the last wait, if its sends leave later.
-    pub(crate) leaving: Vec<Leaving>,
+    pub(crate) leaving: Vec<DeferredSend>,
 }
 
 impl<D: Driver> Connections<D> {
@@ -101,23 +101,23 @@ impl<D: Driver> Connections<D> {
         plan: Arc<Plan>,
         requests: Arc<Requests>,
         sources: Sources,
-        seats: Seats,
+        seats: SlotCounts,
     ) -> Self {
         // One of each for every seat, and no growing by doubling; room that is not used costs only addresses.
         let room = (seats.all() as usize).min(ROOM_MAX);
         let timed = room.saturating_sub(seats.held as usize);
-        let uses = |wanted: &dyn Fn(ConnectionUse) -> bool| {
+        let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
         };
         Self {
             driver,
             clock,
             requests,
-            letters: Letters::default(),
-            names: plan.name_of_target(),
+            letters: ExchangeBuffers::default(),
+            names: plan.server_name_indices(),
             preface: Preface::new(&plan),
-            last_answer: LastAnswer::new(),
-            talks: Talks::new(Limits {
+            last_answer: HeadCache::new(),
+            talks: ConnIoPool::new(Limits {
                 body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX),
                 ..Limits::default()
             }),
@@ -125,10 +125,10 @@ impl<D: Driver> Connections<D> {
             timers: Timers::with_capacity(timed),
             seats: Vec::with_capacity(room),
             seat_of_slot: Vec::with_capacity(room),
-            vacant: Vacant::from(seats.own),
+            vacant: SlotAllocator::from(seats.own),
             pool: (seats.pool > 0).then(|| Pool::new(seats.pool, plan.targets.len())),
-            single: uses(&|connection| connection == ConnectionUse::Request),
-            own: uses(&|connection| connection != ConnectionUse::Shared),
+            single: uses(&|connection| connection == ConnectionOwner::Request),
+            own: uses(&|connection| connection != ConnectionOwner::Shared),
             pipeline: plan.http.pipeline as usize,
             lasts: if plan.http.keepalive {
                 plan.http.requests_per_connection.unwrap_or(u64::MAX)
@@ -148,21 +148,21 @@ impl<D: Driver> Connections<D> {
     /// Send as soon as a connection allows: on `seat`, or on any shared one.
     pub(crate) fn submit(
         &mut self,
-        flight: Flight,
+        flight: QueuedRequest,
         seat: Option<u32>,
         phase: u16,
         at: Nanos,
         rec: &mut Recorder,
     ) {
         let Some(seat) = seat else { return self.submit_shared(flight, phase, at, rec) };
-        self.furnish(seat);
+        self.ensure_slot(seat);
         let entry = &mut self.seats[seat as usize];
         if entry.has_room(self.pipeline) {
             return self.dispatch(seat, flight, at, rec);
         }
         let state = entry.state;
-        self.talk(seat).flights.wait(flight);
-        if state == State::Closed {
+        self.conversation(seat).flights.wait(flight);
+        if state == ConnState::Closed {
             self.open(seat, flight.target, phase, rec);
         } else {
             self.arm(seat);
@@ -178,7 +178,7 @@ impl<D: Driver> Connections<D> {
 
     /// Hand a request to the kernel on an open connection.
     #[inline]
-    fn dispatch(&mut self, seat: u32, flight: Flight, at: Nanos, rec: &mut Recorder) {
+    fn dispatch(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open seat has a link");
         let talk = entry.talk.get_or_insert_with(|| self.talks.take());
@@ -200,9 +200,9 @@ impl<D: Driver> Connections<D> {
             rec.send_call(self.sent_until.since(at));
         }
         match result {
-            Ok(_) => self.handed_over(link, flight.exchange, at),
+            Ok(_) => self.on_send_queued(link, flight.exchange, at),
             // Behind answers that came before the driver tells the end, and that decides on this one.
-            Err(_) => self.talk(seat).flights.refuse(),
+            Err(_) => self.conversation(seat).flights.refuse(),
         }
         self.arm_for(seat, flight.deadline);
     }
@@ -211,7 +211,7 @@ impl<D: Driver> Connections<D> {
     pub(crate) fn wait(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         let ready = self.driver.wait_from(now, until)?;
         if D::SENDS_LATER {
-            self.take_back();
+            self.reclaim_unsent();
         }
         Ok(ready)
     }
@@ -243,13 +243,13 @@ impl<D: Driver> Connections<D> {
     /// A seat's connection can carry requests.
     fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
-        rec.opened(std::mem::replace(&mut entry.past, Past::Nothing) == Past::Lost);
-        entry.state = State::Open;
+        rec.opened(std::mem::replace(&mut entry.past, LastUse::Nothing) == LastUse::Lost);
+        entry.state = ConnState::Open;
         if let Some(talk) = &mut entry.talk {
             talk.reader = ResponseReader::new(self.talks.limits());
         }
-        self.no_longer_opening(seat);
-        if self.greet(seat, at, rec) {
+        self.on_dial_finished(seat);
+        if self.on_opened(seat, at, rec) {
             self.free(seat, at, rec);
         }
     }
@@ -267,24 +267,24 @@ impl<D: Driver> Connections<D> {
                     // The peer's last words, e.g. that it waited for too long. Its end follows.
                     return;
                 }
-                if entry.state == State::Tunnelling {
+                if entry.state == ConnState::Tunnelling {
                     return self.tunnel_answered(link, len, at, rec);
                 }
                 // Nobody asked for these bytes: the framing is lost.
-                return self.end(seat, Failure::of(ErrorClass::Protocol), true, at, rec);
+                return self.end(seat, Failure::new(ErrorClass::Protocol), true, at, rec);
             };
-            if !talk.reader.began() {
+            if !talk.reader.has_begun() {
                 talk.first_byte = at;
             }
             let (reader, last) = (&mut talk.reader, &mut self.last_answer);
             let read = if self.letters.is_empty() {
-                reader.read_alike(input, last)
+                reader.read_cached(input, last)
             } else {
                 self.letters.read(flight.exchange, flight.manner, reader, input, last)
             };
             let progress = match read {
                 Ok(progress) => progress,
-                Err(fault) => return self.end(seat, failure::of_fault(fault), true, at, rec),
+                Err(fault) => return self.end(seat, failure::protocol_failure(fault), true, at, rec),
             };
             let Some(answer) = progress.answer else { return };
             input = &input[progress.consumed..];
@@ -292,7 +292,7 @@ impl<D: Driver> Connections<D> {
                 return self.end(seat, failure::SURPLUS, true, at, rec);
             }
             talk.flights.pop_sent();
-            let answered = Outcome::Answered(flight.exchange, answer, talk.first_byte, at);
+            let answered = ConnectionOutcome::Answered(flight.exchange, answer, talk.first_byte, at);
             if let Some(next) = talk.flights.first_sent().filter(|_| answer.keep_alive) {
                 talk.reader.expect(next.manner.is_head());
             }
@@ -317,7 +317,7 @@ impl<D: Driver> Connections<D> {
             }
             let Some(flight) = entry.take_waiting() else {
                 if entry.is_held_idle() {
-                    self.rest(seat);
+                    self.release_io(seat);
                 }
                 return;
             };
@@ -326,15 +326,15 @@ impl<D: Driver> Connections<D> {
     }
 
     /// The peer finished, or the connection broke.
-    fn ended(&mut self, seat: u32, how: Ended, at: Nanos, rec: &mut Recorder) {
+    fn ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
-        if entry.state == State::Securing {
+        if entry.state == ConnState::Securing {
             return self.handshake_ended(seat, how, at, rec);
         }
-        if entry.state == State::Tunnelling {
+        if entry.state == ConnState::Tunnelling {
             return self.tunnelling_ended(seat, how, at, rec);
         }
-        if how == Ended::Eof
+        if how == CloseReason::Eof
             && let Some(talk) = &mut entry.talk
             && let Some(flight) = talk.flights.first_sent()
             && let Eof::Complete(answer) = talk.reader.eof()
@@ -342,10 +342,10 @@ impl<D: Driver> Connections<D> {
             talk.flights.pop_sent();
             let first_byte = talk.first_byte;
             entry.serve();
-            self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
+            self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
         }
-        let failure = failure::of_end(how, &self.driver);
+        let failure = failure::end_failure(how, &self.driver);
         self.end(seat, failure, true, at, rec);
     }
 
@@ -358,26 +358,26 @@ impl<D: Driver> Connections<D> {
             && entry.sent() > 0
             && let Some(link) = entry.link
         {
-            self.let_leave(link);
+            self.flush_conn(link);
         }
         let entry = &mut self.seats[seat as usize];
         if let Some(link) = entry.link.take() {
             self.driver.close(link, close);
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
-        entry.state = State::Closed;
-        let served = entry.past == Past::Served;
+        entry.state = ConnState::Closed;
+        let served = entry.past == LastUse::Served;
         // One that is held is opened again whoever ended it.
-        let again = lost || entry.wish == Wish::Hold;
-        entry.past = if again { Past::Lost } else { Past::Nothing };
+        let again = lost || entry.wish == SlotIntent::Hold;
+        entry.past = if again { LastUse::Lost } else { LastUse::Nothing };
         rec.ended(lost);
         // An answer begun can't be asked for again; one that never began may, if the connection had worked.
-        let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.began());
+        let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.has_begun());
         let mut failure = failure;
         while let Some(flight) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
             let retry = failure.peer_closed && untouched && served && flight.manner.is_idempotent();
             let broken = Box::new(Failure { retry, ..failure.clone() });
-            self.outcomes.push_back(Outcome::Broken(flight.exchange, broken, at));
+            self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
             untouched = true;
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
         }
@@ -385,10 +385,10 @@ impl<D: Driver> Connections<D> {
         if let Some(flight) = entry.first_waiting() {
             self.open(seat, flight.target, phase, rec);
         } else if entry.is_pooled() {
-            self.leave_pool(seat);
-            self.open_for_waiting(phase, rec);
+            self.remove_from_pool(seat);
+            self.dial_for_queue(phase, rec);
         } else {
-            self.miss(seat, at);
+            self.on_hold_lost(seat, at);
         }
     }
 }

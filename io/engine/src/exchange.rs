@@ -3,34 +3,34 @@
 //! Counts and times every request; outlives connections when a request is tried again. Knows no pacing:
 //! it is told *when* and tells back when a request is resolved.
 
-mod more;
-mod of_sessions;
+mod follow_ups;
+mod session_requests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use wavetank_driver::{Driver, Errno};
-use wavetank_journey::LegKind;
+use wavetank_journey::FollowUpKind;
 use wavetank_measure::{DropReason, ErrorClass};
 use wavetank_plan::constants::BEHIND_MAX;
-use wavetank_plan::{Key, MaxOpenBy, Nanos, Plan};
-use wavetank_wire::h1::Answer;
+use wavetank_plan::{Key, MaxOpenLimit, Nanos, Plan};
+use wavetank_wire::h1::ResponseEnd;
 
 use crate::budget::Budget;
-use crate::connections::{Connections, Outcome};
+use crate::completed::CompletedRequest;
+use crate::connections::{ConnectionOutcome, Connections};
 use crate::failure::Failure;
-use crate::flights::Flight;
-use crate::manner::Manner;
-use crate::messages::{Sample, Times};
-use crate::offered::{Offered, Owner};
+use crate::messages::{RequestTimes, Sample};
+use crate::offered::{OfferedRequest, Owner};
 use crate::recorder::Recorder;
-use crate::resolved::Resolved;
+use crate::request_flags::RequestFlags;
+use crate::request_queue::QueuedRequest;
 use crate::samples::Samples;
 use crate::slab::{Id, Slab};
 
 /// One request under way.
 struct Exchange {
-    offered: Offered,
+    offered: OfferedRequest,
     begun: Nanos,
     /// First byte handed to the kernel, once it was.
     sent: Option<Nanos>,
@@ -39,7 +39,7 @@ struct Exchange {
     /// Where it goes now.
     target: u16,
     /// What is to be known of what is sent for it now.
-    manner: Manner,
+    manner: RequestFlags,
     stage: Stage,
 }
 
@@ -49,16 +49,16 @@ enum Stage {
     /// The request itself.
     First,
     /// Something more, which has not left yet.
-    More(LegKind),
+    More(FollowUpKind),
     /// It has left.
     MoreSent,
 }
 
 impl Exchange {
     #[inline]
-    fn times(&self, first_byte: Nanos, at: Nanos) -> Times {
+    fn times(&self, first_byte: Nanos, at: Nanos) -> RequestTimes {
         let sent = self.sent.unwrap_or(self.begun);
-        Times {
+        RequestTimes {
             intended: self.offered.intended,
             response: at.since(self.offered.intended),
             service: at.since(sent),
@@ -71,11 +71,11 @@ impl Exchange {
 
 /// How a request goes out first.
 #[derive(Clone, Copy)]
-struct Way {
+struct SendSpec {
     /// `None`: on any that is shared.
     seat: Option<u32>,
     target: u16,
-    manner: Manner,
+    manner: RequestFlags,
     timeout: Nanos,
 }
 
@@ -120,7 +120,7 @@ impl<D: Driver> Exchanges<D> {
     }
 
     /// The plan wants this request. Whether there is room for it; if not, it is dropped.
-    pub(crate) fn offer(&mut self, offered: Offered, rec: &mut Recorder) -> bool {
+    pub(crate) fn admit(&mut self, offered: OfferedRequest, rec: &mut Recorder) -> bool {
         rec.offered(offered.key);
         let room = self.max_open[usize::from(offered.key.phase)].take();
         if !room {
@@ -137,10 +137,10 @@ impl<D: Driver> Exchanges<D> {
     #[cold]
     fn no_room(&self, phase: u16) -> DropReason {
         match self.plan.phases[usize::from(phase)].max_open_by {
-            MaxOpenBy::Plan => DropReason::MaxOpen,
-            MaxOpenBy::Files => DropReason::NoFiles,
-            MaxOpenBy::Memory => DropReason::NoMemory,
-            MaxOpenBy::Sources => DropReason::NoSourceAddress,
+            MaxOpenLimit::Plan => DropReason::MaxOpen,
+            MaxOpenLimit::Files => DropReason::NoFiles,
+            MaxOpenLimit::Memory => DropReason::NoMemory,
+            MaxOpenLimit::Sources => DropReason::NoSourceAddress,
         }
     }
 
@@ -149,13 +149,13 @@ impl<D: Driver> Exchanges<D> {
     #[inline(always)]
     pub(crate) fn begin(
         &mut self,
-        offered: Offered,
+        offered: OfferedRequest,
         seat: Option<u32>,
         now: Nanos,
         rec: &mut Recorder,
-    ) -> Option<Resolved> {
+    ) -> Option<CompletedRequest> {
         let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
-        let way = Way { seat, target: step.target, manner: step.manner, timeout: step.timeout };
+        let way = SendSpec { seat, target: step.target, manner: step.manner, timeout: step.timeout };
         let exchange = match self.take_up(offered, way, now, rec) {
             Ok(exchange) => exchange,
             Err(resolved) => {
@@ -172,16 +172,16 @@ impl<D: Driver> Exchanges<D> {
     #[inline(always)]
     fn take_up(
         &mut self,
-        offered: Offered,
-        Way { seat, target, manner, .. }: Way,
+        offered: OfferedRequest,
+        SendSpec { seat, target, manner, .. }: SendSpec,
         now: Nanos,
         rec: &mut Recorder,
-    ) -> Result<Id, Resolved> {
-        let Offered { key, intended, owner } = offered;
+    ) -> Result<Id, CompletedRequest> {
+        let OfferedRequest { key, intended, owner } = offered;
         let lag = now.since(intended);
         if lag > BEHIND_MAX.0.unsigned_abs() {
             rec.dropped(key, DropReason::Behind);
-            return Err(Resolved { owner, at: now, done: false, unwritten: false });
+            return Err(CompletedRequest { owner, at: now, done: false, unwritten: false });
         }
         rec.begun(key, lag);
         let seat = seat.unwrap_or(ANY_SEAT);
@@ -191,10 +191,10 @@ impl<D: Driver> Exchanges<D> {
 
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
-    fn submit(&mut self, exchange: Id, key: Key, way: Way, now: Nanos, rec: &mut Recorder) {
-        let Way { seat, target, manner, timeout } = way;
+    fn submit(&mut self, exchange: Id, key: Key, way: SendSpec, now: Nanos, rec: &mut Recorder) {
+        let SendSpec { seat, target, manner, timeout } = way;
         let (scenario, step, again, deadline) = (key.scenario, key.step, false, now.after(timeout));
-        let flight = Flight { exchange, deadline, scenario, step, again, target, manner };
+        let flight = QueuedRequest { exchange, deadline, scenario, step, again, target, manner };
         self.connections.submit(flight, seat, key.phase, now, rec);
     }
 
@@ -215,10 +215,10 @@ impl<D: Driver> Exchanges<D> {
     /// The next request that came to its end, having taken in what the connections tell. For runs in which no session
     /// asks anything of answers.
     #[inline]
-    pub(crate) fn poll(&mut self, rec: &mut Recorder) -> Option<Resolved> {
+    pub(crate) fn poll(&mut self, rec: &mut Recorder) -> Option<CompletedRequest> {
         while let Some(outcome) = self.connections.outcomes.pop_front() {
             let resolved = match outcome {
-                Outcome::Answered(exchange, answer, first_byte, at) => {
+                ConnectionOutcome::Answered(exchange, answer, first_byte, at) => {
                     self.answered(exchange, answer, first_byte, at, rec)
                 }
                 other => self.take_in(other, rec),
@@ -232,15 +232,15 @@ impl<D: Driver> Exchanges<D> {
 
     /// Take in what is no answer.
     #[inline]
-    fn take_in(&mut self, outcome: Outcome, rec: &mut Recorder) -> Option<Resolved> {
+    fn take_in(&mut self, outcome: ConnectionOutcome, rec: &mut Recorder) -> Option<CompletedRequest> {
         match outcome {
-            Outcome::Sent(exchange, at) => {
+            ConnectionOutcome::Sent(exchange, at) => {
                 self.sent(exchange, at, rec);
                 None
             }
-            Outcome::Answered(..) => None,
-            Outcome::Broken(exchange, failure, at) => self.broken(exchange, &failure, at, rec),
-            Outcome::Dropped(exchange, at) => self.unsent(exchange, at, rec),
+            ConnectionOutcome::Answered(..) => None,
+            ConnectionOutcome::Broken(exchange, failure, at) => self.broken(exchange, &failure, at, rec),
+            ConnectionOutcome::Dropped(exchange, at) => self.unsent(exchange, at, rec),
         }
     }
 
@@ -251,7 +251,7 @@ impl<D: Driver> Exchanges<D> {
             entry.sent = Some(at);
             rec.sent(entry.offered.key, at.since(entry.begun));
         } else {
-            self.sent_more(exchange, rec);
+            self.on_more_sent(exchange, rec);
         }
     }
 
@@ -259,11 +259,11 @@ impl<D: Driver> Exchanges<D> {
     fn answered(
         &mut self,
         exchange: Id,
-        answer: Answer,
+        answer: ResponseEnd,
         first_byte: Nanos,
         at: Nanos,
         rec: &mut Recorder,
-    ) -> Option<Resolved> {
+    ) -> Option<CompletedRequest> {
         let ended = self.slab.remove(exchange)?;
         let (offered, times) = (ended.offered, ended.times(first_byte, at));
         let done = self.plan.http.expect.contains(answer.status);
@@ -278,9 +278,15 @@ impl<D: Driver> Exchanges<D> {
         Some(self.resolve(offered, at, done))
     }
 
-    fn broken(&mut self, exchange: Id, failure: &Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
+    fn broken(
+        &mut self,
+        exchange: Id,
+        failure: &Failure,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) -> Option<CompletedRequest> {
         if failure.retry {
-            self.send_again(exchange, true, at, rec);
+            self.resend(exchange, true, at, rec);
             return None;
         }
         let Exchange { offered, begun, sent, stage, .. } = self.slab.remove(exchange)?;
@@ -298,9 +304,9 @@ impl<D: Driver> Exchanges<D> {
     }
 
     /// There is no source address for it. One that was sent before, on a connection since lost, has failed.
-    fn unsent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
+    fn unsent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) -> Option<CompletedRequest> {
         if self.slab.get_mut(exchange)?.sent.is_some() {
-            return self.broken(exchange, &Failure::of(ErrorClass::NoSourceAddress), at, rec);
+            return self.broken(exchange, &Failure::new(ErrorClass::NoSourceAddress), at, rec);
         }
         let Exchange { offered, .. } = self.slab.remove(exchange)?;
         self.sent_last = None;
@@ -308,7 +314,7 @@ impl<D: Driver> Exchanges<D> {
         rec.dropped(offered.key, DropReason::NoSourceAddress);
         let resolved = self.resolve(offered, at, false);
         match offered.owner {
-            Owner::Arrival | Owner::Guest(_) => Some(resolved),
+            Owner::Arrival | Owner::Transient(_) => Some(resolved),
             // One whose user leaves meanwhile is no more: it sees to its pause itself.
             Owner::Session(_) => {
                 self.starved = true;
@@ -338,18 +344,18 @@ impl<D: Driver> Exchanges<D> {
     }
 
     /// A user who has paused long enough at `now`.
-    pub(crate) fn take_paused(&mut self, now: Nanos) -> Option<Resolved> {
+    pub(crate) fn take_paused(&mut self, now: Nanos) -> Option<CompletedRequest> {
         let (_, owner) = self.paused.pop_front_if(|&mut (until, _)| until <= now)?;
-        Some(Resolved { owner, at: now, done: false, unwritten: false })
+        Some(CompletedRequest { owner, at: now, done: false, unwritten: false })
     }
 
     #[inline]
-    fn resolve(&mut self, offered: Offered, at: Nanos, done: bool) -> Resolved {
+    fn resolve(&mut self, offered: OfferedRequest, at: Nanos, done: bool) -> CompletedRequest {
         if !matches!(offered.owner, Owner::Session(_)) {
             self.give_back(offered.key.phase);
         }
         self.resolved_last = at;
-        Resolved { owner: offered.owner, at, done, unwritten: false }
+        CompletedRequest { owner: offered.owner, at, done, unwritten: false }
     }
 
     /// There is room for one more of `phase`.
@@ -370,15 +376,15 @@ impl<D: Driver> Exchanges<D> {
 
     /// The end of the run at `at`: what is unanswered stays open, with the time it waited. `sent_by` hears of sessions'
     /// requests that were sent, and when.
-    pub(crate) fn cut(
+    pub(crate) fn end_run(
         &mut self,
         at: Nanos,
         rec: &mut Recorder,
         mut sent_by: impl FnMut(&mut Recorder, u32, Nanos),
     ) {
-        self.connections.let_all_leave();
+        self.connections.flush_all();
         while let Some(outcome) = self.connections.outcomes.pop_front() {
-            if let Outcome::Sent(exchange, at) = outcome {
+            if let ConnectionOutcome::Sent(exchange, at) = outcome {
                 self.sent(exchange, at, rec);
             }
         }
@@ -386,8 +392,8 @@ impl<D: Driver> Exchanges<D> {
             if let (Owner::Session(session), Some(sent)) = (exchange.offered.owner, exchange.sent) {
                 sent_by(rec, session, sent);
             }
-            rec.cut(exchange.offered.key, at.since(exchange.offered.intended));
+            rec.left_open(exchange.offered.key, at.since(exchange.offered.intended));
         }
-        self.connections.tear_down(rec);
+        self.connections.close_all(rec);
     }
 }

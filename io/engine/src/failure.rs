@@ -1,12 +1,12 @@
 //! [`Failure`]: why a request was not answered, as the connection saw it.
 
-mod of_sessions;
+mod session_failures;
 
 use std::borrow::Cow;
 
-use wavetank_driver::{Driver, Ended, Errno};
+use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
-use wavetank_wire::h1::{Fault, FaultKind};
+use wavetank_wire::h1::{FaultKind, ParseError};
 
 /// Why a request was not answered.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(crate) const AFTER_CLOSE: Failure =
     Failure { class: ErrorClass::ClosedEarly, errno: None, detail: None, peer_closed: true, retry: false };
 
 /// A request ahead on the same connection failed, and took the connection with it.
-pub(crate) const BEHIND_A_FAILURE: Failure = Failure::of(ErrorClass::ClosedEarly);
+pub(crate) const BEHIND_A_FAILURE: Failure = Failure::new(ErrorClass::ClosedEarly);
 
 /// A body that a step looks into and that is longer than what is kept of one.
 pub(crate) const TOO_LONG_TO_LOOK: Failure =
@@ -44,7 +44,7 @@ pub(crate) const HANDSHAKE_TIMEOUT: Failure =
 
 impl Failure {
     /// A failure of `class`, nothing more known.
-    pub(crate) const fn of(class: ErrorClass) -> Self {
+    pub(crate) const fn new(class: ErrorClass) -> Self {
         Self { class, errno: None, detail: None, peer_closed: false, retry: false }
     }
 
@@ -56,7 +56,7 @@ impl Failure {
 
 impl Failure {
     /// In words: what the kernel said, or what exactly was wrong, or the class.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match (self.errno, &self.detail) {
             (Some(errno), _) => errno.to_string(),
             (None, Some(detail)) => detail.clone().into_owned(),
@@ -66,7 +66,7 @@ impl Failure {
 }
 
 /// Why a connection could not be opened.
-pub(crate) fn of_connect(errno: Errno) -> Failure {
+pub(crate) fn connect_failure(errno: Errno) -> Failure {
     let class = match errno.0 {
         libc::ECONNREFUSED => ErrorClass::ConnectRefused,
         // A connect is never answered by that: somebody listened, and reset it before we looked.
@@ -82,48 +82,50 @@ pub(crate) fn of_connect(errno: Errno) -> Failure {
         libc::EMFILE | libc::ENFILE => ErrorClass::NoFiles,
         _ => ErrorClass::Other,
     };
-    Failure { errno: Some(errno), ..Failure::of(class) }
+    Failure { errno: Some(errno), ..Failure::new(class) }
 }
 
 /// What an ended connection means for the request on it; `driver` knows what was wrong with TLS.
-pub(crate) fn of_end<D: Driver>(how: Ended, driver: &D) -> Failure {
+pub(crate) fn end_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
     match how {
-        Ended::Eof | Ended::Truncated => {
-            Failure { peer_closed: true, ..Failure::of(ErrorClass::ClosedEarly) }
+        CloseReason::Eof | CloseReason::Truncated => {
+            Failure { peer_closed: true, ..Failure::new(ErrorClass::ClosedEarly) }
         }
-        Ended::Broken(errno) => of_send(errno),
-        Ended::Tls => Failure { detail: driver.tls_fault().map(Cow::Owned), ..Failure::of(ErrorClass::Tls) },
+        CloseReason::Broken(errno) => send_failure(errno),
+        CloseReason::Tls => {
+            Failure { detail: driver.tls_fault().map(Cow::Owned), ..Failure::new(ErrorClass::Tls) }
+        }
     }
 }
 
 /// What it means that a connection broke, under a send or by itself.
-pub(crate) fn of_send(errno: Errno) -> Failure {
+pub(crate) fn send_failure(errno: Errno) -> Failure {
     let (class, peer_closed) = match errno.0 {
         libc::ECONNRESET | libc::EPIPE => (ErrorClass::Reset, true),
         libc::ETIMEDOUT => (ErrorClass::RequestTimeout, false),
         libc::EHOSTUNREACH | libc::ENETUNREACH => (ErrorClass::ConnectUnreachable, false),
         _ => (ErrorClass::Other, false),
     };
-    Failure { errno: Some(errno), peer_closed, ..Failure::of(class) }
+    Failure { errno: Some(errno), peer_closed, ..Failure::new(class) }
 }
 
 /// What it means that a connection ended within the TLS handshake: it could not be opened, and TLS is where it
 /// ended, whoever ended it and by what means.
-pub(crate) fn of_handshake<D: Driver>(how: Ended, driver: &D) -> Failure {
+pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
     match how {
-        Ended::Eof | Ended::Truncated => {
+        CloseReason::Eof | CloseReason::Truncated => {
             Failure::detailed(ErrorClass::Tls, "the target closed the connection in the TLS handshake")
         }
-        Ended::Broken(errno) => Failure {
+        CloseReason::Broken(errno) => Failure {
             detail: Some(Cow::Owned(format!("the connection broke in the TLS handshake: {errno}"))),
-            ..Failure::of(ErrorClass::Tls)
+            ..Failure::new(ErrorClass::Tls)
         },
-        Ended::Tls => of_end(how, driver),
+        CloseReason::Tls => end_failure(how, driver),
     }
 }
 
 /// What a fault of the answer means.
-pub(crate) fn of_fault(fault: Fault) -> Failure {
+pub(crate) fn protocol_failure(fault: ParseError) -> Failure {
     let class = match fault.kind {
         FaultKind::BodyLimit => ErrorClass::BodyLimit,
         FaultKind::Protocol => ErrorClass::Protocol,

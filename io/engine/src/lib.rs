@@ -8,53 +8,55 @@
 //! Beside the load, [`alone`] walks one user through a journey and waits for every answer: what a run does before and
 //! after, the probe, `wavetank try`.
 
-mod alone;
 mod budget;
 mod collector;
+mod completed;
+mod conn_io;
+mod conn_slot;
+mod connection_demand;
 mod connections;
 mod exchange;
+mod exchange_buffers;
 mod failure;
-mod flights;
-mod gathering;
-mod letters;
+mod load_config;
+mod load_namespace;
 mod logs;
-mod manner;
-mod means;
-mod meeting_places;
 mod messages;
 mod offered;
-mod opening;
 mod outbox;
 mod pacer;
-mod passing;
-mod place;
 mod pool;
+mod preconnect;
 mod preface;
 mod probe;
+mod reconnect;
 mod recorder;
-mod reopening;
+mod rendezvous;
+mod rendezvous_waiters;
+mod request_flags;
+mod request_queue;
 mod requests;
-mod resolved;
 mod samples;
-mod seat;
 mod sessions;
+mod single_user;
 mod slab;
 mod sleeper;
+mod slot_allocator;
 mod sources;
-mod talk;
 mod threads;
 mod users;
-mod vacant;
 mod worker;
 
-pub use alone::{
-    Alone, AloneLimits, Early, Handshake, Happened, Opened, SentRequest, StepFailure, Trouble, Walked,
-    WholeAnswer, Why,
+pub use collector::{Collector, HostInterval};
+pub use load_config::LoadConfig;
+pub use load_namespace::LoadNamespace;
+pub use messages::{
+    Change, Command, EndOfRun, LogLine, Message, RequestTimes, Sample, SealedInterval, SlowSample,
 };
-pub use collector::{Collector, Merged};
-pub use means::Means;
-pub use messages::{Change, Command, EndOfRun, LogLine, Message, Sample, SealedInterval, Slow, Times};
-pub use place::Place;
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
+pub use single_user::{
+    EarlyEnd, FullResponse, Handshake, Opened, RequestCause, RequestFailure, SentRequest, SingleUser,
+    SingleUserLimits, StepFailure, TraceEvent, WalkResult,
+};
 pub use sources::SourcePorts;
 pub use threads::{LoadThreads, run_here};

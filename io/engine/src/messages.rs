@@ -27,7 +27,7 @@ pub enum Command {
     Finish(Nanos),
     /// Connections opened from now on go to these addresses, in turn: for each target of the plan its own, none where
     /// they stay what they were. What is open stays.
-    Lead(Arc<[Vec<SocketAddr>]>),
+    UpdateAddresses(Arc<[Vec<SocketAddr>]>),
 }
 
 /// A new load for the phase that runs at the instant of the change.
@@ -70,7 +70,7 @@ pub struct SealedInterval {
     /// Lines that they logged beyond these.
     pub logs_untold: u64,
     /// Answers that have become some of the slowest of their step on this thread.
-    pub slow: Vec<Slow>,
+    pub slow: Vec<SlowSample>,
     /// What the counters hold as open differs from what is under way: a defect, never ignored.
     pub accounting: Option<String>,
 }
@@ -97,7 +97,7 @@ pub struct LogLine {
 
 /// The times of a done request: its intended instant, the others in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Times {
+pub struct RequestTimes {
     /// When the plan wanted it.
     pub intended: Nanos,
     /// complete − intended.
@@ -114,11 +114,11 @@ pub struct Times {
 
 /// One answered request, as an example of the slowest.
 #[derive(Clone, Copy, Debug)]
-pub struct Slow {
+pub struct SlowSample {
     /// What it was counted under.
     pub key: Key,
     /// How long everything took.
-    pub times: Times,
+    pub times: RequestTimes,
     /// The answer's status.
     pub status: u16,
 }

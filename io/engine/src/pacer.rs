@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use wavetank_pace::{ScenarioChoice, Schedule, ScheduleSpec, Share, Starts};
+use wavetank_pace::{Partition, PopulationSchedule, Schedule, ScheduleSpec, WeightedScenarios};
 use wavetank_plan::constants::INTERVAL;
 use wavetank_plan::{Key, Nanos, Phase, Plan};
 
-use crate::offered::{Offered, Owner};
+use crate::offered::{OfferedRequest, Owner};
 use crate::users::Users;
 
 /// The instants of one load thread's plan. The plan speaks of the run's clock; all instants that go in and out
@@ -17,7 +17,7 @@ pub(crate) struct Pacer {
     phases: Vec<PhasePace>,
     tracks: Vec<TrackPace>,
     /// Offered and not begun yet, in order of their intended instant.
-    pub(crate) ready: VecDeque<Offered>,
+    pub(crate) ready: VecDeque<OfferedRequest>,
     /// Instants at which an interval must end though no second does: begin and end of phases.
     edges: Vec<Nanos>,
     /// Nothing that is intended then or later is wanted.
@@ -27,14 +27,14 @@ pub(crate) struct Pacer {
 struct PhasePace {
     start: Nanos,
     end: Option<Nanos>,
-    scenario: ScenarioChoice,
+    scenario: WeightedScenarios,
     /// Of the open model; in any other users pace themselves.
     arrivals: Option<Box<Schedule>>,
 }
 
 /// When users of a track start and leave.
 struct TrackPace {
-    starts: Starts,
+    starts: PopulationSchedule,
     /// Starts of its phases, at which those who left before their time come again, the next one first.
     joins: VecDeque<Nanos>,
     /// When those who hold connections let go of them.
@@ -57,17 +57,17 @@ impl Pacer {
     }
 
     /// The run's clock begins at `zero`.
-    pub(crate) fn new(plan: &Plan, share: Share, zero: Nanos) -> Self {
+    pub(crate) fn new(plan: &Plan, share: Partition, zero: Nanos) -> Self {
         let mut edges = Vec::new();
         let mut phases = Vec::new();
         for (index, phase) in (0_u16..).zip(&plan.phases) {
             edges.push(phase.start);
             edges.extend(phase.end());
-            let arrivals = ScheduleSpec::of_phase(plan.seed, index, phase, share);
+            let arrivals = ScheduleSpec::for_phase(plan.seed, index, phase, share);
             phases.push(PhasePace {
                 start: phase.start,
                 end: phase.end(),
-                scenario: ScenarioChoice::of_sessions(&phase.mix, plan.seed, index),
+                scenario: WeightedScenarios::for_sessions(&phase.mix, plan.seed, index),
                 arrivals: arrivals.map(|spec| Box::new(Schedule::new(spec))),
             });
         }
@@ -76,7 +76,7 @@ impl Pacer {
         let tracks = plan.tracks();
         let tracks = tracks.iter().map(|track| {
             let phases = || track.phases.iter().map(|&phase| &plan.phases[usize::from(phase)]);
-            let starts = Starts::new(phases(), Users::share(plan, track, share));
+            let starts = PopulationSchedule::new(phases(), Users::share(plan, track, share));
             let over = phases().next_back().and_then(Phase::end).filter(|_| track.hold);
             let joins = phases().map(|phase| phase.start).collect();
             let mut track = TrackPace { starts, joins, over, next: None };
@@ -106,10 +106,10 @@ impl Pacer {
                 && schedule.peek().is_some_and(|at| at < limit)
             {
                 let arrival = schedule.pop()?;
-                let scenario = phase.scenario.of(|| arrival.index);
+                let scenario = phase.scenario.pick(|| arrival.index);
                 let key = Key { phase: index, scenario, step: 0 };
                 let intended = arrival.at + zero;
-                let offered = Offered { key, intended, owner: Owner::Arrival };
+                let offered = OfferedRequest { key, intended, owner: Owner::Arrival };
                 return Some(Due::Arrival(offered, arrival.index));
             }
         }
@@ -121,7 +121,7 @@ impl Pacer {
     pub(crate) fn is_over(&self, now: Nanos, users_used_up: impl Fn(usize) -> bool) -> bool {
         self.phases.iter().enumerate().all(|(index, phase)| {
             let used_up = match &phase.arrivals {
-                Some(schedule) => schedule.is_used_up(),
+                Some(schedule) => schedule.is_exhausted(),
                 None => phase.start + self.zero <= now && users_used_up(index),
             };
             used_up || phase.end.is_some_and(|end| end + self.zero <= now)
@@ -129,7 +129,7 @@ impl Pacer {
     }
 
     /// Whether any phase goes on after `at`, or is still to come.
-    pub(crate) fn goes_on_after(&self, at: Nanos) -> bool {
+    pub(crate) fn has_load_after(&self, at: Nanos) -> bool {
         self.phases.iter().any(|phase| phase.end.is_none_or(|end| end + self.zero > at))
     }
 
@@ -146,7 +146,7 @@ impl Pacer {
     }
 
     /// The load ends at `at`, before its time.
-    pub(crate) fn end_at(&mut self, at: Nanos) {
+    pub(crate) fn cut_off_at(&mut self, at: Nanos) {
         self.ends_at = self.ends_at.min(at);
     }
 
@@ -162,12 +162,12 @@ impl Pacer {
 
     /// `instant` on the run's clock.
     #[inline]
-    pub(crate) fn on_run_clock(&self, instant: Nanos) -> Nanos {
+    pub(crate) fn to_run_time(&self, instant: Nanos) -> Nanos {
         instant - self.zero
     }
 
     /// The run's `instant` on the thread's clock.
-    pub(crate) fn on_thread_clock(&self, instant: Nanos) -> Nanos {
+    pub(crate) fn to_thread_time(&self, instant: Nanos) -> Nanos {
         instant.after(self.zero)
     }
 
@@ -184,7 +184,7 @@ impl Pacer {
 #[derive(Clone, Copy)]
 pub(crate) enum Due {
     /// An arrival of the open model, and its number within its phase.
-    Arrival(Offered, u64),
+    Arrival(OfferedRequest, u64),
     /// From that instant on this many of the thread's users of a track are wanted.
     Wanted { track: u16, at: Nanos, users: u64 },
     /// Those of a track who hold connections let go of them.

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use wavetank_plan::Nanos;
 
-use crate::flights::Flight;
-use crate::seat::{NOT_IDLE, Seat};
+use crate::conn_slot::{ConnSlot, NOT_IDLE};
+use crate::request_queue::QueuedRequest;
 
 /// Where requests wait that time out after different times, their queue is looked through at most this often.
 const LOOK_THROUGH: Nanos = Nanos::from_millis(10);
@@ -17,17 +17,17 @@ const LOOK_THROUGH: Nanos = Nanos::from_millis(10);
 pub(crate) struct Pool {
     /// So many more connections may be opened.
     room: u32,
-    shelves: Vec<Shelf>,
+    shelves: Vec<TargetPool>,
     /// Somebody waits for a target, and every connection goes to others.
     starved: bool,
 }
 
 /// What there is for one target.
-struct Shelf {
+struct TargetPool {
     /// Seats with an open connection and nothing to do, most recently used last.
     idle: Vec<u32>,
     /// In the order of their coming.
-    waiting: VecDeque<Flight>,
+    waiting: VecDeque<QueuedRequest>,
     /// Not all of them time out in the order of their coming.
     mixed: bool,
     /// Connections being opened.
@@ -39,7 +39,7 @@ struct Shelf {
 impl Pool {
     /// At most `most` connections to `targets` targets.
     pub(crate) fn new(most: u32, targets: usize) -> Self {
-        let shelf = || Shelf {
+        let shelf = || TargetPool {
             idle: Vec::new(),
             waiting: VecDeque::new(),
             mixed: false,
@@ -50,13 +50,13 @@ impl Pool {
     }
 
     #[inline]
-    fn shelf(&mut self, target: u16) -> &mut Shelf {
+    fn shelf(&mut self, target: u16) -> &mut TargetPool {
         &mut self.shelves[usize::from(target)]
     }
 
     /// A seat that can send to `target` at once.
     #[inline]
-    pub(crate) fn take_idle(&mut self, target: u16, seats: &mut [Seat]) -> Option<u32> {
+    pub(crate) fn take_idle(&mut self, target: u16, seats: &mut [ConnSlot]) -> Option<u32> {
         let seat = self.shelf(target).idle.pop()?;
         seats[seat as usize].idle_at = NOT_IDLE;
         Some(seat)
@@ -64,7 +64,7 @@ impl Pool {
 
     /// An open seat has nothing to do.
     #[inline]
-    pub(crate) fn put_idle(&mut self, seat: u32, entry: &mut Seat) {
+    pub(crate) fn put_idle(&mut self, seat: u32, entry: &mut ConnSlot) {
         if entry.idle_at == NOT_IDLE {
             let idle = &mut self.shelf(entry.target).idle;
             entry.idle_at = u32::try_from(idle.len()).expect("fewer seats than 2^32");
@@ -73,7 +73,7 @@ impl Pool {
     }
 
     /// A seat's connection has ended: it is idle no longer.
-    pub(crate) fn take_off(&mut self, seat: u32, seats: &mut [Seat]) {
+    pub(crate) fn unlink(&mut self, seat: u32, seats: &mut [ConnSlot]) {
         let entry = &mut seats[seat as usize];
         if !entry.is_idle() {
             return;
@@ -100,7 +100,7 @@ impl Pool {
     }
 
     /// A connection is gone.
-    pub(crate) fn give_room(&mut self) {
+    pub(crate) fn connection_closed(&mut self) {
         self.room += 1;
     }
 
@@ -115,7 +115,7 @@ impl Pool {
     }
 
     /// A target for which more requests wait than connections are coming: the one whose first has waited longest.
-    pub(crate) fn wanted(&self) -> Option<u16> {
+    pub(crate) fn next_target_to_dial(&self) -> Option<u16> {
         let wanted =
             (0_u16..).zip(&self.shelves).filter(|(_, shelf)| (shelf.opening as usize) < shelf.waiting.len());
         wanted
@@ -135,17 +135,17 @@ impl Pool {
     }
 
     /// The target whose first request has waited longer than that of `target`, if every connection goes to others.
-    pub(crate) fn more_urgent(&self, target: u16) -> Option<u16> {
+    pub(crate) fn longest_waiting_other(&self, target: u16) -> Option<u16> {
         let mine =
             self.shelves[usize::from(target)].waiting.front().map_or(Nanos::MAX, |flight| flight.deadline);
-        let wanted = self.wanted().filter(|&wanted| wanted != target)?;
+        let wanted = self.next_target_to_dial().filter(|&wanted| wanted != target)?;
         let first = self.shelves[usize::from(wanted)].waiting.front()?;
         (first.deadline < mine).then_some(wanted)
     }
 
     /// A request waits for any seat; one that is tried again, ahead of all others. Its deadline, where a timer is to be
     /// set for it.
-    pub(crate) fn wait(&mut self, flight: Flight) -> Option<Nanos> {
+    pub(crate) fn wait(&mut self, flight: QueuedRequest) -> Option<Nanos> {
         let shelf = self.shelf(flight.target);
         if flight.again {
             shelf.mixed |= shelf.waiting.front().is_some_and(|first| first.deadline < flight.deadline);
@@ -163,7 +163,7 @@ impl Pool {
 
     /// The request that has waited longest for `target`.
     #[inline]
-    pub(crate) fn take_waiting(&mut self, target: u16) -> Option<Flight> {
+    pub(crate) fn take_waiting(&mut self, target: u16) -> Option<QueuedRequest> {
         self.shelf(target).waiting.pop_front()
     }
 
@@ -174,7 +174,7 @@ impl Pool {
         target: u16,
         fired: Nanos,
         now: Nanos,
-        mut up: impl FnMut(Flight, bool),
+        mut up: impl FnMut(QueuedRequest, bool),
     ) -> Option<Nanos> {
         let shelf = self.shelf(target);
         if shelf.armed != fired {
@@ -212,27 +212,27 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manner::Manner;
+    use crate::request_flags::RequestFlags;
     use crate::slab::Slab;
 
-    fn flight(slab: &mut Slab<()>, target: u16, deadline: i64) -> Flight {
+    fn flight(slab: &mut Slab<()>, target: u16, deadline: i64) -> QueuedRequest {
         let exchange = slab.insert(());
-        let (deadline, manner) = (Nanos(deadline), Manner::default());
-        Flight { exchange, deadline, scenario: 0, step: 0, again: false, target, manner }
+        let (deadline, manner) = (Nanos(deadline), RequestFlags::default());
+        QueuedRequest { exchange, deadline, scenario: 0, step: 0, again: false, target, manner }
     }
 
     #[test]
     fn who_closes_while_idle_is_taken_from_the_middle() {
         let (mut pool, mut seats) = (Pool::new(4, 2), Vec::new());
         for seat in 0..4 {
-            let mut entry = Seat::new();
+            let mut entry = ConnSlot::new();
             (entry.target, entry.idle_at) = (u16::from(seat == 3), NOT_IDLE);
             pool.put_idle(seat, &mut entry);
             pool.put_idle(seat, &mut entry);
             seats.push(entry);
         }
-        pool.take_off(0, &mut seats);
-        pool.take_off(0, &mut seats);
+        pool.unlink(0, &mut seats);
+        pool.unlink(0, &mut seats);
         let mut taken: Vec<_> = std::iter::from_fn(|| pool.take_idle(0, &mut seats)).collect();
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
@@ -267,8 +267,11 @@ mod tests {
             pool.wait(flight);
         }
         pool.set_starved(true);
-        assert_eq!((pool.wanted(), pool.more_urgent(0), pool.more_urgent(1)), (Some(1), Some(1), None));
+        assert_eq!(
+            (pool.next_target_to_dial(), pool.longest_waiting_other(0), pool.longest_waiting_other(1)),
+            (Some(1), Some(1), None)
+        );
         pool.opening(1);
-        assert_eq!((pool.wanted(), pool.is_starved()), (Some(0), true));
+        assert_eq!((pool.next_target_to_dial(), pool.is_starved()), (Some(0), true));
     }
 }

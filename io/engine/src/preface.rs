@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use wavetank_driver::{Ends, Errno};
+use wavetank_driver::{ConnAddresses, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{Plan, ProxyProtocol};
@@ -40,17 +40,17 @@ impl Preface {
 
     /// Whether any connection begins with something.
     #[inline]
-    pub(crate) const fn is_any(&self) -> bool {
+    pub(crate) const fn is_needed(&self) -> bool {
         self.any
     }
 
     /// Whether a driver must know the ends of connections.
-    pub(crate) const fn asks_ends(&self) -> bool {
+    pub(crate) const fn needs_addresses(&self) -> bool {
         self.header.is_some()
     }
 
     /// Whether a tunnel to `target` must be opened.
-    pub(crate) fn asks_tunnel(&self, target: u16) -> bool {
+    pub(crate) fn needs_tunnel(&self, target: u16) -> bool {
         !self.connects[usize::from(target)].is_empty()
     }
 
@@ -61,12 +61,12 @@ impl Preface {
     pub(crate) fn bytes(
         &self,
         target: u16,
-        ends: impl FnOnce() -> Result<Ends, Errno>,
+        ends: impl FnOnce() -> Result<ConnAddresses, Errno>,
     ) -> Result<Vec<u8>, Failure> {
         let connect = &self.connects[usize::from(target)];
         let mut bytes = Vec::with_capacity(PROXY_HEADER_BYTES_MAX + connect.len());
         if let Some(version) = self.header {
-            let Ends { own, peer } = ends().map_err(of_ends)?;
+            let ConnAddresses { own, peer } = ends().map_err(of_ends)?;
             match version {
                 ProxyProtocol::V1 => proxy_header_v1(&mut bytes, own, peer),
                 ProxyProtocol::V2 => proxy_header_v2(&mut bytes, own, peer),
@@ -93,8 +93,8 @@ fn connect(plan: &Plan, target: &wavetank_plan::Target) -> Vec<u8> {
 /// The peer may be gone before it can be asked who it is.
 fn of_ends(errno: Errno) -> Failure {
     match errno.0 {
-        libc::ENOTCONN | libc::EINVAL => Failure::of(ErrorClass::Reset),
-        _ => failure::of_connect(errno),
+        libc::ENOTCONN | libc::EINVAL => Failure::new(ErrorClass::Reset),
+        _ => failure::connect_failure(errno),
     }
 }
 
@@ -112,16 +112,16 @@ pub(crate) fn tunnel_reader() -> ResponseReader {
 /// Where it never will be.
 pub(crate) fn read_tunnel(reader: &mut ResponseReader, bytes: &[u8]) -> Result<bool, Failure> {
     let progress = reader.read(bytes, &mut ()).map_err(|fault| {
-        let Failure { class, detail, .. } = failure::of_fault(fault);
+        let Failure { class, detail, .. } = failure::protocol_failure(fault);
         let detail = detail.map(|detail| Cow::Owned(format!("the proxy's answer to CONNECT: {detail}")));
-        Failure { detail, ..Failure::of(class) }
+        Failure { detail, ..Failure::new(class) }
     })?;
     let Some(answer) = progress.answer else { return Ok(false) };
     if !(200..300).contains(&answer.status) {
         let phrase = reason_phrase(answer.status);
         let space = if phrase.is_empty() { "" } else { " " };
         let detail = format!("the proxy answered CONNECT with {}{space}{phrase}", answer.status);
-        return Err(Failure { detail: Some(Cow::Owned(detail)), ..Failure::of(ErrorClass::ConnectRefused) });
+        return Err(Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(ErrorClass::ConnectRefused) });
     }
     if progress.consumed < bytes.len() { Err(TUNNEL_SURPLUS) } else { Ok(true) }
 }
@@ -132,7 +132,7 @@ pub(crate) fn tunnel_ended(failure: &Failure) -> Failure {
         Some(errno) => Cow::Owned(format!("the connection broke before the proxy answered CONNECT: {errno}")),
         None => Cow::Borrowed("the proxy closed the connection instead of answering CONNECT"),
     };
-    Failure { detail: Some(detail), ..Failure::of(failure.class) }
+    Failure { detail: Some(detail), ..Failure::new(failure.class) }
 }
 
 #[cfg(test)]

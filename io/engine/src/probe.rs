@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{Clock, Driver, Epoll, Errno, Features, TlsClient, Uring};
-use wavetank_journey::StepWork;
+use wavetank_journey::CompiledStep;
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Close, EngineChoice, HttpVersion, Nanos, Plan};
 use wavetank_wire::h1::{ResponseHead, ResponseSink, Version};
 
-use crate::alone::{Broken, Caller, Handshake, Line};
-use crate::means::Way;
+use crate::load_config::OutboundConfig;
+use crate::single_user::{Connector, Handshake, RequestError, SingleConnection};
 use crate::sources::SourcePorts;
 
 /// Most of the body that is kept; the rest is counted.
@@ -20,7 +20,7 @@ const BODY_KEPT_BYTES: usize = 1 << 20;
 pub struct Probe<'a> {
     plan: &'a Plan,
     clock: Clock,
-    way: Way,
+    way: OutboundConfig,
 }
 
 /// An answer, with instants on the clock the probe was given.
@@ -89,7 +89,7 @@ impl<'a> Probe<'a> {
         ports: SourcePorts,
         tls: Option<Arc<TlsClient>>,
     ) -> Self {
-        Self { plan, clock, way: Way { ports, features, tls } }
+        Self { plan, clock, way: OutboundConfig { ports, features, tls } }
     }
 
     /// Connect, send, and wait for the whole answer, within the plan's timeouts; given up once `cancelled`
@@ -102,15 +102,15 @@ impl<'a> Probe<'a> {
     }
 
     fn run_over<D: Driver>(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
-        let request = StepWork::new(&self.plan.scenarios[0].steps[0], self.plan, false)
+        let request = CompiledStep::new(&self.plan.scenarios[0].steps[0], self.plan, false)
             .expect("the plan's scenarios were compiled before it is probed");
         let bytes = request.as_fixed().expect("a run of one URL sends the same always");
-        let mut caller = Caller::new(self.plan, self.clock, self.way.clone(), cancelled);
+        let mut caller = Connector::new(self.plan, self.clock, self.way.clone(), cancelled);
         let begun = self.clock.now();
         let deadline = begun.after(self.plan.http.timeout);
         let no = |broken| self.failed(broken, request.target, begun);
         let open_until = begun.after(self.plan.http.connect_timeout).min(deadline);
-        let mut line: Line<D> = caller.open(request.target, open_until).map_err(no)?;
+        let mut line: SingleConnection<D> = caller.open(request.target, open_until).map_err(no)?;
         let mut sink = Keep {
             head: Vec::new(),
             version: HttpVersion::Http11,
@@ -141,12 +141,14 @@ impl<'a> Probe<'a> {
         })
     }
 
-    fn failed(&self, broken: Broken, target: u16, begun: Nanos) -> ProbeFailure {
+    fn failed(&self, broken: RequestError, target: u16, begun: Nanos) -> ProbeFailure {
         ProbeFailure {
-            address: broken.address.unwrap_or(self.plan.way_to(&self.plan.targets[usize::from(target)])[0]),
+            address: broken
+                .address
+                .unwrap_or(self.plan.connect_addresses(&self.plan.targets[usize::from(target)])[0]),
             class: broken.failure.class,
             errno: broken.failure.errno,
-            detail: broken.failure.words(),
+            detail: broken.failure.message(),
             sent: broken.sent,
             waited: self.clock.now() - begun,
             seen: broken.seen,

@@ -3,13 +3,13 @@
 mod journeys;
 mod slowest;
 
-use wavetank_driver::{Alpn, Secured, thread_cpu_ns};
+use wavetank_driver::{Alpn, HandshakeInfo, thread_cpu_ns};
 use wavetank_measure::{
-    Agreed, DropReason, ErrorClass, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth,
+    DropReason, ErrorClass, HandshakeParams, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadStats,
 };
 use wavetank_plan::{Key, Nanos, Plan};
 
-use crate::messages::{Slow, Times};
+use crate::messages::{RequestTimes, SlowSample};
 
 /// What happened on this thread since the last seal. Only the load thread touches it.
 pub(crate) struct Recorder {
@@ -19,7 +19,7 @@ pub(crate) struct Recorder {
     steps: usize,
     targets: usize,
     thread: u16,
-    health: ThreadHealth,
+    health: ThreadStats,
     cpu_ns_before: u64,
     bytes_sent_before: u64,
     late_tolerance: u64,
@@ -30,11 +30,11 @@ pub(crate) struct Recorder {
     connected_peak: u64,
     users: u64,
     /// What sessions have and requests have not.
-    journeys: journeys::Places,
+    journeys: journeys::SeriesIndex,
     slowest: slowest::Slowest,
     empty: Interval,
     /// What the last handshake agreed on: most often the next one agrees on the same.
-    agreed: Option<(Secured, Agreed)>,
+    agreed: Option<(HandshakeInfo, HandshakeParams)>,
 }
 
 impl Recorder {
@@ -52,7 +52,7 @@ impl Recorder {
             steps,
             targets: plan.targets.len(),
             thread,
-            health: ThreadHealth { thread, ..ThreadHealth::default() },
+            health: ThreadStats { thread, ..ThreadStats::default() },
             cpu_ns_before: thread_cpu_ns(),
             bytes_sent_before: 0,
             late_tolerance: plan.late_tolerance.0.unsigned_abs(),
@@ -61,7 +61,7 @@ impl Recorder {
             connected: 0,
             connected_peak: 0,
             users: 0,
-            journeys: journeys::Places::new(plan),
+            journeys: journeys::SeriesIndex::new(plan),
             slowest: slowest::Slowest::new(plan, steps),
             empty,
             agreed: None,
@@ -140,7 +140,7 @@ impl Recorder {
     /// A full answer as expected.
     #[expect(clippy::inline_always, reason = "one caller for each driver; a call costs more than its work")]
     #[inline(always)]
-    pub(crate) fn done(&mut self, key: Key, times: Times, status: u16) {
+    pub(crate) fn done(&mut self, key: Key, times: RequestTimes, status: u16) {
         // Found once: this is done for every request.
         let place = self.index(key);
         let step = &mut self.now.steps[place];
@@ -153,13 +153,13 @@ impl Recorder {
         phase.ttfb.record(times.ttfb);
         phase.transfer.record(times.transfer);
         self.open[place] -= 1;
-        if self.slowest.wants(place, times.response) {
+        if self.slowest.would_keep(place, times.response) {
             self.slowest.keep(place, key, times, status);
         }
     }
 
     /// The slowest answers of each step that have become so since the last call.
-    pub(crate) fn take_slowest(&mut self) -> Vec<Slow> {
+    pub(crate) fn take_slowest(&mut self) -> Vec<SlowSample> {
         self.slowest.take()
     }
 
@@ -181,7 +181,7 @@ impl Recorder {
     }
 
     /// The run ends with the request unanswered: it stays open, and its time counts as censored.
-    pub(crate) fn cut(&mut self, key: Key, waited: u64) {
+    pub(crate) fn left_open(&mut self, key: Key, waited: u64) {
         self.step(key).response.record(waited);
     }
 
@@ -229,7 +229,7 @@ impl Recorder {
     }
 
     /// A TLS handshake was completed in `ns`.
-    pub(crate) fn secured(&mut self, phase: u16, target: u16, ns: u64, secured: Option<&Secured>) {
+    pub(crate) fn secured(&mut self, phase: u16, target: u16, ns: u64, secured: Option<&HandshakeInfo>) {
         let index = self.target_index(phase, target);
         let series = &mut self.now.targets[index];
         series.tls.record(ns);
@@ -293,14 +293,14 @@ impl Recorder {
 
     /// The thread stood still for so long while it was to sleep or to come back at once: a turn as bad as one that
     /// worked as long, though nothing kept it busy.
-    pub(crate) fn stood_still(&mut self, ns: u64) {
+    pub(crate) fn stalled(&mut self, ns: u64) {
         self.health.turns += 1;
         self.health.stalled_turns += u64::from(ns > self.late_tolerance);
         self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
     }
 
     /// When the interval under way began.
-    pub(crate) const fn began(&self) -> Nanos {
+    pub(crate) const fn interval_start(&self) -> Nanos {
         self.now.from
     }
 
@@ -339,15 +339,15 @@ impl Recorder {
         // An experiment has many keys, and few of them in one second.
         sealed.steps.retain(|series| *series != StepSeries { key: series.key, ..StepSeries::default() });
         sealed.threads.push(self.health);
-        self.health = ThreadHealth { thread: self.thread, ..ThreadHealth::default() };
+        self.health = ThreadStats { thread: self.thread, ..ThreadStats::default() };
         sealed
     }
 }
 
 /// What a handshake agreed on, as it is counted.
-fn agreed(secured: &Secured) -> Agreed {
+fn agreed(secured: &HandshakeInfo) -> HandshakeParams {
     let alpn = secured.alpn.as_ref().map(Alpn::as_str);
-    Agreed {
+    HandshakeParams {
         version: secured.version.to_owned(),
         cipher: secured.cipher.to_owned(),
         group: secured.group.unwrap_or_default().to_owned(),

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use wavetank_journey::{Journeys, StepWork};
+use wavetank_journey::{CompiledStep, Journeys};
 use wavetank_plan::Nanos;
 
-use crate::manner::Manner;
+use crate::request_flags::RequestFlags;
 
 /// One step's request as it goes over the wire.
-pub(crate) struct Rendered {
+pub(crate) struct RenderedRequest {
     /// What is sent, unless a session has something of its own to say.
     pub(crate) bytes: Arc<[u8]>,
     /// What is to be known of it and its answer.
-    pub(crate) manner: Manner,
+    pub(crate) manner: RequestFlags,
     /// Index into the plan's targets.
     pub(crate) target: u16,
     /// From *begun* to *complete*.
@@ -21,27 +21,27 @@ pub(crate) struct Rendered {
 
 /// All steps' requests, by scenario and step.
 pub(crate) struct Requests {
-    scenarios: Vec<Vec<Rendered>>,
+    scenarios: Vec<Vec<RenderedRequest>>,
 }
 
 impl Requests {
     pub(crate) fn render(journeys: &Journeys) -> Self {
         let scenarios = journeys.scenarios.iter();
-        let scenarios = scenarios.map(|journey| journey.steps.iter().map(Rendered::of).collect());
+        let scenarios = scenarios.map(|journey| journey.steps.iter().map(RenderedRequest::of).collect());
         Self { scenarios: scenarios.collect() }
     }
 
     #[inline]
-    pub(crate) fn get(&self, scenario: u16, step: u16) -> &Rendered {
+    pub(crate) fn get(&self, scenario: u16, step: u16) -> &RenderedRequest {
         &self.scenarios[usize::from(scenario)][usize::from(step)]
     }
 }
 
-impl Rendered {
-    fn of(step: &StepWork) -> Self {
+impl RenderedRequest {
+    fn of(step: &CompiledStep) -> Self {
         Self {
             bytes: step.as_fixed().cloned().unwrap_or_default(),
-            manner: Manner::of_step(step),
+            manner: RequestFlags::from_step(step),
             target: step.target,
             timeout: step.timeout,
         }

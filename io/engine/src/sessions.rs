@@ -3,36 +3,36 @@
 //! Between those who decide when a session starts (pacer, users) and its requests (exchanges). Knows neither: it is
 //! told that a session begins and that a request of it came to its end, and says what is to be done next.
 
-mod answers;
-mod going;
-mod meeting;
+mod ending;
 mod numbering;
-mod parting;
-mod pausing;
+mod pauses;
+mod rendezvous;
+mod responses;
 mod stage;
+mod targeting;
 mod unique_rows;
 
 use std::sync::Arc;
 
-use wavetank_journey::{Identity, Journeys, Next, Session, Told};
-use wavetank_pace::{Share, TimerId, Timers};
+use wavetank_journey::{Identity, Journeys, Session, SessionAction, SessionEvent};
+use wavetank_pace::{Partition, TimerId, Timers};
 use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
 
-use crate::passing::sends_on_its_seat;
+use crate::connection_demand::uses_dedicated_slot;
 use crate::slab::{Id, Slab};
-pub(crate) use meeting::Met;
 use numbering::Numbering;
-use stage::Stage;
+pub(crate) use rendezvous::RendezvousState;
+use stage::RenderBuffers;
 pub(crate) use unique_rows::UniqueRows;
 
-pub(crate) use answers::Verdict;
+pub(crate) use responses::Verdict;
 
 /// Room is made ahead for so many users at most.
 const ROOM_MAX: u64 = 1 << 20;
 
 /// Whose session it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum SessionOwner {
     /// An arrival of the open model: its own.
     Arrival,
     /// A virtual user's.
@@ -41,7 +41,7 @@ pub(crate) enum Whose {
 
 /// What a session wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wants {
+pub(crate) enum SessionNeed {
     /// A request, counted under this.
     Request(Key),
     /// To be left alone until it says so: a timer runs.
@@ -55,7 +55,7 @@ pub(crate) enum Wants {
 /// A session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
-    pub(crate) whose: Whose,
+    pub(crate) whose: SessionOwner,
     /// What its requests were counted under.
     pub(crate) key: Key,
     /// It did nothing that takes time.
@@ -71,7 +71,7 @@ pub(crate) struct Ended {
 
 /// Which part of its journey a session is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum SessionStage {
     /// What a user does first.
     Before,
     /// The session itself.
@@ -84,18 +84,18 @@ enum Part {
 
 /// A session under way, or what its user keeps until the next one: he has one of these for as long as he stays, so that
 /// sessions ask for no memory.
-struct Live {
+struct SessionEntry {
     session: Session,
     key: Key,
-    whose: Whose,
-    part: Part,
+    whose: SessionOwner,
+    part: SessionStage,
     /// The step of the request under way.
     step: u16,
     /// It has done nothing that takes time.
     idle: bool,
     /// When it began.
     began: Nanos,
-    meets: Met,
+    meets: RendezvousState,
     /// The end of the pause it stands in, or of what its user waits for between two of them.
     timer: TimerId,
     /// A request of it is under way.
@@ -114,17 +114,17 @@ pub(crate) struct Sessions {
     plain_of_users: Vec<bool>,
     /// Not for all of them.
     any: bool,
-    slab: Slab<Live>,
+    slab: Slab<SessionEntry>,
     /// By user; empty where no user goes on a journey.
     users: Vec<Option<Id>>,
     /// Who pauses, and until when.
     pauses: Timers<Id>,
     /// Users between two sessions, and until when.
     parked: Timers<u32>,
-    stage: Stage,
+    stage: RenderBuffers,
     rows: UniqueRows,
     /// What a session said on its way, until somebody takes it.
-    said: Vec<Told>,
+    said: Vec<SessionEvent>,
     speaker: Key,
     /// Arrivals of the open model's phases before each phase, and users of the tracks before each track: what numbers
     /// them through.
@@ -144,14 +144,14 @@ impl Sessions {
     pub(crate) fn new(
         plan: Arc<Plan>,
         journeys: Journeys,
-        share: Share,
+        share: Partition,
         rows: UniqueRows,
         wall_zero_ms: u64,
     ) -> Self {
         let scenarios = journeys.scenarios.iter().zip(&plan.scenarios);
         let plain: Vec<bool> =
-            scenarios.map(|(journey, plan)| journey.is_plain() && is_alone(plan)).collect();
-        let of_user = |(scenario, plain): (u16, &bool)| *plain && sends_on_its_seat(&plan, scenario);
+            scenarios.map(|(journey, plan)| journey.is_single_fixed_request() && is_alone(plan)).collect();
+        let of_user = |(scenario, plain): (u16, &bool)| *plain && uses_dedicated_slot(&plan, scenario);
         let plain_of_users: Vec<bool> = (0_u16..).zip(&plain).map(of_user).collect();
         let on_journeys = |track: &wavetank_plan::Track| {
             track.mix.parts().iter().any(|&(scenario, _)| !plain_of_users[usize::from(scenario)])
@@ -165,7 +165,7 @@ impl Sessions {
             any: plain.contains(&false) || plain_of_users.contains(&false),
             plain,
             plain_of_users,
-            stage: Stage::new(&plan, &journeys, share, wall_zero_ms),
+            stage: RenderBuffers::new(&plan, &journeys, share, wall_zero_ms),
             rows,
             numbering: Numbering::new(&plan),
             plan,
@@ -192,7 +192,7 @@ impl Sessions {
 
     /// The same for a session of a user.
     #[inline]
-    pub(crate) fn is_plain_of_user(&self, scenario: u16) -> bool {
+    pub(crate) fn is_single_request_for_user(&self, scenario: u16) -> bool {
         !self.any || self.plain_of_users[usize::from(scenario)]
     }
 
@@ -203,7 +203,7 @@ impl Sessions {
 
     /// Whether there may be sessions that are more than one request.
     #[inline]
-    pub(crate) const fn is_any(&self) -> bool {
+    pub(crate) const fn has_multi_step(&self) -> bool {
         self.any
     }
 
@@ -221,9 +221,9 @@ impl Sessions {
     pub(crate) fn arrive(&mut self, key: Key, number: u64, now: Nanos) -> Id {
         let mut session = Session::default();
         let all = self.numbering.arrival(key.phase, number);
-        session.begin(Identity::of_arrival(key.phase, number).numbered(all));
+        session.begin(Identity::for_arrival(key.phase, number).with_global_number(all));
         let part = begin(&self.journeys, &self.rows, key, &mut session, (true, false));
-        self.slab.insert(Live::new(session, key, Whose::Arrival, part, now))
+        self.slab.insert(SessionEntry::new(session, key, SessionOwner::Arrival, part, now))
     }
 
     /// User `user` of the thread, number `number` of all of a track, begins his next session at `now`.
@@ -234,7 +234,7 @@ impl Sessions {
         }
         let (number, users) = self.numbering.user(of.0, of.1);
         let before = self.numbering.arrivals();
-        let identity = |pass| Identity::of_user(key.scenario, number, pass, users).ordered_after(before);
+        let identity = |pass| Identity::for_user(key.scenario, number, pass, users).offset_by(before);
         if let Some(id) = self.users[place]
             && let Some(live) = self.slab.get_mut(id)
         {
@@ -249,13 +249,13 @@ impl Sessions {
         let mut session = Session::default();
         session.begin(identity(0));
         let part = begin(&self.journeys, &self.rows, key, &mut session, (true, false));
-        let id = self.slab.insert(Live::new(session, key, Whose::User(user), part, now));
+        let id = self.slab.insert(SessionEntry::new(session, key, SessionOwner::User(user), part, now));
         self.users[place] = Some(id);
         id
     }
 
     /// The session of `user` that is under way.
-    pub(crate) fn of_user(&self, user: u32) -> Option<Id> {
+    pub(crate) fn for_user(&self, user: u32) -> Option<Id> {
         let id = (*self.users.get(user as usize)?)?;
         self.live(id).map(|_| id)
     }
@@ -266,61 +266,66 @@ impl Sessions {
     }
 
     /// Session `id`, if it is under way.
-    fn live(&self, id: Id) -> Option<&Live> {
-        self.slab.get(id).filter(|live| live.part != Part::Between)
+    fn live(&self, id: Id) -> Option<&SessionEntry> {
+        self.slab.get(id).filter(|live| live.part != SessionStage::Between)
     }
 
     /// What session `id` wants at `now`. `None`: there is no such session any more.
-    pub(crate) fn advance(&mut self, id: Id, now: Nanos) -> Option<Wants> {
+    pub(crate) fn advance(&mut self, id: Id, now: Nanos) -> Option<SessionNeed> {
         loop {
             let live = self.slab.get_mut(id)?;
             let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
             let program = match live.part {
-                Part::Before => &journey.before,
-                Part::Session => &journey.session,
-                Part::After | Part::Between => &journey.after,
+                SessionStage::Before => &journey.before,
+                SessionStage::Session => &journey.session,
+                SessionStage::After | SessionStage::Between => &journey.after,
             };
             let mut scene = self.stage.scene(now);
             let next = live.session.advance(program, &mut scene, now, &mut self.said);
-            live.idle &= matches!(next, Next::End { .. });
-            live.asks = matches!(next, Next::Request(_));
+            live.idle &= matches!(next, SessionAction::End { .. });
+            live.asks = matches!(next, SessionAction::Request(_));
             self.speaker = live.key;
             match next {
-                Next::Request(step) => {
+                SessionAction::Request(step) => {
                     live.step = step;
-                    return Some(Wants::Request(Key { step, ..live.key }));
+                    return Some(SessionNeed::Request(Key { step, ..live.key }));
                 }
-                Next::Pause(length) => {
+                SessionAction::Pause(length) => {
                     live.timer = self.pauses.insert(now.after(length), id);
-                    return Some(Wants::Nothing);
+                    return Some(SessionNeed::Nothing);
                 }
-                Next::GiveWay => {
+                SessionAction::GiveWay => {
                     live.timer = self.pauses.insert(now, id);
-                    return Some(Wants::Nothing);
+                    return Some(SessionNeed::Nothing);
                 }
-                Next::Wait(place) => return Some(Wants::Others(place)),
-                Next::End { run: true } => return self.end(id, true).map(Wants::End),
-                Next::End { run: false } => match live.part {
-                    Part::Before if !live.session.was_ended() => live.part = Part::Session,
-                    Part::Session if live.whose == Whose::Arrival => live.part = Part::After,
-                    Part::Before | Part::Session | Part::After | Part::Between => {
-                        return self.end(id, false).map(Wants::End);
+                SessionAction::Wait(place) => return Some(SessionNeed::Others(place)),
+                SessionAction::End { run: true } => return self.end(id, true).map(SessionNeed::End),
+                SessionAction::End { run: false } => match live.part {
+                    SessionStage::Before if !live.session.was_ended() => live.part = SessionStage::Session,
+                    SessionStage::Session if live.whose == SessionOwner::Arrival => {
+                        live.part = SessionStage::After
+                    }
+                    SessionStage::Before
+                    | SessionStage::Session
+                    | SessionStage::After
+                    | SessionStage::Between => {
+                        return self.end(id, false).map(SessionNeed::End);
                     }
                 },
             }
             // One part of it is done, and the next one begins.
-            live.session.turn_to_next();
+            live.session.enter_next_list();
         }
     }
 
     /// What the session that advanced last has said on its way.
     #[inline]
-    pub(crate) const fn said(&mut self) -> &mut Vec<Told> {
+    pub(crate) const fn events_mut(&mut self) -> &mut Vec<SessionEvent> {
         &mut self.said
     }
 
     /// What that session is counted under.
-    pub(crate) const fn speaker(&self) -> Key {
+    pub(crate) const fn events_key(&self) -> Key {
         self.speaker
     }
 
@@ -339,16 +344,16 @@ impl Sessions {
     /// Whose session it is, if a virtual user's.
     pub(crate) fn user(&self, id: Id) -> Option<u32> {
         match self.slab.get(id)?.whose {
-            Whose::User(user) => Some(user),
-            Whose::Arrival => None,
+            SessionOwner::User(user) => Some(user),
+            SessionOwner::Arrival => None,
         }
     }
 }
 
-impl Live {
+impl SessionEntry {
     /// One that begins at `began`.
-    fn new(session: Session, key: Key, whose: Whose, part: Part, began: Nanos) -> Self {
-        let meets = Met::Alone;
+    fn new(session: Session, key: Key, whose: SessionOwner, part: SessionStage, began: Nanos) -> Self {
+        let meets = RendezvousState::Alone;
         let (step, idle, asks, settled) = (0, true, false, false);
         Self { session, key, whose, part, step, idle, began, meets, timer: TimerId::default(), asks, settled }
     }
@@ -362,13 +367,13 @@ fn begin(
     key: Key,
     session: &mut Session,
     (first, settled): (bool, bool),
-) -> Part {
+) -> SessionStage {
     let journey = &journeys.scenarios[usize::from(key.scenario)];
     if first {
-        journey.admit(session);
+        journey.init_session(session);
     }
     rows.give(key.scenario, first, session);
-    if settled || journey.before.is_empty() { Part::Session } else { Part::Before }
+    if settled || journey.before.is_empty() { SessionStage::Session } else { SessionStage::Before }
 }
 
 /// Whether sessions of a scenario stand alone: neither does one wait for the one before it, nor does the end of the run
@@ -386,7 +391,7 @@ mod tests {
     #[test]
     fn a_user_who_thinks_stays_small() {
         // A million of them think at a time: with their timer's 32 bytes, and without variables.
-        let size = size_of::<Option<Live>>() + size_of::<Option<Id>>();
+        let size = size_of::<Option<SessionEntry>>() + size_of::<Option<Id>>();
         assert!(size <= 160, "{size} bytes");
     }
 }

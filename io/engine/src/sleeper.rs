@@ -5,7 +5,7 @@ use wavetank_plan::Nanos;
 /// Decides how long to sleep before an exact instant. The kernel wakes a thread late by tens of
 /// microseconds; so the sleep ends a margin early and the rest is spun. The margin follows the kernel's
 /// own lateness, so that no more is spun than needed.
-pub(crate) struct Sleeper {
+pub(crate) struct HybridSleep {
     /// Nothing where the thread does not spin.
     margin: Option<i64>,
     /// Where the last sleep was to end, if the margin is to learn from it.
@@ -26,7 +26,7 @@ const CALL_NS_MAX: u64 = 5_000;
 /// A sleep that ends so late is no matter of the kernel's timers, nor of one turn of another program.
 const STOOD_STILL_NS_MIN: u64 = 10_000_000;
 
-impl Sleeper {
+impl HybridSleep {
     /// An idle thread looks around at least this often: of its standing still no more is taken for sleep. It costs
     /// 50 wake-ups a second, which is nothing.
     pub(crate) const NAP: Nanos = Nanos::from_millis(20);
@@ -52,13 +52,13 @@ impl Sleeper {
     /// For one of `threads` on `cpus` (0: who knows). Where there are more threads than CPUs, whoever spins keeps the others
     /// from their instants, who wake the later, learn longer margins and spin for longer: 53 threads spent most
     /// of two CPUs on that. They sleep to the instant itself, and take it up as late as the kernel wakes them.
-    pub(crate) const fn one_of(threads: usize, cpus: usize) -> Self {
+    pub(crate) const fn for_thread(threads: usize, cpus: usize) -> Self {
         if cpus != 0 && threads > cpus { Self { margin: None, asked: None } } else { Self::spinning() }
     }
 
     /// Until when to sleep, given that `exact` must be met to the microsecond and `coarse` within a
     /// millisecond. An instant not after `now` means: do not sleep, spin.
-    pub(crate) fn until(&mut self, now: Nanos, exact: Option<Nanos>, coarse: Nanos) -> Nanos {
+    pub(crate) fn sleep_deadline(&mut self, now: Nanos, exact: Option<Nanos>, coarse: Nanos) -> Nanos {
         self.asked = None;
         let Some(exact) = exact else { return coarse };
         let Some(margin) = self.margin else { return exact.min(coarse) };
@@ -93,11 +93,11 @@ mod tests {
 
     /// A kernel that wakes late by each of `lateness` in turn: where does the margin settle?
     fn check(lateness: &[i64], expect: std::ops::RangeInclusive<i64>) {
-        let mut sleeper = Sleeper::spinning();
+        let mut sleeper = HybridSleep::spinning();
         let mut now = Nanos::ZERO;
         for turn in 0..200_000 {
             let exact = now.after(Nanos::from_millis(1));
-            let until = sleeper.until(now, Some(exact), Nanos::MAX);
+            let until = sleeper.sleep_deadline(now, Some(exact), Nanos::MAX);
             assert!(until < exact);
             now = Nanos(until.0 + lateness[turn % lateness.len()]);
             sleeper.woke(now);
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_wait_that_overshoots_its_end_by_far_stood_still() {
         let at = Nanos::from_millis;
-        let stood_still = |worked, until, after| Sleeper::stood_still(at(worked), at(until), at(after));
+        let stood_still = |worked, until, after| HybridSleep::stood_still(at(worked), at(until), at(after));
         assert_eq!(stood_still(0, 20, 1_020), Some(1_000_000_000));
         assert_eq!(stood_still(0, 20, 15), None, "something came");
         assert_eq!(stood_still(0, 20, 29), None, "late as wake-ups are");
@@ -129,24 +129,25 @@ mod tests {
     #[test]
     fn more_threads_than_cpus_sleep_to_the_instant_itself() {
         let until = |threads, cpus| {
-            let mut sleeper = Sleeper::one_of(threads, cpus);
+            let mut sleeper = HybridSleep::for_thread(threads, cpus);
             sleeper.woke(Nanos(0));
-            [Nanos(100), Nanos::from_secs(64)].map(|exact| sleeper.until(Nanos(50), Some(exact), Nanos::MAX))
+            [Nanos(100), Nanos::from_secs(64)]
+                .map(|exact| sleeper.sleep_deadline(Nanos(50), Some(exact), Nanos::MAX))
         };
         assert_eq!(until(3, 2), [Nanos(100), Nanos::from_secs(64)]);
         assert_eq!(until(2, 2)[0], Nanos(50), "each has its own: it spins");
         assert_eq!(until(3, 0)[0], Nanos(50), "nobody knows: it spins");
-        let coarse = Sleeper::one_of(3, 2).until(Nanos(50), Some(Nanos(100)), Nanos(70));
+        let coarse = HybridSleep::for_thread(3, 2).sleep_deadline(Nanos(50), Some(Nanos(100)), Nanos(70));
         assert_eq!(coarse, Nanos(70));
     }
 
     #[test]
     fn long_sleeps_approach_in_steps_and_near_ones_spin() {
-        let mut sleeper = Sleeper::spinning();
-        let until = sleeper.until(Nanos::ZERO, Some(Nanos::from_secs(64)), Nanos::MAX);
+        let mut sleeper = HybridSleep::spinning();
+        let until = sleeper.sleep_deadline(Nanos::ZERO, Some(Nanos::from_secs(64)), Nanos::MAX);
         assert_eq!(until, Nanos::from_secs(63));
-        assert_eq!(sleeper.until(Nanos(100), Some(Nanos(200)), Nanos::MAX), Nanos(100));
-        assert_eq!(sleeper.until(Nanos(100), None, Nanos(500)), Nanos(500));
-        assert_eq!(sleeper.until(Nanos(0), Some(Nanos::from_secs(1)), Nanos(500)), Nanos(500));
+        assert_eq!(sleeper.sleep_deadline(Nanos(100), Some(Nanos(200)), Nanos::MAX), Nanos(100));
+        assert_eq!(sleeper.sleep_deadline(Nanos(100), None, Nanos(500)), Nanos(500));
+        assert_eq!(sleeper.sleep_deadline(Nanos(0), Some(Nanos::from_secs(1)), Nanos(500)), Nanos(500));
     }
 }

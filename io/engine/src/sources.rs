@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Plan, Ports, SourceRange, SourcesPlan};
 
 use tuples::Tuples;
@@ -74,7 +74,7 @@ impl Tuple {
     pub(crate) const KERNELS: Self = Self { way: 0, index: u32::MAX };
 
     /// Whether it is one of ours.
-    pub(crate) fn is_owned(self) -> bool {
+    pub(crate) fn is_chosen(self) -> bool {
         self != Self::KERNELS
     }
 }
@@ -93,13 +93,13 @@ pub(crate) struct Sources {
     v6: Tuples,
     /// By target, its addresses as indices into `ways`.
     targets: Vec<Vec<u16>>,
-    ways: Vec<Way>,
+    ways: Vec<AddressTuples>,
     /// Which address of a target comes next.
     turn: usize,
 }
 
 /// One address of a target, with the tuples towards it.
-struct Way {
+struct AddressTuples {
     to: SocketAddr,
     /// How many were used already, in their order.
     used: u32,
@@ -118,13 +118,13 @@ struct Rest {
 impl Sources {
     /// The tuples of the load thread that owns `share` of everything. `turn` is the address of a target it
     /// begins with.
-    pub(crate) fn new(plan: &Plan, ports: &SourcePorts, share: Share, turn: usize) -> Self {
+    pub(crate) fn new(plan: &Plan, ports: &SourcePorts, share: Partition, turn: usize) -> Self {
         let sources = ports.sources(&plan.sources);
         let family = |v4| Tuples::new(&sources, v4, &ports.ports, ports.start, share);
         let targets = vec![Vec::new(); plan.targets.len()];
         let mut this = Self { v4: family(true), v6: family(false), targets, ways: Vec::new(), turn };
         for (at, target) in plan.targets.iter().enumerate() {
-            this.targets[at] = this.places(plan.way_to(target));
+            this.targets[at] = this.places(plan.connect_addresses(target));
         }
         this
     }
@@ -146,7 +146,12 @@ impl Sources {
             let known = self.ways.iter().position(|way| way.to == to);
             let index = u16::try_from(known.unwrap_or(self.ways.len())).ok()?;
             if known.is_none() {
-                self.ways.push(Way { to, used: 0, resting: VecDeque::new(), refused: VecDeque::new() });
+                self.ways.push(AddressTuples {
+                    to,
+                    used: 0,
+                    resting: VecDeque::new(),
+                    refused: VecDeque::new(),
+                });
             }
             Some(index)
         };
@@ -155,7 +160,7 @@ impl Sources {
 
     /// The way of the next connection to `target`; `None`: every tuple is in use or rests.
     #[inline]
-    pub(crate) fn next(&mut self, target: u16, now: Nanos) -> Option<Route> {
+    pub(crate) fn allocate(&mut self, target: u16, now: Nanos) -> Option<Route> {
         let addresses = &self.targets[usize::from(target)];
         for _ in 0..addresses.len() {
             let index = addresses[self.turn % addresses.len()];
@@ -176,7 +181,7 @@ impl Sources {
     /// The connection on `tuple` is gone since `now`.
     #[inline]
     pub(crate) fn release(&mut self, tuple: Tuple, now: Nanos) {
-        if tuple.is_owned() {
+        if tuple.is_chosen() {
             let rest = Rest { since_ms: milliseconds(now), index: tuple.index };
             self.ways[usize::from(tuple.way)].resting.push_back(rest);
         }
@@ -184,14 +189,14 @@ impl Sources {
 
     /// The kernel says that somebody else has `tuple`.
     pub(crate) fn refuse(&mut self, tuple: Tuple, now: Nanos) {
-        if tuple.is_owned() {
+        if tuple.is_chosen() {
             let rest = Rest { since_ms: milliseconds(now), index: tuple.index };
             self.ways[usize::from(tuple.way)].refused.push_back(rest);
         }
     }
 }
 
-impl Way {
+impl AddressTuples {
     /// The best tuple there is: one that rested long, one never used, one that others may have given up, one
     /// that rested a little.
     fn take(&mut self, count: u32, now: Nanos) -> Option<u32> {

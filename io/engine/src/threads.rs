@@ -6,29 +6,29 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use wavetank_driver::{
-    Clock, Crash, Driver, Epoll, Errno, Features, Setup, Start, StartFault, Started, Tls, TlsClient, Uring,
-    Waker, WallClock, fine_timers, pin_to, spawn_in,
+    Clock, Crash, Driver, DriverConfig, Epoll, Errno, Features, StartFault, StartReporter, Started, Tls,
+    TlsClient, Uring, Waker, WallClock, fine_timers, pin_to, spawn_in,
 };
 use wavetank_journey::Journeys;
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, Nanos, Plan};
 
 use crate::budget::Budget;
+use crate::connection_demand::{ConnectionDemand, SlotCounts};
 use crate::connections::Connections;
 use crate::exchange::Exchanges;
-use crate::gathering::Gathering;
-use crate::means::Means;
-use crate::meeting_places::MeetingPlaces;
+use crate::load_config::LoadConfig;
+use crate::load_namespace::ThreadPlacement;
 use crate::messages::{Command, Message};
-use crate::opening::Opening;
-use crate::passing::{Passing, Seats};
-use crate::place::Seating;
+use crate::preconnect::Preconnect;
+use crate::rendezvous::RendezvousTable;
+use crate::rendezvous_waiters::RendezvousWaiters;
 use crate::requests::Requests;
 use crate::sessions::{Sessions, UniqueRows};
-use crate::sleeper::Sleeper;
+use crate::sleeper::HybridSleep;
 use crate::sources::{SourcePorts, Sources};
 use crate::users::Users;
-use crate::worker::{Parts, Worker};
+use crate::worker::{Worker, WorkerParts};
 
 /// Messages that may wait for the one who runs the threads before they are kept back.
 const MESSAGES_MAX: usize = 256;
@@ -54,16 +54,16 @@ impl LoadThreads {
     /// a driver or a thread, or lets it not go where it is sent.
     pub fn prepare(
         plan: &Arc<Plan>,
-        share: Share,
+        share: Partition,
         clock: Clock,
-        means: &Means,
+        means: &LoadConfig,
     ) -> Result<Self, StartFault<Errno>> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
         let prepared = clock.now();
         let requests = Arc::new(Requests::render(&means.journeys));
         let wall_zero_ms = wall_zero_ms(clock);
-        let places = Arc::new(MeetingPlaces::new(plan, share, count));
+        let places = Arc::new(RendezvousTable::new(plan, share, count));
         let rows = UniqueRows::new(plan, share);
         let mut limits = Limits::split(plan, share, count);
         // Whole from the first thread on: where a later one fails, dropping it ends those before.
@@ -71,9 +71,9 @@ impl LoadThreads {
         for thread in 0..plan.threads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
             let number = u16::try_from(thread).expect("the plan limits threads");
-            let seating = Seating::of(thread, plan.threads, means.places.len());
+            let seating = ThreadPlacement::new(thread, plan.threads, means.places.len());
             let place = means.places.get(seating.place);
-            let seed = Seed {
+            let seed = ThreadConfig {
                 features: means.features,
                 plan: Arc::clone(plan),
                 requests: Arc::clone(&requests),
@@ -83,7 +83,7 @@ impl LoadThreads {
                 rows: rows.clone(),
                 thread: number,
                 share: share.split(count, u64::from(thread)),
-                sleeper: Sleeper::one_of(plan.threads as usize, means.cpus.len()),
+                sleeper: HybridSleep::for_thread(plan.threads as usize, means.cpus.len()),
                 cpu: cpu(means, plan.threads, thread, seating),
                 ports: place.map_or(&means.ports, |place| &place.ports).clone(),
                 sources: share.split(seating.of, seating.among),
@@ -99,7 +99,7 @@ impl LoadThreads {
                 // Whoever is gone does not miss it.
                 let _ = failed.send(Message::Failed(number, crash.to_string()));
             };
-            let life = Seed::life(plan.engine);
+            let life = ThreadConfig::life(plan.engine);
             let (network, name) = (place.map(|place| place.network.clone()), format!("load-{thread}"));
             let Started { handle, waker, .. } =
                 spawn_in(network, name, plan.files, move |start| life(seed, start), crashed)?;
@@ -111,12 +111,12 @@ impl LoadThreads {
     /// How long opening connections ahead of the load takes at the longest, if this host keeps up: whatever the target
     /// does, each opening ends with its timeout.
     pub fn opening_time_max(plan: &Plan) -> Nanos {
-        Opening::time_max(plan)
+        Preconnect::time_max(plan)
     }
 
     /// Tell every thread.
     #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are told")]
-    pub fn tell(&self, command: Command) {
+    pub fn broadcast(&self, command: Command) {
         for thread in &self.threads {
             // A full inbox means a thread that does not turn any more; it is found out by its silence.
             let _ = thread.commands.try_send(command.clone());
@@ -159,23 +159,23 @@ pub fn run_here<D: Driver>(
     commands: Receiver<Command>,
     messages: SyncSender<Message>,
 ) -> Result<(), Errno> {
-    let means = Means::plain(plan).expect("who runs a plan by hand has compiled it before");
-    let seed = Seed {
+    let means = LoadConfig::plain(plan).expect("who runs a plan by hand has compiled it before");
+    let seed = ThreadConfig {
         features: means.features,
         plan: Arc::clone(plan),
         requests: Arc::new(Requests::render(&means.journeys)),
         journeys: means.journeys,
         wall_zero_ms: wall_zero_ms(clock),
-        places: Arc::new(MeetingPlaces::new(plan, Share::WHOLE, 1)),
-        rows: UniqueRows::new(plan, Share::WHOLE),
+        places: Arc::new(RendezvousTable::new(plan, Partition::WHOLE, 1)),
+        rows: UniqueRows::new(plan, Partition::WHOLE),
         thread: 0,
-        share: Share::WHOLE,
-        sleeper: Sleeper::spinning(),
+        share: Partition::WHOLE,
+        sleeper: HybridSleep::spinning(),
         cpu: None,
         ports: means.ports,
-        sources: Share::WHOLE,
+        sources: Partition::WHOLE,
         tls: None,
-        limits: Limits::split(plan, Share::WHOLE, 1).pop().expect("one thread was asked for"),
+        limits: Limits::split(plan, Partition::WHOLE, 1).pop().expect("one thread was asked for"),
         clock,
         prepared: clock.now(),
         commands,
@@ -186,7 +186,7 @@ pub fn run_here<D: Driver>(
 
 /// The CPU that a thread is kept on, if on one: its place's, or one of its own where there are enough. With fewer threads
 /// than CPUs the kernel places them better than we could.
-fn cpu(means: &Means, threads: u32, thread: u32, seating: Seating) -> Option<u32> {
+fn cpu(means: &LoadConfig, threads: u32, thread: u32, seating: ThreadPlacement) -> Option<u32> {
     let of_place = means.places.get(seating.place).map_or(&[][..], |place| &place.cpus);
     if let [_, ..] = of_place {
         return of_place.get(seating.among as usize % of_place.len()).copied();
@@ -222,7 +222,7 @@ struct Limits {
 
 impl Limits {
     /// The agent's share of each total, split over its threads.
-    fn split(plan: &Plan, share: Share, threads: u64) -> Vec<Self> {
+    fn split(plan: &Plan, share: Partition, threads: u64) -> Vec<Self> {
         let mut all: Vec<_> =
             (0..threads).map(|_| Self { max_open: Vec::new(), sessions: Vec::new() }).collect();
         for phase in &plan.phases {
@@ -249,10 +249,10 @@ impl Limits {
 }
 
 /// What a load thread does, on one driver.
-type Life = fn(Seed, Start<(), Errno>);
+type ThreadMain = fn(ThreadConfig, StartReporter<(), Errno>);
 
 /// What a load thread takes with it.
-struct Seed {
+struct ThreadConfig {
     features: Features,
     plan: Arc<Plan>,
     /// Rendered once for all threads: bodies may be large.
@@ -261,16 +261,16 @@ struct Seed {
     journeys: Journeys,
     wall_zero_ms: u64,
     /// Where users of all threads wait for each other.
-    places: Arc<MeetingPlaces>,
+    places: Arc<RendezvousTable>,
     /// What all threads give out together.
     rows: UniqueRows,
     thread: u16,
-    share: Share,
-    sleeper: Sleeper,
+    share: Partition,
+    sleeper: HybridSleep,
     cpu: Option<u32>,
     ports: SourcePorts,
     /// Which pairs of address and port are the thread's, of those of its place.
-    sources: Share,
+    sources: Partition,
     /// Our side of TLS, where it is spoken.
     tls: Option<Arc<TlsClient>>,
     limits: Limits,
@@ -280,9 +280,9 @@ struct Seed {
     messages: SyncSender<Message>,
 }
 
-impl Seed {
+impl ThreadConfig {
     /// The life of a load thread on `engine`.
-    fn life(engine: EngineChoice) -> Life {
+    fn life(engine: EngineChoice) -> ThreadMain {
         match engine {
             EngineChoice::Uring => Self::grow::<Uring>,
             EngineChoice::Epoll | EngineChoice::Auto => Self::grow::<Epoll>,
@@ -290,8 +290,8 @@ impl Seed {
     }
 
     /// On a driver of this kind: under TLS only where it is spoken, so that nobody else pays for it.
-    fn grow<D: Driver>(mut self, start: Start<(), Errno>) {
-        let setup = Setup { clock: self.clock, features: self.features, sockets: self.seats().all() };
+    fn grow<D: Driver>(mut self, start: StartReporter<(), Errno>) {
+        let setup = DriverConfig { clock: self.clock, features: self.features, sockets: self.seats().all() };
         // Some drivers belong to the thread that made them.
         let driver = D::new(&setup);
         match self.tls.take() {
@@ -302,7 +302,7 @@ impl Seed {
         }
     }
 
-    fn grow_on<D: Driver>(self, driver: Result<D, Errno>, start: Start<(), Errno>) {
+    fn grow_on<D: Driver>(self, driver: Result<D, Errno>, start: StartReporter<(), Errno>) {
         let (thread, messages) = (self.thread, self.messages.clone());
         let made = driver.and_then(|driver| driver.waker().map(|waker| (driver, waker)));
         let (driver, waker) = match made {
@@ -326,15 +326,15 @@ impl Seed {
     }
 
     /// Connections of this thread, as many as can be expected.
-    fn seats(&self) -> Seats {
-        let first_seats = Users::first_seats(&self.plan, self.share);
+    fn seats(&self) -> SlotCounts {
+        let first_seats = Users::first_slots(&self.plan, self.share);
         let own = first_seats.last().copied().unwrap_or(0);
         let tracks = self.plan.tracks();
         let held = tracks.iter().zip(first_seats.windows(2)).filter(|(track, _)| track.hold);
         let held = held.map(|(_, seats)| seats[1] - seats[0]).sum();
         let mine = |count: u64| u32::try_from(self.share.count_below(count)).unwrap_or(u32::MAX);
-        let all = Passing::of(&self.plan);
-        Seats { own, held, pool: mine(all.shared), guests: mine(all.own) }
+        let all = ConnectionDemand::for_plan(&self.plan);
+        SlotCounts { own, held, pool: mine(all.shared), guests: mine(all.own) }
     }
 
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
@@ -370,7 +370,7 @@ impl Seed {
             seats,
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
-        Worker::new(Parts {
+        Worker::new(WorkerParts {
             exchanges,
             clock,
             prepared,
@@ -379,7 +379,7 @@ impl Seed {
             share,
             users,
             sessions,
-            gathering: Gathering::new(places),
+            gathering: RendezvousWaiters::new(places),
             sleeper,
             commands,
             messages,

@@ -1,7 +1,7 @@
 //! [`Users`]: virtual users, each sending after its last answer, and those who hold a connection.
 
-use wavetank_pace::{ScenarioChoice, Share};
-use wavetank_plan::{ConnectionUse, Key, Nanos, Plan};
+use wavetank_pace::{Partition, WeightedScenarios};
+use wavetank_plan::{ConnectionOwner, Key, Nanos, Plan};
 
 use crate::budget::Budget;
 
@@ -36,14 +36,14 @@ struct Track {
     wanted: u64,
     /// Whether they hold connections.
     hold: bool,
-    stays: Vec<Stay>,
+    stays: Vec<PhaseSpan>,
     /// Which users of the run they are.
-    share: Share,
-    scenario: ScenarioChoice,
+    share: Partition,
+    scenario: WeightedScenarios,
 }
 
 /// A phase of a track.
-struct Stay {
+struct PhaseSpan {
     phase: u16,
     start: Nanos,
     end: Nanos,
@@ -52,7 +52,7 @@ struct Stay {
 
 /// What a user who is ready does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum UserAction {
     /// His next session, counted under this.
     Session(Key),
     /// Leaves: fewer are wanted, or he has had his sessions. Others go on.
@@ -65,9 +65,9 @@ pub(crate) enum Next {
 
 impl Users {
     /// The users of `share` of `plan`, of whom `budgets` many sessions may start in each phase.
-    pub(crate) fn new(plan: &Plan, share: Share, budgets: Vec<Option<Budget>>) -> Self {
+    pub(crate) fn new(plan: &Plan, share: Partition, budgets: Vec<Option<Budget>>) -> Self {
         let (mut tracks, mut users) = (Vec::new(), 0_u32);
-        let first_seats = Self::first_seats(plan, share);
+        let first_seats = Self::first_slots(plan, share);
         for (number, track) in (0_u16..).zip(plan.tracks()) {
             let per_seat = per_seat(plan, &track);
             let first_seat = first_seats[usize::from(number)];
@@ -75,7 +75,7 @@ impl Users {
             let stay = |&phase: &u16| {
                 let known = &plan.phases[usize::from(phase)];
                 let sessions_each = known.load.sessions_each();
-                Stay { phase, start: known.start, end: known.end().unwrap_or(Nanos::MAX), sessions_each }
+                PhaseSpan { phase, start: known.start, end: known.end().unwrap_or(Nanos::MAX), sessions_each }
             };
             tracks.push(Track {
                 first: users,
@@ -87,7 +87,7 @@ impl Users {
                 hold: track.hold,
                 stays: track.phases.iter().map(stay).collect(),
                 share: by_seat(share, per_seat),
-                scenario: ScenarioChoice::of_users(&track.mix, plan.seed, number),
+                scenario: WeightedScenarios::for_users(&track.mix, plan.seed, number),
             });
             users = end;
         }
@@ -104,7 +104,7 @@ impl Users {
     }
 
     /// The first seat of each track's users in `share`, and at the end the first that is nobody's own.
-    pub(crate) fn first_seats(plan: &Plan, share: Share) -> Vec<u32> {
+    pub(crate) fn first_slots(plan: &Plan, share: Partition) -> Vec<u32> {
         let mut all = vec![0_u32];
         for track in plan.tracks() {
             let seats = if is_shared(plan, &track) { 0 } else { places(plan, &track, share) };
@@ -115,7 +115,7 @@ impl Users {
     }
 
     /// Which users of a track belong to a thread that owns `share` of everything: those on its connections.
-    pub(crate) fn share(plan: &Plan, track: &wavetank_plan::Track, share: Share) -> Share {
+    pub(crate) fn share(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> Partition {
         by_seat(share, per_seat(plan, track))
     }
 
@@ -142,13 +142,13 @@ impl Users {
     }
 
     /// From now on so many of a track's are wanted. Returns how many it were.
-    pub(crate) fn want(&mut self, track: u16, users: u64) -> u64 {
+    pub(crate) fn set_wanted(&mut self, track: u16, users: u64) -> u64 {
         let track = &mut self.tracks[usize::from(track)];
         std::mem::replace(&mut track.wanted, users.min(u64::from(track.end - track.first)))
     }
 
     /// The share that a number of users of a whole track means for this thread.
-    pub(crate) fn mine(&self, track: u16, users: u64) -> u64 {
+    pub(crate) fn local_share(&self, track: u16, users: u64) -> u64 {
         self.tracks[usize::from(track)].share.count_below(users)
     }
 
@@ -179,7 +179,7 @@ impl Users {
 
     /// The seat of a user who has one.
     #[inline]
-    pub(crate) fn seat(&self, user: u32) -> u32 {
+    pub(crate) fn slot(&self, user: u32) -> u32 {
         let track = &self.tracks[self.track_of(user)];
         track.first_seat + (user - track.first) / track.per_seat
     }
@@ -195,21 +195,21 @@ impl Users {
 
     /// What `user`, ready at `at`, does next.
     #[inline]
-    pub(crate) fn next(&mut self, user: u32, at: Nanos) -> Next {
+    pub(crate) fn next(&mut self, user: u32, at: Nanos) -> UserAction {
         let next = self.find_next(user, at);
-        if !matches!(next, Next::Session(_)) {
+        if !matches!(next, UserAction::Session(_)) {
             self.leave(user);
         }
         next
     }
 
     #[inline]
-    fn find_next(&mut self, user: u32, at: Nanos) -> Next {
+    fn find_next(&mut self, user: u32, at: Nanos) -> UserAction {
         let track = &self.tracks[self.track_of(user)];
         let ordinal = u64::from(user - track.first);
-        let Some(stay) = track.stay_at(at) else { return Next::Over };
+        let Some(stay) = track.stay_at(at) else { return UserAction::Over };
         if ordinal >= track.wanted {
-            return Next::Leave;
+            return UserAction::Leave;
         }
         let phase = usize::from(stay.phase);
         if let Some(most) = stay.sessions_each {
@@ -220,20 +220,20 @@ impl Users {
             }
             if u64::from(*started) >= most {
                 self.used_up[phase] = true;
-                return Next::Leave;
+                return UserAction::Leave;
             }
             *started += 1;
         }
         if !self.budgets[phase].as_mut().is_none_or(Budget::take) {
             self.used_up[phase] = true;
-            return Next::UsedUp;
+            return UserAction::UsedUp;
         }
-        let scenario = track.scenario.of(|| track.share.nth(ordinal));
-        Next::Session(Key { phase: stay.phase, scenario, step: 0 })
+        let scenario = track.scenario.pick(|| track.share.nth(ordinal));
+        UserAction::Session(Key { phase: stay.phase, scenario, step: 0 })
     }
 
     /// Those from the wanted number on, of so many, who are there: the last to come first.
-    pub(crate) fn too_many(&self, track: u16, before: u64) -> Vec<u32> {
+    pub(crate) fn surplus(&self, track: u16, before: u64) -> Vec<u32> {
         let Track { first, wanted, .. } = self.tracks[usize::from(track)];
         let users = first + wanted as u32..first + before as u32;
         users.rev().filter(|&user| self.is_present(user)).collect()
@@ -241,8 +241,8 @@ impl Users {
 
     /// Nobody of a track is wanted any more. Those who are there.
     pub(crate) fn end_track(&mut self, track: u16) -> Vec<u32> {
-        let before = self.want(track, 0);
-        self.too_many(track, before)
+        let before = self.set_wanted(track, 0);
+        self.surplus(track, before)
     }
 
     /// No connection is to be held any more. Those who hold one.
@@ -264,7 +264,7 @@ impl Users {
 
     /// Whether anybody ever holds one.
     #[inline]
-    pub(crate) const fn any_holds(&self) -> bool {
+    pub(crate) const fn has_holding_users(&self) -> bool {
         self.any_holds
     }
 
@@ -280,20 +280,20 @@ impl Users {
     }
 
     /// The first of those whose seat this is.
-    pub(crate) fn on_seat(&self, seat: u32) -> Option<u32> {
+    pub(crate) fn first_on_slot(&self, seat: u32) -> Option<u32> {
         let track = self.tracks.iter().find(|track| !track.shared && track.seats().contains(&seat))?;
         Some(track.first + (seat - track.first_seat) * track.per_seat)
     }
 
     /// The seat of a user who has left, if nobody else is on it.
-    pub(crate) fn empty_seat(&self, user: u32) -> Option<u32> {
+    pub(crate) fn vacate_slot(&self, user: u32) -> Option<u32> {
         let track = &self.tracks[self.track_of(user)];
         if track.shared {
             return None;
         }
         let on_seat = (user - track.first) / track.per_seat * track.per_seat + track.first;
         let mut on_it = on_seat..on_seat + track.per_seat;
-        (!on_it.any(|user| self.is_present(user))).then(|| self.seat(user))
+        (!on_it.any(|user| self.is_present(user))).then(|| self.slot(user))
     }
 
     /// Whether the user is there.
@@ -302,7 +302,7 @@ impl Users {
     }
 
     /// Whether the user is one of as many as are wanted.
-    pub(crate) fn is_wanted(&self, user: u32) -> bool {
+    pub(crate) fn is_active(&self, user: u32) -> bool {
         let track = &self.tracks[self.track_of(user)];
         u64::from(user - track.first) < track.wanted
     }
@@ -315,11 +315,11 @@ impl Users {
     /// What a user does.
     pub(crate) fn scenario_of(&self, user: u32) -> u16 {
         let track = &self.tracks[self.track_of(user)];
-        track.scenario.of(|| track.share.nth(u64::from(user - track.first)))
+        track.scenario.pick(|| track.share.nth(u64::from(user - track.first)))
     }
 
     /// Whether the sessions counted out for `phase` have all started.
-    pub(crate) fn used_up(&self, phase: usize) -> bool {
+    pub(crate) fn exhausted(&self, phase: usize) -> bool {
         self.used_up[phase]
     }
 
@@ -337,7 +337,7 @@ impl Track {
     }
 
     #[inline]
-    fn stay_at(&self, at: Nanos) -> Option<&Stay> {
+    fn stay_at(&self, at: Nanos) -> Option<&PhaseSpan> {
         self.stays.iter().find(|stay| stay.start <= at && at < stay.end)
     }
 }
@@ -349,18 +349,18 @@ fn per_seat(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
 
 /// Whether nobody on a track has a connection of his own.
 fn is_shared(plan: &Plan, track: &wavetank_plan::Track) -> bool {
-    let shares = |scenario: u16| plan.scenarios[usize::from(scenario)].connection == ConnectionUse::Shared;
+    let shares = |scenario: u16| plan.scenarios[usize::from(scenario)].connection == ConnectionOwner::Shared;
     !track.hold && track.mix.parts().iter().all(|&(scenario, _)| shares(scenario))
 }
 
 /// How many times `per_seat` users of a track there are in `share`.
-fn places(plan: &Plan, track: &wavetank_plan::Track, share: Share) -> u32 {
+fn places(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> u32 {
     let places = share.count_below(track.most.div_ceil(u64::from(per_seat(plan, track))));
     u32::try_from(places).unwrap_or(u32::MAX)
 }
 
 /// The users on the seats that `share` owns.
-fn by_seat(share: Share, per_seat: u32) -> Share {
+fn by_seat(share: Partition, per_seat: u32) -> Partition {
     let per_seat = u64::from(per_seat);
-    Share { first: share.first * per_seat, width: share.width * per_seat, of: share.of * per_seat }
+    Partition { first: share.first * per_seat, width: share.width * per_seat, of: share.of * per_seat }
 }

@@ -1,54 +1,54 @@
 //! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
 
-mod between;
-mod coming;
 mod holding;
 mod journeys;
-mod meeting;
+mod rendezvous;
 mod sealing;
-mod seating;
+mod session_gaps;
+mod slot_assignment;
+mod user_lifecycle;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, Plan};
 
+use crate::completed::CompletedRequest;
 use crate::exchange::Exchanges;
-use crate::gathering::Gathering;
 use crate::logs::Logs;
 use crate::messages::{Change, Command, Message};
-use crate::offered::{Offered, Owner};
-use crate::opening::Opening;
+use crate::offered::{OfferedRequest, Owner};
 use crate::outbox::Outbox;
 use crate::pacer::{Due, Pacer};
+use crate::preconnect::Preconnect;
 use crate::recorder::Recorder;
-use crate::resolved::Resolved;
+use crate::rendezvous_waiters::RendezvousWaiters;
 use crate::sessions::Sessions;
-use crate::sleeper::Sleeper;
+use crate::sleeper::HybridSleep;
 use crate::users::Users;
-use holding::Holding;
-use seating::Seating;
+use holding::HoldManager;
+use slot_assignment::SlotAssignments;
 
 /// Events that may be stamped with one reading of the clock where they all were there when the wait ended:
 /// what is sent in answer to them is stamped so, too (see ARCHITECTURE.md, Time).
 const EVENTS_PER_STAMP: usize = 8;
 
 /// What one load thread is made from.
-pub(crate) struct Parts<D> {
+pub(crate) struct WorkerParts<D> {
     pub(crate) exchanges: Exchanges<D>,
     pub(crate) clock: Clock,
     /// When the run was prepared: the begin of every thread's first interval.
     pub(crate) prepared: Nanos,
     pub(crate) plan: Arc<Plan>,
     pub(crate) thread: u16,
-    pub(crate) share: Share,
+    pub(crate) share: Partition,
     pub(crate) users: Users,
     pub(crate) sessions: Sessions,
-    pub(crate) gathering: Gathering,
-    pub(crate) sleeper: Sleeper,
+    pub(crate) gathering: RendezvousWaiters,
+    pub(crate) sleeper: HybridSleep,
     pub(crate) commands: Receiver<Command>,
     pub(crate) messages: SyncSender<Message>,
 }
@@ -72,20 +72,20 @@ pub(crate) struct Worker<D> {
     users: Users,
     sessions: Sessions,
     pacer: Pacer,
-    holding: Holding,
-    gathering: Gathering,
+    holding: HoldManager,
+    gathering: RendezvousWaiters,
     logs: Logs,
     /// A journey of this thread wants the run to end.
     end_is_wanted: bool,
-    seating: Seating,
-    opening: Opening,
+    seating: SlotAssignments,
+    opening: Preconnect,
     rec: Recorder,
-    sleeper: Sleeper,
+    sleeper: HybridSleep,
     /// The process's clock; the run's begins when the start is agreed.
     clock: Clock,
     plan: Arc<Plan>,
     thread: u16,
-    share: Share,
+    share: Partition,
     commands: Receiver<Command>,
     outbox: Outbox,
     seal_at: Nanos,
@@ -97,19 +97,21 @@ pub(crate) struct Worker<D> {
 
 impl<D: Driver> Worker<D> {
     /// Prepare: connections that are to be open before the load are opened from now on.
-    pub(crate) fn new(parts: Parts<D>) -> Self {
-        let Parts { exchanges, clock, prepared, plan, thread, share, users, sessions, gathering, .. } = parts;
+    pub(crate) fn new(parts: WorkerParts<D>) -> Self {
+        let WorkerParts {
+            exchanges, clock, prepared, plan, thread, share, users, sessions, gathering, ..
+        } = parts;
         let (commands, messages, sleeper) = (parts.commands, parts.messages, parts.sleeper);
         Self {
-            opening: Opening::new(&plan, share, prepared),
+            opening: Preconnect::new(&plan, share, prepared),
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
-            holding: Holding::new(&plan, share),
+            holding: HoldManager::new(&plan, share),
             gathering,
             logs: Logs::new(&plan),
             end_is_wanted: false,
-            seating: Seating::default(),
+            seating: SlotAssignments::default(),
             stage: Stage::Opening,
             users,
             sessions,
@@ -157,48 +159,48 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn work_began(&mut self, before: Nanos, until: Nanos, after: Nanos, ready: bool) -> Nanos {
         let worked = self.exchanges.connections.driver.worked_until().unwrap_or(before);
-        if ready && !Sleeper::slept(worked, after) {
+        if ready && !HybridSleep::slept(worked, after) {
             return before;
         }
         if worked > before {
             self.rec.turn(worked.since(before));
         }
-        if let Some(ns) = Sleeper::stood_still(worked, until, after) {
-            self.rec.stood_still(ns);
+        if let Some(ns) = HybridSleep::stood_still(worked, until, after) {
+            self.rec.stalled(ns);
         }
         after
     }
 
     /// When to wake at the latest.
     fn next_wake(&mut self, now: Nanos) -> Nanos {
-        let nap = now.after(Sleeper::NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
+        let nap = now.after(HybridSleep::NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
         let connections = &self.exchanges.connections;
-        let held = self.holding.has_work(connections.may_open_ahead());
+        let held = self.holding.has_work(connections.can_preopen());
         if !self.pacer.ready.is_empty() || connections.is_opening_more() || held {
             return now;
         }
         let timer = self.exchanges.connections.next_timer();
         // What must wait for others is woken by them.
-        let opening = self.opening.next().filter(|_| self.exchanges.connections.may_open_ahead());
+        let opening = self.opening.next_deadline().filter(|_| self.exchanges.connections.can_preopen());
         let pause = self.exchanges.next_pause_end();
         let reopening = self.holding.next();
         let coarse = [timer, opening, pause, reopening].into_iter().flatten().fold(nap, Nanos::min);
         let arrival = self.pacer.next_arrival();
-        let exact = if self.sessions.is_any() { self.earlier_pause_end(arrival) } else { arrival };
-        self.sleeper.until(now, exact, coarse)
+        let exact = if self.sessions.has_multi_step() { self.earlier_pause_end(arrival) } else { arrival };
+        self.sleeper.sleep_deadline(now, exact, coarse)
     }
 
     /// Everything that falls due by the clock. Whether there was anything.
     fn due(&mut self, now: Nanos) -> bool {
         let mut worked = self.seal_until(now);
-        if self.stage == Stage::Opening || self.opening.next().is_some_and(|at| at <= now) {
+        if self.stage == Stage::Opening || self.opening.next_deadline().is_some_and(|at| at <= now) {
             worked |= self.open_ahead(now);
         }
         if let Some((from, users)) = self.users_from.filter(|&(from, _)| from <= now) {
             self.users_from = None;
-            let at = self.pacer.on_run_clock(from);
+            let at = self.pacer.to_run_time(from);
             if let Some(track) = self.users.closed_track_at(at) {
-                self.users.want(track, self.users.mine(track, users));
+                self.users.set_wanted(track, self.users.local_share(track, users));
                 self.start_users(track, from);
             }
         }
@@ -208,8 +210,8 @@ impl<D: Driver> Worker<D> {
             worked = true;
             self.offer(due);
         }
-        if self.sessions.is_any() {
-            worked |= self.go_on_after_pauses(now);
+        if self.sessions.has_multi_step() {
+            worked |= self.resume_paused(now);
         }
         for _ in 0..WORK_PER_TURN_MAX {
             let Some(offered) = self.pacer.ready.pop_front() else { break };
@@ -221,11 +223,11 @@ impl<D: Driver> Worker<D> {
             worked = true;
             self.resolved(resolved);
         }
-        worked |= self.exchanges.connections.go_on_opening(&mut self.rec);
-        if self.users.any_holds() || self.holding.has_work(false) {
-            worked |= self.see_to_held(now);
+        worked |= self.exchanges.connections.continue_opening(&mut self.rec);
+        if self.users.has_holding_users() || self.holding.has_work(false) {
+            worked |= self.service_holds(now);
         }
-        self.settle();
+        self.drain_outcomes();
         self.check_drained(now);
         self.outbox.flush();
         worked
@@ -233,14 +235,14 @@ impl<D: Driver> Worker<D> {
 
     /// The next connection ahead of the load; when all are open or failed, tell.
     fn open_ahead(&mut self, now: Nanos) -> bool {
-        if !self.exchanges.connections.may_open_ahead() {
+        if !self.exchanges.connections.can_preopen() {
             return false;
         }
         if let Some((seat, phase)) = self.opening.pop(now) {
-            self.open_this_ahead(seat, phase);
+            self.preopen_slot(seat, phase);
             return true;
         }
-        let opened = self.opening.next().is_none() && !self.exchanges.connections.is_opening();
+        let opened = self.opening.next_deadline().is_none() && !self.exchanges.connections.is_opening();
         if self.stage == Stage::Opening && opened {
             self.stage = Stage::Ready;
             self.outbox.send(Message::Ready(self.thread, self.rec.connected_now()));
@@ -260,32 +262,32 @@ impl<D: Driver> Worker<D> {
     fn offer(&mut self, due: Due) {
         match due {
             Due::Arrival(offered, _) if self.sessions.is_plain(offered.key.scenario) => {
-                if self.exchanges.offer(offered, &mut self.rec) {
+                if self.exchanges.admit(offered, &mut self.rec) {
                     self.pacer.ready.push_back(offered);
                 }
             }
             Due::Arrival(offered, number) => self.session_arrives(offered, number),
             Due::Join { track, at } => {
                 self.start_users(track, at);
-                self.others_wanted(track, at);
+                self.on_phase_change(track, at);
             }
-            Due::Wanted { track, at, users } => self.want_users(track, at, users),
+            Due::Wanted { track, at, users } => self.set_user_count(track, at, users),
             Due::Over { track } => {
                 let holders = self.users.end_track(track);
-                self.dismiss(holders);
+                self.retire(holders);
             }
         }
     }
 
     #[inline]
-    fn begin(&mut self, offered: Offered, now: Nanos) {
+    fn begin(&mut self, offered: OfferedRequest, now: Nanos) {
         let seat = match offered.owner {
-            Owner::User(user) => Some(self.users.seat(user)),
-            Owner::Arrival if self.exchanges.connections.is_own(offered.key.scenario) => {
-                return self.begin_of_guest(offered, now);
+            Owner::User(user) => Some(self.users.slot(user)),
+            Owner::Arrival if self.exchanges.connections.has_dedicated_connection(offered.key.scenario) => {
+                return self.begin_transient(offered, now);
             }
-            Owner::Arrival | Owner::Guest(_) => None,
-            Owner::Session(session) => return self.begin_of_session(session, offered, now),
+            Owner::Arrival | Owner::Transient(_) => None,
+            Owner::Session(session) => return self.begin_session_request(session, offered, now),
         };
         if let Some(resolved) = self.exchanges.begin(offered, seat, now, &mut self.rec) {
             self.resolved(resolved);
@@ -296,18 +298,18 @@ impl<D: Driver> Worker<D> {
     /// target that refuses everything cannot hold the loop.
     #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
     #[inline(always)]
-    fn take_in(&mut self, resolved: Resolved) {
+    fn on_completed(&mut self, resolved: CompletedRequest) {
         let user = match resolved.owner {
             Owner::User(user) => user,
-            Owner::Session(session) => return self.resolved_of_session(session, resolved),
-            Owner::Guest(seat) => return self.see_off(seat, resolved.at),
+            Owner::Session(session) => return self.on_session_response(session, resolved),
+            Owner::Transient(seat) => return self.on_slot_left(seat, resolved.at),
             Owner::Arrival => return,
         };
-        if self.users.any_holds() && self.must_wait(user) {
+        if self.users.has_holding_users() && self.is_blocked(user) {
             return;
         }
         let alone = self.pacer.ready.is_empty();
-        if let Some(offered) = self.iterate(user, resolved.at)
+        if let Some(offered) = self.start_iteration(user, resolved.at)
             && resolved.done
             && alone
         {
@@ -319,16 +321,16 @@ impl<D: Driver> Worker<D> {
 
     /// Take in all that connections have told.
     #[inline]
-    fn settle(&mut self) {
-        if self.sessions.is_any() {
+    fn drain_outcomes(&mut self) {
+        if self.sessions.has_multi_step() {
             self.settle_sessions();
         } else {
             while let Some(resolved) = self.exchanges.poll(&mut self.rec) {
-                self.take_in(resolved);
+                self.on_completed(resolved);
             }
         }
         if !self.exchanges.connections.held.is_empty() {
-            self.heard_of_held();
+            self.drain_hold_events();
         }
     }
 
@@ -348,7 +350,7 @@ impl<D: Driver> Worker<D> {
                 self.seal_until(at);
             }
             self.exchanges.connections.handle(event, at, &mut self.rec);
-            self.settle();
+            self.drain_outcomes();
         }
         // After a send the clock was read; anything else took time that is not known yet.
         let sent = self.exchanges.connections.fresh(at);
@@ -362,11 +364,11 @@ impl<D: Driver> Worker<D> {
                 Ok(Command::Start(zero)) => self.start(zero),
                 Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
                 Ok(Command::Change(at, Change::Users(users))) => {
-                    self.users_from = Some((self.pacer.on_thread_clock(at), users));
+                    self.users_from = Some((self.pacer.to_thread_time(at), users));
                 }
-                Ok(Command::Drain(at)) => self.pacer.end_at(self.pacer.on_thread_clock(at)),
-                Ok(Command::Lead(ways)) => self.exchanges.connections.lead(&ways),
-                Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.on_thread_clock(at)),
+                Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
+                Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),
+                Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.to_thread_time(at)),
                 Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.clock.now()),
                 Err(TryRecvError::Empty) => return,
             }
@@ -376,18 +378,18 @@ impl<D: Driver> Worker<D> {
     /// Seal what is left and say goodbye.
     fn end(mut self) {
         // A second may have been sealed while the command was on its way.
-        let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.began());
+        let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.interval_start());
         self.seal_until(now);
         while let Some(due) = self.pacer.pop_arrival(now) {
             self.offer(due);
         }
         for offered in self.pacer.ready.drain(..) {
-            self.rec.cut(offered.key, now.since(offered.intended));
+            self.rec.left_open(offered.key, now.since(offered.intended));
         }
         let sessions = &mut self.sessions;
-        self.exchanges.cut(now, &mut self.rec, |rec, place, sent| {
+        self.exchanges.end_run(now, &mut self.rec, |rec, place, sent| {
             if let Some((phase, place, number)) = sessions.at(place).and_then(|id| sessions.take_left(id)) {
-                rec.met_sent(phase, place, number, sent);
+                rec.rendezvous_sent(phase, place, number, sent);
             }
         });
         let sealed = self.sealed(now, None);

@@ -11,8 +11,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use support::{engines, plain_plan, run};
 use wavetank_plan::{
-    Check, ConnectionUse, EngineChoice, Escape, Expr, Extract, Hole, Levels, Load, Mix, Op, Operand, Piece,
-    Plan, Quantity, RequestPlan, Scenario, Step, Template, Test, Tested,
+    Check, CheckSubject, ConnectionOwner, EngineChoice, Escape, Expr, Extract, Hole, Load, Op, Operand, Plan,
+    PopulationCurve, Quantity, RequestPlan, Scenario, ScenarioMix, Step, Template, TemplatePart, Test,
 };
 
 #[global_allocator]
@@ -41,12 +41,12 @@ fn answer(mut stream: &TcpStream) {
 /// A POST with two values, one extraction and one check.
 fn templated() -> Scenario {
     let mut body = Template::from("{\"sku\": ");
-    body.pieces.push(Piece::Hole(Hole {
+    body.pieces.push(TemplatePart::Hole(Hole {
         value: Expr::Pick(vec![Expr::Text("x".to_owned()), Expr::User]),
         escape: Escape::JsonValue,
     }));
     body.push_fixed(b", \"session\": ");
-    body.pieces.push(Piece::Hole(Hole { value: Expr::Session, escape: Escape::JsonValue }));
+    body.pieces.push(TemplatePart::Hole(Hole { value: Expr::Session, escape: Escape::JsonValue }));
     body.push_fixed(b"}");
     let request =
         RequestPlan { method: "POST".to_owned(), path: "/order".into(), body, ..RequestPlan::default() };
@@ -54,10 +54,10 @@ fn templated() -> Scenario {
     step.extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
     step.checks = vec![Check {
         text: "status = 200".to_owned(),
-        subject: Tested::Answer("status".to_owned()),
+        subject: CheckSubject::Answer("status".to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(200.0, Quantity::Bare)]),
     }];
-    let mut scenario = Scenario::of_steps("templated", ConnectionUse::User, vec![step]);
+    let mut scenario = Scenario::from_steps("templated", ConnectionOwner::User, vec![step]);
     scenario.variables = vec!["sku".to_owned()];
     scenario
 }
@@ -67,8 +67,8 @@ fn allocations(address: SocketAddr, engine: EngineChoice, sessions: u64) -> u64 
     let plan = plain_plan(address);
     let mut plan = Plan { engine, threads: 1, scenarios: vec![templated()], ..plan };
     let phase = &mut plan.phases[0];
-    phase.load = Load::Closed { users: Levels::constant(4, None), sessions_each: Some(sessions) };
-    (phase.length, phase.connections, phase.mix) = (None, 4, Mix::one(0));
+    phase.load = Load::Closed { users: PopulationCurve::constant(4, None), sessions_each: Some(sessions) };
+    (phase.length, phase.connections, phase.mix) = (None, 4, ScenarioMix::one(0));
     let region = Region::new(ALLOCATOR);
     let intervals = run(plan);
     let stats = region.change();

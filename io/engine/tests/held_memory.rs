@@ -19,11 +19,11 @@ use plain::{engines, plain_plan};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
-use wavetank_engine::{Command, LoadThreads, Means, Message, SourcePorts};
+use wavetank_engine::{Command, LoadConfig, LoadThreads, Message, SourcePorts};
 use wavetank_measure::Histogram;
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, EngineChoice, FileTables, Levels, Load, Nanos, Phase, Plan, Ports, SourcesPlan, Think,
+    Action, EngineChoice, FileTables, Load, Nanos, Phase, Plan, PopulationCurve, Ports, SourcesPlan, Think,
     parse_sources,
 };
 
@@ -66,8 +66,8 @@ fn plan(crowd: &Crowd, connections: u64, engine: EngineChoice, heartbeat: bool) 
     }
     let base = plan.phases.remove(0);
     let opening = Nanos((Nanos::SECOND.0 as u64 * connections / RATE).cast_signed());
-    let ramp = Levels::ramp(0, connections, opening).expect("a ramp");
-    let keep = Levels::constant(connections, Some(Nanos::from_secs(60)));
+    let ramp = PopulationCurve::ramp(0, connections, opening).expect("a ramp");
+    let keep = PopulationCurve::constant(connections, Some(Nanos::from_secs(60)));
     for (start, levels) in [(Nanos::ZERO, ramp), (opening, keep)] {
         let length = Some(levels.length());
         let load = Load::Hold { connections: levels, sessions_each: None };
@@ -81,21 +81,21 @@ fn plan(crowd: &Crowd, connections: u64, engine: EngineChoice, heartbeat: bool) 
 fn held_by(connections: u64, engine: EngineChoice, heartbeat: bool) -> i64 {
     let crowd = Crowd::start(2, 18_000);
     let plan = Arc::new(plan(&crowd, connections, engine, heartbeat));
-    let means = Means::plain(&plan).expect("a plan that can be compiled");
-    let means = Means {
+    let means = LoadConfig::plain(&plan).expect("a plan that can be compiled");
+    let means = LoadConfig {
         ports: SourcePorts::new(&Ports::range(10_000, 30_000), u64::from(std::process::id())),
         ..means
     };
     let before = bytes();
     let clock = Clock::starting_now();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("threads");
+    let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("threads");
     let (mut ready, mut done, mut opened, mut failed) = (0, 0, 0, 0);
     while opened < connections || (heartbeat && done < connections) {
         match threads.message(Duration::from_secs(30)).expect("nothing came from the threads for 30 s") {
             Message::Ready(..) => {
                 ready += 1;
                 if ready == threads.len() {
-                    threads.tell(Command::Start(clock.now().after(Nanos::from_millis(20))));
+                    threads.broadcast(Command::Start(clock.now().after(Nanos::from_millis(20))));
                 }
             }
             Message::Sealed(sealed) => {

@@ -11,11 +11,11 @@ use std::time::Duration;
 use crowd::Crowd;
 use plain::{engines, plain_plan};
 use wavetank_driver::Clock;
-use wavetank_engine::{Collector, Command, LoadThreads, Means, Message};
+use wavetank_engine::{Collector, Command, LoadConfig, LoadThreads, Message};
 use wavetank_measure::{ConnCounts, Interval};
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, Close, EngineChoice, Levels, Load, Nanos, Phase, Plan, Rate, RequestPlan, Think,
+    Action, Close, EngineChoice, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RequestPlan, Think,
 };
 
 const fn ms(millis: i64) -> Nanos {
@@ -35,8 +35,8 @@ fn plan(crowd: &Crowd, engine: EngineChoice, count: u64, opening: Nanos, path: O
         (scenario.steps, scenario.journey) = (Vec::new(), Vec::new());
     }
     let base = plan.phases.remove(0);
-    let ramp = Levels::ramp(0, count, opening).expect("a ramp");
-    let keep = Levels::constant(count, Some(ms(5_000) - opening));
+    let ramp = PopulationCurve::ramp(0, count, opening).expect("a ramp");
+    let keep = PopulationCurve::constant(count, Some(ms(5_000) - opening));
     for (start, levels) in [(Nanos::ZERO, ramp), (opening, keep)] {
         let length = Some(levels.length());
         let load = Load::Hold { connections: levels, sessions_each: None };
@@ -50,8 +50,8 @@ fn plan(crowd: &Crowd, engine: EngineChoice, count: u64, opening: Nanos, path: O
 fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
-    let means = Means::plain(&plan).expect("a plan that can be compiled");
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("threads");
+    let means = LoadConfig::plain(&plan).expect("a plan that can be compiled");
+    let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("threads");
     let mut collector = Collector::new(threads.len() as u16);
     let (mut ready, mut drained, mut zero) = (0, 0, Nanos::ZERO);
     let mut intervals = Vec::new();
@@ -61,7 +61,7 @@ fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
                 ready += 1;
                 if ready == threads.len() {
                     zero = clock.now().after(ms(20));
-                    threads.tell(Command::Start(zero));
+                    threads.broadcast(Command::Start(zero));
                 }
             }
             Message::Sealed(sealed) => {
@@ -71,7 +71,7 @@ fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
             Message::Drained(..) => {
                 drained += 1;
                 if drained == threads.len() {
-                    threads.tell(Command::Finish(clock.now().after(ms(20)) - zero));
+                    threads.broadcast(Command::Finish(clock.now().after(ms(20)) - zero));
                 }
             }
             Message::Finished(thread) => collector.thread_ended(thread),
@@ -83,7 +83,7 @@ fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
                 meanwhile(second);
                 if second == 6 {
                     // Nobody waits for answers that never come.
-                    threads.tell(Command::Finish(clock.now().after(ms(20)) - zero));
+                    threads.broadcast(Command::Finish(clock.now().after(ms(20)) - zero));
                 }
             }
             intervals.push(merged.interval);

@@ -12,8 +12,8 @@ use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
-use wavetank_engine::{LoadThreads, Means, Message};
-use wavetank_pace::Share;
+use wavetank_engine::{LoadConfig, LoadThreads, Message};
+use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
 
 #[global_allocator]
@@ -33,7 +33,7 @@ fn plan(connections: u64, address: SocketAddr) -> Plan {
         open_rate: Some(Rate::per_second(10_000)),
         ..RunOptions::default()
     };
-    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(1) };
+    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(1) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     resolve(&options, &url, &[address], &host).expect("a plan").plan
 }
@@ -58,10 +58,11 @@ fn held_by(connections: u64, engine: EngineChoice) -> i64 {
     let listener = listener();
     let address = listener.local_addr().expect("an address");
     let plan = Arc::new(Plan { engine, ..plan(connections, address) });
-    let means = Means::plain(&plan).expect("a plain plan");
+    let means = LoadConfig::plain(&plan).expect("a plain plan");
     let mut peers: Vec<TcpStream> = Vec::with_capacity(connections as usize);
     let before = bytes();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, Clock::starting_now(), &means).expect("a thread");
+    let threads =
+        LoadThreads::prepare(&plan, Partition::WHOLE, Clock::starting_now(), &means).expect("a thread");
     let clock = Clock::starting_now();
     loop {
         peers.extend(std::iter::from_fn(|| listener.accept().ok()).map(|(peer, _)| peer));

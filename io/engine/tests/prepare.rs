@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{Clock, StartFault};
-use wavetank_engine::{LoadThreads, Means};
-use wavetank_pace::Share;
+use wavetank_engine::{LoadConfig, LoadThreads};
+use wavetank_pace::Partition;
 use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
 
 /// Connections that take an hour to open: whoever prepares stays busy with it.
@@ -17,7 +17,7 @@ fn slow_plan(scheme: &str, address: SocketAddr) -> Plan {
         open_rate: Some(Rate { count: 1, per: Nanos::from_secs(60) }),
         ..RunOptions::default()
     };
-    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(2) };
+    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(2) };
     let url = TargetUrl::parse(&format!("{scheme}://{address}/")).expect("a URL");
     resolve(&options, &url, &[address], &host).expect("a plan").plan
 }
@@ -63,8 +63,8 @@ fn threads_end_with_the_one_who_holds_them() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let plan = Arc::new(slow_plan("http", listener.local_addr().expect("an address")));
 
-    let means = Means::plain(&plan).expect("a plain plan");
-    let prepare = || LoadThreads::prepare(&plan, Share::WHOLE, clock, &means);
+    let means = LoadConfig::plain(&plan).expect("a plain plan");
+    let prepare = || LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means);
     let threads = prepare().expect("four threads");
     assert_eq!(threads.len(), 4);
     drop(threads);

@@ -11,10 +11,11 @@ use std::time::Duration;
 use plain::{engines, plain_plan};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::Clock;
-use wavetank_engine::{Command, LoadThreads, Means, Message};
-use wavetank_pace::Share;
+use wavetank_engine::{Command, LoadConfig, LoadThreads, Message};
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, ConnectionUse, EngineChoice, Levels, Load, Mix, Nanos, Plan, RequestPlan, Scenario, Step, Think,
+    Action, ConnectionOwner, EngineChoice, Load, Nanos, Plan, PopulationCurve, RequestPlan, Scenario,
+    ScenarioMix, Step, Think,
 };
 
 #[global_allocator]
@@ -37,15 +38,15 @@ fn bytes() -> i64 {
 fn plan(address: SocketAddr, users: u64, engine: EngineChoice) -> Plan {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let mut thinking =
-        Scenario::of_steps("thinking", ConnectionUse::Shared, vec![Step::plain("GET /", 0, request)]);
+        Scenario::from_steps("thinking", ConnectionOwner::Shared, vec![Step::plain("GET /", 0, request)]);
     thinking
         .journey
         .insert(0, Action::Think(Think::Even { from: Nanos::from_secs(60), to: Nanos::from_secs(90) }));
     let plan = plain_plan(address);
     let mut plan = Plan { engine, threads: 1, scenarios: vec![thinking], ..plan };
     let phase = &mut plan.phases[0];
-    phase.load = Load::Closed { users: Levels::constant(users, None), sessions_each: None };
-    (phase.length, phase.connections, phase.mix) = (None, 10, Mix::one(0));
+    phase.load = Load::Closed { users: PopulationCurve::constant(users, None), sessions_each: None };
+    (phase.length, phase.connections, phase.mix) = (None, 10, ScenarioMix::one(0));
     (phase.open_before, phase.max_open) = (false, users);
     plan
 }
@@ -54,13 +55,13 @@ fn plan(address: SocketAddr, users: u64, engine: EngineChoice) -> Plan {
 fn held_by(users: u64, engine: EngineChoice) -> i64 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let plan = Arc::new(plan(listener.local_addr().expect("an address"), users, engine));
-    let means = Means::plain(&plan).expect("a plan that can be compiled");
+    let means = LoadConfig::plain(&plan).expect("a plan that can be compiled");
     let before = bytes();
     let clock = Clock::starting_now();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("a thread");
+    let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("a thread");
     let held = loop {
         match threads.message(Duration::from_secs(30)).expect("nothing came from the thread for 30 s") {
-            Message::Ready(..) => threads.tell(Command::Start(clock.now())),
+            Message::Ready(..) => threads.broadcast(Command::Start(clock.now())),
             Message::Sealed(sealed) if sealed.interval.users == users => break bytes() - before,
             Message::Sealed(_) => {}
             other => panic!("{other:?}"),

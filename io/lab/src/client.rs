@@ -8,13 +8,13 @@ use serde_json::Value;
 use wavetank_plan::UserError;
 
 use crate::LabFolder;
-use crate::answer::{self, system};
-use crate::line::Line;
+use crate::json_socket::JsonSocket;
+use crate::response::{self, system};
 
 /// A connection to the keeper of one lab. Faults begun on it end with it.
 #[derive(Debug)]
 pub struct Client {
-    line: Line,
+    line: JsonSocket,
     name: String,
 }
 
@@ -26,7 +26,7 @@ impl Client {
     pub fn connect(folder: &LabFolder) -> Result<Self, UserError> {
         let name = folder.name().to_owned();
         match UnixStream::connect(folder.socket()) {
-            Ok(stream) => Ok(Self { line: Line::new(stream), name }),
+            Ok(stream) => Ok(Self { line: JsonSocket::new(stream), name }),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
                 let message = format!("lab `{name}` is not up: nobody keeps it");
                 let hint = format!(
@@ -43,7 +43,7 @@ impl Client {
     ///
     /// # Errors
     /// What the keeper or the host says against it, or a keeper that has ended.
-    pub fn ask(&mut self, question: &Value) -> Result<Value, UserError> {
+    pub fn request(&mut self, question: &Value) -> Result<Value, UserError> {
         let asked = self.put(question).and_then(|()| self.heard());
         self.answered(asked)
     }
@@ -53,7 +53,7 @@ impl Client {
     ///
     /// # Errors
     /// As those of [`ask`](Self::ask).
-    pub fn ask_patiently(
+    pub fn ask_polling(
         &mut self,
         question: &Value,
         a_while: Duration,
@@ -97,7 +97,7 @@ impl Client {
     /// What was answered, or why nothing was.
     fn answered(&self, asked: io::Result<Option<Value>>) -> Result<Value, UserError> {
         match asked {
-            Ok(Some(value)) => answer::read(value),
+            Ok(Some(value)) => response::read(value),
             Ok(None) => {
                 let message = format!("the keeper of lab `{}` has ended", self.name);
                 Err(UserError::refused("lab_keeper", message, "wavetank lab down clears the lab away"))
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// For how long an answer may take; `None` for ever.
-    pub(crate) fn patience(&self, limit: Duration) -> Result<(), UserError> {
+    pub(crate) fn set_read_timeout(&self, limit: Duration) -> Result<(), UserError> {
         self.line.patience(Some(limit)).map_err(|error| system("a socket has no time limit", &error))
     }
 }
@@ -126,13 +126,13 @@ mod tests {
     /// Asks a keeper that has hung up already, after `words`.
     fn check(words: Option<UserError>, expected: &str) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
-        let mut keeper = Line::new(theirs);
+        let mut keeper = JsonSocket::new(theirs);
         if let Some(error) = words {
-            keeper.send(&answer::of(&Err(error))).expect("room for a few bytes");
+            keeper.send(&response::from_result(&Err(error))).expect("room for a few bytes");
         }
         drop(keeper);
-        let mut client = Client { line: Line::new(ours), name: "shop".to_owned() };
-        let told = client.ask(&json!({ "ask": "status" }));
+        let mut client = Client { line: JsonSocket::new(ours), name: "shop".to_owned() };
+        let told = client.request(&json!({ "ask": "status" }));
         assert_eq!(told.map_err(|error| error.code), Err(expected));
     }
 
@@ -148,16 +148,16 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let (waits, told) = std::sync::mpsc::sync_channel(1);
         let keeper = std::thread::spawn(move || {
-            let mut keeper = Line::new(theirs);
+            let mut keeper = JsonSocket::new(theirs);
             let asked = keeper.receive().expect("a question");
             told.recv().expect("somebody waits");
-            keeper.send(&answer::of(&Ok(Value::Null))).expect("room for a few bytes");
+            keeper.send(&response::from_result(&Ok(Value::Null))).expect("room for a few bytes");
             (asked, told.recv().is_err())
         });
-        let mut client = Client { line: Line::new(ours), name: "shop".to_owned() };
+        let mut client = Client { line: JsonSocket::new(ours), name: "shop".to_owned() };
         let question = json!({ "ask": "run" });
         let tell = || waits.send(()).expect("the keeper listens");
-        assert_eq!(client.ask_patiently(&question, Duration::from_millis(1), tell), Ok(Value::Null));
+        assert_eq!(client.ask_polling(&question, Duration::from_millis(1), tell), Ok(Value::Null));
         drop(waits);
         assert_eq!(keeper.join().expect("it only answers"), (Some(question), true));
     }

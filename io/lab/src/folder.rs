@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::{UserError, did_you_mean, harmless};
+use wavetank_plan::{UserError, did_you_mean, sanitize};
 
-use crate::answer::system;
+use crate::lab_spec::LabSpec;
+use crate::lab_tag::lab_name;
 use crate::lock::{LOCK_FILE, Lock, remove_above};
-use crate::mark::lab_name;
-use crate::order::Order;
+use crate::response::system;
 use crate::state::{LabState, STATE_FILE};
 
 /// Where labs lie unless `WAVETANK_LABS` says otherwise.
@@ -53,7 +53,7 @@ pub struct LabFolder {
 
 impl LabsFolder {
     /// `$WAVETANK_LABS`, or `/run/wavetank/labs`.
-    pub fn of_this_machine() -> Self {
+    pub fn system() -> Self {
         let named = std::env::var_os("WAVETANK_LABS").filter(|path| !path.is_empty());
         let path = named.map_or_else(|| PathBuf::from(DEFAULT), PathBuf::from);
         // Processes of the lab have other working directories.
@@ -73,7 +73,7 @@ impl LabsFolder {
     pub fn labs(&self) -> Vec<LabFolder> {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let labs = names.filter_map(|name| self.lab(&name).ok()).filter(LabFolder::is_there);
+        let labs = names.filter_map(|name| self.lab(&name).ok()).filter(LabFolder::exists);
         let mut labs: Vec<LabFolder> = labs.collect();
         labs.sort_by(|one, other| one.name.cmp(&other.name));
         labs
@@ -99,7 +99,7 @@ impl LabsFolder {
             };
         };
         let lab = self.lab(name)?;
-        if lab.is_there() {
+        if lab.exists() {
             return Ok(lab);
         }
         let hint = match did_you_mean(name, names.iter().copied()) {
@@ -109,13 +109,13 @@ impl LabsFolder {
             }
             None => format!("there is {}", names.join(", ")),
         };
-        Err(UserError::usage("lab_none", format!("there is no lab `{}`", harmless(name)), hint))
+        Err(UserError::usage("lab_none", format!("there is no lab `{}`", sanitize(name)), hint))
     }
 }
 
 impl LabsFolder {
     /// Takes away what a lab leaves that was killed between its first and its last breath: an empty folder for labs.
-    pub fn tidy(&self) {
+    pub fn remove_stale(&self) {
         remove_above(&self.path.join("none"));
     }
 }
@@ -152,13 +152,13 @@ impl LabFolder {
     ///
     /// # Errors
     /// A lab that is only beginning, or was brought up by another version of wavetank.
-    pub fn order(&self) -> Result<Order, UserError> {
+    pub fn order(&self) -> Result<LabSpec, UserError> {
         let path = self.path.join(ORDER_FILE);
         let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => crate::up::no_root(),
             _ => system(&format!("`{}` cannot be read", path.display()), &error),
         })?;
-        Order::read(&text)
+        LabSpec::read(&text)
     }
 
     /// The socket at which a process waits for the errand that it sends into a host. Beside the hosts' folders: its path
@@ -173,7 +173,7 @@ impl LabFolder {
     }
 
     /// Stores what the lab is made from. Files that only root may read in a host stand in it with all their text.
-    pub(crate) fn store(&self, order: &Order) -> std::io::Result<()> {
+    pub(crate) fn store(&self, order: &LabSpec) -> std::io::Result<()> {
         let mut options = OpenOptions::new();
         let mut file =
             options.write(true).create(true).truncate(true).mode(0o600).open(self.path.join(ORDER_FILE))?;
@@ -181,14 +181,14 @@ impl LabFolder {
     }
 
     /// The folder as a process of the lab was told it.
-    pub(crate) fn told(path: PathBuf) -> Option<Self> {
+    pub(crate) fn from_argument(path: PathBuf) -> Option<Self> {
         let name = lab_name(path.file_name()?.to_str()?).ok()?.to_owned();
         Some(Self { path, name })
     }
 
     /// An error if something that is no lab's lies where the folder would be: it would be taken away with the lab. Or if
     /// the folder lies so deep that no socket can be made in it.
-    pub(crate) fn fit_for_a_lab(&self) -> Result<(), UserError> {
+    pub(crate) fn check_usable(&self) -> Result<(), UserError> {
         let (longest, most) = (self.errand_socket(u32::MAX), SOCKET_PATH_MAX);
         let beyond = longest.as_os_str().as_bytes().len().saturating_sub(most);
         if beyond > 0 {
@@ -201,7 +201,7 @@ impl LabFolder {
                 "a folder nearer to the root in WAVETANK_LABS",
             ));
         }
-        if self.path.symlink_metadata().is_err() || self.is_there() {
+        if self.path.symlink_metadata().is_err() || self.exists() {
             return Ok(());
         }
         let message = format!("`{}` is there, and is no lab's", self.path.display());
@@ -216,7 +216,7 @@ impl LabFolder {
 
     /// Whether there is a folder of a lab. It is taken away with everything in it, so it holds what a lab leaves and
     /// nothing else; a link would be emptied where it leads.
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         let real = self.path.symlink_metadata().is_ok_and(|about| about.is_dir());
         let Ok(entries) = std::fs::read_dir(&self.path) else { return false };
         let names = entries.flatten().map(|entry| entry.file_name());
@@ -238,11 +238,11 @@ mod tests {
         for file in files {
             std::fs::write(folder.path().join(file), "precious").expect("can be written");
         }
-        assert_eq!(folder.is_there(), a_lab, "{files:?}");
-        assert_eq!(folder.fit_for_a_lab().is_ok(), a_lab, "{files:?}");
+        assert_eq!(folder.exists(), a_lab, "{files:?}");
+        assert_eq!(folder.check_usable().is_ok(), a_lab, "{files:?}");
         let link = LabsFolder { path: root.path().to_owned() }.lab("link").expect("a name");
         std::os::unix::fs::symlink(folder.path(), link.path()).expect("can be made");
-        assert!(!link.is_there() && link.fit_for_a_lab().is_err(), "a link to {files:?}");
+        assert!(!link.exists() && link.check_usable().is_err(), "a link to {files:?}");
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         let of = |letters: usize| LabsFolder { path: PathBuf::from(format!("/{}", "x".repeat(letters))) };
         let check = |letters: usize, fits: bool| {
             let lab = of(letters).lab("shop").expect("a name");
-            assert_eq!(lab.fit_for_a_lab().is_ok(), fits, "{letters}");
+            assert_eq!(lab.check_usable().is_ok(), fits, "{letters}");
         };
         // "/" and "/shop" and "/hosts/exec-4294967295.sock"
         let others = 1 + 5 + 27;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::{UserError, did_you_mean, harmless};
+use wavetank_plan::{UserError, did_you_mean, sanitize};
 
 use crate::LabFolder;
-use crate::keeper::host_unknown;
+use crate::supervisor::host_unknown;
 
 /// One log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn logs(folder: &LabFolder, host: &str, service: Option<&str>) -> Result<Vec
             Some(near) => format!("did you mean {near}?"),
             None => format!("there is {}", names.collect::<Vec<_>>().join(", ")),
         };
-        let message = format!("host {host} has no log of a service `{}`", harmless(service));
+        let message = format!("host {host} has no log of a service `{}`", sanitize(service));
         return Err(UserError::usage("lab_service", message, hint));
     }
     Ok(its)
@@ -56,21 +56,21 @@ fn is_of(log: &str, service: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bearer, HostState, LabState, Mark, Phase};
+    use crate::{HostState, LabState, LabTag, Phase, TaggedProcess};
 
     /// What is found of two logs of one service and one of another.
     #[track_caller]
     fn check(host: &str, service: Option<&str>, expected: Result<&[&str], &str>) {
         let root = tempfile::tempdir().expect("temporary folders can be made");
-        let folder = LabFolder::told(root.path().join("shop")).expect("a name that fits");
+        let folder = LabFolder::from_argument(root.path().join("shop")).expect("a name that fits");
         let its = folder.host_folder("lb1");
         std::fs::create_dir_all(&its).expect("can be made");
         for file in ["haproxy.1.log", "haproxy.2.log", "haproxy2.log", "haproxy.cfg", "host.log"] {
             std::fs::write(its.join(file), "said").expect("can be written");
         }
-        let process = Bearer { pid: 1, start: 1 };
+        let process = TaggedProcess { pid: 1, start: 1 };
         let hosts = vec![HostState { name: "lb1".to_owned(), process }];
-        let mark = Mark::draw("shop").expect("a name that fits");
+        let mark = LabTag::generate("shop").expect("a name that fits");
         let state = LabState { mark, phase: Phase::Up, keeper: process, hosts };
         state.write(folder.path()).expect("can be written");
         let found = logs(&folder, host, service);

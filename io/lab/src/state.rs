@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wavetank_driver::Clock;
-use wavetank_plan::{UserError, harmless};
+use wavetank_plan::{UserError, sanitize};
 
-use crate::{Bearer, LabFolder, Mark, bearer};
+use crate::{LabFolder, LabTag, TaggedProcess, tagged_process};
 
 /// The file's name in the lab's folder.
 pub(crate) const STATE_FILE: &str = "lab.json";
@@ -37,18 +37,18 @@ pub struct HostState {
     /// The host's name.
     pub name: String,
     /// PID 1 of its PID namespace, as the machine names it.
-    pub process: Bearer,
+    pub process: TaggedProcess,
 }
 
 /// What is known of a lab beside its topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabState {
     /// Whose everything is.
-    pub mark: Mark,
+    pub mark: LabTag,
     /// How far it is.
     pub phase: Phase,
     /// The process that keeps it.
-    pub keeper: Bearer,
+    pub keeper: TaggedProcess,
     /// Its hosts in the topology's order; empty until all have been started.
     pub hosts: Vec<HostState>,
 }
@@ -59,7 +59,7 @@ struct Stored {
     v: u32,
     mark: String,
     phase: Phase,
-    keeper: Bearer,
+    keeper: TaggedProcess,
     hosts: Vec<HostState>,
 }
 
@@ -67,8 +67,13 @@ impl LabState {
     /// Writes it into `folder`.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let Self { mark, phase, keeper, hosts } = self;
-        let stored =
-            Stored { v: VERSION, mark: mark.word(), phase: *phase, keeper: *keeper, hosts: hosts.clone() };
+        let stored = Stored {
+            v: VERSION,
+            mark: mark.to_string(),
+            phase: *phase,
+            keeper: *keeper,
+            hosts: hosts.clone(),
+        };
         let unfinished = folder.join("lab.json.new");
         let mut file = std::fs::File::create(&unfinished)?;
         file.write_all(serde_json::to_string(&stored)?.as_bytes())?;
@@ -89,7 +94,7 @@ impl LabState {
         if v != VERSION {
             return Err(unreadable(&path, &format!("it is of version {v}, not {VERSION}")));
         }
-        let mark = Mark::parse(&mark).ok_or_else(|| unreadable(&path, "its mark is none"))?;
+        let mark = LabTag::parse(&mark).ok_or_else(|| unreadable(&path, "its mark is none"))?;
         Ok(Some(Self { mark, phase, keeper, hosts }))
     }
 }
@@ -105,12 +110,12 @@ pub fn wait_for_end(state: &LabState, limit: Duration) {
     let clock = Clock::starting_now();
     for handle in state.hosts.iter().filter_map(|host| host.process.handle()) {
         let left = limit.saturating_sub(Duration::from_nanos(clock.now().0.unsigned_abs()));
-        bearer::ended(handle, left);
+        tagged_process::ended(handle, left);
     }
 }
 
 fn unreadable(path: &Path, why: &str) -> UserError {
-    let message = format!("`{}` cannot be read: {}", harmless(&path.display().to_string()), harmless(why));
+    let message = format!("`{}` cannot be read: {}", sanitize(&path.display().to_string()), sanitize(why));
     let hint = "a lab is taken down by the version of wavetank that brought it up; what it left is that folder, and \
                 control groups named `wavetank-NAME-…`";
     UserError::refused("lab_state", message, hint)
@@ -121,9 +126,9 @@ mod tests {
     use super::*;
 
     fn state() -> LabState {
-        let keeper = Bearer { pid: 7, start: 99 };
-        let hosts = vec![HostState { name: "lb1".to_owned(), process: Bearer { pid: 8, start: 100 } }];
-        let mark = Mark::draw("shop").expect("a name that fits");
+        let keeper = TaggedProcess { pid: 7, start: 99 };
+        let hosts = vec![HostState { name: "lb1".to_owned(), process: TaggedProcess { pid: 8, start: 100 } }];
+        let mark = LabTag::generate("shop").expect("a name that fits");
         LabState { mark, phase: Phase::Rising, keeper, hosts }
     }
 

@@ -48,7 +48,7 @@ pub struct HostStatus {
 
 impl LabStatus {
     /// Looks at the lab in `folder`.
-    pub fn of(folder: &LabFolder) -> Result<Self, UserError> {
+    pub fn read(folder: &LabFolder) -> Result<Self, UserError> {
         let state = LabState::read(folder.path())?;
         let mut stands = state.as_ref().map_or("dead", stands);
         // A lab that is only beginning has no order yet.
@@ -73,7 +73,7 @@ impl LabStatus {
                 told["hosts"].as_array().and_then(|hosts| hosts.iter().find(|one| one["name"] == *host.name));
             HostStatus {
                 name: host.name.clone(),
-                role: host.role.word(),
+                role: host.role.as_str(),
                 addresses: own.chain(virtuals).collect(),
                 pid: told.and_then(|host| u32::try_from(host["pid"].as_u64()?).ok()),
                 services: told.and_then(|host| host["services"].as_array().cloned()).unwrap_or_default(),
@@ -106,8 +106,8 @@ impl LabStatus {
 /// What the keeper says, if it says it in time.
 fn told(folder: &LabFolder) -> Result<Value, UserError> {
     let mut client = Client::connect(folder)?;
-    client.patience(KEEPER_MAX)?;
-    client.ask(&json!({ "ask": "status" }))
+    client.set_read_timeout(KEEPER_MAX)?;
+    client.request(&json!({ "ask": "status" }))
 }
 
 /// A service with the version of its program, in words: `nginx 1.22.1`, `web nginx 1.22.1`.

@@ -11,11 +11,11 @@ use rustix::thread::{CapabilitySet, capabilities};
 use wavetank_driver::Signals;
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_topology::{Deed, Lab};
+use wavetank_topology::{HostAction, Lab};
 
-use crate::answer::{self, system};
-use crate::line::{LINE_BYTES_MAX, Line};
-use crate::{LabFolder, LabState, Order, crash, net, service, takedown, trial};
+use crate::json_socket::{JsonSocket, LINE_BYTES_MAX};
+use crate::response::{self, system};
+use crate::{LabFolder, LabSpec, LabState, config_check, crash, down, net, service};
 
 /// Time between two looks at whether a signal has come.
 const LOOK_UP: Duration = Duration::from_millis(200);
@@ -25,22 +25,22 @@ const LOOK_UP: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 /// All that is missing (exit 5); if nothing is, all that a program does not accept (exit 2), with the topology file's line.
-pub fn check(order: &Order, folder: &LabFolder) -> Result<(), UserError> {
-    let Order { lab, file, .. } = order;
+pub fn check(order: &LabSpec, folder: &LabFolder) -> Result<(), UserError> {
+    let LabSpec { lab, file, .. } = order;
     privileged()?;
     // Neither depends on the other, and who has to install something wants to know of all of it.
     let checked = [net::check(lab, file), service::check_programs(lab, file)];
-    UserError::all(checked.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)?;
+    UserError::combine(checked.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)?;
     message(order)?;
-    trial::try_configurations(order, folder)
+    config_check::try_configurations(order, folder)
 }
 
 /// Whether this machine can do `deeds` to hosts of `lab`, which [`up`] does not know of. Nothing is created.
 ///
 /// # Errors
 /// The first thing that is missing (exit 5).
-pub fn check_deeds(lab: &Lab, deeds: &[Deed]) -> Result<(), UserError> {
-    if !net::only_deeds_lose(lab, deeds) {
+pub fn check_events(lab: &Lab, deeds: &[HostAction]) -> Result<(), UserError> {
+    if !net::needs_loss_check(lab, deeds) {
         return Ok(());
     }
     privileged()?;
@@ -52,7 +52,7 @@ pub fn check_deeds(lab: &Lab, deeds: &[Deed]) -> Result<(), UserError> {
 /// # Errors
 /// What [`check`] says; a lab of that name that is there already; what kept a step from being done, with the program's own
 /// words; a signal (exit 130).
-pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
+pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<LabState, UserError> {
     let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
     let checked = check(order, folder);
     // Ctrl-C ends the programs that the check runs, too, and is not what is wrong with the machine then.
@@ -60,7 +60,7 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
         return Err(interrupted());
     }
     checked?;
-    folder.fit_for_a_lab()?;
+    folder.check_usable()?;
     let message = message(order)?;
     let (ours, theirs) = UnixStream::pair().map_err(|error| system("no socket can be made", &error))?;
     let mut command = Command::new("/proc/self/exe");
@@ -68,7 +68,7 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
         .arg0("wavetank")
         .arg("lab-keeper")
         .arg("--mark")
-        .arg(order.mark.word())
+        .arg(order.mark.to_string())
         .arg("--folder")
         .arg(folder.path());
     // A relative folder would be another one there.
@@ -79,10 +79,10 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     let mut keeper = command.spawn().map_err(|error| system("the keeper cannot be started", &error))?;
     // It closes the other end with its life; as long as the command has one, too, nobody would notice.
     drop(command);
-    let mut line = Line::new(ours);
+    let mut line = JsonSocket::new(ours);
     let answer = line.send(&message).and_then(|()| told(&mut line, signals));
     if let Ok(Some(answer)) = answer {
-        let whole = answer::read(answer);
+        let whole = response::read(answer);
         if whole.is_err() {
             // It ends when it has said so.
             let _ = keeper.wait();
@@ -94,14 +94,14 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     drop(line);
     let _ = keeper.wait();
     crash::point("orphaned");
-    takedown::cleared(folder)?;
+    down::clear_leftovers(folder)?;
     let name = folder.name();
     let message = format!("the keeper of lab `{name}` ended before the lab was whole; nothing of it is left");
     Err(UserError::refused("lab_keeper", message, "something killed it: memory (dmesg), or a signal"))
 }
 
 /// The order as the keeper takes it. It would wait for ever for the end of one that cannot be sent.
-fn message(order: &Order) -> Result<serde_json::Value, UserError> {
+fn message(order: &LabSpec) -> Result<serde_json::Value, UserError> {
     let written = order.written();
     if written.len() > LINE_BYTES_MAX {
         let (size, most) = (show_size(written.len() as u64), show_size(LINE_BYTES_MAX as u64));
@@ -114,12 +114,12 @@ fn message(order: &Order) -> Result<serde_json::Value, UserError> {
 }
 
 /// What the keeper says at the end. A signal meanwhile tells it to undo what it has done.
-fn told(line: &mut Line, signals: Signals) -> std::io::Result<Option<serde_json::Value>> {
+fn told(line: &mut JsonSocket, signals: Signals) -> std::io::Result<Option<serde_json::Value>> {
     // A signal that comes just before the wait does not interrupt it.
     line.patience(Some(LOOK_UP))?;
     loop {
         if signals.received() > 0 {
-            line.hang_up();
+            line.shutdown_write();
         }
         match line.receive() {
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}

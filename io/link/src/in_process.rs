@@ -113,7 +113,7 @@ fn receive<T>(inbox: &Receiver<T>, wait: Duration) -> Result<Option<T>, Closed> 
 
 #[cfg(test)]
 mod tests {
-    use wavetank_fleet::{Order, Report};
+    use wavetank_fleet::{AgentPayload, ControllerPayload};
 
     use super::*;
 
@@ -121,11 +121,11 @@ mod tests {
     const LONG: Duration = Duration::from_secs(30);
 
     fn order(seen: u64) -> ControllerMessage {
-        ControllerMessage { epoch: 1, order: Order::Lease { seen } }
+        ControllerMessage { epoch: 1, order: ControllerPayload::Lease { seen } }
     }
 
     fn report(seq: u64) -> AgentMessage {
-        AgentMessage { epoch: 1, report: Report::Sealed { seq } }
+        AgentMessage { epoch: 1, report: AgentPayload::Sealed { seq } }
     }
 
     #[test]

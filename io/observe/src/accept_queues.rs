@@ -15,7 +15,7 @@ use rustix::net::{
 };
 
 use crate::net_files::NetFiles;
-use crate::network::inside;
+use crate::network::in_network_of;
 
 /// The kernel answers while it is asked; whoever waits longer than this waits for nothing.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
@@ -45,12 +45,12 @@ const TCP: u8 = 6;
 #[derive(Clone, Debug)]
 pub(crate) struct AcceptQueues {
     pid: u32,
-    way: Way,
+    way: QueueSource,
 }
 
 /// How they are found.
 #[derive(Clone, Debug)]
-enum Way {
+enum QueueSource {
     /// By this socket, which is in the namespace.
     Asked(Arc<OwnedFd>),
     /// From a file, where the kernel answers nobody or lets nobody in.
@@ -60,21 +60,21 @@ enum Way {
 impl AcceptQueues {
     /// Of the namespace that the process `pid` is in. It goes there at once, by a thread: whoever asks must not wait for
     /// one. Of clones only one may ask.
-    pub(crate) fn of(pid: u32) -> Self {
-        let socket = inside(pid, socket).map(Arc::new);
-        Self { pid, way: socket.map_or(Way::Walked, Way::Asked) }
+    pub(crate) fn for_pid(pid: u32) -> Self {
+        let socket = in_network_of(pid, socket).map(Arc::new);
+        Self { pid, way: socket.map_or(QueueSource::Walked, QueueSource::Asked) }
     }
 
     /// Connections in the longest of them now; 0 where nothing listens.
     pub(crate) fn longest(&mut self) -> u64 {
-        if let Way::Asked(socket) = &self.way {
+        if let QueueSource::Asked(socket) = &self.way {
             if let Some(longest) = asked(socket) {
                 return longest;
             }
             // Answers to a question that came to no good may still wait in that socket.
-            self.way = Way::Walked;
+            self.way = QueueSource::Walked;
         }
-        NetFiles::of(self.pid).longest_accept_queue()
+        NetFiles::for_pid(self.pid).longest_accept_queue()
     }
 }
 
@@ -122,7 +122,7 @@ fn question(family: u8) -> [u8; QUESTION] {
 
 /// What one datagram tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct Datagram {
     longest: u32,
     /// It was the answer's last one.
     over: bool,
@@ -130,15 +130,15 @@ struct Told {
 
 /// Reads a datagram: messages one behind the other, each beginning at a multiple of four bytes with its length and kind.
 /// Of a socket that listens `idiag_rqueue` is how many connections wait. `None`: the kernel refuses, or this is no answer.
-fn told(datagram: &[u8]) -> Option<Told> {
-    let mut told = Told::default();
+fn told(datagram: &[u8]) -> Option<Datagram> {
+    let mut told = Datagram::default();
     let mut rest = datagram;
     while !rest.is_empty() {
         let length = number(rest, 0)? as usize;
         let kind = u16::from_ne_bytes(rest.get(4..6)?.try_into().ok()?);
         let message = rest.get(..length).filter(|message| message.len() >= HEADER)?;
         match kind {
-            DONE => return Some(Told { over: true, ..told }),
+            DONE => return Some(Datagram { over: true, ..told }),
             FAILED => return None,
             BY_FAMILY => told.longest = told.longest.max(number(message, QUEUE_AT)?),
             _ => {}

@@ -9,7 +9,7 @@ const NS_PER_US: u64 = 1_000;
 
 /// Where the counts of a process's groups stand; looked for once, so that reading them is some small files.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct GroupCounts {
+pub(crate) struct CgroupStats {
     /// With the group that counts CPU time, and whether it is of version 2.
     cpu: Option<(PathBuf, bool)>,
     memory: Option<(PathBuf, bool)>,
@@ -25,9 +25,9 @@ pub(crate) struct GroupMemory {
     pub(crate) swap: u64,
 }
 
-impl GroupCounts {
+impl CgroupStats {
     /// Those of the process `pid`. The topmost group, in which everything of the machine is, counts nothing of its own.
-    pub(crate) fn of(pid: u32) -> Self {
+    pub(crate) fn for_pid(pid: u32) -> Self {
         let cgroups = read::text(format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let mounts = read::text("/proc/self/mountinfo").unwrap_or_default();
         let find = |controller: &str, files: [&str; 2]| {
@@ -57,7 +57,7 @@ impl GroupCounts {
     }
 
     /// Of each CPU, the time used of it, nanoseconds; empty where nobody counts that, as version 2 does not.
-    pub(crate) fn cpu_of_each(&self) -> Vec<u64> {
+    pub(crate) fn cpu_per_process(&self) -> Vec<u64> {
         let Some((folder, false)) = &self.cpu else { return Vec::new() };
         let text = read::text(folder.join("cpuacct.usage_percpu")).unwrap_or_default();
         text.split_whitespace().map_while(|word| word.parse().ok()).collect()
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_counts_nothing() {
-        let nobody = GroupCounts::of(u32::MAX);
-        assert_eq!((nobody.cpu(), nobody.memory(), nobody.cpu_of_each()), (None, None, Vec::new()));
+        let nobody = CgroupStats::for_pid(u32::MAX);
+        assert_eq!((nobody.cpu(), nobody.memory(), nobody.cpu_per_process()), (None, None, Vec::new()));
     }
 }

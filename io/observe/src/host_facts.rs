@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use nix::ifaddrs::getifaddrs;
 use rustix::system::{sysinfo, uname};
 use rustix::thread::{CpuSet, sched_getaffinity};
-use wavetank_plan::{HostFacts, SocketFacts};
+use wavetank_plan::{HostFacts, SocketSupport};
 
 use crate::file_limit::{files_left, files_max, nr_open};
 use crate::host_limits::host_limits;
@@ -23,7 +23,7 @@ pub fn host_facts() -> HostFacts {
         cpus: cpus(),
         memory_available_bytes: of_group.as_ref().map_or(of_host, |left| left.bytes),
         files_max: files_max(),
-        sockets: SocketFacts { files_left: files_left(), nr_open: nr_open(), ..SocketFacts::plain() },
+        sockets: SocketSupport { files_left: files_left(), nr_open: nr_open(), ..SocketSupport::plain() },
         limits: host_limits(of_group),
         port_range,
         ports: source_ports(port_range),

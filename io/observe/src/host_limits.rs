@@ -40,7 +40,7 @@ fn lockable_bytes() -> Option<u64> {
 
 /// Threads that may still be started on this host and in this process's groups.
 fn threads_left() -> Option<u64> {
-    let now = read::text("/proc/loadavg").and_then(|text| parse::threads_now(&text)).unwrap_or(0);
+    let now = read::text("/proc/loadavg").and_then(|text| parse::thread_count(&text)).unwrap_or(0);
     let of_host =
         ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"].into_iter().filter_map(read::number);
     let of_host = of_host.map(|most| most.saturating_sub(now)).min();

@@ -10,7 +10,7 @@ use crate::{parse, process_usage, read};
 /// at which sockets were counted, by `now`.
 pub fn host_sample(now: impl Fn() -> Nanos) -> HostSample {
     let text = |path: &str| read::text(path).unwrap_or_default();
-    let net = NetFiles::own().sample(&now);
+    let net = NetFiles::for_self().sample(&now);
     let net = net.unwrap_or_else(|| HostSample { at: now(), ..HostSample::default() });
     let memory = text("/proc/meminfo");
     let bytes = |name: &str| parse::memory_bytes(&memory, name).unwrap_or(0);

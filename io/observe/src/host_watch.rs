@@ -4,15 +4,15 @@ use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;
 
 use crate::accept_queues::AcceptQueues;
-use crate::group_counts::GroupCounts;
+use crate::group_counts::CgroupStats;
 use crate::net_files::NetFiles;
 use crate::process_tree::{TreeUse, process_tree};
-use crate::sending_threads::SendingThreads;
+use crate::sending_threads::LoadThreadUsage;
 use crate::{parse, read};
 
 /// What a host may use of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowance {
+pub struct HostQuota {
     /// The CPUs that its processes may run on; empty: all.
     pub cpus: Vec<u32>,
     /// Every other host is kept on other CPUs than these.
@@ -25,15 +25,15 @@ pub struct Allowance {
 
 /// See the module's description.
 #[derive(Clone, Debug)]
-pub struct HostWatch {
+pub struct HostSampler {
     pid: u32,
     net: NetFiles,
     queues: AcceptQueues,
-    group: GroupCounts,
-    allowance: Allowance,
+    group: CgroupStats,
+    allowance: HostQuota,
     /// Load threads of this process that send from there: `None` until they are looked for, and of a host that sends nothing
     /// an empty list.
-    senders: Option<SendingThreads>,
+    senders: Option<LoadThreadUsage>,
     is_sending: bool,
     /// CPUs of the machine.
     machine_cpus: usize,
@@ -42,18 +42,18 @@ pub struct HostWatch {
     first: Option<Nanos>,
 }
 
-impl HostWatch {
+impl HostSampler {
     /// Of the host whose first process is `pid`, as this process's PID namespace knows it.
-    pub fn new(pid: u32, allowance: Allowance) -> Self {
+    pub fn new(pid: u32, allowance: HostQuota) -> Self {
         let stat = read::text("/proc/stat").unwrap_or_default();
         let memory = read::text("/proc/meminfo").unwrap_or_default();
         Self {
             pid,
-            net: NetFiles::of(pid),
-            queues: AcceptQueues::of(pid),
-            group: GroupCounts::of(pid),
+            net: NetFiles::for_pid(pid),
+            queues: AcceptQueues::for_pid(pid),
+            group: CgroupStats::for_pid(pid),
             allowance,
-            senders: Some(SendingThreads::default()),
+            senders: Some(LoadThreadUsage::default()),
             is_sending: false,
             machine_cpus: parse::cores(&stat).len().max(1),
             machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
@@ -85,8 +85,8 @@ impl HostWatch {
         let tree = if counted { TreeUse::default() } else { process_tree(self.pid) };
         let (user_ns, system_ns) = cpu.unwrap_or((tree.cpu_user_ns, tree.cpu_system_ns));
         let memory = memory.unwrap_or_default();
-        let senders = self.senders.get_or_insert_with(|| SendingThreads::beside(self.pid));
-        senders.look();
+        let senders = self.senders.get_or_insert_with(|| LoadThreadUsage::other_threads_of(self.pid));
+        senders.sample();
         let sent = senders.used();
         Some(HostSample {
             accept_queue,
@@ -113,7 +113,7 @@ impl HostWatch {
     /// Of each CPU that it may use, what it used of it, and for how long it has been looked at. Where its group counts no
     /// single CPUs, but nobody else of the lab is on its own: ticks with work on them, whosever, and all.
     fn cores(&self, elapsed_ns: u64) -> Vec<(u64, u64)> {
-        let used = self.group.cpu_of_each();
+        let used = self.group.cpu_per_process();
         if used.is_empty() && self.allowance.cpus_alone {
             let stat = read::text("/proc/stat").unwrap_or_default();
             let own = self.allowance.cpus.iter().map(|cpu| parse::core(&stat, *cpu));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn this_process_can_be_looked_at_like_a_host() {
-        let mut watch = HostWatch::new(std::process::id(), Allowance::default());
+        let mut watch = HostSampler::new(std::process::id(), HostQuota::default());
         let before = watch.sample(|| Nanos::ZERO).expect("this process lives");
         let used = |sample: &HostSample| sample.cpu_user_ns + sample.cpu_system_ns;
         let mut after = before.clone();
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn an_allowance_bounds_what_is_all_of_it() {
         let check = |cpus: &[u32], milli: Option<u64>, expected: u64| {
-            let allowance = Allowance { cpus: cpus.to_vec(), cpus_milli: milli, ..Allowance::default() };
-            let watch = HostWatch { machine_cpus: 4, ..HostWatch::new(std::process::id(), allowance) };
+            let allowance = HostQuota { cpus: cpus.to_vec(), cpus_milli: milli, ..HostQuota::default() };
+            let watch = HostSampler { machine_cpus: 4, ..HostSampler::new(std::process::id(), allowance) };
             assert_eq!(watch.cpus_milli(), expected, "{cpus:?} {milli:?}");
         };
         check(&[], None, 4_000);
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn single_cpus_are_told_where_it_is_known_whose_they_are() {
         let check = |cpus: &[u32], cpus_alone, expected: usize| {
-            let allowance = Allowance { cpus: cpus.to_vec(), cpus_alone, ..Allowance::default() };
+            let allowance = HostQuota { cpus: cpus.to_vec(), cpus_alone, ..HostQuota::default() };
             // As in version 2 of control groups, nobody counts single CPUs.
-            let group = GroupCounts::default();
-            let watch = HostWatch { group, ..HostWatch::new(std::process::id(), allowance) };
+            let group = CgroupStats::default();
+            let watch = HostSampler { group, ..HostSampler::new(std::process::id(), allowance) };
             let cores = watch.cores(5);
             assert_eq!(cores.len(), expected, "{cpus:?} {cpus_alone}");
             assert!(cores.iter().all(|(work, all)| work <= all && *all > 0), "{cores:?}");
@@ -199,6 +199,6 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_has_no_sample() {
-        assert_eq!(HostWatch::new(u32::MAX, Allowance::default()).sample(|| Nanos::ZERO), None);
+        assert_eq!(HostSampler::new(u32::MAX, HostQuota::default()).sample(|| Nanos::ZERO), None);
     }
 }

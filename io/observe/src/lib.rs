@@ -6,7 +6,6 @@
 //! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
 
 mod accept_queues;
-mod beside;
 mod cgroup;
 mod cpu_core;
 mod cpu_times;
@@ -22,24 +21,25 @@ mod process_tree;
 mod process_usage;
 mod read;
 mod route_sources;
+mod sampler;
 mod sending_threads;
-mod slab;
+mod slab_memory;
 mod source_ports;
-mod target_askers;
 mod target_count;
+mod target_pollers;
 
 pub mod parse;
 pub mod sockstat;
 
-pub use beside::{Beside, Seen, Watched};
 pub use cpu_core::core_of;
 pub use cpu_times::CpuTimes;
 pub use file_limit::raise_file_limit;
 pub use host_facts::host_facts;
 pub use host_sample::host_sample;
-pub use host_watch::{Allowance, HostWatch};
+pub use host_watch::{HostQuota, HostSampler};
 pub use process_usage::{ProcessUsage, process_usage, written_bytes};
 pub use route_sources::route_sources;
-pub use slab::slab_bytes;
-pub use target_askers::TargetAskers;
-pub use target_count::{Asking, TargetAsker};
+pub use sampler::{Observation, SampledHosts, Sampler};
+pub use slab_memory::slab_bytes;
+pub use target_count::{PollResult, TargetPoller};
+pub use target_pollers::TargetPollers;

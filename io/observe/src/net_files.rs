@@ -21,12 +21,12 @@ pub(crate) struct NetFiles {
 
 impl NetFiles {
     /// Of the namespace that this process is in.
-    pub(crate) fn own() -> Self {
+    pub(crate) fn for_self() -> Self {
         Self { folder: PathBuf::from("/proc/net") }
     }
 
     /// Of the namespace that the process `pid` is in.
-    pub(crate) fn of(pid: u32) -> Self {
+    pub(crate) fn for_pid(pid: u32) -> Self {
         Self { folder: Path::new("/proc").join(pid.to_string()).join("net") }
     }
 
@@ -139,16 +139,16 @@ mod tests {
     #[test]
     fn this_namespace_counts_what_is_connected() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let before = NetFiles::own().sample(|| Nanos::ZERO).expect("/proc is mounted");
+        let before = NetFiles::for_self().sample(|| Nanos::ZERO).expect("/proc is mounted");
         let at = listener.local_addr().expect("it is bound");
         let peers: Vec<_> = (0..20).map(|_| TcpStream::connect(at).expect("it listens")).collect();
-        let own = NetFiles::of(std::process::id());
+        let own = NetFiles::for_pid(std::process::id());
         let after = own.sample(|| Nanos(5)).expect("that is us");
         assert_eq!(after.at, Nanos(5));
         // Others connect and leave beside us; nobody accepts those that wait for us.
         assert!(own.longest_accept_queue() >= 20, "{after:?}");
         assert!(after.tcp_established >= 40, "{before:?} {after:?}");
         assert_eq!(peers.len(), 20);
-        assert!(NetFiles::of(u32::MAX).sample(|| Nanos::ZERO).is_none());
+        assert!(NetFiles::for_pid(u32::MAX).sample(|| Nanos::ZERO).is_none());
     }
 }

@@ -9,16 +9,19 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// What `work` comes to in the network of the process `pid`; `None` also where there is no way in. Sockets that it makes
 /// stay in that network, whoever uses them.
-pub(crate) fn inside<T: Send>(pid: u32, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+pub(crate) fn in_network_of<T: Send>(pid: u32, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     let link = format!("/proc/{pid}/ns/net");
     if number("/proc/thread-self/ns/net") == Some(number(&link)?) {
         return work();
     }
-    within(File::open(link).ok()?, work)
+    in_network_fd(File::open(link).ok()?, work)
 }
 
 /// The same in the network that `link` was opened as, which is nobody else's whatever becomes of its processes.
-pub(crate) fn within<T: Send>(link: impl AsFd + Send, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+pub(crate) fn in_network_fd<T: Send>(
+    link: impl AsFd + Send,
+    work: impl FnOnce() -> Option<T> + Send,
+) -> Option<T> {
     // A thread of its own goes there, so that nobody has to come back.
     thread::scope(|scope| {
         let visit = move || {

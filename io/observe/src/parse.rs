@@ -38,7 +38,7 @@ pub fn listened_port(line: &str) -> Option<u16> {
 
 /// Addresses in `/proc/net/if_inet6` (address, index, prefix length, scope, flags, name; numbers in hexadecimal)
 /// that should not be used for new connections: deprecated (0x20), tentative (0x40) or found taken (0x08).
-pub fn unfit_ipv6(text: &str) -> Vec<Ipv6Addr> {
+pub fn unusable_ipv6(text: &str) -> Vec<Ipv6Addr> {
     const UNFIT: u32 = 0x20 | 0x40 | 0x08;
     let unfit = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -89,7 +89,7 @@ pub fn locked_bytes(text: &str) -> u64 {
 }
 
 /// Threads and processes of the host now, from `/proc/loadavg` (`0.01 0.02 0.00 1/234 5678`).
-pub fn threads_now(text: &str) -> Option<u64> {
+pub fn thread_count(text: &str) -> Option<u64> {
     text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
@@ -136,7 +136,7 @@ fn numbered_cores(text: &str) -> impl Iterator<Item = (u32, (u64, u64))> {
 
 /// Ticks in user code and in the kernel of a process or thread, from its `stat`: fields 14 and 15 of proc\_pid\_stat(5), counted
 /// behind the name, which may hold anything.
-pub fn own_ticks(stat: &str) -> Option<[u64; 2]> {
+pub fn process_ticks(stat: &str) -> Option<[u64; 2]> {
     let behind = stat.rsplit_once(')')?.1;
     let mut fields = behind.split_whitespace().skip(11).map(str::parse::<u64>);
     let mut next = || fields.next()?.ok();

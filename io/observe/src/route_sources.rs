@@ -56,8 +56,9 @@ fn kernels_choice(target: SocketAddr) -> io::Result<IpAddr> {
 
 /// All addresses of `address`'s interface and family that new connections may come from.
 fn beside(address: IpAddr) -> Vec<IpAddr> {
-    let unfit =
-        read::text("/proc/thread-self/net/if_inet6").map(|text| parse::unfit_ipv6(&text)).unwrap_or_default();
+    let unfit = read::text("/proc/thread-self/net/if_inet6")
+        .map(|text| parse::unusable_ipv6(&text))
+        .unwrap_or_default();
     let Ok(list) = getifaddrs() else { return Vec::new() };
     let all: Vec<(String, IpAddr)> = list
         .filter_map(|entry| {

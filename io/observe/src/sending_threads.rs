@@ -16,7 +16,7 @@ const NS_PER_TICK: u64 = 10_000_000;
 /// The load threads in one namespace. Who they are is found out once: all of them are there before the load begins, and none
 /// comes later.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SendingThreads {
+pub(crate) struct LoadThreadUsage {
     threads: Vec<SendingThread>,
 }
 
@@ -44,9 +44,9 @@ impl ThreadUse {
     }
 }
 
-impl SendingThreads {
+impl LoadThreadUsage {
     /// Those in the namespace of the process `pid`.
-    pub(crate) fn beside(pid: u32) -> Self {
+    pub(crate) fn other_threads_of(pid: u32) -> Self {
         let Some(there) = number(&format!("/proc/{pid}/ns/net")) else { return Self::default() };
         let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Self::default() };
         let tasks = tasks.filter_map(|task| Some(task.ok()?.path()));
@@ -65,7 +65,7 @@ impl SendingThreads {
     }
 
     /// Look at each of them now. One that has ended stays at what it had used when it was last looked at.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn sample(&mut self) {
         for thread in &mut self.threads {
             thread.used = thread_use(&thread.folder).unwrap_or(thread.used);
         }
@@ -108,7 +108,7 @@ fn is_load_thread(task: &Path) -> bool {
 /// are; `None` where it has ended.
 fn thread_use(folder: &Path) -> Option<ThreadUse> {
     let [user, system] =
-        parse::own_ticks(&read::text(folder.join("stat"))?)?.map(|ticks| ticks * NS_PER_TICK);
+        parse::process_ticks(&read::text(folder.join("stat"))?)?.map(|ticks| ticks * NS_PER_TICK);
     let schedstat = read::text(folder.join("schedstat")).unwrap_or_default();
     let all = schedstat.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
     let all = all.filter(|all| *all > 0).unwrap_or(user + system);
@@ -159,14 +159,14 @@ mod tests {
         // It has its name once it has done something.
         go.send(()).expect("it waits");
         done.recv().expect("it works");
-        let mut threads = SendingThreads::beside(std::process::id());
+        let mut threads = LoadThreadUsage::other_threads_of(std::process::id());
         assert_eq!(threads.threads.len(), 1, "{threads:?}");
         let before = threads.used();
         // Bounded by the work: so many turns take several of the kernel's ticks on any machine.
         for _ in 0..1_000 {
             go.send(()).expect("it waits");
             done.recv().expect("it works");
-            threads.look();
+            threads.sample();
             if threads.used().all_ns() > before.all_ns() {
                 break;
             }
@@ -179,8 +179,8 @@ mod tests {
         assert_eq!((threads.used_of(0), threads.used_of(1)), (Some(0), Some(used.all_ns())));
         drop(go);
         sender.join().expect("it ends");
-        threads.look();
+        threads.sample();
         assert_eq!(threads.used(), used, "what has ended stays as it was");
-        assert_eq!(SendingThreads::beside(u32::MAX).used(), ThreadUse::default());
+        assert_eq!(LoadThreadUsage::other_threads_of(u32::MAX).used(), ThreadUse::default());
     }
 }

@@ -11,7 +11,7 @@ use wavetank_plan::Nanos;
 use wavetank_record::TargetCount;
 use wavetank_wire::h1::{Limits, ResponseReader, ResponseSink};
 
-use crate::network::within;
+use crate::network::in_network_fd;
 
 /// An answer that takes longer is none: it would be asked for the next second already.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -22,7 +22,7 @@ const ANSWER_MAX: usize = 64 * 1_024;
 
 /// What came of asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asking {
+pub enum PollResult {
     /// The target's count.
     Told(TargetSample),
     /// No answer this time, of a target that had answered before.
@@ -38,7 +38,7 @@ pub enum Asking {
 
 /// Asks on one connection of its own, which no count of the run knows of: it is outside of the engine.
 #[derive(Debug)]
-pub struct TargetAsker {
+pub struct TargetPoller {
     address: SocketAddr,
     /// The request, whole.
     request: Vec<u8>,
@@ -51,7 +51,7 @@ pub struct TargetAsker {
     network: Option<Arc<OwnedFd>>,
 }
 
-impl TargetAsker {
+impl TargetPoller {
     /// Of the target at `address`, which is called `host` in the request's `Host`.
     pub fn new(address: SocketAddr, host: &str, zero_monotonic_ns: i64) -> Self {
         let agent = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
@@ -75,7 +75,7 @@ impl TargetAsker {
 
     /// Ask once; takes at most about three seconds, whatever the target sends, and most often far less than a
     /// millisecond.
-    pub fn ask(&mut self, now: impl Fn() -> Nanos) -> Asking {
+    pub fn poll(&mut self, now: impl Fn() -> Nanos) -> PollResult {
         let kept = self.stream.take();
         let reused = kept.is_some();
         let Some(mut stream) = kept.or_else(|| self.connect()) else {
@@ -93,12 +93,12 @@ impl TargetAsker {
         };
         self.known = true;
         self.stream = Some(stream);
-        Asking::Told(sample(&count, asked, answered, self.zero_monotonic_ns))
+        PollResult::Told(sample(&count, asked, answered, self.zero_monotonic_ns))
     }
 
     fn connect(&self) -> Option<TcpStream> {
         let connect = || TcpStream::connect_timeout(&self.address, PATIENCE).ok();
-        let stream = self.network.as_ref().map_or_else(connect, |network| within(network, connect))?;
+        let stream = self.network.as_ref().map_or_else(connect, |network| in_network_fd(network, connect))?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         stream.set_write_timeout(Some(PATIENCE)).ok()?;
         stream.set_nodelay(true).ok()?;
@@ -106,8 +106,8 @@ impl TargetAsker {
     }
 
     /// One that has told its count before is asked again: it may only be busy.
-    const fn unanswered(&self, sent: bool, answered: bool) -> Asking {
-        if self.known { Asking::Silent } else { Asking::Foreign { sent, answered } }
+    const fn unanswered(&self, sent: bool, answered: bool) -> PollResult {
+        if self.known { PollResult::Silent } else { PollResult::Foreign { sent, answered } }
     }
 }
 

@@ -10,8 +10,8 @@ mod support;
 
 use std::path::Path;
 
-use wavetank_measure::{Interval, StatusCounts, ThreadHealth, Wire};
-use wavetank_plan::{ConnectionUse, Curve, Key, Load, Nanos, Plan, Rate, RequestPlan, Scenario, Step};
+use wavetank_measure::{Interval, StatusCounts, ThreadStats, WireCounters};
+use wavetank_plan::{ConnectionOwner, Key, Load, Nanos, Plan, Rate, RateCurve, RequestPlan, Scenario, Step};
 use wavetank_record::PlanDoc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
 
@@ -61,7 +61,7 @@ fn read(archive: &Path) {
         println!("{report:?}: {} done", ledger.totals().steps.iter().map(|it| it.counters.done).sum::<u64>());
         return;
     }
-    let (course, report) = run.course(&plan, 400).expect("readable");
+    let (course, report) = run.time_series(&plan, 400).expect("readable");
     println!(
         "{report:?}: {} columns of {}, {} done",
         course.columns.len(),
@@ -79,25 +79,25 @@ fn plan(seconds: u64, steps: u64, rate: u64) -> Plan {
         Step::plain(format!("step-{number:02}"), 0, request)
     };
     plan.name = format!("{seconds}-s-of-{steps}-steps");
-    plan.scenarios = vec![Scenario::of_steps("", ConnectionUse::Shared, (0..steps).map(step).collect())];
+    plan.scenarios = vec![Scenario::from_steps("", ConnectionOwner::Shared, (0..steps).map(step).collect())];
     let phase = &mut plan.phases[0];
     phase.length = Some(Nanos::from_secs(seconds as i64));
     if let Load::Open { rate: curve, .. } = &mut phase.load {
-        *curve = Curve::constant(Rate::per_second(rate), phase.length);
+        *curve = RateCurve::constant(Rate::per_second(rate), phase.length);
     }
     plan
 }
 
 /// One second of it; where it lies is told later.
 fn second(chance: &mut Chance, steps: u64, rate: u64) -> Interval {
-    let threads = [0, 1].map(|thread| ThreadHealth {
+    let threads = [0, 1].map(|thread| ThreadStats {
         thread,
         turns: 9_000 + chance.below(1_000),
         busy_ns: 200_000_000 + chance.below(50_000_000),
         turn_ns_max: 100_000 + chance.below(900_000),
         send_call_ns_max: 50_000 + chance.below(90_000),
         cpu_ns: 250_000_000 + chance.below(50_000_000),
-        ..ThreadHealth::default()
+        ..ThreadStats::default()
     });
     let mut interval =
         Interval { len: Nanos::SECOND, threads: threads.to_vec(), users: 50, ..Interval::default() };
@@ -124,7 +124,7 @@ fn second(chance: &mut Chance, steps: u64, rate: u64) -> Interval {
         step.counters.errors[wavetank_measure::ErrorClass::Status as usize] = rate - done;
         step.counters.late = chance.below(3);
         step.status = StatusCounts(vec![(200, done), (503, rate - done)]);
-        step.wire = Wire { sent: rate, ..Wire::default() };
+        step.wire = WireCounters { sent: rate, ..WireCounters::default() };
         let failed = &mut interval.phase_mut(0).failed;
         (0..rate - done).for_each(|_| failed.record((median * (SIGMA * chance.normal()).exp()) as u64));
     }

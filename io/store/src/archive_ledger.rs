@@ -9,13 +9,13 @@ use std::path::Path;
 
 use wavetank_measure::{Interval, Ledger, Totals};
 use wavetank_plan::{Plan, UserError};
-use wavetank_record::{Counted, IntervalLine, TargetLine};
+use wavetank_record::{IntervalLine, OverflowGuard, TargetLine};
 
 use crate::opened_run::{for_each_line, for_each_line_from, open_file};
 use crate::over_time::line_files;
 use crate::read_ahead::{LITTLE_HANDED_ON, for_each_decoded};
-use crate::retold::retell;
-use crate::{OpenedRun, ReadReport, Sealed};
+use crate::replay_events::replay_events;
+use crate::{ArchiveItem, OpenedRun, ReadReport};
 
 /// Bytes at the end of a file among which its last checkpoint is looked for: a minute of a run of a thousand steps.
 const TAIL_BYTES_MAX: u64 = 64 << 20;
@@ -32,7 +32,7 @@ impl OpenedRun {
         let quick = self.ledger_by_checkpoint(plan)?;
         let (mut ledger, mut report) = quick.map_or_else(|| self.ledger_by_second(plan), Ok)?;
         if report.missing > 0 {
-            ledger.has_gaps();
+            ledger.mark_incomplete();
         }
         // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
         report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
@@ -49,8 +49,8 @@ impl OpenedRun {
         let mut ledger = self.empty_ledger(plan);
         let report = self.read_intervals(|sealed| {
             let line = match sealed {
-                Sealed::Next(line) => line,
-                Sealed::Instead(line) => {
+                ArchiveItem::Next(line) => line,
+                ArchiveItem::Instead(line) => {
                     ledger = self.empty_ledger(plan);
                     line
                 }
@@ -65,7 +65,7 @@ impl OpenedRun {
     /// at.
     fn ledger_by_checkpoint(&self, plan: &Plan) -> Result<Option<(Ledger, ReadReport)>, UserError> {
         let mut ledger = self.empty_ledger(plan);
-        if ledger.weighs_times_by_second() {
+        if ledger.needs_times_per_second() {
             return Ok(None);
         }
         let paths = line_files(&self.dir.join("intervals"))?;
@@ -73,13 +73,13 @@ impl OpenedRun {
         // What cannot be read is told by who reads all of it.
         let Some((until, checkpoint)) = last_checkpoint(path).ok().flatten() else { return Ok(None) };
         let sum = &checkpoint.interval;
-        let (mut next, mut counted, mut report) = (0, Counted::default(), ReadReport::default());
-        if !counted.take(&sum.times()) {
+        let (mut next, mut counted, mut report) = (0, OverflowGuard::default(), ReadReport::default());
+        if !counted.admit(&sum.times()) {
             return Ok(None);
         }
         let mut add = |line: &IntervalLine, ledger: &mut Ledger| {
             let follows = !line.checkpoint && (line.epoch, line.seq) == (checkpoint.epoch, next);
-            let fits = follows && counted.take(&line.interval);
+            let fits = follows && counted.admit(&line.interval);
             if fits {
                 (next, report.intervals) = (next + 1, report.intervals + 1);
                 let _ = ledger.add(&line.interval);
@@ -102,7 +102,7 @@ impl OpenedRun {
 
     fn empty_ledger(&self, plan: &Plan) -> Ledger {
         let mut ledger = Ledger::new(plan);
-        retell(&self.events, &mut ledger);
+        replay_events(&self.events, &mut ledger);
         ledger
     }
 }

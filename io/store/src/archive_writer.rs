@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wavetank_measure::{HostSample, Interval, TargetSample};
 use wavetank_plan::{Nanos, constants};
 use wavetank_record::{
-    EnvironmentDoc, EventLine, HostLine, IntervalLine, RunRecord, SampleLine, TargetLine, Wall,
+    EnvironmentDoc, EventLine, HostLine, IntervalLine, RunRecord, SampleLine, TargetLine, WallTime,
 };
 
 use crate::contents::SERVICES_FOLDER;
@@ -24,7 +24,7 @@ pub struct RunMeta {
     /// Id of the run, e.g. from [`crate::new_id`]; the end of the folder's name.
     pub id: String,
     /// Wall time of instant 0, read once.
-    pub started: Wall,
+    pub started: WallTime,
     /// Name of the agent whose intervals are written; `local` on a single host.
     pub agent: String,
     /// Which life of the agent.
@@ -94,7 +94,7 @@ impl ArchiveWriter {
         let intervals = dir.join("intervals");
         fs::create_dir(&intervals).map_err(|error| StoreProblem::new(&intervals, error))?;
         let held = write_held(&dir.join("plan.yaml"), &meta.plan_yaml)?;
-        write_whole(&dir.join("environment.json"), &(meta.environment.to_json() + "\n"))?;
+        write_atomic(&dir.join("environment.json"), &(meta.environment.to_json() + "\n"))?;
         sync_dir(&dir)?;
         sync_dir(runs_dir.path())?;
         Ok(Self {
@@ -191,7 +191,7 @@ impl ArchiveWriter {
     pub fn finish(mut self, record: &RunRecord) -> Result<PathBuf, StoreProblem> {
         let synced = self.sync().and_then(|()| sync_dir(&self.dir.join("intervals")));
         let (partial, whole) = (self.dir.join("run.json.partial"), self.dir.join("run.json"));
-        let written = write_whole(&partial, &(record.to_json() + "\n"))
+        let written = write_atomic(&partial, &(record.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
         if let Err(problem) = written {
             // Only tidiness: without its final name the file means nothing.
@@ -256,7 +256,7 @@ fn write_held(path: &Path, text: &str) -> Result<File, StoreProblem> {
 }
 
 /// A small file, whole and synced.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), StoreProblem> {
+pub(crate) fn write_atomic(path: &Path, text: &str) -> Result<(), StoreProblem> {
     let write = || -> io::Result<()> {
         let mut file = File::create(path)?;
         file.write_all(text.as_bytes())?;

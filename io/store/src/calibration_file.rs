@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wavetank_plan::UserError;
 use wavetank_record::{CalibrationDoc, CalibrationsDoc};
 
-use crate::archive_writer::{sync_dir, write_whole};
+use crate::archive_writer::{sync_dir, write_atomic};
 use crate::store_problem::plain;
 
 /// A file with as many calibrations as are kept is far smaller.
@@ -76,7 +76,7 @@ impl CalibrationFile {
     ///
     /// # Errors
     /// Where it cannot be written: a usage error that names it.
-    pub fn put(&self, calibration: CalibrationDoc) -> Result<(), UserError> {
+    pub fn insert(&self, calibration: CalibrationDoc) -> Result<(), UserError> {
         let mut all = self.read().ok().flatten().map(|doc| doc.calibrations).unwrap_or_default();
         let key = |one: &CalibrationDoc| (one.host.hostname.clone(), one.engine.clone());
         all.retain(|one| key(one) != key(&calibration));
@@ -90,7 +90,7 @@ impl CalibrationFile {
     ///
     /// # Errors
     /// As [`CalibrationFile::put`].
-    pub fn ready(&self) -> Result<(), UserError> {
+    pub fn check_writable(&self) -> Result<(), UserError> {
         if let Ok(found) = fs::metadata(&self.path)
             && !found.is_file()
         {
@@ -109,7 +109,7 @@ impl CalibrationFile {
         let mut partial = self.path.clone().into_os_string();
         partial.push(format!(".{}.partial", std::process::id()));
         let partial = PathBuf::from(partial);
-        write_whole(&partial, text).map_err(|problem| {
+        write_atomic(&partial, text).map_err(|problem| {
             // Only tidiness: under this name nobody looks for it.
             let _ = fs::remove_file(&partial);
             unwritten(&problem.to_string())

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use wavetank_plan::{UserError, harmless};
+use wavetank_plan::{UserError, sanitize};
 use wavetank_record::FileDoc;
 
 use crate::store_problem::plain;
@@ -42,7 +42,7 @@ impl Contents {
     ///
     /// # Errors
     /// A usage error if it cannot be read, or holds far more than any archive.
-    pub(crate) fn of(dir: &Path) -> Result<Self, UserError> {
+    pub(crate) fn scan(dir: &Path) -> Result<Self, UserError> {
         let mut contents = Self::default();
         contents.add(dir, "", 0)?;
         contents.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -57,7 +57,7 @@ impl Contents {
 
     /// What no archive has: somebody put it there.
     pub(crate) fn foreign(&self) -> impl Iterator<Item = &str> {
-        let foreign = self.files.iter().map(|file| file.path.as_str()).filter(|path| !is_own(path));
+        let foreign = self.files.iter().map(|file| file.path.as_str()).filter(|path| !is_known_file(path));
         foreign.chain(self.odd.iter().map(String::as_str))
     }
 
@@ -79,7 +79,7 @@ impl Contents {
                     "not_an_archive",
                     format!(
                         "`{}` holds more than {FILES_MAX} files: that is no archive of a run",
-                        harmless(&dir.to_string_lossy())
+                        sanitize(&dir.to_string_lossy())
                     ),
                     "name a run by its folder, the beginning of its id, or `latest`",
                 ));
@@ -90,7 +90,7 @@ impl Contents {
 }
 
 /// Whether an archive has a file at `path`.
-pub(crate) fn is_own(path: &str) -> bool {
+pub(crate) fn is_known_file(path: &str) -> bool {
     let line_file = |(folder, name): (&str, &str)| {
         let stem = name.strip_suffix(".jsonl");
         OWN_FOLDERS.contains(&folder) && stem.is_some_and(|stem| !stem.contains('/'))
@@ -107,7 +107,7 @@ pub(crate) fn is_own(path: &str) -> bool {
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
     UserError::usage(
         "archive_unreadable",
-        format!("cannot read `{}`: {}", harmless(&path.to_string_lossy()), plain(error)),
+        format!("cannot read `{}`: {}", sanitize(&path.to_string_lossy()), plain(error)),
         "check the path and its permissions",
     )
 }
@@ -118,7 +118,7 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, own: bool) {
-        assert_eq!(is_own(path), own, "{path}");
+        assert_eq!(is_known_file(path), own, "{path}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! [`Cumulative`]: the sum of all intervals so far, for checkpoint lines.
 
-use wavetank_measure::{Interval, ThreadHealth};
+use wavetank_measure::{Interval, ThreadStats};
 
 /// Everything written so far as one interval: counters and histograms added up, gauges of the latest seal, one
 /// entry for each load thread.
@@ -24,7 +24,7 @@ impl Cumulative {
         for theirs in &latest {
             match self.sum.threads.iter_mut().find(|mine| mine.thread == theirs.thread) {
                 Some(mine) => mine.merge(theirs),
-                None => self.sum.threads.push(ThreadHealth { ..*theirs }),
+                None => self.sum.threads.push(ThreadStats { ..*theirs }),
             }
         }
     }

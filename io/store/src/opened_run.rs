@@ -6,17 +6,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wavetank_plan::{Plan, UserError, harmless};
+use wavetank_plan::{Plan, UserError, sanitize};
 use wavetank_record::{
-    Counted, DecodeError, EnvironmentDoc, EventLine, IntervalLine, PlanDoc, RunRecord, SampleLine,
+    DecodeError, EnvironmentDoc, EventLine, IntervalLine, OverflowGuard, PlanDoc, RunRecord, SampleLine,
 };
 
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
 use crate::read_ahead::{ALL_HANDED_ON, for_each_decoded};
 use crate::run_entry::{is_dir_locked, is_locked};
-use crate::search_folder::{ANSWER, is_unanswered};
-use crate::survey::TEXT_BYTES_MAX;
+use crate::search_folder::{ANSWER, has_no_result};
+use crate::summaries::TEXT_BYTES_MAX;
 
 /// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
 pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;
@@ -42,7 +42,7 @@ pub struct OpenedRun {
 
 /// One thing read from the sealed intervals. Borrowed: a later one is read into the same memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sealed<'a> {
+pub enum ArchiveItem<'a> {
     /// The next interval of an agent.
     Next(&'a IntervalLine),
     /// Intervals of this agent were lost before this checkpoint: forget what it gave and begin from the sum here.
@@ -100,8 +100,8 @@ fn open_folder(dir: &Path, pack: Option<&Arc<Unpacked>>) -> Result<OpenedRun, Us
 
 impl OpenedRun {
     /// Where it lies, for messages: its folder, or the packed run it was taken from.
-    pub fn shown(&self) -> String {
-        harmless(&self.pack.as_ref().map_or(&*self.dir, |pack| pack.path()).to_string_lossy()).into_owned()
+    pub fn display_path(&self) -> String {
+        sanitize(&self.pack.as_ref().map_or(&*self.dir, |pack| pack.path()).to_string_lossy()).into_owned()
     }
 
     /// Whether a process writes to it at this moment.
@@ -119,7 +119,7 @@ impl OpenedRun {
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
-    pub fn read_intervals(&self, mut visit: impl FnMut(Sealed<'_>)) -> Result<ReadReport, UserError> {
+    pub fn read_intervals(&self, mut visit: impl FnMut(ArchiveItem<'_>)) -> Result<ReadReport, UserError> {
         self.read_intervals_until(|_, sealed| {
             visit(sealed);
             ControlFlow::Continue(())
@@ -130,7 +130,7 @@ impl OpenedRun {
     /// of an agent.
     pub(crate) fn read_intervals_until(
         &self,
-        mut visit: impl FnMut(bool, Sealed<'_>) -> ControlFlow<()>,
+        mut visit: impl FnMut(bool, ArchiveItem<'_>) -> ControlFlow<()>,
     ) -> Result<ReadReport, UserError> {
         let dir = self.dir.join("intervals");
         let mut paths: Vec<_> = match fs::read_dir(&dir) {
@@ -140,14 +140,14 @@ impl OpenedRun {
         };
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         paths.sort();
-        let (mut report, mut counted) = (ReadReport::default(), Counted::default());
+        let (mut report, mut counted) = (ReadReport::default(), OverflowGuard::default());
         for path in paths {
             let mut agent = AgentReader::default();
             let (mut flow, mut first) = (ControlFlow::Continue(()), true);
             let torn = for_each_interval(&path, |read| {
                 match read {
                     Ok(line) => agent.take(line, &mut |sealed| {
-                        let fits = counted.take(&line.interval);
+                        let fits = counted.admit(&line.interval);
                         if fits {
                             flow = visit(std::mem::take(&mut first), sealed);
                         }
@@ -189,7 +189,7 @@ impl OpenedRun {
         });
         read.map_err(|error| {
             if error.is_newer() {
-                return newer(&self.shown(), "plan.yaml", &error);
+                return newer(&self.display_path(), "plan.yaml", &error);
             }
             let hint = match (&self.record, self.plan_yaml.is_empty()) {
                 (Some(_), _) => "its `run.json` is whole, and what is made of that alone can still be had: wavetank report RUN",
@@ -198,7 +198,7 @@ impl OpenedRun {
                     "what was sealed lies in `intervals/` as it was written: put the plan back as it was, and it can be reported"
                 }
             };
-            let message = format!("cannot read `plan.yaml` of `{}`: {error}", self.shown());
+            let message = format!("cannot read `plan.yaml` of `{}`: {error}", self.display_path());
             UserError::usage("archive_damaged", message, hint)
         })
     }
@@ -216,7 +216,7 @@ struct AgentReader {
 
 impl AgentReader {
     /// Hands the line to `visit`, which says whether it could be taken, unless it tells nothing new.
-    fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(Sealed<'_>) -> bool) {
+    fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(ArchiveItem<'_>) -> bool) {
         let next = match self.last {
             Some((epoch, seq)) if epoch == line.epoch => seq + 1,
             _ => 0,
@@ -228,14 +228,14 @@ impl AgentReader {
                 self.report.missing -= self.missing_here;
                 self.missing_here = 0;
                 self.last = Some((line.epoch, line.seq));
-                self.report.damaged += u64::from(!visit(Sealed::Instead(line)));
+                self.report.damaged += u64::from(!visit(ArchiveItem::Instead(line)));
             }
         } else if !older {
             // Each new epoch may claim that everything before was lost.
             self.missing_here = self.missing_here.saturating_add(line.seq - next);
             self.report.missing = self.report.missing.saturating_add(line.seq - next);
             self.last = Some((line.epoch, line.seq));
-            let taken = visit(Sealed::Next(line));
+            let taken = visit(ArchiveItem::Next(line));
             self.report.intervals += u64::from(taken);
             self.report.damaged += u64::from(!taken);
         }
@@ -248,9 +248,9 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
     if !is_search && answer.exists() {
         return unreadable(&answer, &io::Error::other("it is no file"));
     }
-    let unanswered = is_unanswered(path);
+    let unanswered = has_no_result(path);
     let under_way = unanswered && is_dir_locked(path);
-    let path = harmless(&path.to_string_lossy()).into_owned();
+    let path = sanitize(&path.to_string_lossy()).into_owned();
     if unanswered {
         let how = if under_way {
             "is under way, and has no answer yet"
@@ -281,7 +281,7 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
 
 /// What is wrong with the file `name` of the archive at `told`, and what can be had without it.
 fn unread(told: &Path, packed: bool, name: &str, error: &DecodeError) -> UserError {
-    let told = harmless(&told.to_string_lossy()).into_owned();
+    let told = sanitize(&told.to_string_lossy()).into_owned();
     if error.is_newer() {
         return newer(&told, name, error);
     }

@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use wavetank_measure::{Course, CourseMaker, HostSample, TargetSample, Thinned};
+use wavetank_measure::{Downsampled, HostSample, TargetSample, TimeSeries, TimeSeriesBuilder};
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
 
 use crate::contents::unreadable;
 use crate::interval_span::interval_span;
 use crate::opened_run::for_each_line;
-use crate::{OpenedRun, ReadReport, Sealed};
+use crate::{ArchiveItem, OpenedRun, ReadReport};
 
 /// Files of one folder at most.
 const FILES_MAX: usize = 1_024;
@@ -33,13 +33,17 @@ impl OpenedRun {
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
-    pub fn course(&self, plan: &Plan, columns_max: usize) -> Result<(Course, ReadReport), UserError> {
+    pub fn time_series(
+        &self,
+        plan: &Plan,
+        columns_max: usize,
+    ) -> Result<(TimeSeries, ReadReport), UserError> {
         let span = line_files(&self.dir.join("intervals"))?
             .iter()
             .filter_map(|path| interval_span(path))
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let empty = || {
-            let mut maker = CourseMaker::new(plan, columns_max);
+            let mut maker = TimeSeriesBuilder::new(plan, columns_max);
             if let Some((from, until)) = span {
                 maker = maker.spanning(from, until);
             }
@@ -52,14 +56,14 @@ impl OpenedRun {
         };
         let (mut all, mut own, mut agent) = (empty(), empty(), None);
         let report = self.read_intervals(|sealed| {
-            let (Sealed::Next(line) | Sealed::Instead(line)) = sealed;
+            let (ArchiveItem::Next(line) | ArchiveItem::Instead(line)) = sealed;
             if agent.as_ref() != Some(&line.agent) {
                 agent = Some(line.agent.clone());
                 all.absorb(std::mem::replace(&mut own, empty()));
             }
             match sealed {
-                Sealed::Next(line) => own.add(&line.interval),
-                Sealed::Instead(line) => own.checkpoint(&line.interval),
+                ArchiveItem::Next(line) => own.add(&line.interval),
+                ArchiveItem::Instead(line) => own.checkpoint(&line.interval),
             }
         })?;
         all.absorb(own);
@@ -74,12 +78,12 @@ impl OpenedRun {
         let mut hosts = Vec::new();
         for path in line_files(&self.dir.join("hosts"))? {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let (mut samples, mut damaged) = (Thinned::default(), 0);
+            let (mut samples, mut damaged) = (Downsampled::default(), 0);
             for_each_line(&path, |line| match HostLine::decode(line) {
                 Ok(line) => samples.push(line.sample),
                 Err(_) => damaged += 1,
             })?;
-            hosts.push(HostSeries { name, samples: samples.into_kept(), damaged });
+            hosts.push(HostSeries { name, samples: samples.into_inner(), damaged });
         }
         Ok(hosts)
     }
@@ -90,13 +94,13 @@ impl OpenedRun {
     /// # Errors
     /// A usage error if the file cannot be read at all.
     pub fn truth(&self) -> Result<Vec<TargetSample>, UserError> {
-        let mut samples = Thinned::default();
+        let mut samples = Downsampled::default();
         for_each_line(&self.dir.join("truth.jsonl"), |line| {
             if let Ok(TargetLine(sample)) = TargetLine::decode(line) {
                 samples.push(sample);
             }
         })?;
-        Ok(samples.into_kept())
+        Ok(samples.into_inner())
     }
 }
 

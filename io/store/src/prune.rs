@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use wavetank_plan::{Nanos, UserError, harmless};
-use wavetank_record::{BesideKind, RunLine, RunState, Status, Wall};
+use wavetank_plan::{Nanos, UserError, sanitize};
+use wavetank_record::{ForeignEntryKind, RunLine, RunState, Status, WallTime};
 
 use crate::archive_writer::sync_dir;
 use crate::contents::{Contents, unreadable};
@@ -15,14 +15,14 @@ use crate::run_entry::{environment, is_locked};
 use crate::runs_dir::REMOVED_PREFIX;
 use crate::search_entry::SearchEntry;
 use crate::store_problem::plain;
-use crate::{RunEntry, RunsDir, survey};
+use crate::{RunEntry, RunsDir, summarize};
 
 /// A run without `run.json` that was written to within this time may have a writer that holds no lock.
 pub(crate) const QUIET_NS: u64 = 60 * 1_000_000_000;
 
 /// Which runs are to go: those that all of these agree on. A search, with its runs, is one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PruneWishes {
+pub struct PruneOptions {
     /// So many of the newest stay.
     pub keep: Option<u64>,
     /// Only what began longer ago than this.
@@ -35,7 +35,7 @@ pub struct PruneWishes {
 
 /// What would go.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pruning {
+pub struct PrunePlan {
     /// Runs that go, oldest first.
     pub going: Vec<RunLine>,
     /// Searches that go, with all of their runs, oldest first.
@@ -50,7 +50,7 @@ pub struct Pruning {
     pub staying_bytes: u64,
     /// Runs of an earlier, interrupted removal; they go too.
     pub leftovers: Vec<String>,
-    entries: Vec<Found>,
+    entries: Vec<PruneUnit>,
 }
 
 /// One search that goes.
@@ -66,7 +66,7 @@ pub struct PrunedSearch {
 
 /// What stays or goes as one thing.
 #[derive(Clone, Debug, PartialEq)]
-enum Found {
+enum PruneUnit {
     Run(RunEntry, Box<RunLine>),
     Search(SearchEntry),
 }
@@ -91,30 +91,31 @@ impl RunsDir {
     ///
     /// # Errors
     /// A usage error if the directory cannot be read.
-    pub fn prunable(&self, wishes: PruneWishes, now: Wall) -> Result<Pruning, UserError> {
+    pub fn prunable(&self, wishes: PruneOptions, now: WallTime) -> Result<PrunePlan, UserError> {
         let listing = self.list()?;
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<PruneUnit> = Vec::new();
         found.extend(listing.runs.into_iter().map(|entry| {
-            let line = survey(&entry);
-            Found::Run(entry, Box::new(line))
+            let line = summarize(&entry);
+            PruneUnit::Run(entry, Box::new(line))
         }));
-        let mut pruning = Pruning::default();
+        let mut pruning = PrunePlan::default();
         for beside in listing.beside {
             match beside.kind {
-                BesideKind::Removed => pruning.leftovers.push(beside.name),
-                BesideKind::Search => {
-                    found.push(Found::Search(SearchEntry::new(self.path().join(beside.name))));
+                ForeignEntryKind::Removed => pruning.leftovers.push(beside.name),
+                ForeignEntryKind::Search => {
+                    found.push(PruneUnit::Search(SearchEntry::new(self.path().join(beside.name))));
                 }
-                BesideKind::Pack | BesideKind::Other => {}
+                ForeignEntryKind::Pack | ForeignEntryKind::Other => {}
             }
         }
         // Runs are in order already, also those of one second.
         found.sort_by(|a, b| a.stamp().cmp(b.stamp()));
-        pruning.staying_bytes = found.iter().map(Found::bytes).sum();
-        pruning.staying = found.iter().filter(|found| matches!(found, Found::Run(..))).count() as u64;
+        pruning.staying_bytes = found.iter().map(PruneUnit::bytes).sum();
+        pruning.staying = found.iter().filter(|found| matches!(found, PruneUnit::Run(..))).count() as u64;
         pruning.searches_staying = found.len() as u64 - pruning.staying;
         let kept = wishes.keep.map_or(0, |keep| usize::try_from(keep).unwrap_or(usize::MAX));
-        let before = wishes.older_than.map(|age| Wall(now.0.saturating_sub(age.0.unsigned_abs())).compact());
+        let before =
+            wishes.older_than.map(|age| WallTime(now.0.saturating_sub(age.0.unsigned_abs())).folder_stamp());
         let candidates = found.len().saturating_sub(kept);
         for found in found.into_iter().take(candidates) {
             let old = before.as_deref().is_none_or(|before| found.stamp() < before);
@@ -133,11 +134,11 @@ impl RunsDir {
 
     /// Remove what `pruning` found. Each run is first renamed, so that one half removed is never taken for a run; what
     /// could not be removed is told, and does not keep the others.
-    pub fn prune(&self, pruning: &Pruning, now: Wall) -> Pruned {
+    pub fn prune(&self, pruning: &PrunePlan, now: WallTime) -> Pruned {
         let mut pruned = Pruned::default();
         for name in &pruning.leftovers {
             if let Err(why) = remove_all(&self.path().join(name)) {
-                pruned.refused.push((harmless(name).into_owned(), plain(&why)));
+                pruned.refused.push((sanitize(name).into_owned(), plain(&why)));
             }
         }
         for found in &pruning.entries {
@@ -155,8 +156,8 @@ impl RunsDir {
             match removed {
                 Ok(()) => {
                     match found {
-                        Found::Run(..) => pruned.runs += 1,
-                        Found::Search(_) => pruned.searches += 1,
+                        PruneUnit::Run(..) => pruned.runs += 1,
+                        PruneUnit::Search(_) => pruned.searches += 1,
                     }
                     pruned.bytes += found.bytes();
                 }
@@ -191,25 +192,25 @@ fn remove_all(place: &Path) -> io::Result<()> {
 }
 
 fn half_removed(place: &Path, error: &io::Error) -> String {
-    let (why, left) = (plain(error), harmless(&place.to_string_lossy()).into_owned());
+    let (why, left) = (plain(error), sanitize(&place.to_string_lossy()).into_owned());
     format!("it is only half removed: {why}; what is left is `{left}`")
 }
 
-impl Pruning {
+impl PrunePlan {
     /// It does not stay.
-    const fn forget(&mut self, found: &Found) {
+    const fn forget(&mut self, found: &PruneUnit) {
         self.staying_bytes -= found.bytes();
         match found {
-            Found::Run(..) => self.staying -= 1,
-            Found::Search(_) => self.searches_staying -= 1,
+            PruneUnit::Run(..) => self.staying -= 1,
+            PruneUnit::Search(_) => self.searches_staying -= 1,
         }
     }
 
-    fn let_go(&mut self, found: Found) {
+    fn let_go(&mut self, found: PruneUnit) {
         self.forget(&found);
         match &found {
-            Found::Run(_, line) => self.going.push((**line).clone()),
-            Found::Search(search) => {
+            PruneUnit::Run(_, line) => self.going.push((**line).clone()),
+            PruneUnit::Search(search) => {
                 let folder = found.shown();
                 self.searches.push(PrunedSearch { folder, runs: search.runs, bytes: search.bytes });
             }
@@ -218,7 +219,7 @@ impl Pruning {
     }
 }
 
-impl Found {
+impl PruneUnit {
     fn stamp(&self) -> &str {
         match self {
             Self::Run(entry, _) => entry.stamp(),
@@ -243,7 +244,7 @@ impl Found {
     /// Its folder's name, as it can be printed.
     fn shown(&self) -> String {
         let (Self::Run(RunEntry { folder, .. }, _) | Self::Search(SearchEntry { folder, .. })) = self;
-        harmless(folder).into_owned()
+        sanitize(folder).into_owned()
     }
 
     /// It is not there any more.
@@ -258,10 +259,10 @@ impl Found {
         }
     }
 
-    fn spared(&self, now: Wall) -> Option<String> {
+    fn spared(&self, now: WallTime) -> Option<String> {
         match self {
-            Self::Run(entry, _) => spared_run(entry, now),
-            Self::Search(search) => search.spared(now),
+            Self::Run(entry, _) => protected_reason(entry, now),
+            Self::Search(search) => search.protected_reason(now),
         }
     }
 }
@@ -275,7 +276,7 @@ fn has_failed(line: &RunLine) -> bool {
 }
 
 /// Why the run `entry` stays, whatever is wished.
-pub(crate) fn spared_run(entry: &RunEntry, now: Wall) -> Option<String> {
+pub(crate) fn protected_reason(entry: &RunEntry, now: WallTime) -> Option<String> {
     let real = fs::symlink_metadata(&entry.path).is_ok_and(|metadata| metadata.is_dir());
     if entry.linked || !real {
         return Some("it is only linked here, and lies elsewhere".to_owned());
@@ -283,14 +284,14 @@ pub(crate) fn spared_run(entry: &RunEntry, now: Wall) -> Option<String> {
     if is_locked(&entry.path) {
         return Some("it is being written".to_owned());
     }
-    let contents = match Contents::of(&entry.path) {
+    let contents = match Contents::scan(&entry.path) {
         Ok(contents) => contents,
         Err(error) => return Some(error.message),
     };
     if let Some(foreign) = contents.foreign().next() {
-        return Some(format!("it holds `{}`, which is none of the archive's files", harmless(foreign)));
+        return Some(format!("it holds `{}`, which is none of the archive's files", sanitize(foreign)));
     }
-    if let Some(why) = forbidden(&entry.path, &["run.json", "plan.yaml"]) {
+    if let Some(why) = unreadable_reason(&entry.path, &["run.json", "plan.yaml"]) {
         return Some(why);
     }
     if !is_ours(&entry.path) {
@@ -306,7 +307,7 @@ pub(crate) fn spared_run(entry: &RunEntry, now: Wall) -> Option<String> {
 
 /// Why nobody knows what the files of these `names` in `dir` say: whoever asks may not read one that is there. That is no
 /// damage, and a run that passed looks the same.
-pub(crate) fn forbidden(dir: &Path, names: &[&str]) -> Option<String> {
+pub(crate) fn unreadable_reason(dir: &Path, names: &[&str]) -> Option<String> {
     let path = |name: &&str| dir.join(name);
     names.iter().map(path).find_map(|path| forbids(&path, &open_file(&path).err()?))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use wavetank_record::{EnvironmentDoc, Wall};
+use wavetank_record::{EnvironmentDoc, WallTime};
 
 use crate::opened_run::open_file;
 
@@ -41,7 +41,7 @@ impl RunEntry {
         let lies = |name: &str| fs::symlink_metadata(path.join(name)).is_ok();
         let (finished, planned) = (lies("run.json"), lies("plan.yaml"));
         let openable = finished || planned;
-        let named = stamp_of(&folder);
+        let named = timestamp(&folder);
         // A process may have been stopped before the plan was written, and a folder may forbid to be looked into.
         let began = || lies("environment.json") || lies("intervals") || is_empty_or_closed(path);
         if fs::symlink_metadata(path.join("search.json")).is_ok() || !(openable || named.is_some() && began())
@@ -101,7 +101,7 @@ pub(crate) fn environment(dir: &Path) -> Option<EnvironmentDoc> {
 }
 
 /// The time at the beginning of an archive's name: `20261121T190000Z` of `20261121T190000Z-shop-7f3a21`.
-pub(crate) fn stamp_of(folder: &str) -> Option<&str> {
+pub(crate) fn timestamp(folder: &str) -> Option<&str> {
     let (stamp, rest) = folder.split_at_checked(16)?;
     let kind = |(at, letter): (usize, u8)| match at {
         8 => letter == b'T',
@@ -116,7 +116,7 @@ fn told_stamp(path: &Path, written: SystemTime) -> String {
     let told = environment(path).map(|environment| environment.started_at.replace(['-', ':'], ""));
     let by_plan = || {
         let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Wall(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)).compact()
+        WallTime(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)).folder_stamp()
     };
     told.filter(|told| told.len() == 16).unwrap_or_else(by_plan)
 }

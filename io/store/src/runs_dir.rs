@@ -4,11 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::{UserError, harmless};
-use wavetank_record::{BesideDoc, BesideKind, Wall};
+use wavetank_plan::{UserError, sanitize};
+use wavetank_record::{ForeignEntryDoc, ForeignEntryKind, WallTime};
 
 use crate::RunEntry;
-use crate::search_folder::{ANSWER, is_unanswered};
+use crate::search_folder::{ANSWER, has_no_result};
 use crate::store_problem::plain;
 
 /// Letters of a run's name that go into its folder's name at most.
@@ -30,7 +30,7 @@ pub struct Listing {
     /// All archives, oldest first.
     pub runs: Vec<RunEntry>,
     /// Everything else, by name.
-    pub beside: Vec<BesideDoc>,
+    pub beside: Vec<ForeignEntryDoc>,
 }
 
 impl RunsDir {
@@ -45,8 +45,8 @@ impl RunsDir {
     }
 
     /// The folder of the run called `name` with `id` that started at `started`.
-    pub fn folder(&self, started: Wall, name: &str, id: &str) -> PathBuf {
-        self.path.join(format!("{}-{}-{}", started.compact(), sanitized(name), sanitized(id)))
+    pub fn folder(&self, started: WallTime, name: &str, id: &str) -> PathBuf {
+        self.path.join(format!("{}-{}-{}", started.folder_stamp(), sanitized(name), sanitized(id)))
     }
 
     /// All archives, oldest first, and what lies beside them; nothing if the directory does not exist.
@@ -76,13 +76,13 @@ impl RunsDir {
     ///
     /// # Errors
     /// A usage error if nothing is: `runs_unreadable`.
-    pub fn expect_there(&self) -> Result<(), UserError> {
+    pub fn require_exists(&self) -> Result<(), UserError> {
         fs::metadata(&self.path).map(drop).map_err(|error| self.unreadable(&error))
     }
 
     /// The directory in messages.
-    pub(crate) fn shown(&self) -> String {
-        harmless(&self.path.to_string_lossy()).into_owned()
+    pub(crate) fn display(&self) -> String {
+        sanitize(&self.path.to_string_lossy()).into_owned()
     }
 
     fn unreadable(&self, error: &io::Error) -> UserError {
@@ -96,28 +96,28 @@ impl RunsDir {
             ),
             _ => (plain(error), "check the path, or name another one with `--runs-dir DIR`"),
         };
-        let message = format!("cannot read the runs directory `{}`: {why}", self.shown());
+        let message = format!("cannot read the runs directory `{}`: {why}", self.display());
         UserError::usage("runs_unreadable", message, hint)
     }
 }
 
 /// What `path`, which is no archive, is.
-fn beside(path: &Path) -> BesideDoc {
+fn beside(path: &Path) -> ForeignEntryDoc {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let kind = if path.is_dir() {
         if is_removed(&name) {
-            BesideKind::Removed
-        } else if path.join(ANSWER).exists() || is_unanswered(path) {
-            BesideKind::Search
+            ForeignEntryKind::Removed
+        } else if path.join(ANSWER).exists() || has_no_result(path) {
+            ForeignEntryKind::Search
         } else {
-            BesideKind::Other
+            ForeignEntryKind::Other
         }
     } else if path.extension().is_some_and(|extension| extension == PACK_SUFFIX) && path.is_file() {
-        BesideKind::Pack
+        ForeignEntryKind::Pack
     } else {
-        BesideKind::Other
+        ForeignEntryKind::Other
     };
-    BesideDoc { name, kind }
+    ForeignEntryDoc { name, kind }
 }
 
 /// Whether a folder is a run whose removal was interrupted.

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::harmless;
-use wavetank_record::{BesideKind, Wall};
+use wavetank_plan::sanitize;
+use wavetank_record::{ForeignEntryKind, WallTime};
 
 use crate::contents::Contents;
 use crate::opened_run::open_file;
-use crate::prune::{QUIET_NS, forbidden, spared_run, written};
-use crate::run_entry::{is_dir_locked, stamp_of};
+use crate::prune::{QUIET_NS, protected_reason, unreadable_reason, written};
+use crate::run_entry::{is_dir_locked, timestamp};
 use crate::search_folder::{ANSWER, PARTIAL, RUNS};
 use crate::{RunEntry, RunsDir, SearchFolder};
 
@@ -34,8 +34,10 @@ impl SearchEntry {
     /// The search in the folder `path`.
     pub(crate) fn new(path: PathBuf) -> Self {
         let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let stamp = stamp_of(&folder)
-            .map_or_else(|| Wall(written(&path.join(ANSWER)).unwrap_or_default()).compact(), str::to_owned);
+        let stamp = timestamp(&folder).map_or_else(
+            || WallTime(written(&path.join(ANSWER)).unwrap_or_default()).folder_stamp(),
+            str::to_owned,
+        );
         let mut entry = Self { path, folder, stamp, runs: 0, bytes: 0 };
         if !is_folder(&entry.path) || !is_folder(&entry.path.join(RUNS)) {
             // Of what is linked from elsewhere nothing is counted.
@@ -43,7 +45,7 @@ impl SearchEntry {
         }
         let runs = entry.runs_in_it().unwrap_or_default();
         let answer = fs::symlink_metadata(entry.path.join(ANSWER)).map_or(0, |answer| answer.len());
-        let archives = runs.iter().filter_map(|run| Contents::of(&run.path).ok());
+        let archives = runs.iter().filter_map(|run| Contents::scan(&run.path).ok());
         entry.bytes = answer + archives.map(|contents| contents.bytes()).sum::<u64>();
         entry.runs = runs.len() as u64;
         entry
@@ -51,7 +53,7 @@ impl SearchEntry {
 
     /// It did not end with exit code 0: killed and damaged ones, too.
     pub(crate) fn has_failed(&self) -> bool {
-        match SearchFolder::at(&self.path).map(|folder| folder.read()) {
+        match SearchFolder::open(&self.path).map(|folder| folder.read()) {
             Some(Ok(doc)) => doc.answer.exit != 0 || doc.answer.end == UNDER_WAY,
             Some(Err(error)) => error.code != "archive_newer",
             None => true,
@@ -59,7 +61,7 @@ impl SearchEntry {
     }
 
     /// Why it stays, whatever is wished, at the wall time `now`.
-    pub(crate) fn spared(&self, now: Wall) -> Option<String> {
+    pub(crate) fn protected_reason(&self, now: WallTime) -> Option<String> {
         if !is_folder(&self.path) {
             return Some("it is only linked here, and lies elsewhere".to_owned());
         }
@@ -67,9 +69,9 @@ impl SearchEntry {
             return Some("it is being written".to_owned());
         }
         if let Some(foreign) = self.foreign() {
-            return Some(format!("it holds `{}`, which is none of a search's files", harmless(&foreign)));
+            return Some(format!("it holds `{}`, which is none of a search's files", sanitize(&foreign)));
         }
-        if let Some(why) = forbidden(&self.path, &[ANSWER]) {
+        if let Some(why) = unreadable_reason(&self.path, &[ANSWER]) {
             return Some(why);
         }
         let runs = match self.runs_in_it() {
@@ -78,17 +80,18 @@ impl SearchEntry {
         };
         // One that a search was killed in before anything was written is lost with it.
         let empty = |run: &&RunEntry| {
-            Contents::of(&run.path).is_ok_and(|contents| contents.files.is_empty() && contents.odd.is_empty())
+            Contents::scan(&run.path)
+                .is_ok_and(|contents| contents.files.is_empty() && contents.odd.is_empty())
         };
         let filled: Vec<_> = runs.iter().filter(|run| !empty(run) || run.linked).collect();
-        let why = |run: &&RunEntry| Some((run.folder.clone(), spared_run(run, now)?));
+        let why = |run: &&RunEntry| Some((run.folder.clone(), protected_reason(run, now)?));
         if let Some((run, why)) = filled.iter().copied().find_map(|run| why(&run)) {
-            return Some(format!("its run `{}`: {why}", harmless(&run)));
+            return Some(format!("its run `{}`: {why}", sanitize(&run)));
         }
         if filled.is_empty() && !self.answer_is_ours() {
             return Some("nothing in it says that it is a search".to_owned());
         }
-        let ended = SearchFolder::at(&self.path).and_then(|folder| folder.read().ok());
+        let ended = SearchFolder::open(&self.path).and_then(|folder| folder.read().ok());
         let ended = ended.is_some_and(|doc| doc.answer.end != UNDER_WAY);
         let latest = [self.path.clone(), self.path.join(ANSWER), self.path.join(RUNS)];
         let recent = |path: &PathBuf| written(path).is_some_and(|at| now.0.saturating_sub(at) < QUIET_NS);
@@ -117,7 +120,7 @@ impl SearchEntry {
             }
         }
         let beside = RunsDir::new(self.path.join(RUNS)).list().ok()?.beside;
-        let foreign = beside.into_iter().find(|beside| beside.kind != BesideKind::Removed)?;
+        let foreign = beside.into_iter().find(|beside| beside.kind != ForeignEntryKind::Removed)?;
         Some(format!("{RUNS}/{}", foreign.name))
     }
 

@@ -3,12 +3,12 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::{UserError, harmless};
-use wavetank_record::{SearchDoc, Wall};
+use wavetank_plan::{UserError, sanitize};
+use wavetank_record::{SearchDoc, WallTime};
 
-use crate::archive_writer::{sync_dir, write_whole};
+use crate::archive_writer::{sync_dir, write_atomic};
 use crate::opened_run::{newer, read_text};
-use crate::run_entry::stamp_of;
+use crate::run_entry::timestamp;
 use crate::{RunsDir, StoreProblem};
 
 /// The answer in it.
@@ -40,7 +40,7 @@ impl SearchFolder {
     ///
     /// # Errors
     /// Where it cannot be made, or is there already.
-    pub fn create(runs: &RunsDir, started: Wall, name: &str, id: &str) -> Result<Self, StoreProblem> {
+    pub fn create(runs: &RunsDir, started: WallTime, name: &str, id: &str) -> Result<Self, StoreProblem> {
         let dir = runs.folder(started, name, id);
         fs::create_dir_all(runs.path()).map_err(|error| StoreProblem::new(runs.path(), error))?;
         fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
@@ -51,7 +51,7 @@ impl SearchFolder {
     }
 
     /// The search's folder at `dir`; `None` if it is none.
-    pub fn at(dir: &Path) -> Option<Self> {
+    pub fn open(dir: &Path) -> Option<Self> {
         dir.join(ANSWER).is_file().then(|| Self { dir: dir.to_owned(), held: None })
     }
 
@@ -71,7 +71,7 @@ impl SearchFolder {
     /// Where it cannot be made safe on the disk.
     pub fn write(&self, doc: &SearchDoc) -> Result<(), StoreProblem> {
         let (partial, whole) = (self.dir.join(PARTIAL), self.dir.join(ANSWER));
-        let written = write_whole(&partial, &(doc.to_json() + "\n"))
+        let written = write_atomic(&partial, &(doc.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
         if let Err(problem) = written {
             // Only tidiness: without its final name the file means nothing.
@@ -87,7 +87,7 @@ impl SearchFolder {
     /// A usage error where it cannot be read, is damaged, or of a version that is not known.
     pub fn read(&self) -> Result<SearchDoc, UserError> {
         let path = self.dir.join(ANSWER);
-        let shown = harmless(&path.to_string_lossy()).into_owned();
+        let shown = sanitize(&path.to_string_lossy()).into_owned();
         let damaged = |why: String| {
             UserError::usage(
                 "search_damaged",
@@ -98,7 +98,7 @@ impl SearchFolder {
         let text = read_text(&path)?.ok_or_else(|| damaged("it is gone".to_owned()))?;
         SearchDoc::from_json(&text).map_err(|error| {
             if error.is_newer() {
-                let folder = harmless(&self.dir.to_string_lossy()).into_owned();
+                let folder = sanitize(&self.dir.to_string_lossy()).into_owned();
                 return newer(&folder, ANSWER, &error);
             }
             damaged(error.to_string())
@@ -107,11 +107,11 @@ impl SearchFolder {
 }
 
 /// Whether the folder at `dir` is a search's without an answer: before its first one it has its runs only.
-pub(crate) fn is_unanswered(dir: &Path) -> bool {
+pub(crate) fn has_no_result(dir: &Path) -> bool {
     // `.` and `..` have a name only once they are resolved.
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let named = dir.file_name().or_else(|| whole.file_name()).unwrap_or_default().to_string_lossy();
-    stamp_of(&named).is_some()
+    timestamp(&named).is_some()
         && dir.join(RUNS).is_dir()
         && [ANSWER, "run.json", "plan.yaml"].iter().all(|name| dir.join(name).symlink_metadata().is_err())
 }

@@ -2,11 +2,11 @@
 
 use wavetank_plan::Nanos;
 
-use crate::shop::Page;
+use crate::shop::ShopResponse;
 
 /// What is given to a request.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum Response {
     /// The small fixed answer.
     Home,
     /// So many bytes.
@@ -32,10 +32,10 @@ pub(crate) enum Answer {
     /// What the database says to the request with this ticket, when it comes back.
     Awaited(u32),
     /// What the shop says.
-    Page(Box<Page>),
+    Page(Box<ShopResponse>),
 }
 
-impl Answer {
+impl Response {
     /// Whether it is of the server as a whole: it is made at the end of a turn, of all that the turn has counted.
     #[inline]
     pub(crate) const fn is_control(&self) -> bool {
@@ -44,7 +44,7 @@ impl Answer {
 
     /// It is replaced by another one before it is given.
     #[inline]
-    pub(crate) const fn is_to_come(&self) -> bool {
+    pub(crate) const fn is_placeholder(&self) -> bool {
         self.is_control() || matches!(self, Self::Awaited(_))
     }
 }
@@ -72,10 +72,10 @@ pub(crate) enum Keep {
 
 /// An answer, and what is to be minded in giving it.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct ScheduledResponse {
     /// Not before.
     pub(crate) at: Nanos,
-    pub(crate) answer: Answer,
+    pub(crate) answer: Response,
     /// Without the body: the request was a HEAD.
     pub(crate) head_only: bool,
     pub(crate) keep: Keep,

@@ -5,7 +5,7 @@ use wavetank_pace::TimerId;
 use wavetank_wire::h1::{Limits, RequestReader};
 
 use crate::answer::Echo;
-use crate::owed::Owed;
+use crate::pending_responses::PendingResponses;
 use crate::route::Route;
 
 /// Answers owed to one connection. A client that pipelines more than this gets the answers up to here.
@@ -16,15 +16,15 @@ pub(crate) const OWED_MAX: usize = 1_000;
 pub(crate) struct Connection {
     pub(crate) id: ConnId,
     pub(crate) reader: RequestReader,
-    pub(crate) asked: Asked,
-    pub(crate) owed: Owed,
+    pub(crate) asked: CurrentRequest,
+    pub(crate) owed: PendingResponses,
     /// Bytes left of the body that is being sent.
     pub(crate) body_left: u64,
     /// The driver keeps bytes that the kernel did not take.
     pub(crate) pending: bool,
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadMode,
     /// What happens after the last answer.
-    pub(crate) then: Then,
+    pub(crate) then: AfterLast,
     /// The one timer: the next answer falls due, or lingering ends.
     pub(crate) timer: Option<TimerId>,
     /// The client will send no more.
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     /// Queued for another go at sending.
     pub(crate) runnable: bool,
     /// What its first request was for.
-    pub(crate) kind: Kind,
+    pub(crate) kind: CountedAs,
     /// How its TLS began.
     pub(crate) handshake: Handshake,
 }
@@ -49,7 +49,7 @@ pub(crate) enum Handshake {
 
 /// Whether what comes is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ReadMode {
     Requests,
     /// What comes is thrown away: the last answer is decided.
     Nothing,
@@ -57,7 +57,7 @@ pub(crate) enum Reading {
 
 /// What happens after the last answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterLast {
     /// The next request.
     Go,
     /// Close: all that was sent has been read.
@@ -71,7 +71,7 @@ pub(crate) enum Then {
 
 /// How a connection is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CountedAs {
     /// Nothing was asked yet.
     New,
     /// It counts.
@@ -82,9 +82,9 @@ pub(crate) enum Kind {
 
 /// What is known of the request under way.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CurrentRequest {
     pub(crate) route: Route,
-    pub(crate) verb: Verb,
+    pub(crate) verb: Method,
     /// The body, if it is wanted back.
     pub(crate) echo: Option<Box<Echo>>,
     pub(crate) too_large: bool,
@@ -94,7 +94,7 @@ pub(crate) struct Asked {
 
 /// As much as matters of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub(crate) enum Method {
     /// GET or HEAD.
     Get,
     Post,
@@ -108,22 +108,22 @@ impl Connection {
         Self {
             id,
             reader: RequestReader::new(Limits::default()),
-            asked: Asked {
+            asked: CurrentRequest {
                 route: Route::Home,
-                verb: Verb::Get,
+                verb: Method::Get,
                 echo: None,
                 too_large: false,
                 expects_continue: false,
             },
-            owed: Owed::default(),
+            owed: PendingResponses::default(),
             body_left: 0,
             pending: false,
-            reading: Reading::Requests,
-            then: Then::Go,
+            reading: ReadMode::Requests,
+            then: AfterLast::Go,
             timer: None,
             peer_done: false,
             runnable: false,
-            kind: Kind::New,
+            kind: CountedAs::New,
             handshake: Handshake::None,
         }
     }

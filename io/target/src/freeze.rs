@@ -42,7 +42,7 @@ impl Freeze {
 
     /// If `now` lies in the freeze: when it ends.
     #[inline]
-    pub(crate) fn until(&self, now: Nanos) -> Option<Nanos> {
+    pub(crate) fn frozen_until(&self, now: Nanos) -> Option<Nanos> {
         let (at, length) = self.plan?;
         let begin = self.first()?.after(at);
         let end = begin.after(length);
@@ -62,23 +62,23 @@ mod tests {
     #[test]
     fn holds_from_its_begin_until_before_its_end() {
         let freeze = Freeze::new(Some((Nanos(100), Nanos(50))));
-        assert_eq!(freeze.until(Nanos(120)), None);
+        assert_eq!(freeze.frozen_until(Nanos(120)), None);
         for (now, first) in [(20, 20), (30, 20)] {
             assert_eq!(freeze.note_request(Nanos(now)), Nanos(first));
         }
         for (now, end) in [(119, None), (120, Some(170)), (169, Some(170)), (170, None)] {
-            assert_eq!(freeze.until(Nanos(now)), end.map(Nanos), "at {now}");
+            assert_eq!(freeze.frozen_until(Nanos(now)), end.map(Nanos), "at {now}");
         }
         freeze.reset();
-        assert_eq!((freeze.until(Nanos(150)), freeze.first()), (None, None));
+        assert_eq!((freeze.frozen_until(Nanos(150)), freeze.first()), (None, None));
         freeze.note_request(Nanos(150));
-        assert_eq!(freeze.until(Nanos(250)), Some(Nanos(300)));
+        assert_eq!(freeze.frozen_until(Nanos(250)), Some(Nanos(300)));
     }
 
     #[test]
     fn without_a_plan_never_holds() {
         let freeze = Freeze::new(None);
         freeze.note_request(Nanos(0));
-        assert_eq!(freeze.until(Nanos(0)), None);
+        assert_eq!(freeze.frozen_until(Nanos(0)), None);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Each reads bytes as a client could send them, and panics if what is made of them contradicts itself.
 
-use crate::shop::{Login, NewSale, Order, Pools, Seal, TierKind};
+use crate::shop::{CookieSigner, Login, NewSale, Order, Pools, TierKind};
 
 /// The body of a login, of a new sale and of an order: what is taken is within its limits, and is taken again.
 pub fn bodies(data: &[u8]) {
@@ -28,7 +28,7 @@ pub fn bodies(data: &[u8]) {
 
 /// A `Cookie` field: no session that this server has not sealed.
 pub fn cookie(data: &[u8]) {
-    let seal = Seal::new(&[7; 32]);
+    let seal = CookieSigner::new(&[7; 32]);
     if let Some(user) = seal.user(data) {
         let cookie = seal.cookie(&user);
         let pair = cookie.split(';').next().unwrap_or_default();

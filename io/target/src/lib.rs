@@ -40,14 +40,14 @@
 //! were with the kernel before the freeze travel on.
 
 mod answer;
-mod clerk;
 mod connection;
 mod connections;
 mod freeze;
-mod known;
 mod outbox;
-mod owed;
 mod paths;
+mod pending_responses;
+mod request_cache;
+mod request_handler;
 mod route;
 mod serve_options;
 mod server;
@@ -62,4 +62,4 @@ pub mod fuzzing;
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
 pub use shop::{Accounts, ShopOptions};
-pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, Standing, Truth};
+pub use truth::{Arrivals, ByteCounts, ConnectionCounts, ConnectionSnapshot, Gaps, HandshakeCounts, Truth};

@@ -6,8 +6,8 @@ use wavetank_driver::{Clock, WallClock};
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::{ResponseParts, http_date, push_decimal, reason_phrase, render_response_head};
 
-use crate::answer::{Answer, Due, Keep};
-use crate::shop::Page;
+use crate::answer::{Keep, Response, ScheduledResponse};
+use crate::shop::ShopResponse;
 use crate::truth::Counts;
 
 /// The body of the small fixed answer.
@@ -79,8 +79,8 @@ impl Outbox {
 
     /// Append an answer. Returns how many bytes of its body are left to be sent after it.
     #[inline]
-    pub(crate) fn render(&mut self, due: &Due, counts: &Counts) -> u64 {
-        if let Answer::Home = due.answer {
+    pub(crate) fn render(&mut self, due: &ScheduledResponse, counts: &Counts) -> u64 {
+        if let Response::Home = due.answer {
             counts.answered(200);
             let home = &self.home[due.keep as usize];
             let len = if due.head_only { home.head_len } else { home.bytes.len() };
@@ -90,31 +90,31 @@ impl Outbox {
         self.render_rare(due, counts)
     }
 
-    fn render_rare(&mut self, due: &Due, counts: &Counts) -> u64 {
+    fn render_rare(&mut self, due: &ScheduledResponse, counts: &Counts) -> u64 {
         let (status, body) = match &due.answer {
-            Answer::Continue => {
+            Response::Continue => {
                 self.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
                 return 0;
             }
-            &Answer::Bytes(len) => return self.render_bytes(len, due, counts),
-            Answer::Home => (200, HOME),
+            &Response::Bytes(len) => return self.render_bytes(len, due, counts),
+            Response::Home => (200, HOME),
             // A 205 has no body (RFC 9110 §15.3.6).
-            Answer::Status(205) => (205, &b""[..]),
-            &Answer::Status(status) => (status, reason_phrase(status).as_bytes()),
-            &Answer::Plain(status, text) => (status, text.as_bytes()),
-            Answer::Allow(_) => (405, reason_phrase(405).as_bytes()),
-            Answer::Echo(echo) => (200, &echo.body[..]),
-            Answer::Json(document) => (200, &document[..]),
-            Answer::Page(page) => return self.render_page(page, due, counts),
+            Response::Status(205) => (205, &b""[..]),
+            &Response::Status(status) => (status, reason_phrase(status).as_bytes()),
+            &Response::Plain(status, text) => (status, text.as_bytes()),
+            Response::Allow(_) => (405, reason_phrase(405).as_bytes()),
+            Response::Echo(echo) => (200, &echo.body[..]),
+            Response::Json(document) => (200, &document[..]),
+            Response::Page(page) => return self.render_page(page, due, counts),
             // These are replaced by what they ask for before they are rendered.
-            Answer::Truth | Answer::Standing | Answer::Reset | Answer::Awaited(_) => (500, &b""[..]),
+            Response::Truth | Response::Standing | Response::Reset | Response::Awaited(_) => (500, &b""[..]),
         };
         if due.counted {
             counts.answered(status);
         }
         let content_type = match &due.answer {
-            Answer::Echo(echo) => &echo.content_type[..],
-            Answer::Json(_) => b"application/json",
+            Response::Echo(echo) => &echo.content_type[..],
+            Response::Json(_) => b"application/json",
             _ => TEXT,
         };
         let bodiless = matches!(status, 204 | 304);
@@ -131,7 +131,7 @@ impl Outbox {
         0
     }
 
-    fn render_page(&mut self, page: &Page, due: &Due, counts: &Counts) -> u64 {
+    fn render_page(&mut self, page: &ShopResponse, due: &ScheduledResponse, counts: &Counts) -> u64 {
         counts.answered(page.status);
         let mut digits = Vec::new();
         let content_type: &[u8] = if page.json { b"application/json" } else { TEXT };
@@ -162,7 +162,7 @@ impl Outbox {
         0
     }
 
-    fn render_bytes(&mut self, len: u64, due: &Due, counts: &Counts) -> u64 {
+    fn render_bytes(&mut self, len: u64, due: &ScheduledResponse, counts: &Counts) -> u64 {
         counts.answered(200);
         let head =
             Head { status: 200, content_type: b"application/octet-stream", extra: None, keep: due.keep };
@@ -212,9 +212,9 @@ impl Head<'_> {
 }
 
 /// The field without which a status is not understood.
-const fn extra(status: u16, answer: &Answer) -> Option<(&'static str, &'static str)> {
+const fn extra(status: u16, answer: &Response) -> Option<(&'static str, &'static str)> {
     match (status, answer) {
-        (_, Answer::Allow(methods)) => Some(("Allow", methods)),
+        (_, Response::Allow(methods)) => Some(("Allow", methods)),
         (301 | 302 | 303 | 307 | 308, _) => Some(("Location", "/")),
         (401, _) => Some(("WWW-Authenticate", "Basic realm=\"wavetank\"")),
         (405, _) => Some(("Allow", "")),

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::route::{Route, path_of, query_of};
+use crate::route::{Route, path, query};
 use crate::shop::{Pools, TierKind};
 use crate::truth::{Counts, PathSlot};
 
 /// Most requests ask for the same as the one before them: comparing is cheaper than parsing and hashing.
 #[derive(Debug)]
-pub(crate) struct Paths {
+pub(crate) struct PathCache {
     any: bool,
     pools: Arc<Pools>,
     last: Option<(Vec<u8>, Route, PathSlot)>,
@@ -19,7 +19,7 @@ pub(crate) struct Paths {
     epoch: u64,
 }
 
-impl Paths {
+impl PathCache {
     /// `any`: unknown paths are asked for the small fixed answer.
     pub(crate) fn new(any: bool, pools: Arc<Pools>) -> Self {
         Self { any, pools, last: None, slots: HashMap::new(), epoch: 0 }
@@ -38,10 +38,10 @@ impl Paths {
     }
 
     fn find_anew(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
-        let path = path_of(target);
-        let route = match TierKind::of(path) {
-            Some(kind) => self.pools.route(kind, query_of(target)),
-            None => Route::of(path, self.any),
+        let path = path(target);
+        let route = match TierKind::from_path(path) {
+            Some(kind) => self.pools.route(kind, query(target)),
+            None => Route::from_path(path, self.any),
         };
         if route.is_control() {
             return (route, None);
@@ -64,7 +64,7 @@ impl Paths {
             return slot;
         }
         let slot = counts.add_path(path);
-        if slot.is_own() {
+        if slot.has_own_path() {
             self.slots.insert(path.into(), slot);
         }
         slot

@@ -32,7 +32,7 @@ pub(crate) enum Route {
 
 impl Route {
     /// The route of a path without query; `any`: unknown paths are [`Route::Home`].
-    pub(crate) fn of(path: &[u8], any: bool) -> Self {
+    pub(crate) fn from_path(path: &[u8], any: bool) -> Self {
         let unknown = if any { Self::Home } else { Self::Unknown };
         match path {
             b"/" | b"*" => return Self::Home,
@@ -102,7 +102,7 @@ impl Route {
 /// The path of a request target: without query, and without scheme and authority if it is a whole URL
 /// (RFC 9112 §3.2.2 wants servers to take it).
 #[inline]
-pub(crate) fn path_of(target: &[u8]) -> &[u8] {
+pub(crate) fn path(target: &[u8]) -> &[u8] {
     let target = if target.first() == Some(&b'/') { target } else { after_authority(target) };
     match target.iter().position(|&byte| matches!(byte, b'?' | b'#')) {
         Some(end) => &target[..end],
@@ -111,7 +111,7 @@ pub(crate) fn path_of(target: &[u8]) -> &[u8] {
 }
 
 /// The query of a request target; empty if it has none.
-pub(crate) fn query_of(target: &[u8]) -> &[u8] {
+pub(crate) fn query(target: &[u8]) -> &[u8] {
     let target = target.split(|&byte| byte == b'#').next().unwrap_or_default();
     target.iter().position(|&byte| byte == b'?').map_or(&[], |at| &target[at + 1..])
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use wavetank_driver::{
-    Clock, Driver, Epoll, Errno, Setup, Start, StartFault, Started, Tls, Uring, Waker, spawn,
+    Clock, Driver, DriverConfig, Epoll, Errno, StartFault, StartReporter, Started, Tls, Uring, Waker, spawn,
 };
 use wavetank_plan::{EngineChoice, Nanos, SPREAD, UserError};
 
@@ -56,7 +56,7 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new(), keepers };
     let sockets = options.connections.div_ceil(u64::from(threads));
     let sockets = u32::try_from(sockets + sockets / SPREAD).unwrap_or(u32::MAX);
-    let setup = Setup { clock, features: options.features, sockets };
+    let setup = DriverConfig { clock, features: options.features, sockets };
     for thread in 0..threads {
         // Where the port was left to the kernel, the first thread's choice binds all others.
         server.add_thread::<D>(thread, setup, options)?;
@@ -116,7 +116,7 @@ impl Server {
     fn add_thread<D: Driver + 'static>(
         &mut self,
         thread: u32,
-        setup: Setup,
+        setup: DriverConfig,
         options: &ServeOptions,
     ) -> Result<(), UserError> {
         let (shared, of_crash) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
@@ -127,7 +127,7 @@ impl Server {
         let Started { handle, waker, value } =
             spawn(format!("serve-{thread}"), files, life, crashed).map_err(no_thread)?;
         self.addresses = value;
-        self.shared.shop.desks().wake_by(thread, waker.clone());
+        self.shared.shop.desks().set_waker(thread, waker.clone());
         self.threads.push((handle, waker));
         Ok(())
     }
@@ -161,9 +161,9 @@ impl Drop for Server {
 fn serve<D: Driver>(
     shared: &Arc<Shared>,
     thread: u32,
-    setup: &Setup,
+    setup: &DriverConfig,
     options: &ServeOptions,
-    start: Start<Vec<SocketAddr>, UserError>,
+    start: StartReporter<Vec<SocketAddr>, UserError>,
 ) {
     let (driver, waker, bound) = match listen::<D>(setup, &options.listen) {
         Ok(made) => made,
@@ -174,7 +174,7 @@ fn serve<D: Driver>(
         None => {
             if start.done(waker, bound) {
                 Worker::new(driver, Arc::clone(shared), setup, options, thread)
-                    .run(&shared.counts_of(thread));
+                    .run(&shared.thread_counts(thread));
             }
         }
         Some(tls) => {
@@ -182,14 +182,14 @@ fn serve<D: Driver>(
             let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
             if start.done(waker, bound) {
                 Worker::new(driver, Arc::clone(shared), setup, options, thread)
-                    .run(&shared.counts_of(thread));
+                    .run(&shared.thread_counts(thread));
             }
         }
     }
 }
 
 fn listen<D: Driver>(
-    setup: &Setup,
+    setup: &DriverConfig,
     addresses: &[SocketAddr],
 ) -> Result<(D, Waker, Vec<SocketAddr>), UserError> {
     let mut driver = D::new(setup).map_err(no_driver)?;

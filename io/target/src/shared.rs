@@ -8,7 +8,7 @@ use wavetank_plan::Nanos;
 
 use crate::freeze::Freeze;
 use crate::shop::Shop;
-use crate::truth::{ConnectionCounts, Counts, Gauge, Standing, Truth};
+use crate::truth::{ConnectionCounts, ConnectionSnapshot, Counts, Gauge, Truth};
 
 /// How often the counts are read again because of a reset meanwhile, before they are taken as they are.
 const READINGS_MAX: u32 = 1_000;
@@ -51,7 +51,7 @@ impl Shared {
     }
 
     /// The counts of one thread.
-    pub(crate) fn counts_of(&self, thread: u32) -> Arc<Counts> {
+    pub(crate) fn thread_counts(&self, thread: u32) -> Arc<Counts> {
         Arc::clone(&self.counts[thread as usize])
     }
 
@@ -63,13 +63,13 @@ impl Shared {
 
     /// What all threads have seen, those that are gone included.
     pub(crate) fn truth(&self) -> Truth {
-        let all = self.read(Counts::seen_in);
+        let all = self.read(Counts::snapshot);
         let serving = self.crashes.iter().filter(|crash| crash.get().is_none()).count();
-        Truth::of(&all, u32::try_from(serving).expect("threads are few"), &self.gauge)
+        Truth::from_counts(&all, u32::try_from(serving).expect("threads are few"), &self.gauge)
     }
 
     /// How it stands with connections now, and with answers.
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn open_now(&self) -> ConnectionSnapshot {
         let mut all = ConnectionCounts::default();
         let mut answers = 0;
         for seen in self.read(|counts, epoch| (counts.connections_in(epoch), counts.answers_in(epoch))) {
@@ -78,7 +78,7 @@ impl Shared {
         }
         let now = self.clock.now();
         let connections = all.with_extremes(&self.gauge);
-        Standing::of(&connections, answers, self.clock.monotonic(now), WallClock::unix_ns())
+        ConnectionSnapshot::new(&connections, answers, self.clock.monotonic(now), WallClock::unix_ns())
     }
 
     /// `look` at the counts of each thread, all of the same epoch.
@@ -116,7 +116,7 @@ impl Shared {
     /// it held the allocator's lock for this thread.
     pub(crate) fn crashed(&self, thread: u32, crash: Crash) {
         self.counts[thread as usize].all_closed();
-        self.shop.desks().gone(thread);
+        self.shop.desks().remove_thread(thread);
         // A thread ends once.
         let _ = self.crashes[thread as usize].set(crash);
     }

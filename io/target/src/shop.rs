@@ -5,19 +5,19 @@
 //! its own and is answered when it comes back. `docs/serve.md` describes what can be asked.
 
 mod accounts;
-mod board;
 mod bodies;
-mod books;
 mod capacity;
 mod database;
-mod desks;
+mod db_threads;
 mod job;
-mod keepers;
+mod job_queues;
 mod page;
 mod pools;
-mod seal;
-mod teller;
+mod sale_snapshot;
+mod session_cookie;
+mod shop_client;
 mod tier;
+mod transactions;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -30,15 +30,15 @@ use wavetank_plan::{Nanos, UserError};
 use crate::server::cannot_start;
 
 pub use accounts::Accounts;
-use board::{Board, Sale};
 pub(crate) use bodies::{BODY_BYTES_MAX, Login, NewSale, Order};
 use database::Database;
-use desks::{Desks, Keeper};
-pub(crate) use page::Page;
+use job_queues::{DbThread, JobQueues};
+pub(crate) use page::ShopResponse;
 pub(crate) use pools::Pools;
-use seal::KEY_BYTES;
-pub(crate) use seal::Seal;
-pub(crate) use teller::Teller;
+use sale_snapshot::{Sale, SaleSnapshot};
+pub(crate) use session_cookie::CookieSigner;
+use session_cookie::KEY_BYTES;
+pub(crate) use shop_client::ShopClient;
 pub(crate) use tier::{Tier, TierKind};
 
 /// What is for sale before anybody has begun a sale.
@@ -71,10 +71,10 @@ pub(crate) enum Ask {
 pub(crate) struct Shop {
     accounts: Arc<Accounts>,
     database: Database,
-    board: Board,
-    desks: Desks,
+    board: SaleSnapshot,
+    desks: JobQueues,
     pub(crate) pools: Arc<Pools>,
-    seal: Seal,
+    seal: CookieSigner,
     key: [u8; KEY_BYTES],
     /// Unix time at the clock's zero, in nanoseconds.
     zero_unix_ns: i64,
@@ -96,7 +96,7 @@ impl Shop {
         let database = Database::claim(options.database.clone())?;
         let first = Sale { number: 1, stock: FIRST_STOCK, sold: 0, opens_at_ms: zero_unix_ns / 1_000_000 };
         let (mut sale, mut key, mut opened) = (first, new_key()?, None);
-        if database.is_kept() {
+        if database.is_persistent() {
             let books;
             (books, sale, key) = database.books(first, key)?;
             opened = Some(books);
@@ -104,21 +104,21 @@ impl Shop {
         let shop = Arc::new(Self {
             accounts: Arc::clone(&options.accounts),
             database,
-            board: Board::new(sale),
-            desks: Desks::new(threads),
+            board: SaleSnapshot::new(sale),
+            desks: JobQueues::new(threads),
             pools: Arc::default(),
-            seal: Seal::new(&key),
+            seal: CookieSigner::new(&key),
             key,
             zero_unix_ns,
             fault: OnceLock::new(),
         });
         let mut keepers = Vec::new();
-        for keeper in Keeper::ALL {
+        for keeper in DbThread::ALL {
             let (of_keeper, books) = (Arc::clone(&shop), opened.take());
             let thread = Builder::new().name(format!("shop-{}", keeper as usize));
-            match thread.spawn(move || keepers::keep(&of_keeper, keeper, books)) {
+            match thread.spawn(move || db_threads::run_writer(&of_keeper, keeper, books)) {
                 Ok(handle) => {
-                    shop.desks.kept_by(keeper, handle.thread().clone());
+                    shop.desks.set_keeper(keeper, handle.thread().clone());
                     keepers.push(handle);
                 }
                 Err(error) => {
@@ -137,7 +137,7 @@ impl Shop {
     }
 
     /// Where threads hand in what needs the database.
-    pub(crate) fn desks(&self) -> &Desks {
+    pub(crate) fn desks(&self) -> &JobQueues {
         &self.desks
     }
 

@@ -1,11 +1,11 @@
 //! [`Truth`]: what the server has seen, all threads together.
 
 mod arrival_log;
+mod connection_snapshot;
 mod counter;
 mod counts;
 mod gauge;
 mod path_counts;
-mod standing;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use std::ops::AddAssign;
 
 use serde::Serialize;
 
-pub(crate) use counts::{Counts, Gone, Seen};
+pub use connection_snapshot::ConnectionSnapshot;
+pub(crate) use counts::{CloseKind, Counts, CountsSnapshot};
 pub(crate) use gauge::Gauge;
 pub(crate) use path_counts::{PATHS_MAX, PathSlot};
-pub use standing::Standing;
 
 /// What the server has seen since its start or the last reset, requests for `/truth` excepted. In JSON it is
 /// what `/truth` answers, schema `wavetank.truth/1`; times are in seconds and microseconds as named.
@@ -150,7 +150,7 @@ pub struct Gaps {
 
 impl Truth {
     /// What all threads' counts come to; `serving` threads are left of those, and `gauge` is what they share.
-    pub(crate) fn of(all: &[Seen], serving: u32, gauge: &Gauge) -> Self {
+    pub(crate) fn from_counts(all: &[CountsSnapshot], serving: u32, gauge: &Gauge) -> Self {
         let mut truth = Self { schema: "wavetank.truth/1", threads: serving, ..Self::default() };
         for seen in all {
             // Each is counted on some path, and nowhere else.
@@ -182,7 +182,7 @@ impl Truth {
 }
 
 /// Each thread has its own choice of paths; of their union the most asked for are kept.
-fn merge_paths(all: &[Seen]) -> BTreeMap<String, u64> {
+fn merge_paths(all: &[CountsSnapshot]) -> BTreeMap<String, u64> {
     let mut merged: BTreeMap<String, u64> = BTreeMap::new();
     let mut other = 0;
     for seen in all {

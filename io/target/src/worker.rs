@@ -1,26 +1,26 @@
 //! [`Worker`]: one thread of the server.
 
-mod deliveries;
 mod ending;
+mod shop_responses;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, ConnId, Driver, Ended, Event, Sent, Setup, fine_timers};
+use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Event, SendStatus, fine_timers};
 use wavetank_pace::Timers;
 use wavetank_plan::{Close, Nanos};
 
-use crate::answer::Answer;
-use crate::clerk::Clerk;
-use crate::connection::{Connection, Handshake, Kind, Reading, Then};
+use crate::answer::Response;
+use crate::connection::{AfterLast, Connection, CountedAs, Handshake, ReadMode};
 use crate::connections::Connections;
-use crate::known::Known;
 use crate::outbox::{FILLER_BYTES, Outbox, filler};
-use crate::paths::Paths;
+use crate::paths::PathCache;
+use crate::request_cache::RequestCache;
+use crate::request_handler::RequestHandler;
 use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
-use crate::shop::Teller;
-use crate::truth::{Counts, Gone};
+use crate::shop::ShopClient;
+use crate::truth::{CloseKind, Counts};
 
 /// Events handled in one turn, before those are answered who want the counts.
 const EVENTS_PER_TURN: usize = 64;
@@ -47,9 +47,9 @@ pub(crate) struct Worker<D> {
     /// Clients whose turn it is to get the truth, or to have it reset.
     control: Vec<ConnId>,
     outbox: Outbox,
-    paths: Paths,
-    known: Known,
-    teller: Teller,
+    paths: PathCache,
+    known: RequestCache,
+    teller: ShopClient,
     /// Clients speak TLS.
     tls: bool,
 }
@@ -59,7 +59,7 @@ impl<D: Driver> Worker<D> {
     pub(crate) fn new(
         driver: D,
         shared: Arc<Shared>,
-        setup: &Setup,
+        setup: &DriverConfig,
         options: &ServeOptions,
         thread: u32,
     ) -> Self {
@@ -76,9 +76,9 @@ impl<D: Driver> Worker<D> {
             runnable: VecDeque::new(),
             control: Vec::new(),
             outbox: Outbox::new(clock),
-            paths: Paths::new(options.any, Arc::clone(&shop.pools)),
-            known: Known::default(),
-            teller: Teller::new(shop, thread),
+            paths: PathCache::new(options.any, Arc::clone(&shop.pools)),
+            known: RequestCache::default(),
+            teller: ShopClient::new(shop, thread),
             tls: options.tls.is_some(),
         }
     }
@@ -148,20 +148,20 @@ impl<D: Driver> Worker<D> {
                 }
             }
             // Whole requests are whole, however the client ends.
-            Event::Ended(id, Ended::Eof | Ended::Truncated) => {
+            Event::Ended(id, CloseReason::Eof | CloseReason::Truncated) => {
                 if let Some(connection) = self.connections.get(id) {
                     connection.peer_done = true;
                     self.advance(id, counts);
                 }
             }
-            Event::Ended(id, Ended::Broken(_) | Ended::Tls) => {
+            Event::Ended(id, CloseReason::Broken(_) | CloseReason::Tls) => {
                 if let Some(connection) = self.connections.get(id)
                     && self.tls
                     && connection.handshake == Handshake::None
                 {
                     counts.failed_handshakes.add(1);
                 }
-                self.close(id, Gone::Broken, counts);
+                self.close(id, CloseKind::Broken, counts);
             }
             Event::AcceptFailed(_, why) => counts.not_accepted(why),
             Event::Secured(id) => self.secured(id, counts),
@@ -191,8 +191,8 @@ impl<D: Driver> Worker<D> {
             self.now = self.clock.now();
         }
         counts.bytes_received.add(len as u64);
-        if connection.reading == Reading::Requests {
-            let mut clerk = Clerk {
+        if connection.reading == ReadMode::Requests {
+            let mut clerk = RequestHandler {
                 paths: &mut self.paths,
                 known: &mut self.known,
                 counts,
@@ -218,8 +218,8 @@ impl<D: Driver> Worker<D> {
                 let sent = self.driver.send(id, &self.outbox.out);
                 self.outbox.out.clear();
                 match sent {
-                    Ok(Sent::All) => {}
-                    Ok(Sent::Pending) => connection.pending = true,
+                    Ok(SendStatus::All) => {}
+                    Ok(SendStatus::Pending) => connection.pending = true,
                     Err(_) => break Done::Broken,
                 }
             }
@@ -230,7 +230,7 @@ impl<D: Driver> Worker<D> {
                 break Done::Clear;
             }
             // Nothing leaves in a freeze that is not with the kernel already.
-            if let Some(end) = self.shared.freeze.until(self.now) {
+            if let Some(end) = self.shared.freeze.frozen_until(self.now) {
                 break Done::Later(end);
             }
             if connection.body_left > 0 {
@@ -245,7 +245,7 @@ impl<D: Driver> Worker<D> {
                     self.control.push(id);
                     break Done::Waiting;
                 }
-                Some(due) if due.answer.is_to_come() => break Done::Waiting,
+                Some(due) if due.answer.is_placeholder() => break Done::Waiting,
                 _ => {}
             }
             render_owed(connection, &mut self.outbox, self.now, counts);
@@ -259,10 +259,10 @@ impl<D: Driver> Worker<D> {
         let Some(connection) = self.connections.get(id) else { return };
         match done {
             Done::Clear => match connection.then {
-                Then::Go if !connection.peer_done => {}
-                Then::Linger | Then::Lingering if !connection.peer_done => self.linger(id),
-                Then::Go => self.close(id, Gone::Finished, counts),
-                _ => self.close(id, Gone::Closed, counts),
+                AfterLast::Go if !connection.peer_done => {}
+                AfterLast::Linger | AfterLast::Lingering if !connection.peer_done => self.linger(id),
+                AfterLast::Go => self.close(id, CloseKind::Finished, counts),
+                _ => self.close(id, CloseKind::Closed, counts),
             },
             Done::Waiting => {}
             Done::Runnable => {
@@ -271,14 +271,14 @@ impl<D: Driver> Worker<D> {
                 }
             }
             Done::Later(at) => self.arm(id, at),
-            Done::Broken => self.close(id, Gone::Broken, counts),
+            Done::Broken => self.close(id, CloseKind::Broken, counts),
         }
     }
 
     fn linger(&mut self, id: ConnId) {
         let Some(connection) = self.connections.get(id) else { return };
-        if connection.then == Then::Linger {
-            connection.then = Then::Lingering;
+        if connection.then == AfterLast::Linger {
+            connection.then = AfterLast::Lingering;
             self.driver.shut_down_sending(id);
             self.arm(id, self.now.after(LINGER));
         }
@@ -298,8 +298,8 @@ impl<D: Driver> Worker<D> {
         while let Some((_, id)) = self.timers.pop(self.now) {
             let Some(connection) = self.connections.get(id) else { continue };
             connection.timer = None;
-            if connection.then == Then::Lingering {
-                self.close(id, Gone::Closed, counts);
+            if connection.then == AfterLast::Lingering {
+                self.close(id, CloseKind::Closed, counts);
             } else {
                 self.advance(id, counts);
             }
@@ -307,13 +307,13 @@ impl<D: Driver> Worker<D> {
         self.next_timer = self.timers.next().unwrap_or(Nanos::MAX);
     }
 
-    fn close(&mut self, id: ConnId, how: Gone, counts: &Counts) {
+    fn close(&mut self, id: ConnId, how: CloseKind, counts: &Counts) {
         self.close_by(id, how, Close::Fin, counts);
     }
 
-    fn close_by(&mut self, id: ConnId, how: Gone, by: Close, counts: &Counts) {
+    fn close_by(&mut self, id: ConnId, how: CloseKind, by: Close, counts: &Counts) {
         let Some(connection) = self.connections.remove(id) else { return };
-        if connection.kind != Kind::Control {
+        if connection.kind != CountedAs::Control {
             counts.closed(how);
         }
         if let Some(timer) = connection.timer {
@@ -327,12 +327,12 @@ impl<D: Driver> Worker<D> {
         let Some(connection) = self.connections.get(id) else { return };
         let Some(due) = connection.owed.front_mut() else { return };
         due.answer = match due.answer {
-            Answer::Truth => Answer::Json(self.shared.truth().to_json()),
-            Answer::Standing => Answer::Json(self.shared.standing().to_json()),
-            Answer::Reset => {
+            Response::Truth => Response::Json(self.shared.truth().to_json()),
+            Response::Standing => Response::Json(self.shared.open_now().to_json()),
+            Response::Reset => {
                 self.shared.reset();
                 counts.follow(self.shared.epoch());
-                Answer::Status(204)
+                Response::Status(204)
             }
             _ => return,
         };
@@ -362,9 +362,9 @@ fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Co
         counts.bytes_sent.add(len);
         connection.body_left -= len;
         match driver.send(connection.id, &filler()[..len as usize]) {
-            Ok(Sent::All) if connection.body_left == 0 => return Done::Clear,
-            Ok(Sent::All) => {}
-            Ok(Sent::Pending) => {
+            Ok(SendStatus::All) if connection.body_left == 0 => return Done::Clear,
+            Ok(SendStatus::All) => {}
+            Ok(SendStatus::Pending) => {
                 connection.pending = true;
                 return Done::Waiting;
             }
@@ -377,7 +377,7 @@ fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Co
 /// Put owed answers into the outbox: those that are due, up to one with a long body, and not too many.
 fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &Counts) {
     while let Some(due) = connection.owed.front() {
-        let ready = due.at <= now && !due.answer.is_to_come();
+        let ready = due.at <= now && !due.answer.is_placeholder();
         if !ready || connection.body_left > 0 || outbox.is_full() {
             break;
         }

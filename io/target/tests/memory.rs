@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use wavetank_driver::{Clock, Driver, Epoll, Features, Found, Setup, Start, spawn};
+use wavetank_driver::{Clock, Driver, DriverConfig, Epoll, Features, KernelSupport, StartReporter, spawn};
 use wavetank_plan::{EngineChoice, FileTables};
 use wavetank_target::{ServeOptions, start};
 use wavetank_testkit::clock::poll_until;
@@ -54,8 +54,8 @@ type Orders = SyncSender<Vec<SocketAddr>>;
 fn clients(count: usize, ask: Ask) -> (JoinHandle<()>, Receiver<()>, Orders) {
     let (opened, all_open) = sync_channel(1);
     let (go, told) = sync_channel::<Vec<SocketAddr>>(1);
-    let life = move |start: Start<(), String>| {
-        let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+    let life = move |start: StartReporter<(), String>| {
+        let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
         let mut streams: Vec<TcpStream> = Vec::with_capacity(MANY);
         assert!(start.done(driver.waker().expect("an eventfd"), ()));
         let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", ask.path);
@@ -131,8 +131,8 @@ fn a_held_connection_costs_little() {
     if before.maximum.is_some_and(|most| most < FILES_MIN) {
         return wavetank_testkit::skip(name, "it needs 12,200 files");
     }
-    let found: Found = Features::probe(Features::all());
-    if found.own_files() != FileTables::PerThread {
+    let found: KernelSupport = Features::probe(Features::all());
+    if found.best_file_tables() != FileTables::PerThread {
         return wavetank_testkit::skip(name, "this host lets no thread have its own files");
     }
     let asks = [Ask { path: "/", answered: true }, Ask { path: "/delay/100s", answered: false }];

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wavetank_testkit::{RunResult, Truth, expect_time, steady};
+use wavetank_testkit::{RunResult, Truth, expect_time, retry_timing};
 
 /// A run of one phase, scenario and step, with these requests, each a session of its own.
 fn of_requests(requests: &Value) -> Value {
@@ -144,7 +144,7 @@ fn closeness_is_two_percent_or_a_millisecond() {
     let close = |found_us: u64, expected_ms: u64| {
         let mut run = right();
         run["response_us"]["p50"] = found_us.into();
-        RunResult::new(run).close_to("response_us.p50", Duration::from_millis(expected_ms)).is_ok()
+        RunResult::new(run).check_time("response_us.p50", Duration::from_millis(expected_ms)).is_ok()
     };
     assert!(close(10_999, 10) && close(9_001, 10));
     assert!(!close(11_001, 10) && !close(8_999, 10));
@@ -155,11 +155,11 @@ fn closeness_is_two_percent_or_a_millisecond() {
 #[test]
 fn a_steady_error_is_found_and_noise_is_not() {
     let tries = Cell::new(0);
-    steady(|| {
+    retry_timing(|| {
         tries.set(tries.get() + 1);
         expect_time(tries.get() == 3, || "noise".into())
     });
     assert_eq!(tries.get(), 3);
     // Too short for the witness to have seen any noise.
-    assert!(catch_unwind(|| steady(|| expect_time(false, || "always".into()))).is_err());
+    assert!(catch_unwind(|| retry_timing(|| expect_time(false, || "always".into()))).is_err());
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use wavetank_testkit::clock::park_until;
 use wavetank_testkit::{
-    Accept, Act, Client, OffTime, Program, Script, Stamp, Target, expect_time, skip, steady,
+    Accept, Client, Program, Script, ScriptAction, Stamp, Target, TimingMismatch, expect_time, retry_timing,
+    skip,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -15,7 +16,7 @@ fn ms(n: u64) -> Duration {
 }
 
 /// Every delay at least as long as scripted, and the median not 0.3 ms longer.
-fn check_delays(expected: Duration, mut measured: Vec<Duration>) -> Result<(), OffTime> {
+fn check_delays(expected: Duration, mut measured: Vec<Duration>) -> Result<(), TimingMismatch> {
     measured.sort_unstable();
     let (least, median) = (measured[0], measured[measured.len() / 2]);
     assert!(least >= expected, "{least:?} is shorter than the scripted {expected:?}");
@@ -25,7 +26,7 @@ fn check_delays(expected: Duration, mut measured: Vec<Duration>) -> Result<(), O
 
 #[test]
 fn a_constant_delay_is_exact() {
-    steady(|| {
+    retry_timing(|| {
         let target = Target::start(Script::constant(ms(5)));
         let mut client = Client::connect(target.address());
         let measured = (0..40).map(|_| {
@@ -36,7 +37,7 @@ fn a_constant_delay_is_exact() {
         let measured = measured.collect();
         drop(client);
         let truth = target.settled();
-        assert_eq!((truth.requests, truth.connections, truth.of_path("/a")), (40, 1, 40));
+        assert_eq!((truth.requests, truth.connections, truth.for_path("/a")), (40, 1, 40));
         assert_eq!((truth.ended_by_fin, truth.by_status[&200]), (1, 40));
         let schedule = truth.schedule();
         let stamped = schedule.windows(2).all(|pair| pair[1] >= pair[0] + ms(5));
@@ -47,7 +48,7 @@ fn a_constant_delay_is_exact() {
 
 #[test]
 fn a_freeze_ends_for_all_at_once() {
-    steady(|| {
+    retry_timing(|| {
         let target = Target::start(Script::freeze(ms(1), ms(50), ms(200)));
         let mut clients: Vec<Client> = (0..8).map(|_| Client::connect(target.address())).collect();
         assert_eq!(clients[0].get("/").status, 200);
@@ -78,7 +79,7 @@ fn endings_are_what_they_are_called() {
     assert_eq!(client.get("/").field("connection"), Some("close"));
     assert!(client.ended());
 
-    let target = Target::start(Script::close_on_next(1));
+    let target = Target::start(Script::close_before_request(1));
     let mut client = Client::connect(target.address());
     assert_eq!(client.get("/").status, 200);
     assert!(client.send(get).ended());
@@ -106,7 +107,7 @@ fn endings_are_what_they_are_called() {
 
 #[test]
 fn a_greeting_comes_before_any_request() {
-    let target = Target::start(Script::constant(ms(0)).greeting(vec![Act::Close]));
+    let target = Target::start(Script::constant(ms(0)).greeting(vec![ScriptAction::Close]));
     assert!(Client::connect(target.address()).ended());
     assert_eq!(target.settled().requests, 0);
 }
@@ -114,7 +115,7 @@ fn a_greeting_comes_before_any_request() {
 #[test]
 fn bodies_and_pipelines_are_read() {
     let target = Target::start(Script::new(|seen| {
-        vec![Act::Send(wavetank_testkit::answer(
+        vec![ScriptAction::Send(wavetank_testkit::answer(
             200,
             format!("{} {}", seen.on_connection, seen.body.len()).as_bytes(),
         ))]
@@ -126,7 +127,7 @@ fn bodies_and_pipelines_are_read() {
     assert_eq!(bodies, ["1 5", "2 5", "3 0"]);
     assert!(client.ended(), "HTTP/1.0 closes");
     let truth = target.settled();
-    assert_eq!((truth.of_path("/a"), truth.of_path("/b"), truth.by_method["POST"]), (2, 1, 2));
+    assert_eq!((truth.for_path("/a"), truth.for_path("/b"), truth.by_method["POST"]), (2, 1, 2));
     let mut client = Client::connect(target.address());
     assert!(client.send("what is this\r\n\r\n").ended());
     assert_eq!(target.settled().malformed, 1);
@@ -184,7 +185,7 @@ fn counts_agree_with_ab_and_wrk() {
             outcome.expect_exit(0);
             assert!(outcome.stdout.contains("Complete requests:      400"), "{outcome}");
             assert!(outcome.stdout.contains("Failed requests:        0"), "{outcome}");
-            assert_eq!(target.settled().of_path("/ab"), 400);
+            assert_eq!(target.settled().for_path("/ab"), 400);
         }
         None => skip("counts_agree_with_ab_and_wrk", "ab is not installed"),
     }
@@ -194,7 +195,7 @@ fn counts_agree_with_ab_and_wrk() {
             outcome.expect_exit(0);
             let done = outcome.stdout.lines().find_map(|line| line.trim().split_once(" requests in "));
             let done: u64 = done.expect("wrk prints its total").0.parse().expect("a number");
-            let seen = target.settled().of_path("/wrk");
+            let seen = target.settled().for_path("/wrk");
             // wrk leaves off with up to one request under way on each connection.
             assert!((done..=done + 8).contains(&seen), "wrk {done}, target {seen}");
         }
@@ -205,7 +206,7 @@ fn counts_agree_with_ab_and_wrk() {
 #[test]
 fn two_hundred_connections_are_kept_on_schedule() {
     let target = Target::start(Script::constant(ms(100)));
-    steady(|| {
+    retry_timing(|| {
         target.reset();
         let mut clients: Vec<Client> = (0..200).map(|_| Client::connect(target.address())).collect();
         for client in &mut clients {

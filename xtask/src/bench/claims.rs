@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 0.001;
 
 /// What a generator says it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct ReportedResult {
     /// Requests answered.
     pub(super) done: u64,
     /// Requests that went out, as the target would count them.
@@ -17,7 +17,7 @@ pub(super) struct Claim {
     pub(super) exact: bool,
 }
 
-impl Claim {
+impl ReportedResult {
     /// Why the target's count `seen` does not bear it out, where up to `under_way` requests may be untold.
     pub(super) fn doubt(self, seen: u64, under_way: usize) -> Option<String> {
         let slack = self.sent as f64 * TOLERANCE;
@@ -29,7 +29,7 @@ impl Claim {
 }
 
 /// The JSON of a run: of requests sent, those of the warm-up and of the probe count for the target too.
-pub(super) fn wavetank(stdout: &str) -> Result<Claim> {
+pub(super) fn wavetank(stdout: &str) -> Result<ReportedResult> {
     let run: Value = serde_json::from_str(stdout).context("no JSON")?;
     let failed = run["requests"]["failed"].as_u64().context("requests.failed")?;
     if failed > 0 {
@@ -39,21 +39,21 @@ pub(super) fn wavetank(stdout: &str) -> Result<Claim> {
     let wire = run["wire"]["sent"].as_u64().context("wire.sent")?;
     let other = [&run["warmup"]["wire"]["sent"], &run["setup"]["sent"]];
     let sent = wire + other.iter().filter_map(|count| count.as_u64()).sum::<u64>();
-    Ok(Claim { done, sent, exact: true })
+    Ok(ReportedResult { done, sent, exact: true })
 }
 
 /// The line `  123456 requests in 6.00s, 17.66MB read`; any line of errors makes the turn worthless.
-pub(super) fn wrk(stdout: &str) -> Result<Claim> {
+pub(super) fn wrk(stdout: &str) -> Result<ReportedResult> {
     if let Some(line) = stdout.lines().find(|line| line.contains("errors:") || line.contains("Non-2xx")) {
         bail!("wrk had failures: {}", line.trim());
     }
     let line = stdout.lines().find(|line| line.contains(" requests in ")).context("wrk printed no count")?;
     let done = line.split_whitespace().next().unwrap_or_default().parse().context("wrk's count")?;
-    Ok(Claim { done, sent: done, exact: false })
+    Ok(ReportedResult { done, sent: done, exact: false })
 }
 
 /// The line `requests: 9 total, 9 started, 9 done, 9 succeeded, 0 failed, 0 errored, 0 timeout`.
-pub(super) fn h2load(stdout: &str) -> Result<Claim> {
+pub(super) fn h2load(stdout: &str) -> Result<ReportedResult> {
     let line =
         stdout.lines().find_map(|line| line.strip_prefix("requests: ")).context("h2load printed no count")?;
     let count = |name: &str| -> Result<u64> {
@@ -64,11 +64,11 @@ pub(super) fn h2load(stdout: &str) -> Result<Claim> {
         bail!("h2load had failures: {line}");
     }
     let done = count("succeeded")?;
-    Ok(Claim { done, sent: done, exact: false })
+    Ok(ReportedResult { done, sent: done, exact: false })
 }
 
 /// The lines `Complete requests:      2000` and `Failed requests:        0`.
-pub(super) fn ab(stdout: &str) -> Result<Claim> {
+pub(super) fn ab(stdout: &str) -> Result<ReportedResult> {
     let count = |name: &str| {
         let rest = stdout.lines().find_map(|line| line.strip_prefix(name));
         rest.and_then(|rest| rest.trim_start_matches(':').trim().parse::<u64>().ok())
@@ -78,14 +78,14 @@ pub(super) fn ab(stdout: &str) -> Result<Claim> {
         bail!("ab had {bad} failures");
     }
     let done = count("Complete requests").context("ab printed no count")?;
-    Ok(Claim { done, sent: done, exact: false })
+    Ok(ReportedResult { done, sent: done, exact: false })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    type Reader = fn(&str) -> Result<Claim>;
+    type Reader = fn(&str) -> Result<ReportedResult>;
 
     fn check(read: Reader, text: &str, expected: Option<(u64, u64)>) {
         let claim = read(text).ok();
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_claim_is_held_against_the_target() {
         let check = |exact, seen, fine| {
-            let claim = Claim { done: 10_000, sent: 10_000, exact };
+            let claim = ReportedResult { done: 10_000, sent: 10_000, exact };
             assert_eq!(claim.doubt(seen, 64).is_none(), fine, "{exact} {seen}");
         };
         check(true, 10_010, true);

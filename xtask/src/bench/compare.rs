@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::contestant::file_words;
+use super::load_generator::file_words;
 use super::server::Server;
 use super::{Engine, Session};
 
@@ -46,7 +46,7 @@ enum Part {
 
 impl CompareArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, part: None }
     }
 

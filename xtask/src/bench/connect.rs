@@ -9,11 +9,11 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::contest::{Contest, Turn};
-use super::contestant::{Amount, Contestant, Work, shown};
-use super::fill::Filled;
+use super::fill::HeldConnections;
 use super::goal::Goal;
+use super::load_generator::{Amount, LoadGenerator, Work, shown};
 use super::namespace::{self, Lingering, Namespace};
+use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session};
 
@@ -26,8 +26,8 @@ const PORT: u16 = 8_080;
 /// Files for the connections that only fill ports, and some more.
 const SPARE_FILES: u64 = 500;
 /// All take part; ours first.
-const CONTESTANTS: [Contestant; 4] =
-    [Contestant::Wavetank, Contestant::Wrk, Contestant::H2load, Contestant::Ab];
+const CONTESTANTS: [LoadGenerator; 4] =
+    [LoadGenerator::Wavetank, LoadGenerator::Wrk, LoadGenerator::H2load, LoadGenerator::Ab];
 
 /// `cargo xtask bench connect`.
 #[derive(Args)]
@@ -51,7 +51,7 @@ pub(super) struct ConnectArguments {
 
 impl ConnectArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         let source = "127.1.0.0/24".to_owned();
         Self { engine, source, connections: 64, filled: 0.62, ports: None }
     }
@@ -60,7 +60,7 @@ impl ConnectArguments {
 /// One row.
 struct Row<'a> {
     arguments: &'a ConnectArguments,
-    contestants: Vec<Contestant>,
+    contestants: Vec<LoadGenerator>,
     /// Share of one source's ports that idle connections occupy.
     filled: Option<f64>,
 }
@@ -76,7 +76,7 @@ pub(super) fn run(session: &mut Session, arguments: &ConnectArguments) -> Result
     }
     let mut contestants = CONTESTANTS.to_vec();
     contestants.retain(|contestant| {
-        *contestant == Contestant::Wavetank || session.has(contestant.name(), "connect, as a peer")
+        *contestant == LoadGenerator::Wavetank || session.has(contestant.name(), "connect, as a peer")
     });
     if contestants.len() < 2 {
         return Ok(());
@@ -100,7 +100,7 @@ impl Row<'_> {
                 shown(&contestant.words(session, &self.work(session, *contestant)))
             );
         }
-        let contest = Contest {
+        let contest = PairedRounds {
             number: format!("{}, new connection per request, {name}", self.arguments.engine.name()),
             names: self.contestants.iter().map(|contestant| contestant.name()).collect(),
             goal,
@@ -120,9 +120,9 @@ impl Row<'_> {
         Ok(())
     }
 
-    fn work(&self, session: &Session, contestant: Contestant) -> Work {
+    fn work(&self, session: &Session, contestant: LoadGenerator) -> Work {
         // A search takes milliseconds: as many requests would take minutes.
-        let counted = self.filled.is_none() || contestant == Contestant::Wavetank;
+        let counted = self.filled.is_none() || contestant == LoadGenerator::Wavetank;
         let requests = session.size.choose(REQUESTS, REQUESTS_SMOKE);
         let seconds = if self.filled.is_some() { session.size.choose(3, 1) } else { 1 };
         let few = session.size.choose(1_000, 200);
@@ -141,7 +141,7 @@ impl Row<'_> {
         &self,
         session: &Session,
         namespace: &Namespace,
-        contestant: Contestant,
+        contestant: LoadGenerator,
     ) -> Result<(Turn, Lingering)> {
         // Ports in TIME-WAIT are used ports: how fast a host lets them go is not what is compared.
         namespace.set("tcp_tw_reuse", "0")?;
@@ -163,7 +163,7 @@ impl Row<'_> {
         Ok((turn, left))
     }
 
-    fn fill(&self, session: &Session, namespace: &Namespace, share: f64) -> Result<Filled> {
+    fn fill(&self, session: &Session, namespace: &Namespace, share: f64) -> Result<HeldConnections> {
         if let Some(ports) = self.arguments.ports.or(session.size.choose(None, Some(2_000))) {
             let first = 32_768;
             let last = first + ports.clamp(100, 28_232) - 1;
@@ -172,7 +172,7 @@ impl Row<'_> {
         let (first, last) = namespace.port_range()?;
         let wanted = (f64::from(last - first) + 1.0) * share;
         raise_files(wanted as u64 + SPARE_FILES)?;
-        Filled::up_to(share, namespace, address())
+        HeldConnections::up_to(share, namespace, address())
     }
 }
 
@@ -194,7 +194,7 @@ fn raise_files(wanted: u64) -> Result<()> {
 }
 
 /// How often the target closed first.
-fn closer(contestant: Contestant, left: Lingering) -> String {
+fn closer(contestant: LoadGenerator, left: Lingering) -> String {
     let all = left.server + left.client;
     let share = if all == 0 { 0.0 } else { left.server as f64 / all as f64 };
     format!("{} {:.0} % of {all}", contestant.name(), share * 100.0)

@@ -14,7 +14,7 @@ pub(super) struct Pair {
 
 impl Pair {
     /// The first two allowed CPUs; nothing where there is only one.
-    pub(super) fn of_this_process() -> Result<Option<Self>> {
+    pub(super) fn current_affinity() -> Result<Option<Self>> {
         let mut cpus = allowed()?.into_iter();
         Ok(cpus.next().zip(cpus.next()).map(|(target, generator)| Self { generator, target }))
     }

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::contest::{Contest, Turn};
-use super::contestant::{file_words, shown};
 use super::goal::Goal;
+use super::load_generator::{file_words, shown};
 use super::meter::Job;
+use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session, claims};
 
@@ -23,7 +23,7 @@ pub(super) struct FileArguments {
 
 impl FileArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn run(session: &mut Session, arguments: &FileArguments) -> Result<()
         }
         let names = vec!["file", "url"];
         let number = format!("{}, beside a run of one URL on {}", row.name, engine.name());
-        let contest = Contest { number, names, goal: row.goal, unit: "request" };
+        let contest = PairedRounds { number, names, goal: row.goal, unit: "request" };
         let both = [ours, plain];
         contest.run(session, |session, place| turn(session, &both[place], &server))?;
     }

@@ -11,11 +11,11 @@ use super::namespace::Namespace;
 const WINDOW: u16 = 256;
 
 /// Connections that are only held.
-pub(super) struct Filled {
+pub(super) struct HeldConnections {
     connections: Vec<TcpStream>,
 }
 
-impl Filled {
+impl HeldConnections {
     /// Connects from the one default source to `address` until `share` of the namespace's ports is used.
     ///
     /// The kernel gives out the ports of the range's first parity and, once they are gone, passes over all of them for

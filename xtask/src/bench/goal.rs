@@ -52,7 +52,7 @@ impl fmt::Display for Goal {
 
 /// How a number stands to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum GoalStatus {
     Met,
     Missed,
     /// In a smoke run, or where nothing is asked.
@@ -61,7 +61,7 @@ pub(super) enum Standing {
     Broken,
 }
 
-impl Standing {
+impl GoalStatus {
     /// Whether it makes the whole invocation fail.
     pub(super) fn is_bad(self) -> bool {
         matches!(self, Self::Missed | Self::Broken)
@@ -84,7 +84,7 @@ pub(super) struct Score {
     pub(super) number: String,
     pub(super) target: String,
     pub(super) measured: String,
-    pub(super) standing: Standing,
+    pub(super) standing: GoalStatus,
 }
 
 impl Score {

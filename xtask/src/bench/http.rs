@@ -3,9 +3,9 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::contest::{Contest, Turn};
-use super::contestant::{Amount, Contestant, Work, shown};
 use super::goal::Goal;
+use super::load_generator::{Amount, LoadGenerator, Work, shown};
+use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session, median};
 
@@ -31,7 +31,7 @@ pub(super) struct HttpArguments {
 
 impl HttpArguments {
     /// What stands among the numbers: one engine, all rows for the default one, the busiest for the other.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         let connections = if engine == Engine::Uring { vec![64, 1, 1_000] } else { vec![64] };
         Self { engine, serve_engine: None, connections, same: false }
     }
@@ -74,7 +74,8 @@ fn against(session: &mut Session, arguments: &HttpArguments, target: &Target) ->
 /// One number of connections against one target.
 fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connections: usize) -> Result<()> {
     let engine = arguments.engine;
-    let contestants = [if arguments.same { Contestant::Wrk } else { Contestant::Wavetank }, Contestant::Wrk];
+    let contestants =
+        [if arguments.same { LoadGenerator::Wrk } else { LoadGenerator::Wavetank }, LoadGenerator::Wrk];
     let amount = Amount { seconds: session.size.seconds(), requests: None };
     let url = target.server.url();
     let work = Work { url, connections, amount, fresh: false, tls: None, engine, source: None };
@@ -90,9 +91,9 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
     let ours = if arguments.same { "wrk" } else { engine.name() };
     let plural = if connections == 1 { "" } else { "s" };
     let number = format!("{ours}, {connections} connection{plural}, against {}", target.name);
-    let contest = Contest {
+    let contest = PairedRounds {
         number: number.clone(),
-        names: contestants.map(Contestant::name).to_vec(),
+        names: contestants.map(LoadGenerator::name).to_vec(),
         goal,
         unit: "request",
     };
@@ -115,7 +116,7 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
 /// One contestant's turn against a target that stays up: its own CPU, and its claim held against the target's count.
 pub(super) fn keep_alive_turn(
     session: &Session,
-    contestant: Contestant,
+    contestant: LoadGenerator,
     work: &Work,
     server: &Server,
 ) -> Result<Turn> {

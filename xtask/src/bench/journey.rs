@@ -9,10 +9,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::contest::{Contest, Turn};
-use super::contestant::{file_words, shown};
 use super::goal::Goal;
+use super::load_generator::{file_words, shown};
 use super::meter::{Job, Used};
+use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session, claims, locust, tsung};
 
@@ -35,13 +35,13 @@ pub(super) struct JourneyArguments {
 
 impl JourneyArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
 
 /// Reads a claim from what a generator printed or wrote.
-type Reader = Box<dyn Fn(&Used) -> Result<claims::Claim>>;
+type Reader = Box<dyn Fn(&Used) -> Result<claims::ReportedResult>>;
 
 /// A generator's way to do the journey.
 pub(super) struct Party {
@@ -95,7 +95,7 @@ fn beside(
     println!("taken off  {:.0} ms, what {} uses for next to nothing", used.cpu_us / 1e3, peer.name);
     let names = vec![ours.name, peer.name];
     let number = format!("five requests, cookies, one check, beside {}", peer.name);
-    let contest = Contest { number, names, goal, unit: "session" };
+    let contest = PairedRounds { number, names, goal, unit: "session" };
     let parties = [ours, peer];
     contest.run(session, |session, place| turn(session, &parties[place], server, seconds)).map(drop)
 }

@@ -13,7 +13,7 @@ pub(super) struct Lateness {
 
 impl Lateness {
     /// Of all samples, by nearest rank; nothing of nothing.
-    pub(super) fn of(mut samples: Vec<Duration>) -> Option<Self> {
+    pub(super) fn from_samples(mut samples: Vec<Duration>) -> Option<Self> {
         samples.sort_unstable();
         let last = samples.len().checked_sub(1)?;
         let at = |share: f64| {
@@ -36,9 +36,9 @@ mod tests {
     #[test]
     fn percentiles_are_nearest_ranks() {
         let samples = (1..=1_000).rev().map(Duration::from_micros).collect();
-        let lateness = Lateness::of(samples).expect("has samples");
+        let lateness = Lateness::from_samples(samples).expect("has samples");
         let found = [lateness.p50, lateness.p99, lateness.p99_9, lateness.max];
         assert_eq!(found, [500, 990, 999, 1_000].map(Duration::from_micros));
-        assert_eq!(Lateness::of(Vec::new()), None);
+        assert_eq!(Lateness::from_samples(Vec::new()), None);
     }
 }

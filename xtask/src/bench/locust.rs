@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::Session;
-use super::claims::Claim;
+use super::claims::ReportedResult;
 use super::journey::{Party, STEPS, WANTED};
 use super::server::Server;
 use crate::ci;
@@ -95,7 +95,7 @@ fn idle() -> String {
 
 /// A list of what was asked for, with `num_requests` and `num_failures` of each. Requests under way at the end are told
 /// by nobody.
-fn claim(stdout: &str) -> Result<Claim> {
+fn claim(stdout: &str) -> Result<ReportedResult> {
     let from = stdout.find("[\n").context("locust printed no JSON")?;
     let mut values = serde_json::Deserializer::from_str(&stdout[from..]).into_iter::<Value>();
     let list = values.next().context("locust printed no JSON")?.context("locust's JSON")?;
@@ -107,7 +107,7 @@ fn claim(stdout: &str) -> Result<Claim> {
     if failed > 0 {
         bail!("locust had {failed} failures");
     }
-    Ok(Claim { done, sent: done, exact: false })
+    Ok(ReportedResult { done, sent: done, exact: false })
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn requests_are_added_up() {
         let text = "\n[\n{\"num_requests\": 7, \"num_failures\": 0}, {\"num_requests\": 5, \"num_failures\": 0}]\nType\n";
-        assert_eq!(claim(text).ok(), Some(Claim { done: 12, sent: 12, exact: false }));
+        assert_eq!(claim(text).ok(), Some(ReportedResult { done: 12, sent: 12, exact: false }));
         assert!(claim("[\n{\"num_requests\": 7, \"num_failures\": 1}]").is_err());
         assert!(claim("nothing").is_err());
     }

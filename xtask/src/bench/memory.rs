@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::contestant::{CIPHER, GROUP, shown};
+use super::load_generator::{CIPHER, GROUP, shown};
 use super::namespace::{self, Namespace};
 use super::server::Server;
 use super::tls_target::{TlsTarget, make_certificate};
@@ -40,7 +40,7 @@ pub(super) struct MemoryArguments {
 
 impl MemoryArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine, tls: bool) -> Self {
+    pub(super) fn for_engine(engine: Engine, tls: bool) -> Self {
         Self { engine, few: None, many: None, tls }
     }
 

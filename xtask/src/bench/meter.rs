@@ -52,7 +52,7 @@ impl Job<'_> {
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let (stdout, stderr) = (text(&stdout), text(&stderr));
-        let shown = super::contestant::shown(self.words);
+        let shown = super::load_generator::shown(self.words);
         let record = std::fs::read_to_string(&usage)
             .with_context(|| format!("`{shown}`: no usage, {status}; it said: {stderr}"))?;
         std::fs::remove_file(&usage).context("the usage file")?;

@@ -14,18 +14,18 @@ use self::judge::Judge;
 use self::memory::Memory;
 use self::part::{Part, SOURCE, Scene};
 use self::watch::Watch;
-use super::contestant::{file_words_on, shown};
+use super::load_generator::{file_words_on, shown};
 use super::server::Server;
 use super::{Engine, Session, namespace};
 
-mod asker;
 mod course;
 mod judge;
-mod look;
 mod memory;
 mod part;
-mod said;
-mod sized;
+mod run_report;
+mod size_estimate;
+mod snapshot;
+mod target_poller;
 mod watch;
 
 /// Bytes that must be to be had for a connection: what is asked of both ends, and a little for the rest of the machine.
@@ -59,13 +59,13 @@ pub(super) struct MillionArguments {
 
 impl MillionArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, connections: None, open_rate: None, hold: None, part: Vec::new() }
     }
 
     fn scene(&self, session: &Session, part: Part) -> Result<Scene> {
         let connections = if part == Part::Ports {
-            sized::connections_of_a_source(session, SOURCE)?
+            size_estimate::connections_of_a_source(session, SOURCE)?
         } else {
             self.connections.unwrap_or(session.size.choose(1_000_000, 5_000)).max(100)
         };

@@ -13,32 +13,32 @@ pub(crate) mod child;
 mod claims;
 mod compare;
 mod connect;
-mod contest;
-mod contestant;
+mod connect_cost;
 mod counts;
 mod cpus;
 mod engine;
 mod file;
 mod fill;
 mod first_chart;
-mod flat;
 mod goal;
 mod http;
 mod journey;
 mod lab;
 mod lateness;
+mod load_generator;
 mod locust;
 mod machine;
-mod meet;
 mod memory;
 mod meter;
 mod million;
 mod namespace;
 mod nginx;
 mod pace;
+mod paired_rounds;
 pub(crate) mod probe;
 mod process;
 mod ramp;
+mod rendezvous;
 mod report;
 mod routing;
 mod search;
@@ -76,7 +76,7 @@ enum Bench {
     /// A new connection for each request, beside wrk, h2load and ab, with ports in plenty and with few left.
     Connect(connect::ConnectArguments),
     /// What connecting costs while ever more connections are held.
-    Flat(flat::FlatArguments),
+    Flat(connect_cost::FlatArguments),
     /// User memory per idle connection.
     Memory(memory::MemoryArguments),
     /// Send lag of an open load beside a bare sleep-and-spin loop's lateness.
@@ -90,7 +90,7 @@ enum Bench {
     /// What is sent in each second of a ramp beside the plan.
     Ramp(ramp::RampArguments),
     /// How far apart the first and the last of a rendezvous are sent.
-    Meet(meet::MeetArguments),
+    Meet(rendezvous::MeetArguments),
     /// Archives of an hour and of a day: their size, and how long reports of them take.
     Report(report::ReportArguments),
     /// Whether the knee that a search finds holds the capacity that a target states, 20 times.
@@ -146,14 +146,14 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Serve(arguments) => session.bench("serve", |session| serve::run(session, arguments)),
         Bench::Tls(arguments) => session.bench("tls", |session| tls::run(session, arguments)),
         Bench::Connect(arguments) => session.bench("connect", |session| connect::run(session, arguments)),
-        Bench::Flat(arguments) => session.bench("flat", |session| flat::run(session, arguments)),
+        Bench::Flat(arguments) => session.bench("flat", |session| connect_cost::run(session, arguments)),
         Bench::Memory(arguments) => session.bench("memory", |session| memory::run(session, arguments)),
         Bench::Pace(arguments) => session.bench("pace", |session| pace::run(session, arguments)),
         Bench::File(arguments) => session.bench("file", |session| file::run(session, arguments)),
         Bench::Journey(arguments) => journey(&mut session, arguments),
         Bench::Users(arguments) => session.bench("users", |session| users::run(session, arguments)),
         Bench::Ramp(arguments) => session.bench("ramp", |session| ramp::run(session, arguments)),
-        Bench::Meet(arguments) => session.bench("meet", |session| meet::run(session, arguments)),
+        Bench::Meet(arguments) => session.bench("meet", |session| rendezvous::run(session, arguments)),
         Bench::Report(arguments) => session.bench("report", |session| report::run(session, arguments)),
         Bench::Search(arguments) => session.bench("search", |session| search::run(session, arguments)),
         Bench::Compare(arguments) => session.bench("compare", |session| compare::run(session, arguments)),
@@ -184,28 +184,32 @@ const TWO_CPUS: &str = "bench: needs two CPUs, one for the generator and one for
 /// best one here.
 fn all(session: &mut Session) {
     for engine in [Engine::Uring, Engine::Epoll] {
-        session.bench("http", |session| http::run(session, &http::HttpArguments::of(engine)));
-        session.bench("pace", |session| pace::run(session, &pace::PaceArguments::of(engine)));
+        session.bench("http", |session| http::run(session, &http::HttpArguments::for_engine(engine)));
+        session.bench("pace", |session| pace::run(session, &pace::PaceArguments::for_engine(engine)));
     }
     let engine = Engine::best(session);
     session.bench("serve", |session| serve::run(session, &serve::ServeArguments { engine }));
-    session.bench("tls", |session| tls::run(session, &tls::TlsArguments::of(engine)));
-    session.bench("connect", |session| connect::run(session, &connect::ConnectArguments::of(engine)));
-    session.bench("flat", |session| flat::run(session, &flat::FlatArguments::of(engine)));
+    session.bench("tls", |session| tls::run(session, &tls::TlsArguments::for_engine(engine)));
+    session.bench("connect", |session| connect::run(session, &connect::ConnectArguments::for_engine(engine)));
+    session.bench("flat", |session| {
+        connect_cost::run(session, &connect_cost::FlatArguments::for_engine(engine))
+    });
     for tls in [false, true] {
-        session.bench("memory", |session| memory::run(session, &memory::MemoryArguments::of(engine, tls)));
+        session.bench("memory", |session| {
+            memory::run(session, &memory::MemoryArguments::for_engine(engine, tls))
+        });
     }
-    session.bench("file", |session| file::run(session, &file::FileArguments::of(engine)));
-    journey(session, &journey::JourneyArguments::of(engine));
-    session.bench("users", |session| users::run(session, &users::UsersArguments::of(engine)));
-    session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::of(engine)));
-    session.bench("meet", |session| meet::run(session, &meet::MeetArguments::of(engine)));
-    session.bench("report", |session| report::run(session, &report::ReportArguments::of_the_target()));
-    session.bench("search", |session| search::run(session, &search::SearchArguments::of(engine)));
-    session.bench("compare", |session| compare::run(session, &compare::CompareArguments::of(engine)));
+    session.bench("file", |session| file::run(session, &file::FileArguments::for_engine(engine)));
+    journey(session, &journey::JourneyArguments::for_engine(engine));
+    session.bench("users", |session| users::run(session, &users::UsersArguments::for_engine(engine)));
+    session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::for_engine(engine)));
+    session.bench("meet", |session| rendezvous::run(session, &rendezvous::MeetArguments::for_engine(engine)));
+    session.bench("report", |session| report::run(session, &report::ReportArguments::for_target()));
+    session.bench("search", |session| search::run(session, &search::SearchArguments::for_engine(engine)));
+    session.bench("compare", |session| compare::run(session, &compare::CompareArguments::for_engine(engine)));
     session.bench("lab", |session| lab::run(session, &lab::LabArguments::default()));
     session.bench("routing", routing::run);
-    session.bench("million", |session| million::run(session, &million::MillionArguments::of(engine)));
+    session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }
 
 /// Locust comes over the network, which a bench is cut off from.

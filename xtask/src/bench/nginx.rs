@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::contestant::{CIPHER, GROUP};
 use super::journey::WANTED;
+use super::load_generator::{CIPHER, GROUP};
 use super::tls_target::TlsTarget;
 
 /// What `wavetank serve` answers on `/`, so that both targets send bodies of one size.

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use super::contestant::shown;
 use super::lateness::{Lateness, micros};
+use super::load_generator::shown;
 use super::meter::Job;
 use super::stamps::{StampServer, against_schedule};
 use super::{Engine, Session, median};
@@ -30,7 +30,7 @@ pub(super) struct PaceArguments {
 
 impl PaceArguments {
     /// All rates on one engine.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, rate: vec![RATE_GENTLE, 20_000, 50_000] }
     }
 }
@@ -128,7 +128,7 @@ fn run_round(session: &Session, pace: Pace) -> Result<Round> {
     let stamps = server.into_stamps()?;
     let used = used?;
     let arrived = stamps.len() as u64;
-    let arrivals = Lateness::of(against_schedule(&stamps, Duration::from_secs(1) / rate));
+    let arrivals = Lateness::from_samples(against_schedule(&stamps, Duration::from_secs(1) / rate));
     let arrivals = arrivals.context("nothing arrived at the target")?;
     let run: Value = serde_json::from_str(&used.stdout)
         .with_context(|| format!("no JSON: {}{}", used.stdout, used.stderr))?;

@@ -25,7 +25,7 @@ pub(crate) fn run(rate: u32, seconds: u32) -> Result<()> {
     for index in 1..=count {
         late.push(meet(period * index, watch));
     }
-    let late = Lateness::of(late).context("no deadline was met")?;
+    let late = Lateness::from_samples(late).context("no deadline was met")?;
     let [p50, p99, p99_9, max] = [late.p50, late.p99, late.p99_9, late.max].map(micros);
     println!("{}", json!({"count": count, "p50": p50, "p99": p99, "p99_9": p99_9, "max": max}));
     Ok(())

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use super::contestant::{file_words, shown};
+use super::load_generator::{file_words, shown};
 use super::meter::Job;
 use super::server::Server;
 use super::{Engine, Session};
@@ -26,7 +26,7 @@ pub(super) struct RampArguments {
 
 impl RampArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct ReportArguments {
 
 impl ReportArguments {
     /// As it stands among the numbers.
-    pub(super) const fn of_the_target() -> Self {
+    pub(super) const fn for_target() -> Self {
         Self { steps: 20, rate: 1_000 }
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct SearchArguments {
 
 impl SearchArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, together: 4 }
     }
 }

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::contest::{Contest, Turn};
-use super::contestant::{Amount, Contestant, Work, shown};
 use super::goal::Goal;
+use super::load_generator::{Amount, LoadGenerator, Work, shown};
+use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session, process};
 
@@ -39,9 +39,9 @@ pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<(
     let works = [work(&servers[0]), work(&servers[1])];
     for (server, work) in servers.iter().zip(&works) {
         println!("\ntarget     {}", server.command);
-        println!("wrk        {}", shown(&Contestant::Wrk.words(session, work)));
+        println!("wrk        {}", shown(&LoadGenerator::Wrk.words(session, work)));
     }
-    let contest = Contest {
+    let contest = PairedRounds {
         number: format!("of serve on {}, wrk driving", arguments.engine.name()),
         names: vec!["serve", "nginx"],
         // Only io_uring is asked for; on epoll the number is told.
@@ -57,7 +57,7 @@ fn turn(session: &Session, server: &Server, work: &Work) -> Result<Turn> {
     let processes = server.processes();
     let before = server.count()?;
     let cpu_before = process::cpu_us(&processes);
-    let called = Contestant::Wrk.call(session, work, &processes)?;
+    let called = LoadGenerator::Wrk.call(session, work, &processes)?;
     let cpu_us = process::cpu_us(&processes) - cpu_before;
     let seen = server.count_since(before)?;
     Ok(Turn {

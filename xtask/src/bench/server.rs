@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process};
 use tempfile::TempDir;
 
-use super::contestant::{CIPHER, GROUP};
+use super::load_generator::{CIPHER, GROUP};
 use super::tls_target::TlsTarget;
 use super::{Engine, Session, child, counts, cpus, nginx, process};
 use crate::ci;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use super::goal::{Score, Standing};
+use super::goal::{GoalStatus, Score};
 use super::{Size, cpus, machine, meter, namespace};
 use crate::ci;
 
@@ -30,7 +30,7 @@ impl Session {
         if size.rounds() == 0 || size.seconds() == 0 {
             bail!("at least one round of one second");
         }
-        let Some(cpus) = cpus::Pair::of_this_process()? else { return Ok(None) };
+        let Some(cpus) = cpus::Pair::current_affinity()? else { return Ok(None) };
         let wavetank = crate::target_folder(root).join("release").join("wavetank");
         if !wavetank.is_file() {
             bail!("{} is missing: cargo build --release -p wavetank", wavetank.display());
@@ -57,19 +57,19 @@ impl Session {
         let standing = match met {
             Some(met) if !self.size.smoke => {
                 if met {
-                    Standing::Met
+                    GoalStatus::Met
                 } else {
-                    Standing::Missed
+                    GoalStatus::Missed
                 }
             }
-            _ => Standing::NotJudged,
+            _ => GoalStatus::NotJudged,
         };
         self.note(Score { number, target, measured, standing });
     }
 
     /// A number that could not be had.
     pub(super) fn broken(&mut self, number: String, target: String, why: String) {
-        self.note(Score { number, target, measured: why, standing: Standing::Broken });
+        self.note(Score { number, target, measured: why, standing: GoalStatus::Broken });
     }
 
     /// What this machine cannot do: `name: reason`.

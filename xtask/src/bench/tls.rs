@@ -10,9 +10,9 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
-use super::contest::{Contest, Turn};
-use super::contestant::{Amount, Contestant, Pins, Work, shown};
 use super::goal::Goal;
+use super::load_generator::{Amount, LoadGenerator, Pins, Work, shown};
+use super::paired_rounds::{PairedRounds, Turn};
 use super::server::{Server, free_address};
 use super::tls_target::{TlsTarget, make_certificate};
 use super::{Engine, Session};
@@ -26,7 +26,7 @@ const HANDSHAKES_SMOKE: u64 = 300;
 /// Share of resumed connections from which on a contestant resumes: its first ones cannot.
 const RESUMES_MIN: f64 = 0.5;
 /// All take part; ours first.
-const CONTESTANTS: [Contestant; 3] = [Contestant::Wavetank, Contestant::Wrk, Contestant::H2load];
+const CONTESTANTS: [LoadGenerator; 3] = [LoadGenerator::Wavetank, LoadGenerator::Wrk, LoadGenerator::H2load];
 
 /// `cargo xtask bench tls`.
 #[derive(Args)]
@@ -41,7 +41,7 @@ pub(super) struct TlsArguments {
 
 impl TlsArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, target: TlsServer::Nginx }
     }
 }
@@ -57,7 +57,7 @@ pub(super) enum TlsServer {
 struct Row {
     target: TlsServer,
     engine: Engine,
-    contestants: Vec<Contestant>,
+    contestants: Vec<LoadGenerator>,
     /// A new connection, and so a handshake, for each request.
     fresh: bool,
     pins: Pins,
@@ -72,7 +72,7 @@ pub(super) fn run(session: &mut Session, arguments: &TlsArguments) -> Result<()>
     }
     let mut contestants = CONTESTANTS.to_vec();
     contestants.retain(|contestant| {
-        *contestant == Contestant::Wavetank || session.has(contestant.name(), "tls, as a peer")
+        *contestant == LoadGenerator::Wavetank || session.has(contestant.name(), "tls, as a peer")
     });
     if contestants.len() < 2 {
         return Ok(());
@@ -90,7 +90,7 @@ pub(super) fn run(session: &mut Session, arguments: &TlsArguments) -> Result<()>
             TlsServer::Serve => Server::wavetank_tls(session, arguments.engine, &tls)?,
         };
         let trial = trial(arguments.engine, &server, &certificate, resume);
-        if let Some(why) = Contestant::Wavetank.refuses(session, &trial)? {
+        if let Some(why) = LoadGenerator::Wavetank.refuses(session, &trial)? {
             session.skip(format!("bench tls: {why}"));
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Row {
         let resumption = if self.pins.resume { "on" } else { "off" };
         let what = if self.fresh { "handshake per request" } else { "kept connections" };
         let against = if self.target == TlsServer::Nginx { "one-worker nginx" } else { "wavetank serve" };
-        let contest = Contest {
+        let contest = PairedRounds {
             number: format!(
                 "{} TLS 1.3, {what}, resumption {resumption}, against {against}",
                 self.engine.name()
@@ -176,7 +176,7 @@ impl Row {
     }
 
     /// The turn, and how many of its connections were resumed as the target saw it.
-    fn turn(&self, session: &Session, server: &Server, contestant: Contestant) -> Result<(Turn, u64)> {
+    fn turn(&self, session: &Session, server: &Server, contestant: LoadGenerator) -> Result<(Turn, u64)> {
         let before = server.count()?;
         let resumed_before = server.resumed()?;
         let work = self.work(session, server);

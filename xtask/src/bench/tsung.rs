@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::Session;
-use super::claims::Claim;
+use super::claims::ReportedResult;
 use super::journey::{Party, STEPS, WANTED};
 use super::server::Server;
 
@@ -70,7 +70,7 @@ fn newest(logs: &Path) -> Result<std::path::PathBuf> {
 }
 
 /// The last lines `stats: 200 N TOTAL` (answers) and `stats: match N TOTAL` (checks that held).
-fn claim(log: &str) -> Result<Claim> {
+fn claim(log: &str) -> Result<ReportedResult> {
     let total = |name: &str| -> Result<u64> {
         let prefix = format!("stats: {name} ");
         let last = log.lines().rev().find_map(|line| line.strip_prefix(prefix.as_str()));
@@ -79,7 +79,7 @@ fn claim(log: &str) -> Result<Claim> {
     };
     let done = total("200")?;
     anyhow::ensure!(total("match")? * STEPS == done, "not every session's check held");
-    Ok(Claim { done, sent: done, exact: true })
+    Ok(ReportedResult { done, sent: done, exact: true })
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_last_totals_count() {
         let log = "stats: match 1 1\nstats: 200 5 5\n# stats: dump\nstats: match 2 3\nstats: 200 10 15\n";
-        assert_eq!(claim(log).ok(), Some(Claim { done: 15, sent: 15, exact: true }));
+        assert_eq!(claim(log).ok(), Some(ReportedResult { done: 15, sent: 15, exact: true }));
         assert!(claim("stats: 200 5 5\n").is_err());
         assert!(claim("stats: match 1 1\nstats: 200 9 9\n").is_err());
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::contestant::{file_words, shown};
+use super::load_generator::{file_words, shown};
 use super::server::Server;
 use super::{Engine, Session, child, cpus, median, process};
 
@@ -34,7 +34,7 @@ pub(super) struct UsersArguments {
 
 impl UsersArguments {
     /// As it stands among the numbers.
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, few: None, many: None }
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Release {
 }
 
 impl Release {
-    pub(super) fn of(root: &Path) -> Result<Self> {
+    pub(super) fn from_root(root: &Path) -> Result<Self> {
         let arguments = ["metadata", "--no-deps", "--format-version", "1"];
         let metadata = program::output(program::cargo(root).args(arguments))?;
         let version = version(&metadata)?;

@@ -7,13 +7,13 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 mod allow;
+mod banned_paths;
+mod document_rules;
 mod finding;
 mod golden;
 mod graph;
 mod lengths;
 mod source;
-mod texts;
-mod words;
 
 use allow::{ALLOW_FILE, AllowList};
 use finding::Finding;
@@ -31,18 +31,18 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
         }
         let Ok(text) = String::from_utf8(bytes) else { continue };
         if path != "Cargo.lock" {
-            findings.extend(texts::check_private(path, &text));
+            findings.extend(document_rules::check_private(path, &text));
         }
         if Path::new(path).extension().is_some_and(|extension| extension == "rs") {
             let source = Source::parse(path, &text)?;
-            findings.extend(words::check(&source));
+            findings.extend(banned_paths::check(&source));
             findings.extend(lengths::check(&source));
         }
     }
     let crates = graph::crates(&metadata(root)?)?;
     findings.extend(graph::check(&crates));
-    let map = std::fs::read_to_string(root.join(texts::ARCHITECTURE)).unwrap_or_default();
-    findings.extend(texts::check_architecture(&map, &crates));
+    let map = std::fs::read_to_string(root.join(document_rules::ARCHITECTURE)).unwrap_or_default();
+    findings.extend(document_rules::check_architecture(&map, &crates));
     findings.extend(golden::check(&goldens, recorded(root).as_deref()));
     let allowed = std::fs::read_to_string(root.join(ALLOW_FILE)).context(ALLOW_FILE)?;
     let mut left = AllowList::parse(&allowed)?.apply(findings);

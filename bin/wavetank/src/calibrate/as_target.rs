@@ -17,7 +17,7 @@ use wavetank_plan::{
 };
 use wavetank_target::{ServeOptions, Server, start};
 
-use crate::run::{Host, host_cannot, output};
+use crate::run::{Host, host_error, output};
 
 /// Connections it makes ready for: as many as are ever held for a calibration.
 const CONNECTIONS: u64 = 20_000;
@@ -25,7 +25,7 @@ const CONNECTIONS: u64 = 20_000;
 /// Serve on `cpus` until standard input ends.
 pub(crate) fn as_target(cpus: &[u32], engine: EngineChoice) -> Result<u8, UserError> {
     // A Ctrl-C at the terminal comes to both processes; the other one decides what follows.
-    let _ = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let _ = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let mut set = CpuSet::new();
     for &cpu in cpus {
         let message = format!("there is no CPU {cpu}");
@@ -36,9 +36,9 @@ pub(crate) fn as_target(cpus: &[u32], engine: EngineChoice) -> Result<u8, UserEr
     }
     // Where the kernel says no, it serves on whichever there are.
     let _ = sched_setaffinity(None, &set);
-    let host = Host::look()?;
+    let host = Host::inspect()?;
     let engine = choose_engine(engine, &host.facts.sockets)?.choice;
-    let own = host.found.own_files();
+    let own = host.found.best_file_tables();
     let tables = engine == EngineChoice::Epoll && own == FileTables::PerThread;
     let options = ServeOptions {
         listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],

@@ -3,27 +3,27 @@
 use std::sync::Arc;
 
 use wavetank_driver::Signals;
-use wavetank_experiment::Lowered;
+use wavetank_experiment::LoweredPlan;
 use wavetank_plan::{
-    AllowTarget, EngineChoice, ExitCode, Guard, Missing, Plan, RunOptions, TargetUrl, UserError, resolve,
+    AllowTarget, EngineChoice, ExitCode, Guard, Plan, RunOptions, TargetUrl, Unsupported, UserError, resolve,
 };
 use wavetank_record::{LoadDoc, RunRecord};
 use wavetank_report::load_doc;
 
-use crate::run::{Execution, Host, Talk, admit, execute, lookup, tls_client};
+use crate::run::{Console, Execution, Host, check_allowed, execute, lookup, tls_client};
 
 /// Connections with one user on each: what `run` takes by default, and enough for every CPU to have work.
 pub(crate) const FULL_LOAD: u64 = 50;
 
 /// Why there is no measurement.
-pub(crate) enum Broken {
+pub(crate) enum BenchError {
     /// Ctrl-C or SIGTERM.
     Signal,
     /// Something else.
     Fault(UserError),
 }
 
-impl From<UserError> for Broken {
+impl From<UserError> for BenchError {
     fn from(error: UserError) -> Self {
         Self::Fault(error)
     }
@@ -42,18 +42,18 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// A run of one URL with `options`, as `wavetank run URL` makes it.
-    pub(crate) fn url(&self, url: &TargetUrl, options: RunOptions) -> Result<RunRecord, Broken> {
+    pub(crate) fn url(&self, url: &TargetUrl, options: RunOptions) -> Result<RunRecord, BenchError> {
         let options =
             RunOptions { engine: Some(self.engine), allow_target: self.allow_target.clone(), ..options };
         let addresses = lookup((&url.host, url.port))?;
         let resolved = resolve(&options, url, &addresses, &self.host.facts)?;
-        admit(&resolved, &options, url, &self.command)?;
+        check_allowed(&resolved, &options, url, &self.command)?;
         let load = load_doc(&resolved.plan, false);
         self.execute(resolved.plan, load, resolved.guard, resolved.engine_why)
     }
 
     /// A run of what an experiment was lowered to.
-    pub(crate) fn plan(&self, lowered: Lowered) -> Result<RunRecord, Broken> {
+    pub(crate) fn plan(&self, lowered: LoweredPlan) -> Result<RunRecord, BenchError> {
         if let Some(first) = lowered.lacking.into_iter().next() {
             return Err(first.into());
         }
@@ -66,10 +66,10 @@ impl Bench {
         plan: Plan,
         load: LoadDoc,
         guard: Guard,
-        engine_why: Option<Missing>,
-    ) -> Result<RunRecord, Broken> {
+        engine_why: Option<Unsupported>,
+    ) -> Result<RunRecord, BenchError> {
         if self.signals.received() > 0 {
-            return Err(Broken::Signal);
+            return Err(BenchError::Signal);
         }
         let plan = Arc::new(plan);
         let execution = Execution {
@@ -88,12 +88,12 @@ impl Bench {
             rehearsal: None,
             knee_sought: false,
         };
-        let record = execute(execution, &mut Talk::new(true))?.record;
+        let record = execute(execution, &mut Console::new(true))?.record;
         if self.signals.received() > 0 || record.verdict.exit == ExitCode::Signal as u8 {
-            return Err(Broken::Signal);
+            return Err(BenchError::Signal);
         }
         if record.requests.done == 0 {
-            return Err(Broken::Fault(nothing_done(&record)));
+            return Err(BenchError::Fault(nothing_done(&record)));
         }
         Ok(record)
     }

@@ -5,16 +5,16 @@
 
 mod as_target;
 mod bench;
-mod disturbance;
-mod hold;
-mod own_target;
-mod stored;
-mod tally;
+mod calibration_store;
+mod connection_memory;
+mod interference;
+mod rounds;
+mod target_process;
 
 pub(crate) use as_target::as_target;
-pub(crate) use bench::{Bench, Broken, FULL_LOAD};
-pub(crate) use disturbance::Disturbance;
-pub(crate) use hold::{held_most, hold};
-pub(crate) use own_target::OwnTarget;
-pub(crate) use stored::{calibration_file, plan_overload, plan_standing};
-pub(crate) use tally::{Tally, lag_doc, rounded, sent};
+pub(crate) use bench::{Bench, BenchError, FULL_LOAD};
+pub(crate) use calibration_store::{calibrated_load, calibration_file, plan_overload};
+pub(crate) use connection_memory::{hold, max_holdable};
+pub(crate) use interference::InterferenceProbe;
+pub(crate) use rounds::{RoundStats, lag_doc, rounded, sent};
+pub(crate) use target_process::TargetProcess;

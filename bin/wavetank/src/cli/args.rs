@@ -5,18 +5,18 @@ use std::path::PathBuf;
 
 use clap_complete::Shell;
 use wavetank_experiment::Factor;
-use wavetank_plan::calibration::Course;
+use wavetank_plan::calibration::CalibrationSchedule;
 use wavetank_plan::{
-    AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
+    AllowTarget, EngineChoice, Nanos, RunOptions, Secret, TargetUrl, TlsIdentity, TlsServerOptions,
 };
 use wavetank_report::Language;
-use wavetank_store::PruneWishes;
+use wavetank_store::PruneOptions;
 
 use super::compare_args::{BaselineArgs, CompareArgs};
 use super::demo_args::DemoArgs;
+use super::report_options::ReportOptions;
 use super::search_args::SearchArgs;
 use super::size_args::SizeArgs;
-use super::wants::Wants;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,9 +40,9 @@ pub(crate) enum Command {
     /// `wavetank new FILE`: the file.
     New(PathBuf),
     /// `wavetank check FILE`.
-    Check(Box<ReadArgs>),
+    Check(Box<CheckArgs>),
     /// `wavetank plan FILE`.
-    Plan(Box<ReadArgs>),
+    Plan(Box<CheckArgs>),
     /// `wavetank try FILE`.
     Try(Box<TryArgs>),
     /// `wavetank calibrate`.
@@ -50,7 +50,7 @@ pub(crate) enum Command {
     /// `wavetank size [URL|FILE]`.
     Size(Box<SizeArgs>),
     /// `wavetank schema [experiment|lab]`.
-    Schema(super::SchemaOf),
+    Schema(super::SchemaKind),
     /// `wavetank lab`.
     Lab(super::LabArgs),
     /// `wavetank completions SHELL`.
@@ -63,7 +63,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunArgs {
     /// What says where to.
-    pub(crate) goal: Goal,
+    pub(crate) goal: LoadSource,
     /// What and how much; beside a file what it says otherwise.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
@@ -88,7 +88,7 @@ pub(crate) struct RunArgs {
 
 /// What `run` is given to load.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Goal {
+pub(crate) enum LoadSource {
     /// One request, over and over.
     Url(TargetUrl),
     /// An experiment.
@@ -148,7 +148,7 @@ pub(crate) struct ReportArgs {
     /// Files that get the result as well.
     pub(crate) out: Vec<OutFile>,
     /// What of it.
-    pub(crate) wants: Wants,
+    pub(crate) wants: ReportOptions,
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
 }
@@ -161,16 +161,16 @@ pub(crate) struct RunsArgs {
     /// It is an error if that is not there.
     pub(crate) is_expected: bool,
     /// What to do there.
-    pub(crate) deed: RunsDeed,
+    pub(crate) deed: RunsCommand,
 }
 
 /// What `runs` is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RunsDeed {
+pub(crate) enum RunsCommand {
     /// A line for each run.
     List {
         /// Which ones.
-        asked: Asked,
+        asked: RunFilter,
         /// Shape of the answer on stdout.
         format: FileFormat,
     },
@@ -184,7 +184,7 @@ pub(crate) enum RunsDeed {
     /// Remove runs.
     Prune {
         /// Which ones.
-        wishes: PruneWishes,
+        wishes: PruneOptions,
         /// Really.
         yes: bool,
     },
@@ -204,11 +204,11 @@ pub(crate) enum RunsDeed {
 
 /// Which runs a list is to have; what is empty asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RunFilter {
     /// Part of the name.
     pub(crate) name: Option<String>,
     /// One of these.
-    pub(crate) status: Vec<Outcome>,
+    pub(crate) status: Vec<RunStatus>,
     /// All of these labels.
     pub(crate) tags: Vec<(String, String)>,
     /// So many of the newest.
@@ -217,7 +217,7 @@ pub(crate) struct Asked {
 
 /// How a run ended, for a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum RunStatus {
     /// Everything held.
     Pass,
     /// Something broke.
@@ -257,14 +257,14 @@ pub(crate) struct FileArgs {
     /// `--speed`.
     pub(crate) speed: Option<Factor>,
     /// `--secret`, in order.
-    pub(crate) secrets: Vec<(String, SecretText)>,
+    pub(crate) secrets: Vec<(String, Secret)>,
     /// Shape of the answer on stdout.
     pub(crate) format: FileFormat,
 }
 
 /// `wavetank check`, `wavetank plan`: what `run` would be given.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ReadArgs {
+pub(crate) struct CheckArgs {
     /// The file, as it is to be read.
     pub(crate) file: FileArgs,
     /// What stands in place of the file's own words.
@@ -294,7 +294,7 @@ pub(crate) struct TryArgs {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CalibrateArgs {
     /// What to do.
-    pub(crate) what: Calibration,
+    pub(crate) what: CalibrateCommand,
     /// Shape of the answer on stdout.
     pub(crate) format: FileFormat,
     /// Where calibrations are kept, if not in the usual place.
@@ -303,11 +303,11 @@ pub(crate) struct CalibrateArgs {
 
 /// What `calibrate` is asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Calibration {
+pub(crate) enum CalibrateCommand {
     /// Measure and store.
     Measure {
         /// How the time is divided.
-        course: Course,
+        course: CalibrationSchedule,
         /// Which driver runs the sockets.
         engine: EngineChoice,
         /// A server elsewhere; `None`: our own.
@@ -369,12 +369,12 @@ impl OutputFormat {
     }
 
     /// Whether it is of one load, of which a search has many.
-    pub(crate) const fn is_of_one_run(self) -> bool {
+    pub(crate) const fn is_single_run(self) -> bool {
         matches!(self, Self::Hgrm | Self::Hlog)
     }
 
     /// Whether it can hold an error in place of a result, so that nobody takes the one for the other.
-    pub(crate) const fn tells_errors(self) -> bool {
+    pub(crate) const fn can_hold_errors(self) -> bool {
         matches!(self, Self::Text | Self::Json | Self::Junit)
     }
 }

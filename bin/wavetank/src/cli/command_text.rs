@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use wavetank_plan::redact::{REDACTED, redact_header_line};
-use wavetank_plan::{ProxyUrl, quoted};
+use wavetank_plan::{ProxyUrl, shell_quoted};
 
 /// Words of `argv` that a shell would read back alike, secrets as `***`; the program is named `wavetank`
 /// wherever it lies.
@@ -14,14 +14,14 @@ pub(super) fn command_text(argv: &[OsString]) -> String {
         let word = word.as_ref();
         let (flag, joined) = split(word);
         let Some(redact) = secret(flag) else {
-            words.push(quoted(word));
+            words.push(shell_quoted(word));
             continue;
         };
         if let Some((between, value)) = joined {
-            words.push(quoted(&format!("{flag}{between}{}", redact(value))));
+            words.push(shell_quoted(&format!("{flag}{between}{}", redact(value))));
         } else {
             words.push(flag.to_owned());
-            words.extend(rest.next().map(|value| quoted(&redact(&value))));
+            words.extend(rest.next().map(|value| shell_quoted(&redact(&value))));
         }
     }
     words.join(" ")
@@ -35,7 +35,7 @@ pub(crate) fn without_values(command: &str, set: &[(String, String)], names: &[S
         let shown = format!("{name}={REDACTED}");
         [format!("{name}={value}"), format!("--set={name}={value}")].iter().fold(text, |text, word| {
             let joined = if word.starts_with("--") { format!("--set={shown}") } else { shown.clone() };
-            text.replace(&quoted(word), &quoted(&joined))
+            text.replace(&shell_quoted(word), &shell_quoted(&joined))
         })
     })
 }

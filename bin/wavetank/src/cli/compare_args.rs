@@ -17,7 +17,7 @@ pub(crate) struct CompareArgs {
     /// Words for the runs of side B.
     pub(crate) b: Vec<String>,
     /// What is asked of them.
-    pub(crate) wishes: CompareWishes,
+    pub(crate) wishes: CompareSettings,
     /// Shape of the result on stdout.
     pub(crate) format: OutputFormat,
     /// The language of a page.
@@ -34,12 +34,12 @@ pub(crate) struct BaselineArgs {
     /// Words for the runs that the new one is compared with; never empty.
     pub(crate) runs: Vec<String>,
     /// What is asked of the comparison.
-    pub(crate) wishes: CompareWishes,
+    pub(crate) wishes: CompareSettings,
 }
 
 /// What is asked of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct CompareWishes {
+pub(crate) struct CompareSettings {
     /// `--metric`, as conditions name them; empty: all.
     pub(crate) metrics: Vec<String>,
     /// `--max-regression` as a share.

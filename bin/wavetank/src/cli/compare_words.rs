@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::quantity::parse_share;
-use wavetank_plan::{UserError, did_you_mean, harmless};
+use wavetank_plan::{UserError, did_you_mean, sanitize};
 
 use super::args::OutputFormat;
-use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes, RUNS_MAX};
-use super::convert::{at, opt};
-use super::convert_report::{all_formats, format, language, out_files};
-use super::convert_run::seed;
+use super::compare_args::{BaselineArgs, CompareArgs, CompareSettings, RUNS_MAX};
+use super::output_args::{all_formats, format, language, out_files};
+use super::run_options::seed;
+use super::value_parsers::{parse_optional, with_flag};
 
 /// Formats of a comparison.
 const KNOWN: [OutputFormat; 5] =
@@ -69,10 +69,10 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
         let hint = "text, json, junit, markdown or html; of one run: wavetank report RUN --format csv";
         return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
     }
-    let wishes = CompareWishes {
+    let wishes = CompareSettings {
         metrics: metrics(words.metric)?,
-        max_regression: opt("--max-regression", words.max_regression.as_ref(), limit)?,
-        seed: opt("--seed", words.seed.as_ref(), seed)?.unwrap_or(SEED),
+        max_regression: parse_optional("--max-regression", words.max_regression.as_ref(), limit)?,
+        seed: parse_optional("--seed", words.seed.as_ref(), seed)?.unwrap_or(SEED),
     };
     Ok(CompareArgs {
         a,
@@ -172,9 +172,9 @@ pub(super) fn baseline(
     if words.baseline.is_empty() {
         return Ok(None);
     }
-    let runs = at("--baseline", split(&words.baseline))?;
+    let runs = with_flag("--baseline", split(&words.baseline))?;
     if runs.is_empty() {
-        return at("--baseline", Err(UserError::usage("one_side", "names no run", "--baseline 7f3a")));
+        return with_flag("--baseline", Err(UserError::usage("one_side", "names no run", "--baseline 7f3a")));
     }
     if !kept {
         let hint = "leave out --no-archive, or --once: what is compared is read from the archive";
@@ -187,9 +187,9 @@ pub(super) fn baseline(
         let message = "--baseline tells run and comparison together, and this format has no place for both";
         return Err(UserError::usage("conflict", message, hint));
     }
-    let wishes = CompareWishes {
+    let wishes = CompareSettings {
         metrics: metrics(words.metric)?,
-        max_regression: opt("--max-regression", words.max_regression.as_ref(), limit)?,
+        max_regression: parse_optional("--max-regression", words.max_regression.as_ref(), limit)?,
         seed: SEED,
     };
     Ok(Some(BaselineArgs { runs, wishes }))
@@ -207,7 +207,7 @@ fn split(words: &[String]) -> Result<Vec<String>, UserError> {
         return Ok(named);
     }
     // A variable of a script that is empty, most likely.
-    let message = format!("`{}` has an empty name in it", harmless(&words.join(" ")));
+    let message = format!("`{}` has an empty name in it", sanitize(&words.join(" ")));
     let without: Vec<String> = named.iter().map(|word| word.replace(',', "\\,")).collect();
     Err(UserError::usage("no_run", message, format!("without it: {}", without.join(","))))
 }

@@ -6,7 +6,7 @@ use super::args::OutFile;
 
 /// Why there is no command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CliExit {
+pub(crate) enum ParseExit {
     /// Help or version was asked for: text for stdout, exit 0.
     Help(String),
     /// The words were wrong.

@@ -17,11 +17,11 @@ const PEM_MAX: u64 = 4 << 20;
 
 /// Reads what options name; stdin at most once, for it is empty the second time.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct InputFiles {
     stdin_taken_by: Option<&'static str>,
 }
 
-impl Files {
+impl InputFiles {
     /// The body of `--body-file`.
     pub(super) fn body(&mut self, path: &Path) -> Result<Vec<u8>, UserError> {
         self.read("--body-file", path, BODY_MAX)

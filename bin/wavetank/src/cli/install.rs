@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::words::Words;
+use super::cli::Cli;
 
 /// A script that teaches `shell` the words of the command line.
 pub(crate) fn completions(shell: Shell) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn completions(shell: Shell) -> String {
     let explain = |command: clap::Command| {
         command.mut_arg("codes", |codes_of| codes_of.value_parser(codes.into_iter().collect::<Vec<_>>()))
     };
-    let mut command = Words::command().mut_subcommand("explain", explain);
+    let mut command = Cli::command().mut_subcommand("explain", explain);
     clap_complete::generate(shell, &mut command, "wavetank", &mut script);
     String::from_utf8(script).expect("made from UTF-8 text")
 }
@@ -24,7 +24,7 @@ pub(crate) fn completions(shell: Shell) -> String {
 /// File names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for each command, also
 /// for commands of commands.
 pub(crate) fn man_pages() -> Vec<(String, String)> {
-    let mut top = Words::command().disable_help_subcommand(true);
+    let mut top = Cli::command().disable_help_subcommand(true);
     // Makes the subcommands' own names those one types: `wavetank run`, in the file `wavetank-run.1`.
     top.build();
     let commands: Vec<clap::Command> = top.get_subcommands().cloned().collect();

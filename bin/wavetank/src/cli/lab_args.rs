@@ -13,12 +13,12 @@ pub(crate) struct LabArgs {
     /// Which lab; `None`: the only one, or, for `up`, the one the file names.
     pub(crate) lab: Option<String>,
     /// What is done with it.
-    pub(crate) deed: LabDeed,
+    pub(crate) deed: LabCommand,
 }
 
 /// What is done with a lab.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum LabDeed {
+pub(crate) enum LabCommand {
     /// Its file is checked, and nothing is created.
     Check {
         /// The topology file.
@@ -64,7 +64,7 @@ pub(crate) enum LabDeed {
         /// The host.
         host: String,
         /// What is wanted.
-        ask: PoolAsk,
+        ask: PoolCommand,
         /// Shape of the answer.
         format: FileFormat,
     },
@@ -73,7 +73,7 @@ pub(crate) enum LabDeed {
         /// The host.
         host: String,
         /// The fault in words, or the number of the one that is taken back.
-        what: FaultWords,
+        what: FaultCommand,
     },
     /// Taken down.
     Down,
@@ -81,7 +81,7 @@ pub(crate) enum LabDeed {
 
 /// What is wanted of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PoolAsk {
+pub(crate) enum PoolCommand {
     /// To see those of the host, or the one of this service.
     Show(Option<String>),
     /// To change one: its words.
@@ -90,7 +90,7 @@ pub(crate) enum PoolAsk {
 
 /// What is done with a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FaultWords {
+pub(crate) enum FaultCommand {
     /// It begins: its words, and how long it lasts; `None`: until it is taken back or the lab is down.
     Begin(String, Option<Nanos>),
     /// The one of this number is taken back.

@@ -8,10 +8,10 @@ use wavetank_plan::UserError;
 use wavetank_plan::quantity::parse_duration_positive;
 
 use super::args::FileFormat;
-use super::convert::{at, one_of};
-use super::convert_run;
-use super::lab_args::{FaultWords, LabArgs, LabDeed, PoolAsk};
-use super::run_words::RunWords;
+use super::lab_args::{FaultCommand, LabArgs, LabCommand, PoolCommand};
+use super::run_args::RunWords;
+use super::run_options;
+use super::value_parsers::{parse_choice, with_flag};
 
 /// `wavetank lab`.
 #[derive(Args, Debug)]
@@ -21,27 +21,27 @@ For example: wavetank lab up examples/labs/haproxy-http.yaml; wavetank lab statu
 A lab needs root. Everything of it is gone after down: nothing is made in this machine's own network")]
 pub(super) struct LabWords {
     #[command(subcommand)]
-    what: LabWhat,
+    what: LabSubcommand,
 }
 
 impl LabWords {
     /// `--out` of a run.
     pub(super) fn out(&self) -> &[PathBuf] {
         match &self.what {
-            LabWhat::Run(words) => &words.run.result.out,
+            LabSubcommand::Run(words) => &words.run.result.out,
             _ => &[],
         }
     }
 }
 
 #[derive(Debug, Subcommand)]
-enum LabWhat {
+enum LabSubcommand {
     /// What is wrong with a topology file, if anything, and, as root, what this machine lacks for it; nothing is created
     Check(CheckWords),
     /// Bring up the hosts, networks and services that a topology file describes
     Up(UpWords),
     /// Make a run from the lab's load hosts; the lab is brought up for it and taken down after it, unless it is up
-    Run(Box<RunInLabWords>),
+    Run(Box<LabRunArgs>),
     /// The labs there are: hosts, addresses, services
     Status(StatusWords),
     /// Run a command in a host
@@ -53,7 +53,7 @@ enum LabWhat {
     /// Let something go wrong in a host: kill, stop or pause a service, cut a link, drop packets, exhaust files, slow down
     Fault(FaultArgs),
     /// Take a lab down; also what one left that was killed
-    Down(WhichWords),
+    Down(LabNameArgs),
 }
 
 #[derive(Args, Debug)]
@@ -80,7 +80,7 @@ struct UpWords {
 #[command(after_help = "\
 For example: wavetank lab run examples/labs/one-server.yaml examples/labs/one-server-load.yaml
 The rest is as of `wavetank run`; conditions may be about hosts: cpu(lb1) < 90%, established(lb1) >= 2k in keep")]
-struct RunInLabWords {
+struct LabRunArgs {
     /// The topology file
     #[arg(value_name = "LAB")]
     lab_file: PathBuf,
@@ -92,7 +92,7 @@ struct RunInLabWords {
 }
 
 #[derive(Args, Debug)]
-struct WhichWords {
+struct LabNameArgs {
     /// Which lab, where there are several
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
@@ -101,7 +101,7 @@ struct WhichWords {
 #[derive(Args, Debug)]
 struct StatusWords {
     #[command(flatten)]
-    which: WhichWords,
+    which: LabNameArgs,
     /// Shape of the answer
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
@@ -113,7 +113,7 @@ struct ExecWords {
     #[arg(value_name = "HOST")]
     host: String,
     #[command(flatten)]
-    which: WhichWords,
+    which: LabNameArgs,
     /// The command and its words, behind `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     words: Vec<OsString>,
@@ -131,7 +131,7 @@ struct LogsWords {
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]
-    which: WhichWords,
+    which: LabNameArgs,
 }
 
 #[derive(Args, Debug)]
@@ -148,7 +148,7 @@ struct PoolWords {
     #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
     #[command(flatten)]
-    which: WhichWords,
+    which: LabNameArgs,
     /// Shape of the answer
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
@@ -157,12 +157,14 @@ struct PoolWords {
 /// Reads the words of a pool: one alone is a service, unless it is a verb.
 fn pool(words: PoolWords) -> Result<LabArgs, UserError> {
     let ask = match words.words.as_slice() {
-        [] => PoolAsk::Show(None),
-        [one] if !["drain", "ready", "weight"].contains(&one.as_str()) => PoolAsk::Show(Some(one.clone())),
-        some => PoolAsk::Change(some.join(" ")),
+        [] => PoolCommand::Show(None),
+        [one] if !["drain", "ready", "weight"].contains(&one.as_str()) => {
+            PoolCommand::Show(Some(one.clone()))
+        }
+        some => PoolCommand::Change(some.join(" ")),
     };
     let format = format(&words.format)?;
-    Ok(LabArgs { lab: words.which.lab, deed: LabDeed::Pool { host: words.host, ask, format } })
+    Ok(LabArgs { lab: words.which.lab, deed: LabCommand::Pool { host: words.host, ask, format } })
 }
 
 #[derive(Args, Debug)]
@@ -183,13 +185,13 @@ struct FaultArgs {
     #[arg(long = "for", value_name = "TIME")]
     lasts: Option<String>,
     #[command(flatten)]
-    which: WhichWords,
+    which: LabNameArgs,
 }
 
 /// Reads the words of a fault.
 fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
     let lasts = words.lasts.as_deref().map(parse_duration_positive).transpose();
-    let lasts = at("--for", lasts)?;
+    let lasts = with_flag("--for", lasts)?;
     let what = match words.words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["undo", number] => {
             let hint = "the number that the lab gave it when it began: undo 3";
@@ -200,41 +202,42 @@ fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
                 let message = "--for says how long a fault lasts, and undo ends one";
                 return Err(UserError::usage("lab_fault_words", message, "leave --for out"));
             }
-            FaultWords::End(number)
+            FaultCommand::End(number)
         }
-        _ => FaultWords::Begin(words.words.join(" "), lasts),
+        _ => FaultCommand::Begin(words.words.join(" "), lasts),
     };
-    Ok(LabArgs { lab: words.which.lab, deed: LabDeed::Fault { host: words.host, what } })
+    Ok(LabArgs { lab: words.which.lab, deed: LabCommand::Fault { host: words.host, what } })
 }
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn lab(words: LabWords, command: String) -> Result<LabArgs, UserError> {
     Ok(match words.what {
-        LabWhat::Up(words) => LabArgs { lab: words.lab, deed: LabDeed::Up { file: words.file } },
-        LabWhat::Check(words) => {
-            LabArgs { lab: None, deed: LabDeed::Check { file: words.file, format: format(&words.format)? } }
+        LabSubcommand::Up(words) => LabArgs { lab: words.lab, deed: LabCommand::Up { file: words.file } },
+        LabSubcommand::Check(words) => LabArgs {
+            lab: None,
+            deed: LabCommand::Check { file: words.file, format: format(&words.format)? },
+        },
+        LabSubcommand::Run(words) => {
+            let LabRunArgs { lab_file, lab, run } = *words;
+            let args = Box::new(run_options::run(run, command)?);
+            LabArgs { lab, deed: LabCommand::Run { file: lab_file, args } }
         }
-        LabWhat::Run(words) => {
-            let RunInLabWords { lab_file, lab, run } = *words;
-            let args = Box::new(convert_run::run(run, command)?);
-            LabArgs { lab, deed: LabDeed::Run { file: lab_file, args } }
+        LabSubcommand::Status(words) => {
+            LabArgs { lab: words.which.lab, deed: LabCommand::Status { format: format(&words.format)? } }
         }
-        LabWhat::Status(words) => {
-            LabArgs { lab: words.which.lab, deed: LabDeed::Status { format: format(&words.format)? } }
+        LabSubcommand::Exec(words) => {
+            LabArgs { lab: words.which.lab, deed: LabCommand::Exec { host: words.host, words: words.words } }
         }
-        LabWhat::Exec(words) => {
-            LabArgs { lab: words.which.lab, deed: LabDeed::Exec { host: words.host, words: words.words } }
-        }
-        LabWhat::Logs(words) => {
-            let deed = LabDeed::Logs { host: words.host, service: words.service, follow: words.follow };
+        LabSubcommand::Logs(words) => {
+            let deed = LabCommand::Logs { host: words.host, service: words.service, follow: words.follow };
             LabArgs { lab: words.which.lab, deed }
         }
-        LabWhat::Pool(words) => return pool(words),
-        LabWhat::Fault(words) => return fault(words),
-        LabWhat::Down(words) => LabArgs { lab: words.lab, deed: LabDeed::Down },
+        LabSubcommand::Pool(words) => return pool(words),
+        LabSubcommand::Fault(words) => return fault(words),
+        LabSubcommand::Down(words) => LabArgs { lab: words.lab, deed: LabCommand::Down },
     })
 }
 
 fn format(word: &str) -> Result<FileFormat, UserError> {
-    at("--format", one_of(word, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]))
+    with_flag("--format", parse_choice(word, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]))
 }

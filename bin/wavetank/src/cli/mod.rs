@@ -5,39 +5,39 @@
 //! process are files that options name (`files`).
 
 mod args;
-mod calibrate_words;
+mod calibrate_args;
+mod clap_errors;
+mod cli;
 mod command_text;
 mod compare_args;
 mod compare_words;
-mod convert;
-mod convert_report;
-mod convert_run;
 mod demo_args;
 mod exit;
-mod explain_words;
-mod file_words;
+mod experiment_args;
+mod explain_args;
 mod files;
-mod goal;
-mod habits;
+mod foreign_flags;
 mod install;
 mod lab_args;
 mod lab_words;
-mod run_words;
-mod runs_words;
-mod schema_words;
+mod load_source;
+mod output_args;
+mod report_options;
+mod run_args;
+mod run_options;
+mod runs_args;
+mod schema_args;
 mod search_args;
 mod search_words;
-mod serve_tls_words;
+mod serve_tls_args;
 mod shorthand;
 mod size_args;
 mod size_words;
 #[cfg(test)]
 mod tests;
-mod tls_words;
-mod try_words;
-mod usage;
-mod wants;
-mod words;
+mod tls_args;
+mod try_args;
+mod value_parsers;
 
 use std::ffi::OsString;
 
@@ -45,73 +45,74 @@ use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    Asked, CalibrateArgs, Command, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat, ReadArgs,
-    ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, TryArgs,
+    CalibrateArgs, CheckArgs, Command, FileArgs, FileFormat, LoadSource, OutFile, OutputFormat, ReportArgs,
+    RunArgs, RunFilter, RunRef, RunStatus, RunsArgs, RunsCommand, ServeArgs, TryArgs,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use args::{Calibration, ServeTls};
+pub(crate) use args::{CalibrateCommand, ServeTls};
+use cli::{Cli, CliCommand};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 #[cfg(target_os = "linux")]
 pub(crate) use compare_args::BaselineArgs;
-pub(crate) use compare_args::{CompareArgs, CompareWishes, RUNS_MAX};
-pub(crate) use convert_run::RUNS_DIR;
+pub(crate) use compare_args::{CompareArgs, CompareSettings, RUNS_MAX};
 pub(crate) use demo_args::DemoArgs;
-pub(crate) use exit::CliExit;
-pub(crate) use explain_words::ExplainArgs;
+pub(crate) use exit::ParseExit;
+pub(crate) use explain_args::ExplainArgs;
 pub(crate) use install::{completions, man_pages};
 #[cfg(target_os = "linux")]
-pub(crate) use lab_args::{FaultWords, PoolAsk};
-pub(crate) use lab_args::{LabArgs, LabDeed};
-pub(crate) use schema_words::SchemaOf;
+pub(crate) use lab_args::{FaultCommand, PoolCommand};
+pub(crate) use lab_args::{LabArgs, LabCommand};
+pub(crate) use report_options::ReportOptions;
+pub(crate) use run_options::RUNS_DIR;
+pub(crate) use schema_args::SchemaKind;
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use search_args::Sought;
+pub(crate) use search_args::SearchVariable;
 #[cfg(target_os = "linux")]
-pub(crate) use search_words::{no_threshold, searchable};
+pub(crate) use search_words::{check_searchable, no_threshold};
 pub(crate) use size_args::SizeArgs;
-pub(crate) use wants::Wants;
-use words::{CommandWords, Words};
 
 /// Reads `argv`, the program's name first.
-pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
+pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, ParseExit> {
     let json = wants_json(&argv);
     if argv.len() < 2 {
-        return Err(CliExit::Help(Words::command().render_help().to_string()));
+        return Err(ParseExit::Help(Cli::command().render_help().to_string()));
     }
-    if let Some(target) = calibrate_words::as_target(&argv) {
+    if let Some(target) = calibrate_args::as_target(&argv) {
         let calibrate = |args| Command::Calibrate(Box::new(args));
-        return target.map(calibrate).map_err(|error| CliExit::Error { error, json, out: Vec::new() });
+        return target.map(calibrate).map_err(|error| ParseExit::Error { error, json, out: Vec::new() });
     }
     let command_text = command_text::command_text(&argv);
-    let typed = shorthand::with_run(argv);
-    let words = Words::try_parse_from(&typed).map_err(|error| usage::exit_of(&error, &typed, json))?;
-    let out = convert_report::known_files(words.command.out());
-    command(words.command, command_text).map_err(|error| CliExit::Error { error, json, out })
+    let typed = shorthand::insert_run_subcommand(argv);
+    let words =
+        Cli::try_parse_from(&typed).map_err(|error| clap_errors::into_parse_exit(&error, &typed, json))?;
+    let out = output_args::outputs_with_known_suffix(words.command.out());
+    command(words.command, command_text).map_err(|error| ParseExit::Error { error, json, out })
 }
 
-fn command(words: CommandWords, command_text: String) -> Result<Command, UserError> {
+fn command(words: CliCommand, command_text: String) -> Result<Command, UserError> {
     Ok(match words {
-        CommandWords::Run(words) => Command::Run(Box::new(convert_run::run(*words, command_text)?)),
-        CommandWords::Search(words) => Command::Search(Box::new(search_words::search(*words, command_text)?)),
-        CommandWords::Serve(words) => Command::Serve(Box::new(convert::serve(&words)?)),
-        CommandWords::Report(words) => Command::Report(convert_report::report(words)?),
-        CommandWords::Runs(words) => Command::Runs(runs_words::runs(*words)?),
-        CommandWords::Compare(words) => Command::Compare(Box::new(compare_words::compare(*words)?)),
-        CommandWords::Explain(words) => Command::Explain(explain_words::explain(words)?),
-        CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
-        CommandWords::New(words) => Command::New(words.file),
-        CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),
-        CommandWords::Plan(words) => Command::Plan(Box::new(file_words::file(*words)?)),
-        CommandWords::Try(words) => Command::Try(Box::new(try_words::try_file(*words, command_text)?)),
-        CommandWords::Calibrate(words) => {
-            Command::Calibrate(Box::new(calibrate_words::calibrate(*words, command_text)?))
+        CliCommand::Run(words) => Command::Run(Box::new(run_options::run(*words, command_text)?)),
+        CliCommand::Search(words) => Command::Search(Box::new(search_words::search(*words, command_text)?)),
+        CliCommand::Serve(words) => Command::Serve(Box::new(value_parsers::serve(&words)?)),
+        CliCommand::Report(words) => Command::Report(output_args::report(words)?),
+        CliCommand::Runs(words) => Command::Runs(runs_args::runs(*words)?),
+        CliCommand::Compare(words) => Command::Compare(Box::new(compare_words::compare(*words)?)),
+        CliCommand::Explain(words) => Command::Explain(explain_args::explain(words)?),
+        CliCommand::Demo(words) => Command::Demo(value_parsers::demo(words)),
+        CliCommand::New(words) => Command::New(words.file),
+        CliCommand::Check(words) => Command::Check(Box::new(experiment_args::file(*words)?)),
+        CliCommand::Plan(words) => Command::Plan(Box::new(experiment_args::file(*words)?)),
+        CliCommand::Try(words) => Command::Try(Box::new(try_args::try_file(*words, command_text)?)),
+        CliCommand::Calibrate(words) => {
+            Command::Calibrate(Box::new(calibrate_args::calibrate(*words, command_text)?))
         }
-        CommandWords::Lab(words) => Command::Lab(lab_words::lab(words, command_text)?),
-        CommandWords::Size(words) => Command::Size(Box::new(size_words::size(*words)?)),
-        CommandWords::Schema(words) => Command::Schema(schema_words::schema(&words)?),
-        CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
-        CommandWords::Man(words) => Command::Man(words.dir),
+        CliCommand::Lab(words) => Command::Lab(lab_words::lab(words, command_text)?),
+        CliCommand::Size(words) => Command::Size(Box::new(size_words::size(*words)?)),
+        CliCommand::Schema(words) => Command::Schema(schema_args::schema(&words)?),
+        CliCommand::Completions(words) => Command::Completions(value_parsers::shell(&words.shell)?),
+        CliCommand::Man(words) => Command::Man(words.dir),
     })
 }
 

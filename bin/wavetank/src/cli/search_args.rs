@@ -6,23 +6,23 @@ use wavetank_plan::{Nanos, RunOptions};
 use wavetank_report::Language;
 use wavetank_search::Setup;
 
-use super::args::{Goal, OutFile, OutputFormat};
+use super::args::{LoadSource, OutFile, OutputFormat};
 
 /// `wavetank search`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SearchArgs {
     /// What says where to.
-    pub(crate) goal: Goal,
+    pub(crate) goal: LoadSource,
     /// All but the load and its length.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
     /// What is varied.
-    pub(crate) sought: Sought,
+    pub(crate) sought: SearchVariable,
     /// Which levels.
     pub(crate) setup: Setup,
     /// How long everything takes.
-    pub(crate) limits: Limits,
+    pub(crate) limits: SearchTiming,
     /// The phase of a file that is varied.
     pub(crate) phase: Option<String>,
     /// Shape of the result on stdout.
@@ -43,7 +43,7 @@ pub(crate) struct SearchArgs {
 
 /// What a search varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sought {
+pub(crate) enum SearchVariable {
     /// Arrivals per time.
     Rate,
     /// Virtual users.
@@ -54,7 +54,7 @@ pub(crate) enum Sought {
 
 /// How long the parts of a search take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct SearchTiming {
     /// A level, its warm-up apart.
     pub(crate) length: Nanos,
     /// The same load ahead of it.

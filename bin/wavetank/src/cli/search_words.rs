@@ -7,17 +7,17 @@ use clap::Args;
 use wavetank_plan::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive, parse_share,
 };
-use wavetank_plan::{Condition, Nanos, Op, RequestCount, RunOptions, Subject, UserError, Value};
-use wavetank_search::{Grain, Setup};
+use wavetank_plan::{Condition, Nanos, Op, RequestCounter, RunOptions, Subject, UserError, Value};
+use wavetank_search::{Granularity, Setup};
 
-use super::args::Goal;
-use super::convert::{at, one_of, opt, small_count};
-use super::convert_report::{all_formats, format, language, out_files};
-use super::convert_run::{RUNS_DIR, options, result_conflicts};
-use super::file_words::VariationWords;
-use super::goal::goal;
-use super::run_words::{OptionWords, ResultWords};
-use super::search_args::{Limits, SearchArgs, Sought};
+use super::args::LoadSource;
+use super::experiment_args::ExperimentArgs;
+use super::load_source::parse_load_source;
+use super::output_args::{all_formats, format, language, out_files};
+use super::run_args::{OutputArgs, OverrideArgs};
+use super::run_options::{RUNS_DIR, check_output_conflicts, options};
+use super::search_args::{SearchArgs, SearchTiming, SearchVariable};
+use super::value_parsers::{parse_choice, parse_optional, parse_u32, with_flag};
 
 /// Length of a level, if nobody says.
 const LENGTH: Nanos = Nanos::from_secs(10);
@@ -38,19 +38,19 @@ pub(super) struct SearchWords {
     #[arg(value_name = "URL|FILE")]
     pub(super) goal: OsString,
     #[command(flatten)]
-    pub(super) sought: SoughtWords,
+    pub(super) sought: SearchSpaceArgs,
     #[command(flatten)]
-    pub(super) variation: VariationWords,
+    pub(super) variation: ExperimentArgs,
     #[command(flatten)]
-    pub(super) options: OptionWords,
+    pub(super) options: OverrideArgs,
     #[command(flatten)]
-    pub(super) result: ResultWords,
+    pub(super) result: OutputArgs,
 }
 
 /// What is sought, and how.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Search")]
-pub(super) struct SoughtWords {
+pub(super) struct SearchSpaceArgs {
     /// What is varied [default: rate]
     #[arg(long, value_name = "rate|users|connections")]
     pub(super) of: Option<String>,
@@ -82,18 +82,18 @@ pub(super) struct SoughtWords {
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, UserError> {
-    let goal = goal(&words.goal, words.variation, words.options.load.of_files())?;
+    let goal = parse_load_source(&words.goal, words.variation, words.options.load.first_file_only_flag())?;
     let (mut options, source_auto) = options(words.options)?;
     let sought = sought(words.sought.of.as_deref())?;
     meaningless(&goal, sought, &options, words.sought.phase.is_some())?;
     let setup = setup(sought, &words.sought, options.seed.unwrap_or(1))?;
-    searchable(&options.thresholds)?;
-    if matches!(goal, Goal::Url(_)) && options.thresholds.is_empty() {
+    check_searchable(&options.thresholds)?;
+    if matches!(goal, LoadSource::Url(_)) && options.thresholds.is_empty() {
         return Err(no_threshold("nothing says what must hold"));
     }
     let length = options.duration.take().unwrap_or(LENGTH);
     let warmup = options.warmup.take().unwrap_or(Nanos((length.0 / 10).clamp(WARMUP.0, WARMUP.1)));
-    result_conflicts(&words.result, false)?;
+    check_output_conflicts(&words.result, false)?;
     let result = words.result;
     let format = result.format.as_deref().map(format).transpose()?.unwrap_or_default();
     let out = out_files(result.out)?;
@@ -104,11 +104,12 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
         source_auto,
         sought,
         setup,
-        limits: Limits {
+        limits: SearchTiming {
             length,
             warmup,
-            settle: opt("--settle", words.sought.settle.as_ref(), parse_duration)?.unwrap_or(SETTLE),
-            max_time: opt("--max-time", words.sought.max_time.as_ref(), parse_duration_positive)?,
+            settle: parse_optional("--settle", words.sought.settle.as_ref(), parse_duration)?
+                .unwrap_or(SETTLE),
+            max_time: parse_optional("--max-time", words.sought.max_time.as_ref(), parse_duration_positive)?,
         },
         phase: words.sought.phase,
         format,
@@ -127,19 +128,27 @@ pub(crate) fn no_threshold(message: &str) -> UserError {
     UserError::usage("threshold_missing", message, hint)
 }
 
-fn sought(word: Option<&str>) -> Result<Sought, UserError> {
-    let known = [("rate", Sought::Rate), ("users", Sought::Users), ("connections", Sought::Connections)];
-    word.map_or(Ok(Sought::Rate), |word| at("--of", one_of(word, &known, &["bandwidth", "bytes"])))
+fn sought(word: Option<&str>) -> Result<SearchVariable, UserError> {
+    let known = [
+        ("rate", SearchVariable::Rate),
+        ("users", SearchVariable::Users),
+        ("connections", SearchVariable::Connections),
+    ];
+    word.map_or(Ok(SearchVariable::Rate), |word| {
+        with_flag("--of", parse_choice(word, &known, &["bandwidth", "bytes"]))
+    })
 }
 
-fn setup(sought: Sought, words: &SoughtWords, seed: u64) -> Result<Setup, UserError> {
+fn setup(sought: SearchVariable, words: &SearchSpaceArgs, seed: u64) -> Result<Setup, UserError> {
     let level = |option: &str, word: &Option<String>| match sought {
-        Sought::Rate => opt(option, word.as_ref(), |text| Ok(parse_rate_positive(text)?.as_per_second())),
-        _ => opt(option, word.as_ref(), |text| Ok(parse_count_positive(text)? as f64)),
+        SearchVariable::Rate => {
+            parse_optional(option, word.as_ref(), |text| Ok(parse_rate_positive(text)?.as_per_second()))
+        }
+        _ => parse_optional(option, word.as_ref(), |text| Ok(parse_count_positive(text)? as f64)),
     };
     let (grain, from) = match sought {
-        Sought::Rate => (Grain::Rate, 100.0),
-        Sought::Users | Sought::Connections => (Grain::Whole, 1.0),
+        SearchVariable::Rate => (Granularity::Rate, 100.0),
+        SearchVariable::Users | SearchVariable::Connections => (Granularity::Whole, 1.0),
     };
     let usual = Setup::new(
         grain,
@@ -147,9 +156,9 @@ fn setup(sought: Sought, words: &SoughtWords, seed: u64) -> Result<Setup, UserEr
         level("--to", &words.to)?.unwrap_or(1e6),
     );
     let setup = Setup {
-        levels: opt("--levels", words.levels.as_ref(), small_count)?.unwrap_or(usual.levels),
-        repeats: opt("--repeats", words.repeats.as_ref(), small_count)?.unwrap_or(usual.repeats),
-        step: opt("--step", words.step.as_ref(), parse_share)?.unwrap_or(usual.step),
+        levels: parse_optional("--levels", words.levels.as_ref(), parse_u32)?.unwrap_or(usual.levels),
+        repeats: parse_optional("--repeats", words.repeats.as_ref(), parse_u32)?.unwrap_or(usual.repeats),
+        step: parse_optional("--step", words.step.as_ref(), parse_share)?.unwrap_or(usual.step),
         seed,
         ..usual
     };
@@ -158,10 +167,15 @@ fn setup(sought: Sought, words: &SoughtWords, seed: u64) -> Result<Setup, UserEr
 }
 
 /// Options of `run` that say what the search finds, or that mean nothing to it.
-fn meaningless(goal: &Goal, sought: Sought, options: &RunOptions, phase: bool) -> Result<(), UserError> {
+fn meaningless(
+    goal: &LoadSource,
+    sought: SearchVariable,
+    options: &RunOptions,
+    phase: bool,
+) -> Result<(), UserError> {
     let (file, scale, speed) = match goal {
-        Goal::File(file) => (true, file.scale.is_some(), file.speed.is_some()),
-        Goal::Url(_) => (false, false, false),
+        LoadSource::File(file) => (true, file.scale.is_some(), file.speed.is_some()),
+        LoadSource::Url(_) => (false, false, false),
     };
     let given = [
         ("-r", options.rate.is_some(), "the rate is what it finds: --from 100/s --to 10k/s"),
@@ -171,23 +185,23 @@ fn meaningless(goal: &Goal, sought: Sought, options: &RunOptions, phase: bool) -
         ("--once", options.once, "a search is many runs: wavetank run URL --once"),
         (
             "-c",
-            options.connections.is_some() && (file || sought != Sought::Rate),
+            options.connections.is_some() && (file || sought != SearchVariable::Rate),
             "connections are what it finds: --from 1 --to 1k; a file says its own",
         ),
         (
             "--arrivals",
-            options.arrivals.is_some() && (file || sought != Sought::Rate),
+            options.arrivals.is_some() && (file || sought != SearchVariable::Rate),
             "only a rate has arrivals; a file's phase says arrivals: poisson",
         ),
         (
             "--pipeline",
-            options.pipeline.is_some_and(|depth| depth > 1) && sought == Sought::Users,
+            options.pipeline.is_some_and(|depth| depth > 1) && sought == SearchVariable::Users,
             "--of connections varies connections that are pipelined",
         ),
         ("--phase", phase && !file, "phases are a file's"),
         (
             "--max-open",
-            options.max_open.is_some() && sought != Sought::Rate,
+            options.max_open.is_some() && sought != SearchVariable::Rate,
             "in a closed run every user waits for its answer",
         ),
     ];
@@ -200,12 +214,12 @@ fn meaningless(goal: &Goal, sought: Sought, options: &RunOptions, phase: bool) -
 }
 
 /// Conditions that ask for much load break where there is little of it: with them no level is the highest that holds.
-pub(crate) fn searchable(conditions: &[Condition]) -> Result<(), UserError> {
+pub(crate) fn check_searchable(conditions: &[Condition]) -> Result<(), UserError> {
     let asks_for_load = |condition: &&Condition| {
         let reaches = matches!(condition.op, Op::Greater | Op::GreaterEqual | Op::Equal);
         let of_load = matches!(
             condition.subject,
-            Subject::Requests(RequestCount::Offered | RequestCount::Sent | RequestCount::Done, _)
+            Subject::Requests(RequestCounter::Offered | RequestCounter::Sent | RequestCounter::Done, _)
                 | Subject::Opened
                 | Subject::Users
                 | Subject::InFlight

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, CommandFactory};
 
-use super::words::Words;
+use super::cli::Cli;
 
 /// `argv` with `run` as first word if a URL, a file or an option of `run` stands where the command should.
-pub(super) fn with_run(mut argv: Vec<OsString>) -> Vec<OsString> {
+pub(super) fn insert_run_subcommand(mut argv: Vec<OsString>) -> Vec<OsString> {
     let words: Vec<String> = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if needs_run(&words) {
         argv.insert(1, "run".into());
@@ -17,7 +17,7 @@ pub(super) fn with_run(mut argv: Vec<OsString>) -> Vec<OsString> {
 
 fn needs_run(words: &[String]) -> bool {
     let Some(first) = words.first() else { return false };
-    let command = Words::command();
+    let command = Cli::command();
     let own = ["-h", "--help", "-V", "--version", "help"];
     if own.contains(&first.as_str()) || command.find_subcommand(first).is_some() {
         return false;
@@ -31,7 +31,7 @@ fn needs_run(words: &[String]) -> bool {
 
 /// The first word that is neither an option nor an option's value.
 fn positional(words: &[String]) -> Option<&str> {
-    let command = Words::command();
+    let command = Cli::command();
     let run = command.find_subcommand("run").expect("run is a command");
     let takes_value = |word: &str| {
         let takes = |arg: &&clap::Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);

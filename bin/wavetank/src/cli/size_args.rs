@@ -1,19 +1,19 @@
 //! [`SizeArgs`]: what `wavetank size` shall do, every word understood.
 
 use wavetank_plan::RunOptions;
-use wavetank_plan::size::Wishes;
+use wavetank_plan::size::SizeOptions;
 
-use super::args::{FileFormat, Goal};
+use super::args::{FileFormat, LoadSource};
 
 /// `wavetank size`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SizeArgs {
     /// What is loaded; `None`: it does not matter.
-    pub(crate) goal: Option<Goal>,
+    pub(crate) goal: Option<LoadSource>,
     /// How much, in the words of `run`.
     pub(crate) options: RunOptions,
     /// What sizing needs beside.
-    pub(crate) wishes: Wishes,
+    pub(crate) wishes: SizeOptions,
     /// Shape of the answer on stdout.
     pub(crate) format: FileFormat,
 }

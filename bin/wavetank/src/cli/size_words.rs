@@ -7,17 +7,17 @@ use clap::Args;
 use wavetank_plan::quantity::{
     parse_count, parse_count_positive, parse_duration_positive, parse_link, parse_rate_positive, parse_size,
 };
-use wavetank_plan::size::{BYTES_MAX, Balancing, PortsWord, RoleCapacity, Wishes};
+use wavetank_plan::size::{BYTES_MAX, Balancing, PortsOption, RoleCapacity, SizeOptions};
 use wavetank_plan::{Close, RunOptions, SourceRange, UserError, parse_sources};
 
 use super::args::FileFormat;
-use super::convert::{at, one_of, opt, small_count};
-use super::convert_run;
-use super::file_words::VariationWords;
-use super::goal::goal;
-use super::run_words::RequestWords;
+use super::experiment_args::ExperimentArgs;
+use super::load_source::parse_load_source;
+use super::run_args::RequestArgs;
+use super::run_options;
 use super::size_args::SizeArgs;
-use super::tls_words::version;
+use super::tls_args::version;
+use super::value_parsers::{parse_choice, parse_optional, parse_u32, with_flag};
 
 /// `wavetank size`.
 #[derive(Args, Debug)]
@@ -32,13 +32,13 @@ pub(super) struct SizeWords {
     #[arg(value_name = "URL|FILE")]
     goal: Option<OsString>,
     #[command(flatten)]
-    load: SizeLoadWords,
+    load: SizeLoadArgs,
     #[command(flatten)]
-    exchange: ExchangeWords,
+    exchange: TransactionArgs,
     #[command(flatten)]
-    hosts: HostsWords,
+    hosts: HostArgs,
     #[command(flatten)]
-    variation: VariationWords,
+    variation: ExperimentArgs,
     /// Shape of the answer
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
@@ -47,7 +47,7 @@ pub(super) struct SizeWords {
 /// How much, for how long.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Load")]
-struct SizeLoadWords {
+struct SizeLoadArgs {
     /// Requests a second of the whole load: 10k/s, 1M/s
     #[arg(short, long, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<String>,
@@ -72,7 +72,7 @@ struct SizeLoadWords {
 /// What goes over a connection.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Request and answer")]
-struct ExchangeWords {
+struct TransactionArgs {
     /// Service time of a request: with -r it says how many are under way at once [default: 100ms]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     service: Option<String>,
@@ -111,7 +111,7 @@ struct ExchangeWords {
 /// What hosts can do, and how many there are.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Hosts")]
-struct HostsWords {
+struct HostArgs {
     /// What stands before the servers: nothing, a proxy with connections of its own to them, or a director that passes
     /// packets on while answers go past it [default: a proxy where an option speaks of a balancer, else none]
     #[arg(long, value_name = "none|proxy|direct")]
@@ -150,65 +150,68 @@ struct HostsWords {
 
 /// Reads every word.
 pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
-    let format = at(
+    let format = with_flag(
         "--format",
-        one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
+        parse_choice(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
     )?;
     let mut options = RunOptions::default();
     load(&words.load, &mut options)?;
-    let wishes = Wishes {
-        hold: opt("--hold", words.load.hold.as_ref(), parse_duration_positive)?,
-        service: opt("--service", words.exchange.service.as_ref(), parse_duration_positive)?,
-        request_bytes: opt("--request-bytes", words.exchange.request_bytes.as_ref(), bytes)?,
-        answer_bytes: opt("--answer-bytes", words.exchange.answer_bytes.as_ref(), bytes)?,
+    let wishes = SizeOptions {
+        hold: parse_optional("--hold", words.load.hold.as_ref(), parse_duration_positive)?,
+        service: parse_optional("--service", words.exchange.service.as_ref(), parse_duration_positive)?,
+        request_bytes: parse_optional("--request-bytes", words.exchange.request_bytes.as_ref(), bytes)?,
+        answer_bytes: parse_optional("--answer-bytes", words.exchange.answer_bytes.as_ref(), bytes)?,
         ..hosts(&words.hosts)?
     };
     exchange(words.exchange, &mut options)?;
-    if let (None, Some(option)) = (&words.goal, words.variation.given()) {
+    if let (None, Some(option)) = (&words.goal, words.variation.first_given_flag()) {
         let message = format!("{option} means nothing without an experiment file");
         return Err(UserError::usage("conflict", message, "wavetank size FILE"));
     }
     let variation = words.variation;
-    let goal = words.goal.map(|word| goal(&word, variation, None)).transpose()?;
+    let goal = words.goal.map(|word| parse_load_source(&word, variation, None)).transpose()?;
     Ok(SizeArgs { goal, options, wishes, format })
 }
 
-fn load(words: &SizeLoadWords, options: &mut RunOptions) -> Result<(), UserError> {
-    options.rate = opt("-r", words.rate.as_ref(), parse_rate_positive)?;
-    options.connections = opt("-c", words.connections.as_ref(), parse_count_positive)?;
-    options.duration = opt("-d", words.duration.as_ref(), parse_duration_positive)?;
-    options.requests = opt("-n", words.requests.as_ref(), parse_count_positive)?;
-    options.open_rate = opt("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
+fn load(words: &SizeLoadArgs, options: &mut RunOptions) -> Result<(), UserError> {
+    options.rate = parse_optional("-r", words.rate.as_ref(), parse_rate_positive)?;
+    options.connections = parse_optional("-c", words.connections.as_ref(), parse_count_positive)?;
+    options.duration = parse_optional("-d", words.duration.as_ref(), parse_duration_positive)?;
+    options.requests = parse_optional("-n", words.requests.as_ref(), parse_count_positive)?;
+    options.open_rate = parse_optional("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
     Ok(())
 }
 
-fn exchange(words: ExchangeWords, options: &mut RunOptions) -> Result<(), UserError> {
+fn exchange(words: TransactionArgs, options: &mut RunOptions) -> Result<(), UserError> {
     options.no_keepalive = words.no_keepalive;
-    options.requests_per_connection =
-        opt("--requests-per-connection", words.requests_per_connection.as_ref(), parse_count_positive)?;
+    options.requests_per_connection = parse_optional(
+        "--requests-per-connection",
+        words.requests_per_connection.as_ref(),
+        parse_count_positive,
+    )?;
     let closes = [("fin", Close::Fin), ("rst", Close::Rst)];
-    options.close = opt("--close", words.close.as_ref(), |text| one_of(text, &closes, &[]))?;
-    options.tls.version = opt("--tls", words.tls.as_ref(), version)?;
-    let ExchangeWords { method, header, body, body_file, .. } = words;
-    let request = RequestWords { method, header, body, body_file, basic: None, expect_status: None };
-    convert_run::request(request, options)
+    options.close = parse_optional("--close", words.close.as_ref(), |text| parse_choice(text, &closes, &[]))?;
+    options.tls.version = parse_optional("--tls", words.tls.as_ref(), version)?;
+    let TransactionArgs { method, header, body, body_file, .. } = words;
+    let request = RequestArgs { method, header, body, body_file, basic: None, expect_status: None };
+    run_options::request(request, options)
 }
 
-fn hosts(words: &HostsWords) -> Result<Wishes, UserError> {
-    let capacity = words.capacity.iter().map(|word| at("--capacity", RoleCapacity::parse(word)));
-    let hosts = words.hosts.iter().map(|word| at("--hosts", Wishes::parse_hosts(word)));
-    Ok(Wishes {
-        balancer: opt("--balancer", words.balancer.as_ref(), Balancing::parse)?,
+fn hosts(words: &HostArgs) -> Result<SizeOptions, UserError> {
+    let capacity = words.capacity.iter().map(|word| with_flag("--capacity", RoleCapacity::parse(word)));
+    let hosts = words.hosts.iter().map(|word| with_flag("--hosts", SizeOptions::parse_hosts(word)));
+    Ok(SizeOptions {
+        balancer: parse_optional("--balancer", words.balancer.as_ref(), Balancing::parse)?,
         capacity: capacity.collect::<Result<_, _>>()?,
         hosts: hosts.collect::<Result<_, _>>()?,
-        spare: opt("--spare", words.spare.as_ref(), spare)?,
-        memory: opt("--memory", words.memory.as_ref(), positive_size)?,
-        link: opt("--link", words.link.as_ref(), positive_link)?,
-        ports: opt("--ports", words.ports.as_ref(), PortsWord::parse)?,
-        targets: opt("--targets", words.targets.as_ref(), small_count)?.map(u64::from),
-        backends: opt("--backends", words.backends.as_ref(), small_count)?.map(u64::from),
+        spare: parse_optional("--spare", words.spare.as_ref(), spare)?,
+        memory: parse_optional("--memory", words.memory.as_ref(), positive_size)?,
+        link: parse_optional("--link", words.link.as_ref(), positive_link)?,
+        ports: parse_optional("--ports", words.ports.as_ref(), PortsOption::parse)?,
+        targets: parse_optional("--targets", words.targets.as_ref(), parse_u32)?.map(u64::from),
+        backends: parse_optional("--backends", words.backends.as_ref(), parse_u32)?.map(u64::from),
         sources: sources(&words.source)?,
-        ..Wishes::default()
+        ..SizeOptions::default()
     })
 }
 
@@ -222,7 +225,7 @@ fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
         let message = "--source auto depends on hosts that size does not know";
         return Err(UserError::usage("conflict", message, hint));
     }
-    let ranges = at("--source", parse_sources(&words.join(",")))?;
+    let ranges = with_flag("--source", parse_sources(&words.join(",")))?;
     let count: u128 = ranges.iter().map(SourceRange::len).sum();
     Ok(Some(u64::try_from(count).unwrap_or(u64::MAX)))
 }

@@ -11,9 +11,9 @@ mod tls;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use wavetank_plan::{HostFacts, Resolved, SocketFacts, TargetUrl, UserError, resolve};
+use wavetank_plan::{HostFacts, Resolved, SocketSupport, TargetUrl, UserError, resolve};
 
-use super::{CliExit, Command, Goal, RunArgs, parse};
+use super::{Command, LoadSource, ParseExit, RunArgs, parse};
 
 /// Splits a line like a shell would, with single quotes only, and puts the program's name before it.
 fn argv(line: &str) -> Vec<OsString> {
@@ -53,8 +53,8 @@ fn error(line: &str) -> UserError {
     let args = match parse(argv(line)) {
         Ok(Command::Run(args)) => *args,
         Ok(other) => panic!("{line}: {other:?}"),
-        Err(CliExit::Error { error, .. }) => return error,
-        Err(CliExit::Help(text)) => panic!("{line}: {text}"),
+        Err(ParseExit::Error { error, .. }) => return error,
+        Err(ParseExit::Help(text)) => panic!("{line}: {text}"),
     };
     let resolved = plan(&args).and_then(|resolved| {
         let host = &url(&args).host;
@@ -81,8 +81,8 @@ fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
 
 fn url(args: &RunArgs) -> &TargetUrl {
     match &args.goal {
-        Goal::Url(url) => url,
-        Goal::File(file) => panic!("{} is a file", file.file.display()),
+        LoadSource::Url(url) => url,
+        LoadSource::File(file) => panic!("{} is a file", file.file.display()),
     }
 }
 
@@ -92,7 +92,7 @@ fn small_host() -> HostFacts {
         cpus: vec![0, 1],
         memory_available_bytes: 4 << 30,
         files_max: 1_024,
-        sockets: SocketFacts::plain(),
+        sockets: SocketSupport::plain(),
         limits: wavetank_plan::HostLimits::default(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),

@@ -6,14 +6,14 @@ use wavetank_plan::{ExitCode, Plan, UserError};
 use wavetank_record::CompareDoc;
 use wavetank_store::RunsDir;
 
-use crate::cli::{BaselineArgs, CompareWishes};
-use crate::comparing::{LoadedRun, comparable, compare_sides, each_once, load, load_all};
-use crate::run::Talk;
+use crate::cli::{BaselineArgs, CompareSettings};
+use crate::comparison::{LoadedRun, check_comparable, check_distinct, compare_sides, load, load_all};
+use crate::run::Console;
 
 /// Runs that were read before the new one began: what is wrong with them is told before anything is sent.
 pub(super) struct Baseline {
     runs: Vec<LoadedRun>,
-    wishes: CompareWishes,
+    wishes: CompareSettings,
 }
 
 impl Baseline {
@@ -21,18 +21,19 @@ impl Baseline {
     pub(super) fn load(args: &BaselineArgs, runs_dir: &Path) -> Result<Self, UserError> {
         let dir = RunsDir::new(runs_dir);
         let runs = load_all(&dir, &args.runs)?;
-        each_once(&runs.iter().collect::<Vec<_>>())?;
+        check_distinct(&runs.iter().collect::<Vec<_>>())?;
         Ok(Self { runs, wishes: args.wishes.clone() })
     }
 
     /// Whether a run of `plan` can be compared with them as it is wanted, found out before anything is sent.
-    pub(super) fn fits(&self, plan: &Plan) -> Result<(), UserError> {
-        comparable(&self.runs, plan, &self.wishes)
+    pub(super) fn check_comparable(&self, plan: &Plan) -> Result<(), UserError> {
+        check_comparable(&self.runs, plan, &self.wishes)
     }
 
     /// The run in `archive` compared with them. What fails here is no error of the command: the run has been made.
-    pub(super) fn compared(&self, archive: Option<&Path>) -> Compared {
-        self.doc(archive).map_err(|error| Uncompared { error, limited: self.wishes.max_regression.is_some() })
+    pub(super) fn compared(&self, archive: Option<&Path>) -> ComparisonResult {
+        self.doc(archive)
+            .map_err(|error| ComparisonError { error, limited: self.wishes.max_regression.is_some() })
     }
 
     fn doc(&self, archive: Option<&Path>) -> Result<CompareDoc, UserError> {
@@ -47,10 +48,10 @@ impl Baseline {
 }
 
 /// The comparison, or why there is none.
-pub(super) type Compared = Result<CompareDoc, Uncompared>;
+pub(super) type ComparisonResult = Result<CompareDoc, ComparisonError>;
 
 /// A run was made and could not be compared.
-pub(super) struct Uncompared {
+pub(super) struct ComparisonError {
     error: UserError,
     /// A limit was asked for.
     limited: bool,
@@ -58,12 +59,12 @@ pub(super) struct Uncompared {
 
 /// The exit code of a run that ended with `exit` and was told: its own, and where it passed, the comparison's. That there is none
 /// is told beside the run's result and never in its place.
-pub(super) fn exit_beside(compared: Option<Compared>, exit: u8, talk: &mut Talk) -> u8 {
+pub(super) fn combined_exit_code(compared: Option<ComparisonResult>, exit: u8, talk: &mut Console) -> u8 {
     let passed = exit == ExitCode::Pass as u8;
     match compared {
         Some(Ok(doc)) if passed => doc.exit,
         None | Some(Ok(_)) => exit,
-        Some(Err(Uncompared { error, limited })) => {
+        Some(Err(ComparisonError { error, limited })) => {
             talk.warn(&format!("not compared: {error}"));
             // Whoever asked for a limit must not take it for kept.
             if passed && limited { ExitCode::Incomplete as u8 } else { exit }

@@ -2,7 +2,7 @@
 
 use wavetank_driver::Signals;
 use wavetank_observe::core_of;
-use wavetank_plan::calibration::{Course, Layout};
+use wavetank_plan::calibration::{CalibrationSchedule, CpuAssignment};
 use wavetank_plan::quantity::show_share;
 use wavetank_plan::{
     Close, ExitCode, Nanos, Rate, RunOptions, TargetUrl, TlsOptions, TlsResume, UserError,
@@ -10,17 +10,17 @@ use wavetank_plan::{
 };
 use wavetank_record::{
     CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, HeldMemoryDoc,
-    LagDoc, RunRecord, Wall, engine_name,
+    LagDoc, RunRecord, WallTime, engine_name,
 };
 use wavetank_report::calibration_text;
 
-use super::columns::columns;
+use super::terminal_width::terminal_width;
 use crate::calibrate::{
-    Bench, Broken, Disturbance, FULL_LOAD, OwnTarget, Tally, as_target, calibration_file, held_most, hold,
-    lag_doc, rounded, sent,
+    Bench, BenchError, FULL_LOAD, InterferenceProbe, RoundStats, TargetProcess, as_target, calibration_file,
+    hold, lag_doc, max_holdable, rounded, sent,
 };
-use crate::cli::{CalibrateArgs, Calibration, FileFormat};
-use crate::run::{Host, Talk, engine_line, host_cannot, output};
+use crate::cli::{CalibrateArgs, CalibrateCommand, FileFormat};
+use crate::run::{Console, Host, engine_line, host_error, output};
 
 /// Rounds that lie further apart are told.
 const SPREAD_TOLD: f64 = 0.15;
@@ -36,26 +36,26 @@ const FIGURES: [&str; 4] = ["requests", "connections", "TLS handshakes, full", "
 pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
     let CalibrateArgs { what, format, out } = args;
     let (course, engine, target, allow_target, quiet, command) = match what {
-        Calibration::Target { cpus, engine } => return as_target(&cpus, engine),
-        Calibration::Show => return show(out, format),
-        Calibration::Measure { course, engine, target, allow_target, quiet, command } => {
+        CalibrateCommand::Target { cpus, engine } => return as_target(&cpus, engine),
+        CalibrateCommand::Show => return show(out, format),
+        CalibrateCommand::Measure { course, engine, target, allow_target, quiet, command } => {
             (course, engine, target, allow_target, quiet, command)
         }
     };
     let file = calibration_file(out)?;
     // Better now than in a minute.
-    file.ready()?;
-    let mut talk = Talk::new(quiet);
+    file.check_writable()?;
+    let mut talk = Console::new(quiet);
     if let Err(error) = file.read() {
         talk.warn(&format!("{}: it will be replaced", error.message));
     }
-    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
-    let host = Host::look()?;
+    let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
+    let host = Host::inspect()?;
     let engine = choose_engine(engine, &host.facts.sockets)?;
-    talk.say(&engine_line(engine.choice, engine.why.as_ref()));
+    talk.info(&engine_line(engine.choice, engine.why.as_ref()));
     let layout = match &target {
-        Some(_) => Layout::elsewhere(&host.facts.cpus),
-        None => Layout::of(&host.facts.cpus, core_of),
+        Some(_) => CpuAssignment::for_remote_target(&host.facts.cpus),
+        None => CpuAssignment::from_cpus(&host.facts.cpus, core_of),
     };
     let cpus = host.facts.cpus.clone();
     let host = Host { facts: wavetank_plan::HostFacts { cpus: layout.load.clone(), ..host.facts }, ..host };
@@ -63,12 +63,12 @@ pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
     let mut session = Session { bench, course, layout, cpus, target, talk, counted: 0 };
     match session.measure() {
         Ok(doc) => deliver(doc, &file, format, &mut session.talk),
-        Err(Broken::Signal) => {
-            session.talk.settle();
-            session.talk.say("interrupted: nothing is stored");
+        Err(BenchError::Signal) => {
+            session.talk.clear_progress();
+            session.talk.info("interrupted: nothing is stored");
             Ok(ExitCode::Signal as u8)
         }
-        Err(Broken::Fault(error)) => Err(error),
+        Err(BenchError::Fault(error)) => Err(error),
     }
 }
 
@@ -76,16 +76,16 @@ fn deliver(
     doc: CalibrationDoc,
     file: &wavetank_store::CalibrationFile,
     format: FileFormat,
-    talk: &mut Talk,
+    talk: &mut Console,
 ) -> Result<u8, UserError> {
-    talk.settle();
+    talk.clear_progress();
     let honest = doc.counted.sent == doc.counted.target;
     if honest {
-        file.put(doc.clone())?;
+        file.insert(doc.clone())?;
     }
     print(&CalibrationsDoc::new(vec![doc]), format)?;
     if honest {
-        talk.say(&format!("stored     {}", file.path().display()));
+        talk.info(&format!("stored     {}", file.path().display()));
         return Ok(ExitCode::Pass as u8);
     }
     talk.warn("the target counted otherwise than we did: nothing is stored");
@@ -104,7 +104,7 @@ fn show(out: Option<std::path::PathBuf>, format: FileFormat) -> Result<u8, UserE
 
 fn print(doc: &CalibrationsDoc, format: FileFormat) -> Result<(), UserError> {
     output::print(&match format {
-        FileFormat::Text => calibration_text(doc, columns()),
+        FileFormat::Text => calibration_text(doc, terminal_width()),
         FileFormat::Json => doc.to_json() + "\n",
     })
 }
@@ -112,34 +112,34 @@ fn print(doc: &CalibrationsDoc, format: FileFormat) -> Result<(), UserError> {
 /// One calibration under way.
 struct Session {
     bench: Bench,
-    course: Course,
-    layout: Layout,
+    course: CalibrationSchedule,
+    layout: CpuAssignment,
     /// All CPUs of this host.
     cpus: Vec<u32>,
     /// A server elsewhere.
     target: Option<TargetUrl>,
-    talk: Talk,
+    talk: Console,
     /// Requests that our own target must have seen.
     counted: u64,
 }
 
 /// What was measured of it.
 struct Measured {
-    tallies: [Tally; 4],
+    tallies: [RoundStats; 4],
     memory: Option<HeldMemoryDoc>,
     lag: Vec<LagDoc>,
     notes: Vec<String>,
 }
 
 impl Session {
-    fn measure(&mut self) -> Result<CalibrationDoc, Broken> {
+    fn measure(&mut self) -> Result<CalibrationDoc, BenchError> {
         let own_cpus = if self.layout.target.is_empty() { &self.cpus } else { &self.layout.target };
-        let mut own = OwnTarget::start(own_cpus, self.bench.engine)?;
+        let mut own = TargetProcess::start(own_cpus, self.bench.engine)?;
         let begun = own.counts()?;
-        let watch = Disturbance::watch();
+        let watch = InterferenceProbe::watch();
         let seconds = self.course.total().as_secs_f64().round();
-        self.talk.say(&format!("calibrating for about {seconds} s; nothing else should run meanwhile"));
-        let mut tallies: [Tally; 4] = Default::default();
+        self.talk.info(&format!("calibrating for about {seconds} s; nothing else should run meanwhile"));
+        let mut tallies: [RoundStats; 4] = Default::default();
         for round in 1..=self.course.rounds {
             for (at, tally) in tallies.iter_mut().enumerate() {
                 self.talk.stage(&format!("round {round} of {}: {}", self.course.rounds, FIGURES[at]));
@@ -151,7 +151,7 @@ impl Session {
         let rate = tallies[0].rate();
         let lag = self.lags(&own, rate)?;
         let (most, mut notes) = {
-            let (most, told) = held_most(&self.bench, self.course.held);
+            let (most, told) = max_holdable(&self.bench, self.course.held);
             (most, told.into_iter().collect::<Vec<_>>())
         };
         self.talk.stage(&format!("holding {most} connections"));
@@ -171,7 +171,7 @@ impl Session {
         notes.extend(found.notes());
         let measured = Measured { tallies, memory, lag, notes };
         let mut doc = self.doc(measured);
-        doc.measured_at = Wall(watch.began).rfc3339();
+        doc.measured_at = WallTime(watch.began).rfc3339();
         doc.measured_at_s = watch.began / 1_000_000_000;
         doc.took_s = rounded(found.took.as_secs_f64());
         doc.steal = rounded(found.steal);
@@ -181,7 +181,7 @@ impl Session {
     }
 
     /// What is loaded in the clear.
-    fn plain(&self, own: &OwnTarget) -> TargetUrl {
+    fn plain(&self, own: &TargetProcess) -> TargetUrl {
         self.target.clone().unwrap_or_else(|| own.url())
     }
 
@@ -212,7 +212,7 @@ impl Session {
         }
     }
 
-    fn lags(&mut self, own: &OwnTarget, rate: f64) -> Result<Vec<LagDoc>, Broken> {
+    fn lags(&mut self, own: &TargetProcess, rate: f64) -> Result<Vec<LagDoc>, BenchError> {
         let url = self.plain(own);
         let mut all = Vec::new();
         for percent in self.course.lag_percent {
@@ -228,7 +228,7 @@ impl Session {
         Ok(all)
     }
 
-    fn run(&mut self, url: &TargetUrl, options: RunOptions) -> Result<RunRecord, Broken> {
+    fn run(&mut self, url: &TargetUrl, options: RunOptions) -> Result<RunRecord, BenchError> {
         let record = self.bench.url(url, options)?;
         if self.target.as_ref() != Some(url) {
             self.counted += sent(&record);
@@ -273,7 +273,7 @@ impl Session {
     }
 
     /// What to know of the figures before believing them.
-    fn notes(&self, tallies: &[Tally; 4]) -> Vec<String> {
+    fn notes(&self, tallies: &[RoundStats; 4]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.layout.name() == "shared" {
             let cpus = self.cpus.len();

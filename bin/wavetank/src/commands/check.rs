@@ -11,8 +11,8 @@ use wavetank_record::LackDoc;
 
 #[cfg(target_os = "linux")]
 use super::plan::lowered;
-use crate::cli::{FileArgs, FileFormat, ReadArgs};
-use crate::experiment::{Loaded, Rows, remarks_json, with_whole_names};
+use crate::cli::{CheckArgs, FileArgs, FileFormat};
+use crate::experiment::{DataLoading, ExperimentFile, remarks_json, with_absolute_paths};
 #[cfg(target_os = "linux")]
 use crate::run::Host;
 use crate::run::output;
@@ -20,11 +20,11 @@ use crate::run::output;
 /// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
 /// stdout. Exit 0, also where this host lacks something for it, which is told too, or 2 if it cannot be run. Nothing is
 /// sent, no name is looked up.
-pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
-    let ReadArgs { file: args, options, source_auto } = args;
-    let options = with_whole_names(options);
-    let mut loaded = Loaded::read(&args, &options, Rows::Later)?;
-    let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
+pub(crate) fn check(args: CheckArgs) -> Result<u8, UserError> {
+    let CheckArgs { file: args, options, source_auto } = args;
+    let options = with_absolute_paths(options);
+    let mut loaded = ExperimentFile::read(&args, &options, DataLoading::Later)?;
+    let Some(experiment) = loaded.experiment.take() else { return loaded.print_errors(args.format) };
     let experiment = &experiment;
     let lacking = lacking(experiment, &loaded, (&args, &options, source_auto))?;
     match args.format {
@@ -57,10 +57,10 @@ pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
 #[cfg(target_os = "linux")]
 fn lacking(
     experiment: &Experiment,
-    loaded: &Loaded,
+    loaded: &ExperimentFile,
     asked: (&FileArgs, &RunOptions, bool),
 ) -> Result<Vec<UserError>, UserError> {
-    let host = Host::look()?;
+    let host = Host::inspect()?;
     // A file may be right where it cannot be planned yet, for want of a secret or of a file it names: what is lacking
     // then is `plan`'s and `run`'s to tell.
     match lowered(experiment, loaded, asked, &host) {
@@ -76,7 +76,7 @@ fn lacking(
 #[expect(clippy::unnecessary_wraps, reason = "where hosts are looked at, that may fail")]
 fn lacking(
     _: &Experiment,
-    _: &Loaded,
+    _: &ExperimentFile,
     _: (&FileArgs, &RunOptions, bool),
 ) -> Result<Vec<UserError>, UserError> {
     Ok(Vec::new())

@@ -6,7 +6,7 @@ use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
 use wavetank_store::RunsDir;
 
 use crate::cli::{CompareArgs, OutputFormat};
-use crate::comparing::{compare_sides, load_all, page};
+use crate::comparison::{compare_sides, load_all, page};
 use crate::run::out_file::open_all;
 use crate::run::output;
 
@@ -23,15 +23,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     for file in open_all(&args.out)? {
         let shown = file.path.display().to_string();
         let text = told(file.format);
-        let filled: std::io::Result<()> = file.fill(|to| to.write_all(text.as_bytes()));
+        let filled: std::io::Result<()> = file.write_atomically(|to| to.write_all(text.as_bytes()));
         failures.extend(filled.err().map(|error| {
-            let message = format!("cannot write the result to `{shown}`: {}", output::said(&error));
+            let message = format!("cannot write the result to `{shown}`: {}", output::os_error_text(&error));
             UserError::usage("result_unwritten", message, "free some space there; compare again")
         }));
     }
     // What could not be written to one place is told at the others all the same.
     failures.extend(output::print(&told(args.format)).err());
-    UserError::all(failures).map_or(Ok(doc.exit), Err)
+    UserError::combine(failures).map_or(Ok(doc.exit), Err)
 }
 
 /// The comparison in `format`, which is not HTML; the formats without one are refused where words are read.

@@ -12,7 +12,7 @@ use wavetank_store::RunsDir;
 use wavetank_target::ServeOptions;
 
 use crate::cli::DemoArgs;
-use crate::run::{Executed, Execution, Host, Talk, execute, output};
+use crate::run::{Console, Execution, FinishedRun, Host, execute, output};
 
 const USERS: u64 = 16;
 const RATE_PER_S: u64 = 2_000;
@@ -27,7 +27,7 @@ const PATH: &str = "/delay/2ms";
 /// Two runs on loopback against the built-in target, each through a freeze of 300 ms. Exit 0 if both were
 /// made and the target counted what was sent; how noisy the machine was does not matter.
 pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
-    let mut talk = Talk::new(false);
+    let mut talk = Console::new(false);
     output::print(&format!(
         "A target that answers {PATH} after 2 ms, and freezes once for {FREEZE}. Two ways to look at it:\n\n"
     ))?;
@@ -61,7 +61,7 @@ fn options(name: &str) -> Options {
 }
 
 /// A run and what the target says about it.
-struct Made {
+struct DemoRun {
     record: RunRecord,
     archive: Option<PathBuf>,
     /// Requests the target counted.
@@ -71,7 +71,7 @@ struct Made {
 }
 
 /// One run against a target of its own.
-fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, UserError> {
+fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRun, UserError> {
     let server = wavetank_target::start(ServeOptions {
         listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
         threads: Some(1),
@@ -81,7 +81,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
     let address = server.addresses()[0];
     check_reachable(address)?;
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
-    let host = Host::look()?;
+    let host = Host::inspect()?;
     let resolved = resolve(options, &url, &[address], &host.facts)?;
     let plan = Arc::new(resolved.plan);
     let execution = Execution {
@@ -101,24 +101,24 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         rehearsal: None,
         knee_sought: false,
     };
-    let Executed { record, archive, .. } = execute(execution, talk)?;
+    let FinishedRun { record, archive, .. } = execute(execution, talk)?;
     let counted = server.truth().requests;
     server.stop();
     let sent = record.wire.sent + record.setup.sent;
-    Ok(Made { record, archive, counted, sent })
+    Ok(DemoRun { record, archive, counted, sent })
 }
 
 /// Fails where this host cannot reach itself: all that would be shown is a million failures. A connection without a
 /// request does not start the clock of the freeze.
 fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
     let Err(error) = TcpStream::connect_timeout(&address, REACH) else { return Ok(()) };
-    let message = format!("this host does not reach itself at {address}: {}", output::said(&error));
+    let message = format!("this host does not reach itself at {address}: {}", output::os_error_text(&error));
     let hint = "ip link set lo up; where loopback is up, a firewall forbids it";
     Err(UserError::refused("no_loopback", message, hint))
 }
 
-fn told(made: &Made) -> String {
-    let Made { record, counted, sent, .. } = made;
+fn told(made: &DemoRun) -> String {
+    let DemoRun { record, counted, sent, .. } = made;
     let verdict = if counted == sent { "the same" } else { "NOT the same" };
     format!("{}the target's own count is {verdict}: {counted} requests\n\n", wavetank_report::text(record))
 }

@@ -14,7 +14,7 @@ pub(crate) fn man(dir: &Path) -> Result<u8, UserError> {
         std::fs::write(&file, text).map_err(|error| {
             UserError::usage(
                 "out_unwritable",
-                format!("cannot write `{}`: {}", file.display(), output::said(&error)),
+                format!("cannot write `{}`: {}", file.display(), output::os_error_text(&error)),
                 "name a folder that exists and can be written",
             )
         })?;

@@ -5,23 +5,20 @@ mod baseline;
 #[cfg(target_os = "linux")]
 mod calibrate;
 mod check;
-mod columns;
 mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
 mod demo;
-#[cfg(any(test, not(target_os = "linux")))]
-mod elsewhere;
 mod explain;
 mod lab;
-#[cfg(target_os = "linux")]
-mod lab_ahead;
 mod man;
 mod new;
 #[cfg(target_os = "linux")]
 mod once;
 #[cfg(target_os = "linux")]
 mod plan;
+#[cfg(target_os = "linux")]
+mod planned_lab;
 mod report;
 #[cfg(target_os = "linux")]
 mod run;
@@ -34,8 +31,11 @@ mod search;
 #[cfg(target_os = "linux")]
 mod serve;
 mod size;
+mod terminal_width;
 #[cfg(target_os = "linux")]
 mod try_file;
+#[cfg(any(test, not(target_os = "linux")))]
+mod unsupported_os;
 
 #[cfg(target_os = "linux")]
 pub(crate) use calibrate::calibrate;
@@ -44,8 +44,6 @@ pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
-#[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{calibrate, demo, lab, plan, run, search, serve, try_file};
 pub(crate) use explain::explain;
 #[cfg(target_os = "linux")]
 pub(crate) use lab::lab;
@@ -65,3 +63,5 @@ pub(crate) use serve::serve;
 pub(crate) use size::size;
 #[cfg(target_os = "linux")]
 pub(crate) use try_file::try_file;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use unsupported_os::{calibrate, demo, lab, plan, run, search, serve, try_file};

@@ -21,7 +21,7 @@ pub(crate) fn new(file: &Path) -> Result<u8, UserError> {
         ),
         _ => UserError::usage(
             "out_unwritable",
-            format!("cannot write `{shown}`: {}", output::said(&error)),
+            format!("cannot write `{shown}`: {}", output::os_error_text(&error)),
             "name a file in a folder that exists and can be written",
         ),
     })?;

@@ -9,11 +9,11 @@ use wavetank_engine::{Handshake, Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
 
-use crate::run::{Host, certificate_lines, cure, host_cannot, output};
+use crate::run::{Host, certificate_lines, hint_for_unexpected_answer, host_error, output};
 
 /// Send it, print everything. Exit 0 if the answer came with an expected status, else 1.
 pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Result<u8, UserError> {
-    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     match Probe::new(plan, Clock::starting_now(), host.found.features, host.source_ports(), tls)
         .run(&|| signals.received() > 0)
     {
@@ -98,7 +98,7 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     if answer.body_bytes > answer.body.len() as u64 {
         let _ = writeln!(text, "({} more bytes)", answer.body_bytes - answer.body.len() as u64);
     }
-    if let Some(cure) = cure(plan, answer) {
+    if let Some(cure) = hint_for_unexpected_answer(plan, answer) {
         let _ = writeln!(text, "hint: {cure}");
     }
     text

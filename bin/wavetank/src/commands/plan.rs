@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
+use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::{EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError};
-use wavetank_report::{Planned, forecast_doc, forecast_text};
+use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
 
-use super::columns::columns;
-use super::run::own_addresses;
-use crate::calibrate::plan_standing;
-use crate::cli::{FileArgs, FileFormat, ReadArgs};
-use crate::experiment::{Loaded, Rows, request_bytes, with_whole_names};
+use super::run::local_source_addresses;
+use super::terminal_width::terminal_width;
+use crate::calibrate::calibrated_load;
+use crate::cli::{CheckArgs, FileArgs, FileFormat};
+use crate::experiment::{DataLoading, ExperimentFile, request_bytes, with_absolute_paths};
 use crate::run::{Host, output};
 
 /// Stand for a host whose name nobody looks up (RFC 5737 and RFC 3849). Nothing is ever sent there.
@@ -21,16 +21,16 @@ const PLACEHOLDERS: (Ipv4Addr, Ipv6Addr) =
 /// Tell what the file comes to: its load over time, what it takes of this host, what already speaks against its
 /// thresholds. Exit 0, also where this host lacks something for it (`lacking`), or 2 if the file cannot be run. Nothing
 /// is sent, no name is looked up.
-pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
-    let ReadArgs { file: args, options, source_auto } = args;
-    let options = with_whole_names(options);
-    let mut loaded = Loaded::read(&args, &options, Rows::Later)?;
-    let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
-    let host = Host::look()?;
+pub(crate) fn plan(args: CheckArgs) -> Result<u8, UserError> {
+    let CheckArgs { file: args, options, source_auto } = args;
+    let options = with_absolute_paths(options);
+    let mut loaded = ExperimentFile::read(&args, &options, DataLoading::Later)?;
+    let Some(experiment) = loaded.experiment.take() else { return loaded.print_errors(args.format) };
+    let host = Host::inspect()?;
     let (lowered, notes) = lowered(&experiment, &loaded, (&args, &options, source_auto), &host)?;
-    let Lowered { plan, lacking, .. } = lowered;
-    let given = experiment.given();
-    let mut doc = forecast_doc(&Planned {
+    let LoweredPlan { plan, lacking, .. } = lowered;
+    let given = experiment.explicit_settings();
+    let mut doc = forecast_doc(&ForecastInput {
         plan: &plan,
         file: &loaded.name,
         version: env!("CARGO_PKG_VERSION"),
@@ -40,28 +40,28 @@ pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
         lacking: &lacking,
         notes: &notes,
     });
-    doc.calibration = Some(plan_standing(&plan, &host.facts));
+    doc.calibration = Some(calibrated_load(&plan, &host.facts));
     if args.format == FileFormat::Json {
         output::print(&(doc.to_json() + "\n"))?;
         return Ok(ExitCode::Pass as u8);
     }
     // Where stderr is gone, the answer on stdout is what counts.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
-    output::print(&forecast_text(&doc, columns()))?;
+    output::print(&forecast_text(&doc, terminal_width()))?;
     Ok(ExitCode::Pass as u8)
 }
 
 /// The plan of a file on this host, with what is worth knowing of it, one line each. No name is looked up.
 pub(super) fn lowered(
     experiment: &Experiment,
-    loaded: &Loaded,
+    loaded: &ExperimentFile,
     (args, options, source_auto): (&FileArgs, &RunOptions, bool),
     host: &Host,
-) -> Result<(Lowered, Vec<String>), UserError> {
+) -> Result<(LoweredPlan, Vec<String>), UserError> {
     let unnamed = RefCell::new(Vec::new());
     let addresses = |url: &TargetUrl| addresses(experiment, url, &mut unnamed.borrow_mut());
     let mut notes = Vec::new();
-    let lowering = Lowering {
+    let lowering = LowerContext {
         host: &host.facts,
         tables: &loaded.tables,
         addresses: &|url| Ok(addresses(url)),
@@ -71,7 +71,7 @@ pub(super) fn lowered(
         threads: options.threads,
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
-    let lowered = lower(experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    let lowered = lower(experiment, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
     notes.extend(
         unnamed
             .take()
@@ -122,7 +122,7 @@ fn sources(
         Some(Sources::Auto) => {
             let urls = experiment.targets.iter().flat_map(|target| &target.urls);
             let all: Vec<SocketAddr> = urls.flat_map(|one| addresses(&one.url.value)).collect();
-            own_addresses(&all, "the target").unwrap_or_else(|error| {
+            local_source_addresses(&all, "the target").unwrap_or_else(|error| {
                 notes.push(format!("{}: planned with one source address", error.message));
                 SourcesPlan::default()
             })

@@ -1,15 +1,15 @@
 //! `wavetank report RUN`.
 
-use wavetank_diagnose::{Circumstances, Ending};
+use wavetank_diagnose::{RunContext, RunEnd};
 use wavetank_plan::{ExitCode, Plan, UserError};
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, ReadReport, RunsDir, SearchFolder};
 
-use crate::cli::{OutputFormat, ReportArgs, RunRef, Wants};
+use crate::cli::{OutputFormat, ReportArgs, ReportOptions, RunRef};
 use crate::run::out_file::open_all;
-use crate::run::outcome::Outcome;
-use crate::run::{Told, judge, output};
+use crate::run::result_writer::ResultWriter;
+use crate::run::{RunFacts, build_record, output};
 
 /// Print a stored run again. Exit 0 if that could be done, whatever the verdict.
 pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
@@ -19,7 +19,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
         RunRef::Named(word) => word,
     };
     let found = runs.find(word)?;
-    if let Some(folder) = SearchFolder::at(&found) {
+    if let Some(folder) = SearchFolder::open(&found) {
         return report_search(&folder, args);
     }
     let opened = wavetank_store::open(&found)?;
@@ -28,14 +28,14 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
         None => unfinished(&opened)?,
     };
     let formats = args.out.iter().map(|out| out.format).chain([args.format]);
-    let outcome = Outcome::new(&record, Some(&opened), &args.wants, formats)?;
+    let outcome = ResultWriter::new(&record, Some(&opened), &args.wants, formats)?;
     output::deliver(&outcome, args.format, open_all(&args.out)?)?;
     Ok(ExitCode::Pass as u8)
 }
 
 /// Print a stored search again.
 fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserError> {
-    if args.wants != (Wants { language: args.wants.language, ..Wants::default() }) {
+    if args.wants != (ReportOptions { language: args.wants.language, ..ReportOptions::default() }) {
         let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
         return Err(UserError::usage(
             "conflict",
@@ -43,8 +43,8 @@ fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserErr
             hint,
         ));
     }
-    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_of_one_run) {
-        return Err(output::not_of_searches());
+    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_single_run) {
+        return Err(output::unsupported_for_search());
     }
     let doc = folder.read()?;
     output::deliver_search(&doc, args.format, open_all(&args.out)?, args.wants.language.unwrap_or_default())?;
@@ -58,7 +58,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     let environment = opened.environment.as_ref().ok_or_else(|| {
         UserError::usage(
             "archive_damaged",
-            format!("`{}` has neither a `run.json` nor a readable `environment.json`", opened.shown()),
+            format!("`{}` has neither a `run.json` nor a readable `environment.json`", opened.display_path()),
             "what was sealed lies in `intervals/`, a line a second; `wavetank runs show` tells what else is there",
         )
     })?;
@@ -76,17 +76,17 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     if read.damaged > 0 {
         lost.push(unread(read));
     }
-    Ok(judge(Told {
+    Ok(build_record(RunFacts {
         plan: &plan,
         plan_hash: &PlanDoc::hash(&opened.plan_yaml),
         environment,
         ledger,
-        ending: &Ending::Finished,
-        circumstances: &Circumstances {
+        ending: &RunEnd::Finished,
+        circumstances: &RunContext {
             lost,
             cpus: environment.host.cpus.len() as u32,
             rehearsal: environment.rehearsal.is_some(),
-            ..Circumstances::default()
+            ..RunContext::default()
         },
         cpu_s: (0.0, 0.0),
         peak_rss_bytes: 0,

@@ -5,26 +5,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use wavetank_driver::bind_probe;
-use wavetank_plan::resolve::way_addresses;
-use wavetank_plan::{ExitCode, Missing, Plan, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
+use wavetank_plan::resolve::connect_addresses;
+use wavetank_plan::{ExitCode, Plan, SourceOrder, SourcesPlan, TargetUrl, Unsupported, UserError, resolve};
 use wavetank_record::CompareDoc;
 use wavetank_report::{Language, load_doc};
 use wavetank_store::RunsDir;
 
-use super::baseline::{Baseline, exit_beside};
-use super::lab_ahead::LabAhead;
+use super::baseline::{Baseline, combined_exit_code};
 use super::once::once;
+use super::planned_lab::PlannedLab;
 use super::run_file::run_file;
 use crate::calibrate::plan_overload;
-use crate::cli::{Goal, OutputFormat, RunArgs, Wants};
+use crate::cli::{LoadSource, OutputFormat, ReportOptions, RunArgs};
 use crate::run::out_file::{OpenFile, open_all};
-use crate::run::outcome::Outcome;
+use crate::run::result_writer::ResultWriter;
 use crate::run::{
-    Executed, Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client,
+    Console, Execution, FinishedRun, Host, check_allowed, engine_line, execute, is_safe, lookup, output,
+    tls_client,
 };
 
 /// Where a run's words, numbers and archive go.
-pub(super) struct Delivery {
+pub(super) struct OutputPlan {
     pub(super) format: OutputFormat,
     pub(super) files: Vec<OpenFile>,
     /// The language of a page.
@@ -42,11 +43,11 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
 }
 
 /// The same from the hosts of a lab, if there is one: it is entered when all that needs no lab is known to be right.
-pub(super) fn run_from(args: RunArgs, lab: Option<LabAhead<'_>>) -> Result<u8, UserError> {
+pub(super) fn run_from(args: RunArgs, lab: Option<PlannedLab<'_>>) -> Result<u8, UserError> {
     let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
     match &args.goal {
-        Goal::Url(url) => run_url(&url.clone(), args, baseline, lab),
-        Goal::File(file) => run_file(&file.clone(), args, baseline, lab),
+        LoadSource::Url(url) => run_url(&url.clone(), args, baseline, lab),
+        LoadSource::File(file) => run_file(&file.clone(), args, baseline, lab),
     }
 }
 
@@ -54,44 +55,44 @@ fn run_url(
     url: &TargetUrl,
     args: RunArgs,
     baseline: Option<Baseline>,
-    lab: Option<LabAhead<'_>>,
+    lab: Option<PlannedLab<'_>>,
 ) -> Result<u8, UserError> {
     let RunArgs {
         mut options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, ..
     } = args;
     if let Some(lab) = &lab {
-        lab.knows(options.thresholds.iter().chain(&options.stop))?;
+        lab.check_hosts_exist(options.thresholds.iter().chain(&options.stop))?;
     }
     let (name, port) = options.connect_point(url)?;
-    let host = Host::look_from(LabAhead::entered(lab)?)?;
+    let host = Host::inspect_lab(PlannedLab::enter(lab)?)?;
     let addresses = lookup((&name, port))?;
     if let Some(proxy) = &mut options.proxy {
         proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
     }
     if source_auto {
         let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
-        options.sources = own_addresses_of(&host, &way_addresses(&options, url, &addresses)?, &first)?;
+        options.sources = source_addresses(&host, &connect_addresses(&options, url, &addresses)?, &first)?;
     }
     let resolved = resolve(&options, url, &addresses, &host.facts)?;
-    admit(&resolved, &options, url, &command)?;
-    try_sources_of(&host, &resolved.plan)?;
+    check_allowed(&resolved, &options, url, &command)?;
+    check_sources(&host, &resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
-    baseline.as_ref().map_or(Ok(()), |baseline| baseline.fits(&resolved.plan))?;
+    baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&resolved.plan))?;
     let files = open_all(&out)?;
     if options.once {
         return once(&resolved.plan, &host, tls);
     }
-    let mut talk = Talk::new(quiet);
+    let mut talk = Console::new(quiet);
     let mut remarks = resolved.remarks;
     remarks.extend(plan_overload(&resolved.plan, &host.facts));
-    say(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
+    announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
     let plan = Arc::new(resolved.plan);
     let defaults = options.connections.is_none()
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
     let runs_dir = (!no_archive).then_some(runs_dir);
-    let delivery = Delivery { format, files, language, runs_dir, command, baseline };
+    let delivery = OutputPlan { format, files, language, runs_dir, command, baseline };
     let execution = Execution {
         load: load_doc(&plan, defaults),
         plan: Arc::clone(&plan),
@@ -109,32 +110,37 @@ fn run_url(
         rehearsal: None,
         knee_sought: false,
     };
-    carry_out(execution, &mut talk, delivery)
+    execute_and_report(execution, &mut talk, delivery)
 }
 
 /// What is going to be done, ahead of it.
-pub(super) fn say(talk: &mut Talk, load: &str, (plan, why): (&Plan, Option<&Missing>), remarks: &[String]) {
-    talk.say(&format!("load       {load}"));
-    talk.say(&engine_line(plan.engine, why));
+pub(super) fn announce(
+    talk: &mut Console,
+    load: &str,
+    (plan, why): (&Plan, Option<&Unsupported>),
+    remarks: &[String],
+) {
+    talk.info(&format!("load       {load}"));
+    talk.info(&engine_line(plan.engine, why));
     for remark in remarks {
-        talk.say(&format!("note       {remark}"));
+        talk.info(&format!("note       {remark}"));
     }
 }
 
 /// Load, judge, deliver.
-pub(super) fn carry_out(
+pub(super) fn execute_and_report(
     execution: Execution<'_>,
-    talk: &mut Talk,
-    delivery: Delivery,
+    talk: &mut Console,
+    delivery: OutputPlan,
 ) -> Result<u8, UserError> {
     let executed = execute(execution, talk)?;
     let archive = executed.archive.as_deref();
     let compared = delivery.baseline.as_ref().map(|baseline| baseline.compared(archive));
     let comparison = compared.as_ref().and_then(|compared| compared.as_ref().ok());
-    let wants = Wants { language: Some(delivery.language), ..Wants::default() };
+    let wants = ReportOptions { language: Some(delivery.language), ..ReportOptions::default() };
     let delivered = deliver(&executed, comparison, &wants, delivery.format, delivery.files);
     if let Some(folder) = archive {
-        talk.say(&format!("archive    {}", folder.display()));
+        talk.info(&format!("archive    {}", folder.display()));
     }
     let exit = executed.record.verdict.exit;
     match delivered {
@@ -144,15 +150,15 @@ pub(super) fn carry_out(
             Ok(exit)
         }
         Err(error) => Err(error),
-        Ok(()) => Ok(exit_beside(compared, exit, talk)),
+        Ok(()) => Ok(combined_exit_code(compared, exit, talk)),
     }
 }
 
 /// The result as it was wanted; what is made of intervals reads them back from the archive.
 fn deliver(
-    executed: &Executed,
+    executed: &FinishedRun,
     comparison: Option<&CompareDoc>,
-    wants: &Wants,
+    wants: &ReportOptions,
     format: OutputFormat,
     files: Vec<OpenFile>,
 ) -> Result<(), UserError> {
@@ -162,13 +168,14 @@ fn deliver(
         Some(folder) if formats().any(reads_archive) => Some(wavetank_store::open(folder)?),
         _ => None,
     };
-    let outcome = Outcome::new(&executed.record, opened.as_ref(), wants, formats())?.beside(comparison);
+    let outcome =
+        ResultWriter::new(&executed.record, opened.as_ref(), wants, formats())?.with_comparison(comparison);
     output::deliver(&outcome, format, files)
 }
 
 /// What `--source auto` stands for: all addresses of the interface towards `targets`, as few as do. `name` is what
 /// they are called.
-pub(super) fn own_addresses(targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
+pub(super) fn local_source_addresses(targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
     let ranges = wavetank_observe::route_sources(targets).map_err(|error| {
         UserError::refused(
             "no_source_address",
@@ -180,27 +187,27 @@ pub(super) fn own_addresses(targets: &[SocketAddr], name: &str) -> Result<Source
 }
 
 /// The same of all hosts that send the load.
-pub(super) fn own_addresses_of(
+pub(super) fn source_addresses(
     host: &Host,
     targets: &[SocketAddr],
     name: &str,
 ) -> Result<SourcesPlan, UserError> {
     match &host.lab {
-        Some(lab) => lab.own_addresses(targets, name),
-        None => own_addresses(targets, name),
+        Some(lab) => lab.source_addresses(targets, name),
+        None => local_source_addresses(targets, name),
     }
 }
 
 /// Source addresses can be bound by the hosts that send the load, found out before anything is sent.
-pub(super) fn try_sources_of(host: &Host, plan: &Plan) -> Result<(), UserError> {
+pub(super) fn check_sources(host: &Host, plan: &Plan) -> Result<(), UserError> {
     match &host.lab {
         Some(lab) => lab.try_sources(plan),
-        None => try_sources(plan),
+        None => check_sources_bindable(plan),
     }
 }
 
 /// The first address of every source range can be bound, found out before anything is sent.
-pub(super) fn try_sources(plan: &Plan) -> Result<(), UserError> {
+pub(super) fn check_sources_bindable(plan: &Plan) -> Result<(), UserError> {
     for range in &plan.sources.ranges {
         bind_probe(SocketAddr::new(range.first, 0)).map_err(|errno| {
             UserError::refused(

@@ -3,44 +3,44 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_experiment::{DataContent, Experiment, Lowered, Lowering, Sources, lower, rows_table};
-use wavetank_journey::StepWork;
-use wavetank_journey::rows::Table;
+use wavetank_experiment::{DataContent, Experiment, LowerContext, LoweredPlan, Sources, lower, rows_table};
+use wavetank_journey::CompiledStep;
+use wavetank_journey::data::Table;
 use wavetank_plan::{
-    ConnectionUse, EngineChoice, ExitCode, Guard, Plan, RunOptions, Scenario, SourcesPlan, StatusSet, Step,
-    Subject, Tested, UserError,
+    CheckSubject, ConnectionOwner, EngineChoice, ExitCode, Guard, Plan, RunOptions, Scenario, SourcesPlan,
+    StatusSet, Step, Subject, UserError,
 };
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::baseline::Baseline;
-use super::lab_ahead::LabAhead;
-use super::run::{Delivery, carry_out, own_addresses_of, say, try_sources_of};
+use super::planned_lab::PlannedLab;
+use super::run::{OutputPlan, announce, check_sources, execute_and_report, source_addresses};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
-use crate::experiment::{Loaded, Names, Rows, with_whole_names};
+use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
 use crate::run::out_file::open_all;
-use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
+use crate::run::{Console, Execution, Host, check_target_counts_available, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
 pub(super) fn run_file(
     file: &FileArgs,
     args: RunArgs,
     baseline: Option<Baseline>,
-    lab: Option<LabAhead<'_>>,
+    lab: Option<PlannedLab<'_>>,
 ) -> Result<u8, UserError> {
     let RunArgs { options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, .. } =
         args;
-    let options = with_whole_names(options);
-    let mut loaded = Loaded::read(file, &options, Rows::Now)?;
-    let Some(experiment) = loaded.experiment.take() else { return refused(&loaded, format, &out) };
+    let options = with_absolute_paths(options);
+    let mut loaded = ExperimentFile::read(file, &options, DataLoading::Now)?;
+    let Some(experiment) = loaded.experiment.take() else { return report_load_errors(&loaded, format, &out) };
     let command = without_values(&command, &file.set, &experiment.redact);
     let rehearsal = rehearsal(file, &loaded.name);
     let host = ready_host(&experiment, rehearsal.is_some(), lab)?;
-    let own = |targets: &[SocketAddr], name: &str| own_addresses_of(&host, targets, name);
-    let names = Names::new(&experiment);
+    let own = |targets: &[SocketAddr], name: &str| source_addresses(&host, targets, name);
+    let names = TargetAddresses::new(&experiment);
     let tables = std::mem::take(&mut loaded.tables);
-    let lowering = Lowering {
+    let lowering = LowerContext {
         host: &host.facts,
         tables: &tables,
         addresses: &|url| names.addresses(url),
@@ -50,29 +50,29 @@ pub(super) fn run_file(
         threads: options.threads,
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
-    let Lowered { plan, lacking, mut remarks, engine_why } =
-        lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    let LoweredPlan { plan, lacking, mut remarks, engine_why } =
+        lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
     let guard = Guard::new(options.allow_target);
     names.admit(&guard, &plan, &command)?;
-    if let Some(error) = UserError::all(lacking) {
+    if let Some(error) = UserError::combine(lacking) {
         return Err(error);
     }
-    try_sources_of(&host, &plan)?;
+    check_sources(&host, &plan)?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
     truth_can_be_asked(&experiment, &host, &plan)?;
-    let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
-    baseline.as_ref().map_or(Ok(()), |baseline| baseline.fits(&plan))?;
+    let probe = experiment.probe.unwrap_or_default().then(|| probe_plan(&plan)).transpose()?;
+    baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&plan))?;
     let files = open_all(&out)?;
-    let mut talk = Talk::new(quiet);
+    let mut talk = Console::new(quiet);
     if !loaded.diagnostics.is_empty() {
-        talk.say(loaded.rendered().trim_end());
+        talk.info(loaded.rendered().trim_end());
     }
     let load = load_doc(&plan, !experiment.has_phases());
     remarks.extend(plan_overload(&plan, &host.facts));
-    say(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
+    announce(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
     let runs_dir = (!no_archive).then_some(runs_dir);
-    let delivery = Delivery { format, files, language, runs_dir, command, baseline };
+    let delivery = OutputPlan { format, files, language, runs_dir, command, baseline };
     let execution = Execution {
         load,
         plan: Arc::new(plan),
@@ -90,7 +90,7 @@ pub(super) fn run_file(
         rehearsal,
         knee_sought: false,
     };
-    carry_out(execution, &mut talk, delivery)
+    execute_and_report(execution, &mut talk, delivery)
 }
 
 /// If the file wants the target's own count, somebody can be asked for it.
@@ -99,24 +99,24 @@ fn truth_can_be_asked(experiment: &Experiment, host: &Host, plan: &Plan) -> Resu
         return Ok(());
     }
     let servers = host.lab.as_ref().map(|lab| lab.servers(plan));
-    askable(plan, servers.as_deref())
+    check_target_counts_available(plan, servers.as_deref())
 }
 
 /// This host, or those of the lab, if they can do what the file asks for.
 fn ready_host(
     experiment: &Experiment,
     rehearsal: bool,
-    lab: Option<LabAhead<'_>>,
+    lab: Option<PlannedLab<'_>>,
 ) -> Result<Host, UserError> {
-    unready(experiment, rehearsal, lab.as_ref())?;
-    Host::look_from(LabAhead::entered(lab)?)
+    check_supported(experiment, rehearsal, lab.as_ref())?;
+    Host::inspect_lab(PlannedLab::enter(lab)?)
 }
 
 /// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.
-pub(super) fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
+pub(super) fn probe_plan(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     let fixed = |step: &&Step| {
         is_safe(&step.request.method)
-            && StepWork::new(step, plan, false).is_ok_and(|work| work.as_fixed().is_some())
+            && CompiledStep::new(step, plan, false).is_ok_and(|work| work.as_fixed().is_some())
     };
     let step = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).find(fixed).ok_or_else(|| {
         let message =
@@ -126,24 +126,28 @@ pub(super) fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     let mut one = plan.clone();
     one.http.timeout = step.timeout.unwrap_or(plan.http.timeout);
     // What a step says of its own answer is its own affair.
-    let asks = step.checks.iter().any(|check| check.subject == Tested::Answer("status".to_owned()));
+    let asks = step.checks.iter().any(|check| check.subject == CheckSubject::Answer("status".to_owned()));
     if asks {
         one.http.expect = StatusSet::parse("100 to 599")?;
     }
-    one.scenarios = vec![Scenario::of_steps(String::new(), ConnectionUse::User, vec![step.clone()])];
+    one.scenarios = vec![Scenario::from_steps(String::new(), ConnectionOwner::User, vec![step.clone()])];
     Ok(Arc::new(one))
 }
 
 /// Tells what keeps the file from being run, as the result was wanted.
-pub(super) fn refused(loaded: &Loaded, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
+pub(super) fn report_load_errors(
+    loaded: &ExperimentFile,
+    format: OutputFormat,
+    out: &[OutFile],
+) -> Result<u8, UserError> {
     output::deliver_error(&loaded.first_error(), out);
     match format {
-        OutputFormat::Json => loaded.tell_errors(crate::cli::FileFormat::Json),
+        OutputFormat::Json => loaded.print_errors(crate::cli::FileFormat::Json),
         OutputFormat::Junit => {
             output::print(&output::render_error(&loaded.first_error(), format))?;
             Ok(ExitCode::Usage as u8)
         }
-        _ => loaded.tell_errors(crate::cli::FileFormat::Text),
+        _ => loaded.print_errors(crate::cli::FileFormat::Text),
     }
 }
 
@@ -157,10 +161,10 @@ fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
 }
 
 /// What a file may ask for and a run on one host cannot give.
-pub(super) fn unready(
+pub(super) fn check_supported(
     experiment: &Experiment,
     rehearsal: bool,
-    lab: Option<&LabAhead<'_>>,
+    lab: Option<&PlannedLab<'_>>,
 ) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
     if let (Some(event), None) = (experiment.events.first(), lab) {
@@ -173,7 +177,9 @@ pub(super) fn unready(
     }
     let conditions = experiment.thresholds.iter().chain(&experiment.stop);
     if let Some(lab) = lab {
-        return lab.knows(conditions.map(|one| &one.value)).and_then(|()| lab.can_do(experiment));
+        return lab
+            .check_hosts_exist(conditions.map(|one| &one.value))
+            .and_then(|()| lab.check_events(experiment));
     }
     let mut unobserved = conditions.filter(|one| matches!(one.value.subject, Subject::Host(..)));
     if let Some(condition) = unobserved.next()
@@ -187,19 +193,19 @@ pub(super) fn unready(
 }
 
 /// What finds out the addresses that lead to targets of a name.
-pub(super) type OwnAddresses<'a> = dyn Fn(&[SocketAddr], &str) -> Result<SourcesPlan, UserError> + 'a;
+pub(super) type SourceResolver<'a> = dyn Fn(&[SocketAddr], &str) -> Result<SourcesPlan, UserError> + 'a;
 
 /// The option's, or the file's.
 pub(super) fn sources(
     experiment: &Experiment,
     options: &RunOptions,
     auto: bool,
-    names: &Names<'_>,
-    own_addresses: &OwnAddresses<'_>,
+    names: &TargetAddresses<'_>,
+    own_addresses: &SourceResolver<'_>,
 ) -> Result<SourcesPlan, UserError> {
     let own = || {
         let first = experiment.targets.first().and_then(|target| target.urls.first());
-        own_addresses(&names.of_targets()?, first.map_or("", |one| one.url.value.host.as_str()))
+        own_addresses(&names.target_addresses()?, first.map_or("", |one| one.url.value.host.as_str()))
     };
     if auto {
         return own();

@@ -8,23 +8,24 @@ use std::time::Duration;
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
 use wavetank_plan::quantity::show_count;
 use wavetank_plan::resolve::choose_engine;
-use wavetank_plan::{EngineChoice, ExitCode, FileTables, Holding, Serving, UserError};
+use wavetank_plan::{EngineChoice, ExitCode, FileTables, ServerCapacity, SocketLayout, UserError};
 use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
-use crate::run::{Host, Talk, engine_line, host_cannot, output};
+use crate::run::{Console, Host, engine_line, host_error, output};
 
 /// How often the main thread looks whether it was told to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Serve until SIGINT or SIGTERM; then say what was seen. Stopping a server is no failure: exit 0.
 pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
-    let host = Host::look()?;
+    let host = Host::inspect()?;
     let engine = choose_engine(args.engine, &host.facts.sockets)?;
     let both_ends = args.listen.iter().all(|address| address.ip().is_loopback());
-    let serving = Serving::new(&host.facts, engine.choice, args.threads, both_ends, args.tls.is_some());
+    let serving =
+        ServerCapacity::new(&host.facts, engine.choice, args.threads, both_ends, args.tls.is_some());
     let holding = holding(&serving, args, engine.choice, &host)?;
-    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let tls = args.tls.as_ref().map(|tls| tls_server(tls, &args.listen)).transpose()?.map(Arc::new);
     let accounts = args.accounts.as_deref().map(accounts).transpose()?.unwrap_or_default();
     let defaults = ServeOptions::default();
@@ -40,13 +41,13 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         tls: tls.clone(),
         shop: ShopOptions { database: args.database.clone(), accounts: Arc::new(accounts) },
     })?;
-    let mut talk = Talk::new(false);
-    talk.say(&engine_line(engine.choice, engine.why.as_ref()));
+    let mut talk = Console::new(false);
+    talk.info(&engine_line(engine.choice, engine.why.as_ref()));
     for note in args.connections.map(|connections| serving.notes(connections)).unwrap_or_default() {
-        talk.say(&format!("note       {note}"));
+        talk.info(&format!("note       {note}"));
     }
     if let (Some(tls), Some(words)) = (&tls, &args.tls) {
-        talk.say(&certificate_line(tls, words));
+        talk.info(&certificate_line(tls, words));
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
     let addresses: Vec<_> =
@@ -54,7 +55,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     // On stdout: whoever starts a server from a script waits for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     let fault = attend(&server, signals, &mut talk, holding.threads, host.facts.files_max);
-    talk.say(&served(&server.truth(), tls.is_some()));
+    talk.info(&served(&server.truth(), tls.is_some()));
     if let Some(fault) = fault {
         return Err(fault);
     }
@@ -66,7 +67,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
 fn attend(
     server: &Server,
     signals: Signals,
-    talk: &mut Talk,
+    talk: &mut Console,
     threads: u32,
     files_max: u64,
 ) -> Option<UserError> {
@@ -108,7 +109,7 @@ fn attend(
 fn accounts(path: &Path) -> Result<Accounts, UserError> {
     let name = format!("--accounts {}", path.display());
     let csv = std::fs::read(path).map_err(|error| {
-        let message = format!("{name}: {}", output::said(&error));
+        let message = format!("{name}: {}", output::os_error_text(&error));
         UserError::usage("bad_file", message, "the file that experiments name under `data`")
     })?;
     Accounts::read(&name, &csv)
@@ -152,7 +153,7 @@ fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserEr
     let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("bad_tls", what, hint))?;
     if let Some(path) = &tls.cert_out {
         std::fs::write(path, server.chain_pem()).map_err(|error| {
-            let message = format!("--tls-cert-out {}: {}", path.display(), output::said(&error));
+            let message = format!("--tls-cert-out {}: {}", path.display(), output::os_error_text(&error));
             UserError::usage("bad_file", message, "a file in a folder that can be written to")
         })?;
     }
@@ -185,18 +186,18 @@ fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
 
 /// Whose tables of files, and how many threads, for the connections that were asked for.
 fn holding(
-    serving: &Serving<'_>,
+    serving: &ServerCapacity<'_>,
     args: &ServeArgs,
     engine: EngineChoice,
     host: &Host,
-) -> Result<Holding, UserError> {
+) -> Result<SocketLayout, UserError> {
     if let Some(connections) = args.connections {
         return serving.holding(connections);
     }
     // A table for each thread costs nothing where sockets are in tables; a process for each is for those who
     // need it.
-    let own = host.found.own_files();
+    let own = host.found.best_file_tables();
     let tables = engine == EngineChoice::Epoll && own == FileTables::PerThread;
     let threads = args.threads.unwrap_or_else(|| u32::try_from(host.facts.cpus.len()).unwrap_or(1).max(1));
-    Ok(Holding { files: if tables { own } else { FileTables::Shared }, threads })
+    Ok(SocketLayout { files: if tables { own } else { FileTables::Shared }, threads })
 }

@@ -2,19 +2,20 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
+use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::size::{
-    ANSWER_BYTES, Closing, Demand, Exchange, LoadWords, Means, PlanBytes, SERVICE, Setting, Sizing, Wishes,
+    ANSWER_BYTES, CloseSide, HostInventory, LoadDemand, LoadOptions, PlanBytes, SERVICE, Setting,
+    SizeOptions, Sizing, TransactionProfile,
 };
 use wavetank_plan::{
     Close, EngineChoice, ExitCode, HostFacts, Plan, RunOptions, SourceRange, SourcesPlan, TargetUrl,
     UserError, resolve,
 };
-use wavetank_report::{Sized, size_doc, size_text};
+use wavetank_report::{SizingInput, size_doc, size_text};
 
-use super::columns::columns;
-use crate::cli::{FileArgs, FileFormat, Goal, SizeArgs};
-use crate::experiment::{Loaded, Rows, request_bytes};
+use super::terminal_width::terminal_width;
+use crate::cli::{FileArgs, FileFormat, LoadSource, SizeArgs};
+use crate::experiment::{DataLoading, ExperimentFile, request_bytes};
 use crate::run::output;
 
 /// Stands for a target that nobody named (RFC 5737); nothing is ever sent there.
@@ -27,18 +28,18 @@ const REQUEST_BYTES: u64 = 200;
 pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
     let SizeArgs { goal, options, mut wishes, format } = args;
     let mut asked = match &goal {
-        Some(Goal::File(file)) => match of_file(file, &options, &wishes, format)? {
+        Some(LoadSource::File(file)) => match of_file(file, &options, &wishes, format)? {
             Some(asked) => asked,
             None => return Ok(ExitCode::Usage as u8),
         },
-        Some(Goal::Url(url)) => of_url(url, true, &options, &wishes)?,
+        Some(LoadSource::Url(url)) => of_url(url, true, &options, &wishes)?,
         None => of_url(&nobody(&options), false, &options, &wishes)?,
     };
     wishes.sources = wishes.sources.or(asked.sources);
-    let means = Means::of(&wishes, asked.targets)?;
+    let means = HostInventory::from_options(&wishes, asked.targets)?;
     asked.settings.retain(|setting| !setting.value.is_empty());
-    let sizing = Sizing::of(asked.demand, &means);
-    let doc = size_doc(&Sized {
+    let sizing = Sizing::compute(asked.demand, &means);
+    let doc = size_doc(&SizingInput {
         target: &asked.target,
         version: env!("CARGO_PKG_VERSION"),
         sizing: &sizing,
@@ -46,15 +47,16 @@ pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
         settings: &asked.settings,
         notes: &asked.notes,
     });
-    let text = if format == FileFormat::Json { doc.to_json() + "\n" } else { size_text(&doc, columns()) };
+    let text =
+        if format == FileFormat::Json { doc.to_json() + "\n" } else { size_text(&doc, terminal_width()) };
     output::print(&text)?;
     Ok(ExitCode::Pass as u8)
 }
 
 /// A load, and what is known of how it was asked.
-struct Asked {
+struct SizingRequest {
     target: String,
-    demand: Demand,
+    demand: LoadDemand,
     targets: u64,
     /// Source addresses that a file names.
     sources: Option<u64>,
@@ -63,7 +65,12 @@ struct Asked {
 }
 
 /// A load in words: of one request, that of `url`.
-fn of_url(url: &TargetUrl, named: bool, options: &RunOptions, wishes: &Wishes) -> Result<Asked, UserError> {
+fn of_url(
+    url: &TargetUrl,
+    named: bool,
+    options: &RunOptions,
+    wishes: &SizeOptions,
+) -> Result<SizingRequest, UserError> {
     if wishes.request_bytes.is_some() {
         let of_request = [
             ("-X", options.method.is_some()),
@@ -87,8 +94,8 @@ fn of_url(url: &TargetUrl, named: bool, options: &RunOptions, wishes: &Wishes) -
         ..RunOptions::default()
     };
     let address = SocketAddr::new(NOBODY.into(), url.port);
-    let plan = resolve(&alone, url, &[address], &HostFacts::plain(1))?.plan;
-    let words = LoadWords {
+    let plan = resolve(&alone, url, &[address], &HostFacts::for_tests(1))?.plan;
+    let words = LoadOptions {
         rate: options.rate,
         connections: options.connections,
         hold: wishes.hold,
@@ -102,22 +109,22 @@ fn of_url(url: &TargetUrl, named: bool, options: &RunOptions, wishes: &Wishes) -
         return Err(UserError::usage("conflict", "--open-rate means nothing without -c", hint));
     }
     let bytes = request_bytes(&plan).first().and_then(|steps| *steps.first()?).unwrap_or(REQUEST_BYTES);
-    let exchange = Exchange {
+    let exchange = TransactionProfile {
         service: wishes.service.unwrap_or(SERVICE),
         service_given: wishes.service.is_some(),
         request_bytes: wishes.request_bytes.unwrap_or(bytes),
         answer_bytes: wishes.answer_bytes.unwrap_or(ANSWER_BYTES),
         tls: plan.tls.is_some(),
         closing: match options.close {
-            Some(Close::Rst) => Closing::Reset,
-            _ if options.no_keepalive => Closing::Server,
-            _ => Closing::Client,
+            Some(Close::Rst) => CloseSide::Reset,
+            _ if options.no_keepalive => CloseSide::Server,
+            _ => CloseSide::Client,
         },
     };
-    let demand = Demand::of_words(&words, exchange)?;
+    let demand = LoadDemand::from_options(&words, exchange)?;
     let settings = settings(&demand.exchange, wishes, "a GET of run's own");
     let target = if named { url.url() } else { String::new() };
-    Ok(Asked { target, demand, targets: 1, sources: None, settings, notes: Vec::new() })
+    Ok(SizingRequest { target, demand, targets: 1, sources: None, settings, notes: Vec::new() })
 }
 
 /// What stands for a URL where none is named.
@@ -130,21 +137,21 @@ fn nobody(options: &RunOptions) -> TargetUrl {
 fn of_file(
     args: &FileArgs,
     options: &RunOptions,
-    wishes: &Wishes,
+    wishes: &SizeOptions,
     format: FileFormat,
-) -> Result<Option<Asked>, UserError> {
+) -> Result<Option<SizingRequest>, UserError> {
     if wishes.hold.is_some() {
         let hint = "the file's phases say how long connections are kept";
         return Err(UserError::usage("conflict", "--hold means nothing beside a file", hint));
     }
-    let mut loaded = Loaded::read(args, options, Rows::Later)?;
+    let mut loaded = ExperimentFile::read(args, options, DataLoading::Later)?;
     let Some(experiment) = loaded.experiment.take() else {
-        loaded.tell_errors(format)?;
+        loaded.print_errors(format)?;
         return Ok(None);
     };
-    let lowering = Lowering {
+    let lowering = LowerContext {
         // What this host has is no matter.
-        host: &HostFacts::plain(1),
+        host: &HostFacts::for_tests(1),
         tables: &loaded.tables,
         addresses: &|url| Ok(vec![SocketAddr::new(NOBODY.into(), url.port)]),
         file: &|name| loaded.file(name),
@@ -153,13 +160,14 @@ fn of_file(
         threads: None,
         engine: EngineChoice::Auto,
     };
-    let Lowered { plan, .. } = lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    let LoweredPlan { plan, .. } =
+        lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
     let bytes = PlanBytes {
         each: &request_bytes(&plan),
         otherwise: REQUEST_BYTES,
         answer: wishes.answer_bytes.unwrap_or(ANSWER_BYTES),
     };
-    let demand = Demand::of_plan(&plan, &bytes, wishes)?;
+    let demand = LoadDemand::from_plan(&plan, &bytes, wishes)?;
     // Where stderr is gone, the answer on stdout is what counts.
     if format == FileFormat::Text {
         let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
@@ -167,7 +175,7 @@ fn of_file(
     let settings = settings(&demand.exchange, wishes, "those of the file, on average");
     let targets = targets(&plan);
     let (sources, notes) = sources(&experiment);
-    Ok(Some(Asked { target: loaded.name.clone(), demand, targets, sources, settings, notes }))
+    Ok(Some(SizingRequest { target: loaded.name.clone(), demand, targets, sources, settings, notes }))
 }
 
 /// How many source addresses the file names, and what to say where that depends on hosts.
@@ -196,7 +204,7 @@ fn targets(plan: &Plan) -> u64 {
 }
 
 /// What is exchanged, and where that comes from.
-fn settings(exchange: &Exchange, wishes: &Wishes, request: &str) -> Vec<Setting> {
+fn settings(exchange: &TransactionProfile, wishes: &SizeOptions, request: &str) -> Vec<Setting> {
     let one = |name, value: String, given, why: &str| Setting { name, value, given, why: why.to_owned() };
     vec![
         one("service", exchange.service.to_string(), exchange.service_given, "taken for granted"),

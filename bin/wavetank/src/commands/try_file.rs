@@ -4,29 +4,29 @@ use std::cell::RefCell;
 use std::io::Write as _;
 
 use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{Alone, AloneLimits, Early, Happened, Means, Walked};
-use wavetank_experiment::{Experiment, Lowered, Lowering, Value, lower};
+use wavetank_engine::{EarlyEnd, LoadConfig, SingleUser, SingleUserLimits, TraceEvent, WalkResult};
+use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Value, lower};
 use wavetank_journey::Journeys;
-use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, SecretText, UserError, did_you_mean};
+use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, Secret, UserError, did_you_mean};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
 
-use super::run::{own_addresses, try_sources};
+use super::run::{check_sources_bindable, local_source_addresses};
 use super::run_file::{all_tables, sources};
 use crate::cli::{FileFormat, TryArgs};
-use crate::experiment::{Loaded, Names, Rows, with_whole_names};
-use crate::run::{Host, host_cannot, output, tls_client};
-use crate::tried::{Secrets, Story, event_text, walk_title};
+use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
+use crate::run::{Host, host_error, output, tls_client};
+use crate::trace::{SecretScrubber, TraceRecorder, event_text, walk_title};
 
 /// Everything that can be found wrong is found before anything is sent. Exit 0 if all was as wanted, else 1.
 pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
-    let options = with_whole_names(args.options);
-    let mut loaded = Loaded::read(&args.file, &options, Rows::One)?;
-    let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.file.format) };
-    let host = Host::look()?;
-    let names = Names::new(&experiment);
+    let options = with_absolute_paths(args.options);
+    let mut loaded = ExperimentFile::read(&args.file, &options, DataLoading::One)?;
+    let Some(experiment) = loaded.experiment.take() else { return loaded.print_errors(args.file.format) };
+    let host = Host::inspect()?;
+    let names = TargetAddresses::new(&experiment);
     let tables = std::mem::take(&mut loaded.tables);
-    let given: RefCell<Vec<SecretText>> = RefCell::default();
-    let lowering = Lowering {
+    let given: RefCell<Vec<Secret>> = RefCell::default();
+    let lowering = LowerContext {
         host: &host.facts,
         tables: &tables,
         addresses: &|url| names.addresses(url),
@@ -36,17 +36,18 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
             given.borrow_mut().extend(secret.clone());
             secret
         },
-        sources: sources(&experiment, &options, false, &names, &own_addresses)?,
+        sources: sources(&experiment, &options, false, &names, &local_source_addresses)?,
         threads: Some(1),
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
     // What this host lacks for the load is no matter to one user.
-    let Lowered { plan, .. } = lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    let LoweredPlan { plan, .. } =
+        lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
     let wanted = wanted(&plan, &args.scenarios)?;
     names.admit(&Guard::new(options.allow_target), &plan, &args.command)?;
-    try_sources(&plan)?;
+    check_sources_bindable(&plan)?;
     let tls = tls_client(&plan)?;
-    let means = Means {
+    let means = LoadConfig {
         cpus: Vec::new(),
         ports: host.source_ports(),
         places: Vec::new(),
@@ -54,18 +55,18 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
         tls,
         journeys: Journeys::new(&plan, all_tables(&experiment, tables)?)?,
     };
-    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let cancelled = || signals.received() > 0;
-    let alone = Alone::new(&plan, &means, Clock::starting_now(), &cancelled)?;
+    let alone = SingleUser::new(&plan, &means, Clock::starting_now(), &cancelled)?;
     if !loaded.diagnostics.is_empty() && args.file.format == FileFormat::Text {
         // Where stderr is gone, what is shown on stdout is what counts.
         let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
     }
-    let mut attempt = Attempt {
+    let mut attempt = TryRun {
         plan: &plan,
-        alone: alone.within(AloneLimits { sleeps: args.think, requests_max: args.requests }),
+        alone: alone.within(SingleUserLimits { sleeps: args.think, requests_max: args.requests }),
         secrets: secrets(&experiment, &given.into_inner()),
-        shown: Shown { format: args.file.format, walks: Vec::new(), unprinted: None },
+        shown: TryOutput { format: args.file.format, walks: Vec::new(), unprinted: None },
         counts: vec![0; plan.shared.counts.len()],
         ended: None,
     };
@@ -96,15 +97,15 @@ fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<u16>, UserError> {
 }
 
 /// What must not be shown: every secret that a template holds, and what the file wants hidden.
-fn secrets(experiment: &Experiment, given: &[SecretText]) -> Secrets {
-    let mut secrets = Secrets::of_names(&experiment.redact);
+fn secrets(experiment: &Experiment, given: &[Secret]) -> SecretScrubber {
+    let mut secrets = SecretScrubber::from_names(&experiment.redact);
     for secret in given {
-        secrets.learn(secret.reveal());
+        secrets.add(secret.reveal());
     }
     for var in experiment.vars.iter().filter(|var| secrets.is_name(&var.name)).collect::<Vec<_>>() {
         match &var.value {
-            Value::Text(text) => text.as_fixed().iter().for_each(|text| secrets.learn(text)),
-            Value::Number(digits) => secrets.learn(digits),
+            Value::Text(text) => text.as_fixed().iter().for_each(|text| secrets.add(text)),
+            Value::Number(digits) => secrets.add(digits),
             _ => {}
         }
     }
@@ -112,34 +113,34 @@ fn secrets(experiment: &Experiment, given: &[SecretText]) -> Secrets {
 }
 
 /// One user's way through everything that is wanted.
-struct Attempt<'a> {
+struct TryRun<'a> {
     plan: &'a Plan,
-    alone: Alone<'a>,
-    secrets: Secrets,
-    shown: Shown,
+    alone: SingleUser<'a>,
+    secrets: SecretScrubber,
+    shown: TryOutput,
     /// By their places in the plan.
     counts: Vec<u64>,
     /// What ended it all.
-    ended: Option<Early>,
+    ended: Option<EarlyEnd>,
 }
 
 /// What is shown, at once or in the end.
-struct Shown {
+struct TryOutput {
     format: FileFormat,
     walks: Vec<TryWalk>,
     /// Stdout took it no more.
     unprinted: Option<UserError>,
 }
 
-impl Attempt<'_> {
+impl TryRun<'_> {
     fn all(&mut self, wanted: &[u16]) {
         let plan = self.plan;
         let mut given = Vec::new();
         if let Some(scenario) = &plan.around.before {
             let walked = self.walk(("before", scenario), |alone, watch| alone.before(watch));
             // A run would send no load.
-            if walked.failed > 0 || walked.early.is_some_and(|early| early != Early::Session) {
-                self.ended = Some(walked.early.unwrap_or(Early::Failure));
+            if walked.failed > 0 || walked.early.is_some_and(|early| early != EarlyEnd::Session) {
+                self.ended = Some(walked.early.unwrap_or(EarlyEnd::Failure));
                 return;
             }
             given = walked.variables;
@@ -148,13 +149,13 @@ impl Attempt<'_> {
             let scenario = &plan.scenarios[usize::from(place)];
             let walked =
                 self.walk(("scenario", scenario), |alone, watch| alone.scenario(place, &given, watch));
-            if matches!(walked.early, Some(Early::Run | Early::Cancelled)) {
+            if matches!(walked.early, Some(EarlyEnd::Run | EarlyEnd::Cancelled)) {
                 self.ended = walked.early;
                 break;
             }
         }
         if let Some(scenario) = &plan.around.after
-            && self.ended != Some(Early::Cancelled)
+            && self.ended != Some(EarlyEnd::Cancelled)
         {
             let counts = self.counts.clone();
             self.walk(("after", scenario), |alone, watch| alone.after(&given, &counts, watch));
@@ -164,13 +165,13 @@ impl Attempt<'_> {
     fn walk(
         &mut self,
         (part, scenario): (&str, &Scenario),
-        go: impl FnOnce(&mut Alone<'_>, &mut dyn FnMut(Happened<'_>)) -> Walked,
-    ) -> Walked {
+        go: impl FnOnce(&mut SingleUser<'_>, &mut dyn FnMut(TraceEvent<'_>)) -> WalkResult,
+    ) -> WalkResult {
         let shown = &mut self.shown;
         shown.begin(part, &scenario.name);
         let mut tell = |event: TryEvent| shown.event(event);
-        let mut story = Story::new(scenario, &mut self.secrets, &mut tell);
-        let walked = go(&mut self.alone, &mut |happened| story.take(happened));
+        let mut story = TraceRecorder::new(scenario, &mut self.secrets, &mut tell);
+        let walked = go(&mut self.alone, &mut |happened| story.record(happened));
         self.shown.end(&walked);
         for (sum, count) in self.counts.iter_mut().zip(&walked.counts) {
             *sum += count;
@@ -179,7 +180,7 @@ impl Attempt<'_> {
     }
 
     fn conclude(self, cancelled: bool) -> Result<u8, UserError> {
-        let Shown { format, walks, unprinted } = self.shown;
+        let TryOutput { format, walks, unprinted } = self.shown;
         let failed = walks.iter().any(|walk| walk.failed > 0);
         let exit = match (cancelled, failed) {
             (true, _) => ExitCode::Signal,
@@ -187,9 +188,9 @@ impl Attempt<'_> {
             (false, false) => ExitCode::Pass,
         };
         let notes = self.ended.map(|early| match early {
-            Early::Cancelled => "interrupted: the rest is not tried",
-            Early::Run => "the run would end here: the other scenarios are not tried",
-            Early::Failure | Early::Session => {
+            EarlyEnd::Cancelled => "interrupted: the rest is not tried",
+            EarlyEnd::Run => "the run would end here: the other scenarios are not tried",
+            EarlyEnd::Failure | EarlyEnd::Session => {
                 "before failed: a run would send no load, and the rest is not tried"
             }
         });
@@ -216,7 +217,7 @@ impl Attempt<'_> {
     }
 }
 
-impl Shown {
+impl TryOutput {
     fn begin(&mut self, part: &str, name: &str) {
         let name = if part == "scenario" { name } else { "" };
         self.walks.push(TryWalk { part: part.to_owned(), name: name.to_owned(), ..TryWalk::default() });
@@ -235,7 +236,7 @@ impl Shown {
         }
     }
 
-    fn end(&mut self, walked: &Walked) {
+    fn end(&mut self, walked: &WalkResult) {
         if let Some(walk) = self.walks.last_mut() {
             (walk.sent, walk.done, walk.failed) = (walked.sent, walked.done, walked.failed);
         }

@@ -1,13 +1,13 @@
 //! Experiment files as the commands use them: read with all they name, and what is wrong with them told.
 
-mod loaded;
-#[cfg(target_os = "linux")]
-mod names;
+mod diagnostics_output;
+mod experiment_file;
 mod request_bytes;
-mod told;
-
-pub(crate) use loaded::{Loaded, Rows, with_whole_names};
 #[cfg(target_os = "linux")]
-pub(crate) use names::Names;
+mod target_addresses;
+
+pub(crate) use diagnostics_output::{errors_json, remarks_json};
+pub(crate) use experiment_file::{DataLoading, ExperimentFile, with_absolute_paths};
 pub(crate) use request_bytes::request_bytes;
-pub(crate) use told::{errors_json, remarks_json};
+#[cfg(target_os = "linux")]
+pub(crate) use target_addresses::TargetAddresses;

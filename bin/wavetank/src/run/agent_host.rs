@@ -7,29 +7,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Errno, StartFault};
-use wavetank_engine::{Change, Collector, Command, EndOfRun, LoadThreads, Means, Merged, Message};
+use wavetank_engine::{Change, Collector, Command, EndOfRun, HostInterval, LoadConfig, LoadThreads, Message};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, Nanos, Plan};
 use wavetank_record::ConnectionMemory;
 
-use super::memory::Growth;
-use super::renewing::{NameNews, Renewing};
+use super::dns_refresh::{DnsRefresher, DnsUpdate};
+use super::memory_growth::MemoryGrowth;
 
 /// How far ahead an instant is chosen that all load threads are to meet.
 const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
 
 /// What the one who runs the agent must know.
-pub(crate) enum Happening {
+pub(crate) enum AgentEvent {
     /// An interval of all threads is complete.
-    Interval(Box<Merged>),
+    Interval(Box<HostInterval>),
     /// Connections that are to be there before the load are open; what they take of this process's memory.
     Opened(Option<ConnectionMemory>),
     /// Nothing is under way any more; the last request was resolved at that instant of the run's clock.
     Drained(Nanos),
     /// What became of names that are looked up again.
-    Names(Vec<NameNews>),
+    Names(Vec<DnsUpdate>),
     /// A journey wants the run to end.
     EndRun(EndOfRun),
     /// The drain's bound was reached with requests under way.
@@ -45,13 +45,13 @@ pub(crate) struct AgentHost {
     plan: Arc<Plan>,
     /// The process's clock, on which the fleet agrees.
     clock: Clock,
-    means: Means,
+    means: LoadConfig,
     load: Option<Load>,
     /// Number of the next interval.
     seq: u64,
-    happenings: Vec<Happening>,
+    happenings: Vec<AgentEvent>,
     /// Names that are looked up again, if any are.
-    renewing: Option<Renewing>,
+    renewing: Option<DnsRefresher>,
 }
 
 /// The load threads and what is known of them.
@@ -63,41 +63,41 @@ struct Load {
     ready: usize,
     /// Connections that were open when their threads were ready.
     opened: u64,
-    growth: Growth,
+    growth: MemoryGrowth,
     drained: usize,
     resolved_last: Nanos,
     finishing: bool,
 }
 
 impl AgentHost {
-    pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, means: Means) -> Self {
+    pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, means: LoadConfig) -> Self {
         let (agent, happenings) = (Agent::new(), Vec::new());
         Self { agent, link, plan, clock, means, load: None, seq: 0, happenings, renewing: None }
     }
 
     /// Names are looked up again from now on.
-    pub(crate) fn renew(&mut self, renewing: Option<Renewing>) {
+    pub(crate) fn renew(&mut self, renewing: Option<DnsRefresher>) {
         self.renewing = renewing;
     }
 
     /// What is to be told of them at the end; no more answers are awaited.
-    pub(crate) fn names_at_end(&mut self) -> Vec<NameNews> {
-        self.renewing.take().map(Renewing::end).unwrap_or_default()
+    pub(crate) fn finish_dns_refresh(&mut self) -> Vec<DnsUpdate> {
+        self.renewing.take().map(DnsRefresher::end).unwrap_or_default()
     }
 
     /// New addresses go to the load threads, what is new of names to who runs the agent.
     fn hear_of_names(&mut self) {
-        let Some((ways, news)) = self.renewing.as_mut().and_then(Renewing::poll) else { return };
+        let Some((ways, news)) = self.renewing.as_mut().and_then(DnsRefresher::poll) else { return };
         if let Some(ways) = ways {
-            self.tell(Command::Lead(ways));
+            self.tell(Command::UpdateAddresses(ways));
         }
         if !news.is_empty() {
-            self.happenings.push(Happening::Names(news));
+            self.happenings.push(AgentEvent::Names(news));
         }
     }
 
     /// Hear the controller and the load threads, waiting at most `wait` for the latter; then act.
-    pub(crate) fn turn(&mut self, wait: Duration) -> Vec<Happening> {
+    pub(crate) fn turn(&mut self, wait: Duration) -> Vec<AgentEvent> {
         // With load threads their messages are waited for, without them the controller's.
         let mut link_wait = if self.load.is_none() { wait } else { Duration::ZERO };
         while let Ok(Some(message)) = self.link.receive(link_wait) {
@@ -125,7 +125,7 @@ impl AgentHost {
                 AgentAction::StartAt(zero) => {
                     if let Some(load) = &mut self.load {
                         load.zero = Some(zero);
-                        load.threads.tell(Command::Start(zero));
+                        load.threads.broadcast(Command::Start(zero));
                     }
                 }
                 AgentAction::Change { at, change } => self.tell(Command::Change(
@@ -141,11 +141,11 @@ impl AgentHost {
         }
     }
 
-    fn prepare(&mut self, share: Share) {
+    fn prepare(&mut self, share: Partition) {
         match LoadThreads::prepare(&self.plan, share, self.clock, &self.means) {
             Ok(threads) => {
                 // What threads take for themselves is there; the first few connections may be, too.
-                let growth = Growth::begin();
+                let growth = MemoryGrowth::begin();
                 self.load = Some(Load {
                     collector: Collector::new(threads.len() as u16),
                     threads,
@@ -178,7 +178,7 @@ impl AgentHost {
                 load.ready += 1;
                 load.opened += opened;
                 if load.ready == load.threads.len() {
-                    self.happenings.push(Happening::Opened(load.growth.end(load.opened)));
+                    self.happenings.push(AgentEvent::Opened(load.growth.end(load.opened)));
                     self.agent.handle_prepared(Ok(()), now);
                 }
             }
@@ -187,16 +187,16 @@ impl AgentHost {
                 load.drained += 1;
                 load.resolved_last = load.resolved_last.max(at);
                 if load.drained == load.threads.len() {
-                    self.happenings.push(Happening::Drained(load.resolved_last));
+                    self.happenings.push(AgentEvent::Drained(load.resolved_last));
                     self.agent.handle_draining(now);
                     self.finish();
                 }
             }
-            Message::EndRun(wish) => self.happenings.push(Happening::EndRun(wish)),
+            Message::EndRun(wish) => self.happenings.push(AgentEvent::EndRun(wish)),
             Message::Finished(thread) => load.collector.thread_ended(thread),
             Message::Failed(thread, why) => {
                 load.collector.thread_lost(thread);
-                self.happenings.push(Happening::ThreadFailed(thread, why));
+                self.happenings.push(AgentEvent::ThreadFailed(thread, why));
                 self.finish();
             }
         }
@@ -208,7 +208,7 @@ impl AgentHost {
         let Some(load) = &mut self.load else { return };
         let now = self.clock.now();
         while let Some(merged) = load.collector.poll() {
-            self.happenings.push(Happening::Interval(Box::new(merged)));
+            self.happenings.push(AgentEvent::Interval(Box::new(merged)));
             self.agent.handle_sealed(self.seq, now);
             self.seq += 1;
         }
@@ -232,7 +232,7 @@ impl AgentHost {
             self.agent.handle_draining(now);
         }
         if now >= zero.after(end).after(self.plan.drain) {
-            self.happenings.push(Happening::DrainOver);
+            self.happenings.push(AgentEvent::DrainOver);
             self.finish();
         }
     }
@@ -244,13 +244,13 @@ impl AgentHost {
 
     fn drain(&self) {
         if let Some(Load { zero: Some(zero), threads, .. }) = &self.load {
-            threads.tell(Command::Drain(self.soon(*zero)));
+            threads.broadcast(Command::Drain(self.soon(*zero)));
         }
     }
 
     fn tell(&self, command: Command) {
         if let Some(load) = &self.load {
-            load.threads.tell(command);
+            load.threads.broadcast(command);
         }
     }
 
@@ -263,7 +263,7 @@ impl AgentHost {
             return self.agent.handle_finished(self.clock.now());
         };
         if !std::mem::replace(&mut load.finishing, true) {
-            load.threads.tell(Command::Finish(at));
+            load.threads.broadcast(Command::Finish(at));
         }
     }
 }

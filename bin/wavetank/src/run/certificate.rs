@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_record::Wall;
+use wavetank_record::WallTime;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 use x509_cert::ext::pkix::SubjectAltName;
@@ -84,7 +84,7 @@ fn days(seconds: i64) -> String {
 /// `2026-11-21`.
 fn day(seconds: i64) -> String {
     // Certificates from before 1970 are not worth more.
-    let wall = Wall(seconds.max(0).unsigned_abs().saturating_mul(NS_PER_S.unsigned_abs())).rfc3339();
+    let wall = WallTime(seconds.max(0).unsigned_abs().saturating_mul(NS_PER_S.unsigned_abs())).rfc3339();
     wall.split('T').next().unwrap_or_default().to_owned()
 }
 

@@ -3,22 +3,23 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_diagnose::{Circumstances, Ending};
+use wavetank_diagnose::{RunContext, RunEnd};
 use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
-use wavetank_engine::Means;
+use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
-use wavetank_journey::rows::Table;
+use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
-use wavetank_observe::{CpuTimes, HostWatch, ProcessUsage, process_usage};
-use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
-use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
+use wavetank_observe::{CpuTimes, HostSampler, ProcessUsage, process_usage};
+use wavetank_plan::{Guard, HostFacts, Plan, Unsupported, UserError};
+use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
-use super::hands::Hands;
+use super::event_runner::ExecutorFactory;
 use super::server_counts::ServerCounts;
-use super::service_logs::keep_service_logs;
+use super::service_logs::archive_service_logs;
 use super::{
-    Bounds, Carrying, Conducted, Host, LabRun, LabServer, Looking, Probed, Talk, Told, carry, judge, probe,
+    Console, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, ProbeResult, RunFacts,
+    SamplingConfig, build_record, probe, run_load,
 };
 
 /// What to execute, and around what.
@@ -28,7 +29,7 @@ pub(crate) struct Execution<'a> {
     pub(crate) load: LoadDoc,
     pub(crate) host: &'a Host,
     /// Why the engine is not the best one there is, if nobody asked for that.
-    pub(crate) engine_why: Option<Missing>,
+    pub(crate) engine_why: Option<Unsupported>,
     /// The command as typed, without secrets.
     pub(crate) command: &'a str,
     /// Where to keep the archive, if anywhere.
@@ -52,7 +53,7 @@ pub(crate) struct Execution<'a> {
 }
 
 /// A finished run.
-pub(crate) struct Executed {
+pub(crate) struct FinishedRun {
     pub(crate) record: RunRecord,
     /// Requests that were answered, failed or were dropped in the time that its rates are of.
     pub(crate) resolved: u64,
@@ -61,24 +62,25 @@ pub(crate) struct Executed {
 }
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
-pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
+pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
     let knee_sought = execution.knee_sought;
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
-    let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.hand());
-    let hands = hand.as_ref().map(|hand| hand as Hands<'_>);
-    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
+    let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
+    let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
-    let probed = wants_probe.map_or_else(Probed::none, |one| probe(&one, clock, host, tls.clone(), signals));
+    let probed =
+        wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.clone(), signals));
     if let Some(cure) = &probed.cure {
-        talk.say(&format!("note       {cure}"));
+        talk.info(&format!("note       {cure}"));
     }
     let yaml = PlanDoc::new(&plan).to_yaml();
     let before = Before { usage: process_usage(), cpu_times: CpuTimes::read() };
-    let started = Wall((wall_at_zero + clock.now().0).unsigned_abs());
+    let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
     let mut environment = EnvironmentDoc {
         id: new_id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -88,20 +90,20 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         rehearsal,
         probe: probed.doc,
         engine: engine_name(plan.engine).to_owned(),
-        engine_why: engine_why.map(|Missing { cause, cure }| format!("{cause}: {cure}")),
+        engine_why: engine_why.map(|Unsupported { cause, cure }| format!("{cause}: {cure}")),
         host: HostDoc::from(&host.facts),
         lab: host.lab.as_ref().map(LabRun::doc),
     };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
-    let nothing = |ending, archive| (Conducted::nothing(&plan, ending, archive), Bounds::default());
+    let nothing = |ending, archive| (LoadResult::nothing(&plan, ending, archive), HookResults::default());
     let (conducted, bounds) = if signals.received() > 0 {
-        nothing(Ending::Signal, archive)
+        nothing(RunEnd::Signal, archive)
     } else if let Some(failure) = probed.failure {
-        let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
+        let ending = RunEnd::ProbeFailed { class: failure.class, message: failure.detail };
         nothing(ending, archive)
     } else {
-        let means = Means {
+        let means = LoadConfig {
             cpus: host.facts.cpus.clone(),
             ports: host.source_ports(),
             places: host.places(),
@@ -110,15 +112,17 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             journeys: Journeys::new(&plan, tables)?,
         };
         let (hosts, servers) = watched(host, &plan);
-        let truth = Looking { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
-        let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
-        carry(&way, means, archive, talk)?
+        let truth =
+            SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
+        let way =
+            LoadContext { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
+        run_load(&way, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
-        environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
+        environment.started_at = WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
     let servers = ServersCounted::new(host.lab.as_ref(), counted, probes.then_some(&probed.setup));
-    let around = Around {
+    let around = ExecutionContext {
         servers,
         plan: &plan,
         hash,
@@ -133,7 +137,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
 }
 
 /// The hosts of a lab that are to be looked at, and its servers that tell their own counts; `None` outside of a lab.
-fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostWatch)>, Option<Vec<LabServer>>) {
+fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<LabServer>>) {
     let Some(lab) = &host.lab else { return (Vec::new(), None) };
     (lab.watches(), Some(lab.servers(plan)))
 }
@@ -166,12 +170,12 @@ impl<'a> ServersCounted<'a> {
 
     /// Puts into `record` what they have counted since, beside what it tells itself, and what cannot be told of them; nothing
     /// where they do not tell, which is said.
-    fn add_to(self, plan: &Plan, record: &mut RunRecord, talk: &mut Talk) {
+    fn add_to(self, plan: &Plan, record: &mut RunRecord, talk: &mut Console) {
         let Some((lab, before)) = self.lab.zip(self.before) else { return };
         match before.and_then(|before| Ok((before, lab.counts()?))) {
             Ok((before, now)) => {
                 record.servers = now.since(&before, (lab.lab(), plan), record, self.probe);
-                record.notes.extend(now.unknown_since(&before));
+                record.notes.extend(now.uncountable_since(&before));
             }
             Err(error) => {
                 talk.warn(&format!(
@@ -183,7 +187,7 @@ impl<'a> ServersCounted<'a> {
     }
 }
 
-struct Around<'a> {
+struct ExecutionContext<'a> {
     servers: ServersCounted<'a>,
     plan: &'a Plan,
     hash: String,
@@ -192,16 +196,16 @@ struct Around<'a> {
     before: Before,
     repeatable: bool,
     knee_sought: bool,
-    bounds: Bounds,
+    bounds: HookResults,
 }
 
 fn conclude(
-    conducted: Conducted,
-    around: Around<'_>,
+    conducted: LoadResult,
+    around: ExecutionContext<'_>,
     (setup, cure): (Setup, Option<String>),
-    talk: &mut Talk,
-) -> Executed {
-    let Conducted {
+    talk: &mut Console,
+) -> FinishedRun {
+    let LoadResult {
         mut ledger, ending, events, samples, archive, mut lost, accounting, faults, memory, ..
     } = conducted;
     // What clients saw of a lab that is gone says nothing about its servers.
@@ -220,7 +224,7 @@ fn conclude(
     let before = &around.before;
     let steal =
         before.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then));
-    let circumstances = Circumstances {
+    let circumstances = RunContext {
         same_host: same_host(around.plan, around.host),
         cpus: around.host.cpus.len() as u32,
         steal,
@@ -231,9 +235,9 @@ fn conclude(
         rehearsal: around.environment.rehearsal.is_some(),
         before: around.bounds.before.clone(),
         after: around.bounds.after.clone(),
-        ..Circumstances::default()
+        ..RunContext::default()
     };
-    let mut record = judge(Told {
+    let mut record = build_record(RunFacts {
         plan: around.plan,
         plan_hash: &around.hash,
         environment: around.environment,
@@ -258,12 +262,12 @@ fn conclude(
     }
     let folder = archive.and_then(|mut archive| {
         if let Some(lab) = lab {
-            keep_service_logs(&lab.service_logs(), around.plan, &mut archive, talk);
+            archive_service_logs(&lab.service_logs(), around.plan, &mut archive, talk);
         }
         let finished = archive.finish(&record);
         finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });
-    Executed { record, resolved, archive: folder }
+    FinishedRun { record, resolved, archive: folder }
 }
 
 /// The archive, if one is wanted and the disk allows; otherwise that is told and the run goes on without.
@@ -272,8 +276,8 @@ fn archive(
     name: &str,
     plan_yaml: &str,
     environment: &EnvironmentDoc,
-    started: Wall,
-    talk: &mut Talk,
+    started: WallTime,
+    talk: &mut Console,
 ) -> Option<ArchiveWriter> {
     let meta = RunMeta {
         name: name.to_owned(),
@@ -294,7 +298,7 @@ fn archive(
 }
 
 /// The kernel refused what every run needs.
-pub(crate) fn host_cannot(what: &str, errno: Errno) -> UserError {
+pub(crate) fn host_error(what: &str, errno: Errno) -> UserError {
     UserError::refused(
         "host_cannot",
         format!("this host did not let wavetank {what}: {errno}"),
@@ -312,5 +316,5 @@ fn same_host(plan: &Plan, host: &HostFacts) -> bool {
         let ip = address.ip().to_canonical();
         ip.is_loopback() || host.addresses.contains(&ip)
     };
-    plan.targets.iter().flat_map(|target| plan.way_to(target)).any(local)
+    plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).any(local)
 }

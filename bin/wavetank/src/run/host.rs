@@ -1,8 +1,8 @@
 //! [`Host`]: what is known of this host before anything is planned.
 
-use wavetank_driver::{Feature, Features, Found, WallClock};
-use wavetank_engine::{Place, SourcePorts};
-use wavetank_plan::{HostFacts, SocketFacts, UserError};
+use wavetank_driver::{Feature, Features, KernelSupport, WallClock};
+use wavetank_engine::{LoadNamespace, SourcePorts};
+use wavetank_plan::{HostFacts, SocketSupport, UserError};
 
 use super::LabRun;
 
@@ -12,7 +12,7 @@ const MASK: &str = "WAVETANK_MASK";
 /// Facts for resolving, and what of the kernel may be used.
 pub(crate) struct Host {
     pub(crate) facts: HostFacts,
-    pub(crate) found: Found,
+    pub(crate) found: KernelSupport,
     /// The lab whose hosts send the load, if they do.
     pub(crate) lab: Option<LabRun>,
 }
@@ -20,20 +20,20 @@ pub(crate) struct Host {
 impl Host {
     /// Look around now, having raised the limit of open files as far as it goes. Fails on words in the mask that
     /// mean nothing.
-    pub(crate) fn look() -> Result<Self, UserError> {
-        Self::look_from(None)
+    pub(crate) fn inspect() -> Result<Self, UserError> {
+        Self::inspect_lab(None)
     }
 
     /// The same of the hosts of a lab together, if there is one.
-    pub(crate) fn look_from(lab: Option<LabRun>) -> Result<Self, UserError> {
+    pub(crate) fn inspect_lab(lab: Option<LabRun>) -> Result<Self, UserError> {
         let wanted = wanted(&std::env::var(MASK).unwrap_or_default())?;
         // Where the kernel says no, the plan is made for the limit there is.
         let _ = wavetank_observe::raise_file_limit();
         let found = Features::probe(wanted);
         let facts = wavetank_observe::host_facts();
-        let sockets = SocketFacts {
+        let sockets = SocketSupport {
             uring: found.missing(Feature::Uring).map_or(Ok(()), |missing| Err(missing.clone())),
-            own_files: found.own_files(),
+            own_files: found.best_file_tables(),
             ..facts.sockets
         };
         let facts = HostFacts { sockets, ..facts };
@@ -53,13 +53,13 @@ impl Host {
     }
 
     /// Where load threads are to be: nowhere else than this process, outside of a lab.
-    pub(crate) fn places(&self) -> Vec<Place> {
+    pub(crate) fn places(&self) -> Vec<LoadNamespace> {
         self.lab.as_ref().map(LabRun::places).unwrap_or_default()
     }
 }
 
 fn wanted(mask: &str) -> Result<Features, UserError> {
-    Features::masked(mask).map_err(|word| {
+    Features::from_mask(mask).map_err(|word| {
         let known: Vec<_> = Feature::ALL.iter().map(|(_, word)| *word).collect();
         UserError::usage(
             "bad_mask",

@@ -7,7 +7,7 @@ use wavetank_record::HostLine;
 use wavetank_report::HostRows;
 use wavetank_store::OpenedRun;
 
-use super::outcome::Unwritten;
+use super::result_writer::WriteError;
 
 /// The name of the host that the run's clock is of, as its file in the archive has it.
 const LOCAL: &str = "local";
@@ -16,24 +16,24 @@ const LOCAL: &str = "local";
 ///
 /// # Errors
 /// A run that looked at no host, or of whose looks none can be read.
-pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Unwritten> {
+pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), WriteError> {
     let mut table = Table { to: Some(to), rows: None, full: None };
-    let damaged = opened.read_hosts(|line| table.add(LOCAL, &line)).map_err(Unwritten::Unmade)?
-        + opened.read_others(|name, line| table.add(name, &line)).map_err(Unwritten::Unmade)?;
+    let damaged = opened.read_hosts(|line| table.add(LOCAL, &line)).map_err(WriteError::Unmade)?
+        + opened.read_others(|name, line| table.add(name, &line)).map_err(WriteError::Unmade)?;
     if let Some(error) = table.full {
-        return Err(Unwritten::Io(error));
+        return Err(WriteError::Io(error));
     }
     let Some(rows) = table.rows else {
         if damaged > 0 {
-            return Err(Unwritten::Unmade(UserError::usage(
+            return Err(WriteError::Unmade(UserError::usage(
                 "archive_damaged",
-                format!("none of the {damaged} lines in `{}/hosts` can be read", opened.shown()),
+                format!("none of the {damaged} lines in `{}/hosts` can be read", opened.display_path()),
                 "they are damaged, or of a later version of wavetank; the other formats tell the rest of the run",
             )));
         }
-        return Err(Unwritten::Unmade(UserError::usage(
+        return Err(WriteError::Unmade(UserError::usage(
             "no_host_samples",
-            format!("no host was looked at in `{}`", opened.shown()),
+            format!("no host was looked at in `{}`", opened.display_path()),
             "hosts are looked at in a lab (`wavetank lab run`) and while connections are held; without --by-host csv tells the load",
         )));
     };
@@ -42,7 +42,7 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Un
         let _ = writeln!(
             io::stderr(),
             "warning: {damaged} lines in `{}/hosts` cannot be read: left out",
-            opened.shown()
+            opened.display_path()
         );
     }
     Ok(rows.finish()?)

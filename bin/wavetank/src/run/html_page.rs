@@ -18,8 +18,8 @@ const LOCAL: &str = "local";
 pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language: Language) -> String {
     let plan = opened.and_then(|opened| planned(opened.plan()));
     let course = opened.zip(plan.as_ref()).and_then(|(opened, plan)| {
-        let (course, read) = readable(opened.course(plan, COLUMNS_MAX))?;
-        let dir = format!("{}/intervals", opened.shown());
+        let (course, read) = readable(opened.time_series(plan, COLUMNS_MAX))?;
+        let dir = format!("{}/intervals", opened.display_path());
         let told = course.counters.done + course.counters.failed();
         output::warn_of_gaps(&ArchiveGaps { dir, read, told }, record);
         Some(course)

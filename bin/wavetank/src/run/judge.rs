@@ -1,6 +1,6 @@
 //! [`judge`]: what was measured and how it ended becomes the record.
 
-use wavetank_diagnose::{Circumstances, Ending, diagnose};
+use wavetank_diagnose::{RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::{Nanos, Plan};
 use wavetank_record::{
@@ -10,13 +10,13 @@ use wavetank_record::{
 use wavetank_report::{Composition, compose};
 
 /// All there is to tell about a run, live or read back from its archive.
-pub(crate) struct Told<'a> {
+pub(crate) struct RunFacts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) plan_hash: &'a str,
     pub(crate) environment: &'a EnvironmentDoc,
     pub(crate) ledger: Ledger,
-    pub(crate) ending: &'a Ending,
-    pub(crate) circumstances: &'a Circumstances,
+    pub(crate) ending: &'a RunEnd,
+    pub(crate) circumstances: &'a RunContext,
     pub(crate) cpu_s: (f64, f64),
     pub(crate) peak_rss_bytes: u64,
     pub(crate) connection_memory: Option<ConnectionMemory>,
@@ -27,8 +27,8 @@ pub(crate) struct Told<'a> {
 }
 
 /// Conclude.
-pub(crate) fn judge(told: Told<'_>) -> RunRecord {
-    let Told { plan, ledger, ending, circumstances, .. } = told;
+pub(crate) fn build_record(told: RunFacts<'_>) -> RunRecord {
+    let RunFacts { plan, ledger, ending, circumstances, .. } = told;
     let diagnosis = diagnose(plan, &ledger, ending, circumstances);
     let mut record = compose(&Composition {
         plan,

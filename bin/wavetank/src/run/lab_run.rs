@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use serde_json::json;
 use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
-use wavetank_engine::{Place, SourcePorts};
-use wavetank_lab::{Client, Entrance, LabFolder, LabState, LabStatus, LogMarks, LogParts, versioned};
-use wavetank_observe::{Allowance, HostWatch, host_facts, route_sources};
+use wavetank_engine::{LoadNamespace, SourcePorts};
+use wavetank_lab::{Client, HostHandle, LabFolder, LabState, LabStatus, LogOffsets, LogParts, versioned};
+use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
 use wavetank_plan::{
-    HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
+    HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, matches_host,
 };
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
 
 use super::LabServer;
-use super::hands::{Hand, LabHand};
+use super::event_runner::{EventExecutor, LabEventExecutor};
 use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
 /// The name that this host bears in every archive.
@@ -37,7 +37,7 @@ pub(crate) struct LabRun {
     doc: LabDoc,
     load_hosts: Vec<LoadHost>,
     /// Where the services' logs stand of which nothing is in an archive.
-    logs: Mutex<LogMarks>,
+    logs: Mutex<LogOffsets>,
     /// As long as it is there, nobody else runs in the lab.
     _client: Client,
 }
@@ -61,7 +61,7 @@ impl LabRun {
     pub(crate) fn begin(folder: &LabFolder, own: bool, wait: impl FnOnce()) -> Result<Self, UserError> {
         let (state, lab) = (folder.state()?, folder.order()?.lab);
         let mut client = Client::connect(folder)?;
-        client.ask_patiently(&json!({ "ask": "run" }), AT_ONCE, wait)?;
+        client.ask_polling(&json!({ "ask": "run" }), AT_ONCE, wait)?;
         if let Some(dead) = state.hosts.iter().find(|host| host.process.marked(&state.mark).is_none()) {
             let message = format!("the process of host {} has ended", dead.name);
             let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
@@ -70,22 +70,23 @@ impl LabRun {
         let first = first_load_host(&lab)?;
         let names: Vec<String> = lab.load_hosts().map(|index| lab.hosts[index].name.clone()).collect();
         let doc = doc(&lab, folder);
-        wavetank_lab::visit(folder, &first)?;
+        wavetank_lab::enter_network(folder, &first)?;
         let mut load_hosts = Vec::with_capacity(names.len());
         for name in names {
-            let network = NetworkNamespace::new(Entrance::to(folder, &name)?.net_namespace()?);
+            let network = NetworkNamespace::new(HostHandle::to(folder, &name)?.net_namespace()?);
             let facts = inside(&network, host_facts)?;
             let cpus = lab.host(&name).and_then(|host| host.limits.cpus.clone()).unwrap_or_default();
             load_hosts.push(LoadHost { name, network, facts, cpus });
         }
-        let logs = Mutex::new(if own { LogMarks::default() } else { LogMarks::now(folder, names_of(&lab)) });
+        let logs =
+            Mutex::new(if own { LogOffsets::default() } else { LogOffsets::now(folder, names_of(&lab)) });
         Ok(Self { lab, folder: folder.clone(), state, doc, load_hosts, logs, _client: client })
     }
 
     /// What services wrote since the run began, or since they were last asked.
     pub(crate) fn service_logs(&self) -> LogParts {
         let mut marks = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
-        marks.pass(&self.folder, names_of(&self.lab))
+        marks.read_new(&self.folder, names_of(&self.lab))
     }
 
     /// `facts` of the first load host as those of all of them together.
@@ -102,8 +103,8 @@ impl LabRun {
     }
 
     /// Where load threads are to be, in turn. Ports begin at a place of this run's own.
-    pub(crate) fn places(&self) -> Vec<Place> {
-        let place = |host: &LoadHost| Place {
+    pub(crate) fn places(&self) -> Vec<LoadNamespace> {
+        let place = |host: &LoadHost| LoadNamespace {
             network: host.network.clone(),
             ports: host.ports(),
             cpus: host.cpus.clone(),
@@ -117,7 +118,11 @@ impl LabRun {
     }
 
     /// What `--source auto` stands for: all addresses of all load hosts on the way to `targets`, called `name`.
-    pub(crate) fn own_addresses(&self, targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
+    pub(crate) fn source_addresses(
+        &self,
+        targets: &[SocketAddr],
+        name: &str,
+    ) -> Result<SourcesPlan, UserError> {
         let mut ranges: Vec<SourceRange> = Vec::new();
         for host in &self.load_hosts {
             let found = inside(&host.network, || route_sources(targets))?.map_err(|error| {
@@ -158,18 +163,18 @@ impl LabRun {
     }
 
     /// The hosts that are to be looked at, by name.
-    pub(crate) fn watches(&self) -> Vec<(String, HostWatch)> {
+    pub(crate) fn watches(&self) -> Vec<(String, HostSampler)> {
         let watch = |host: &Host| {
             let known = self.state.hosts.iter().find(|state| state.name == host.name)?;
             let sends = host.role == Role::Load;
-            let allowance = Allowance {
+            let allowance = HostQuota {
                 cpus: host.limits.cpus.clone().unwrap_or_default(),
                 cpus_alone: has_cpus_alone(host, &self.lab.hosts),
                 // Load threads are in no control group of the host: only its CPUs hold for them.
                 cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends),
                 memory_bytes: host.limits.memory_bytes,
             };
-            let watch = HostWatch::new(known.process.pid, allowance);
+            let watch = HostSampler::new(known.process.pid, allowance);
             Some((host.name.clone(), if sends { watch.sending() } else { watch }))
         };
         self.lab.hosts.iter().filter_map(watch).collect()
@@ -178,8 +183,12 @@ impl LabRun {
     /// The servers that tell how many of the plan's connections there are: every `wavetank serve` that they come to, if
     /// they come to no other server and not through a proxy, where connections are others; else none.
     pub(crate) fn servers(&self, plan: &Plan) -> Vec<LabServer> {
-        let ports: Vec<u16> =
-            plan.targets.iter().flat_map(|target| plan.way_to(target)).map(SocketAddr::port).collect();
+        let ports: Vec<u16> = plan
+            .targets
+            .iter()
+            .flat_map(|target| plan.connect_addresses(target))
+            .map(SocketAddr::port)
+            .collect();
         let server = |host: &Host| {
             let listens = |service: &&Service| ports.iter().any(|port| service.listen.contains(port));
             let mut listening = host.services.iter().filter(listens);
@@ -190,7 +199,8 @@ impl LabRun {
                 return None;
             }
             // Where one is gone the others would tell of a part of the load alone: none of them is asked then.
-            let network = Entrance::to(&self.folder, &host.name).and_then(|way| way.net_namespace()).ok()?;
+            let network =
+                HostHandle::to(&self.folder, &host.name).and_then(|way| way.net_namespace()).ok()?;
             let (ip, _) = host.interfaces.iter().find_map(|interface| interface.addresses.first())?;
             let address = SocketAddr::new(*ip, *service.listen.first()?);
             Some(LabServer { network: Arc::new(network), address })
@@ -227,8 +237,8 @@ impl LabRun {
     }
 
     /// Somebody who does what the plan's events say.
-    pub(crate) fn hand(&self) -> Result<Box<dyn Hand>, UserError> {
-        Ok(Box::new(LabHand::new(&self.lab, &self.folder)?))
+    pub(crate) fn event_executor(&self) -> Result<Box<dyn EventExecutor>, UserError> {
+        Ok(Box::new(LabEventExecutor::new(&self.lab, &self.folder)?))
     }
 
     /// For the record.
@@ -261,10 +271,10 @@ pub(crate) fn first_load_host(lab: &Lab) -> Result<String, UserError> {
 }
 
 /// A condition about a host that the lab does not have is told of.
-pub(crate) fn lab_knows(lab: &Lab, subject: &Subject, text: &str) -> Result<(), UserError> {
+pub(crate) fn check_host_condition(lab: &Lab, subject: &Subject, text: &str) -> Result<(), UserError> {
     let Subject::Host(_, pattern) = subject else { return Ok(()) };
     let names = || lab.hosts.iter().map(|host| host.name.as_str());
-    if names().any(|name| means_host(pattern, name)) {
+    if names().any(|name| matches_host(pattern, name)) {
         return Ok(());
     }
     let hint = match did_you_mean(pattern, names()) {
@@ -313,7 +323,7 @@ fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) 
 
 /// The lab for the record; versions of services as the lab tells them, if it does.
 fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
-    let status = LabStatus::of(folder).ok();
+    let status = LabStatus::read(folder).ok();
     let services = |host: &Host| -> Vec<String> {
         let known =
             status.as_ref().and_then(|status| status.hosts.iter().find(|known| known.name == host.name));
@@ -326,7 +336,7 @@ fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
     };
     let host = |host: &Host| LabHostDoc {
         name: host.name.clone(),
-        role: host.role.word().to_owned(),
+        role: host.role.as_str().to_owned(),
         services: services(host),
     };
     LabDoc { name: lab.name.clone(), hosts: lab.hosts.iter().map(host).collect() }

@@ -34,7 +34,7 @@ pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserE
 }
 
 /// Every address passes the guard, or nothing is sent. `command` is what was typed, for the hint.
-pub(crate) fn admit(
+pub(crate) fn check_allowed(
     Resolved { plan, guard, .. }: &Resolved,
     options: &RunOptions,
     url: &TargetUrl,

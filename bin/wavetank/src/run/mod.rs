@@ -3,17 +3,19 @@
 #[cfg(target_os = "linux")]
 mod agent_host;
 #[cfg(target_os = "linux")]
-mod beside;
-#[cfg(target_os = "linux")]
-mod bounds;
-#[cfg(target_os = "linux")]
 mod certificate;
 #[cfg(target_os = "linux")]
-mod conduct;
+mod console;
+#[cfg(target_os = "linux")]
+mod controller;
+#[cfg(target_os = "linux")]
+mod dns_refresh;
+#[cfg(target_os = "linux")]
+mod event_runner;
 #[cfg(target_os = "linux")]
 mod execute;
 #[cfg(target_os = "linux")]
-mod hands;
+mod hooks;
 #[cfg(target_os = "linux")]
 mod host;
 mod host_rows;
@@ -24,49 +26,47 @@ mod lab_run;
 #[cfg(target_os = "linux")]
 mod lookup;
 #[cfg(target_os = "linux")]
-mod memory;
+mod memory_growth;
 pub(crate) mod out_file;
-pub(crate) mod outcome;
 pub(crate) mod output;
 #[cfg(target_os = "linux")]
-mod probing;
+mod probe;
 #[cfg(target_os = "linux")]
 mod redaction;
-#[cfg(target_os = "linux")]
-mod renewing;
+pub(crate) mod result_writer;
 #[cfg(target_os = "linux")]
 mod sample;
+#[cfg(target_os = "linux")]
+mod sampling;
 #[cfg(target_os = "linux")]
 mod server_counts;
 #[cfg(target_os = "linux")]
 mod service_logs;
 #[cfg(target_os = "linux")]
-mod talk;
-#[cfg(target_os = "linux")]
 mod tls;
 
 #[cfg(target_os = "linux")]
-pub(crate) use beside::{LabServer, Looking, askable};
-#[cfg(target_os = "linux")]
-pub(crate) use bounds::{Bounds, Carrying, carry};
-#[cfg(target_os = "linux")]
 pub(crate) use certificate::certificate_lines;
 #[cfg(target_os = "linux")]
-pub(crate) use conduct::{Conducted, Conductor};
+pub(crate) use console::{Console, engine_line};
 #[cfg(target_os = "linux")]
-pub(crate) use execute::{Executed, Execution, execute, host_cannot};
+pub(crate) use controller::{LoadResult, RunController};
 #[cfg(target_os = "linux")]
-pub(crate) use hands::{begin_deed, end_deed};
+pub(crate) use event_runner::{revert_action, start_action};
+#[cfg(target_os = "linux")]
+pub(crate) use execute::{Execution, FinishedRun, execute, host_error};
+#[cfg(target_os = "linux")]
+pub(crate) use hooks::{HookResults, LoadContext, run_load};
 #[cfg(target_os = "linux")]
 pub(crate) use host::Host;
-pub(crate) use judge::{Told, judge};
+pub(crate) use judge::{RunFacts, build_record};
 #[cfg(target_os = "linux")]
-pub(crate) use lab_run::{LabRun, first_load_host, lab_knows};
+pub(crate) use lab_run::{LabRun, check_host_condition, first_load_host};
 #[cfg(target_os = "linux")]
-pub(crate) use lookup::{admit, lookup};
+pub(crate) use lookup::{check_allowed, lookup};
 #[cfg(target_os = "linux")]
-pub(crate) use probing::{Probed, cure, is_safe, probe};
+pub(crate) use probe::{ProbeResult, hint_for_unexpected_answer, is_safe, probe};
 #[cfg(target_os = "linux")]
-pub(crate) use talk::{Talk, engine_line};
+pub(crate) use sampling::{LabServer, SamplingConfig, check_target_counts_available};
 #[cfg(target_os = "linux")]
 pub(crate) use tls::tls_client;

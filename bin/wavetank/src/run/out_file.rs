@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wavetank_plan::UserError;
 
-use super::output::said;
+use super::output::os_error_text;
 use crate::cli::{OutFile, OutputFormat};
 
 /// An `--out` file, found to be writable. Until there is a result it stays as it was; one that was not there before goes
@@ -26,7 +26,7 @@ pub(crate) fn open_all(out: &[OutFile]) -> Result<Vec<OpenFile>, UserError> {
             OpenFile::open(out).map_err(|error| {
                 UserError::usage(
                     "out_unwritable",
-                    format!("cannot write `--out {}`: {}", out.path.display(), said(&error)),
+                    format!("cannot write `--out {}`: {}", out.path.display(), os_error_text(&error)),
                     "name a file in a folder that exists and can be written",
                 )
             })
@@ -50,7 +50,7 @@ impl OpenFile {
 
     /// Let `write` write the result. It goes into a file beside, which then takes the place of this one; where that cannot
     /// be done, as with a pipe or a device, it goes there directly.
-    pub(crate) fn fill<E: From<io::Error>>(
+    pub(crate) fn write_atomically<E: From<io::Error>>(
         mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -67,7 +67,7 @@ impl OpenFile {
 
     /// A new file in the same folder, with the same permissions; `None` if there cannot be one, or if replacing this one
     /// would change more than what is in it.
-    fn beside(&self) -> Option<Beside> {
+    fn beside(&self) -> Option<TempSibling> {
         let path = fs::canonicalize(&self.path).ok()?;
         let known = self.file.metadata().ok()?;
         if !known.is_file() || has_other_names(&known) {
@@ -76,7 +76,7 @@ impl OpenFile {
         let name = format!(".{}.{}.part", path.file_name()?.to_string_lossy(), std::process::id());
         let part = path.with_file_name(name);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&part).ok()?;
-        let beside = Beside { file, path: part, place: path };
+        let beside = TempSibling { file, path: part, place: path };
         if fs::set_permissions(&beside.path, known.permissions()).is_err() {
             let _ = fs::remove_file(&beside.path);
             return None;
@@ -85,7 +85,7 @@ impl OpenFile {
     }
 
     /// A file that is mounted by itself cannot be replaced; then it gets the bytes.
-    fn take_from(&mut self, beside: &Beside) -> io::Result<()> {
+    fn take_from(&mut self, beside: &TempSibling) -> io::Result<()> {
         self.empty = false;
         if fs::rename(&beside.path, &beside.place).is_ok() {
             return Ok(());
@@ -110,7 +110,7 @@ impl Drop for OpenFile {
     }
 }
 
-struct Beside {
+struct TempSibling {
     file: File,
     path: PathBuf,
     /// Whose place it takes.

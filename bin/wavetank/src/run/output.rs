@@ -8,7 +8,7 @@ use wavetank_report::Language;
 use wavetank_store::ArchiveGaps;
 
 use super::out_file::{OpenFile, overwrite};
-use super::outcome::{Outcome, Unwritten};
+use super::result_writer::{ResultWriter, WriteError};
 use crate::cli::{OutFile, OutputFormat};
 
 /// Code of the error that there is a result but no place for it, or not everywhere.
@@ -31,7 +31,7 @@ pub(crate) fn deliver_error(error: &UserError, out: &[OutFile]) {
     if error.code == UNWRITTEN {
         return;
     }
-    for OutFile { path, format } in out.iter().filter(|out| out.format.tells_errors()) {
+    for OutFile { path, format } in out.iter().filter(|out| out.format.can_hold_errors()) {
         overwrite(path, &render_error(error, *format));
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn warn_of_gaps(gaps: &ArchiveGaps, record: &RunRecord) {
 /// Write the result to every file and to stdout. Fails on the first that could not be written, after
 /// having tried all.
 pub(crate) fn deliver(
-    outcome: &Outcome<'_>,
+    outcome: &ResultWriter<'_>,
     format: OutputFormat,
     files: Vec<OpenFile>,
 ) -> Result<(), UserError> {
@@ -68,7 +68,9 @@ pub(crate) fn deliver_search(
             OutputFormat::Markdown => wavetank_report::knee_markdown(doc),
             OutputFormat::Csv => wavetank_report::knee_csv(doc),
             OutputFormat::Html => wavetank_report::knee_html(doc, language),
-            OutputFormat::Hgrm | OutputFormat::Hlog => return Err(Unwritten::Unmade(not_of_searches())),
+            OutputFormat::Hgrm | OutputFormat::Hlog => {
+                return Err(WriteError::Unmade(unsupported_for_search()));
+            }
         };
         Ok(to.write_all(text.as_bytes())?)
     };
@@ -76,44 +78,44 @@ pub(crate) fn deliver_search(
 }
 
 /// A search is of many levels, and such a file of one load.
-pub(crate) fn not_of_searches() -> UserError {
+pub(crate) fn unsupported_for_search() -> UserError {
     let hint = "each run has one: wavetank report FOLDER/runs/NAME --format hgrm; of a search there is text, json, junit, csv, md, html";
     UserError::usage("format_of_runs", "hgrm and hlog are of one run, and a search is many", hint)
 }
 
 /// How a result is written in a format.
-type Written<'a> = dyn Fn(OutputFormat, &mut dyn Write) -> Result<(), Unwritten> + 'a;
+type Written<'a> = dyn Fn(OutputFormat, &mut dyn Write) -> Result<(), WriteError> + 'a;
 
 fn deliver_as(write: &Written<'_>, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
     let mut failures = Vec::new();
     for file in files {
         let (format, shown) = (file.format, format!("`{}`", file.path.display()));
-        if let Err(unwritten) = file.fill(|to| write(format, to)) {
-            failures.push(told(&shown, unwritten));
+        if let Err(unwritten) = file.write_atomically(|to| write(format, to)) {
+            failures.push(into_user_error(&shown, unwritten));
         }
     }
     match to_stdout(|to| write(format, to)) {
         Ok(()) => {}
-        Err(unwritten) => failures.push(told("stdout", unwritten)),
+        Err(unwritten) => failures.push(into_user_error("stdout", unwritten)),
     }
-    UserError::all(failures).map_or(Ok(()), Err)
+    UserError::combine(failures).map_or(Ok(()), Err)
 }
 
 /// The system's words without the number.
-pub(crate) fn said(error: &io::Error) -> String {
+pub(crate) fn os_error_text(error: &io::Error) -> String {
     let said = error.to_string();
     said.split(" (os error").next().unwrap_or(&said).to_owned()
 }
 
-fn told(place: &str, unwritten: Unwritten) -> UserError {
+fn into_user_error(place: &str, unwritten: WriteError) -> UserError {
     let (cannot, why, hint) = match unwritten {
-        Unwritten::Io(error) => (
+        WriteError::Io(error) => (
             "cannot write the result to",
-            said(&error),
+            os_error_text(&error),
             "free some space there; a run with an archive can be printed again: wavetank report RUN"
                 .to_owned(),
         ),
-        Unwritten::Unmade(error) => ("cannot make the result for", error.message, error.hint),
+        WriteError::Unmade(error) => ("cannot make the result for", error.message, error.hint),
     };
     UserError::usage(UNWRITTEN, format!("{cannot} {place}: {why}"), hint)
 }
@@ -121,7 +123,7 @@ fn told(place: &str, unwritten: Unwritten) -> UserError {
 /// Write to stdout what is no run's result.
 pub(crate) fn print(text: &str) -> Result<(), UserError> {
     to_stdout(|to| to.write_all(text.as_bytes())).map_err(|error| {
-        let message = format!("cannot write to stdout: {}", said(&error));
+        let message = format!("cannot write to stdout: {}", os_error_text(&error));
         UserError::usage("stdout_unwritable", message, "free some space there, or send it elsewhere")
     })
 }
@@ -154,7 +156,7 @@ impl Ended for io::Error {
     }
 }
 
-impl Ended for Unwritten {
+impl Ended for WriteError {
     fn is_end(&self) -> bool {
         matches!(self, Self::Io(error) if error.is_end())
     }

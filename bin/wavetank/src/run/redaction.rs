@@ -22,7 +22,7 @@ impl Redaction {
     }
 
     /// `text` with `***` in the place of every secret, and of a part of one at its end.
-    pub(crate) fn of(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
             if text.contains(secret.as_str()) {
@@ -47,7 +47,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let secrets = ["hunter2-and-more", "hunter2", "ünicode"].map(str::to_owned).to_vec();
-        assert_eq!(Redaction { secrets }.of(text), expected);
+        assert_eq!(Redaction { secrets }.redact(text), expected);
     }
 
     #[test]

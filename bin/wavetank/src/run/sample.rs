@@ -1,6 +1,6 @@
 //! [`SampleBook`]: requests that are kept as examples, as they come.
 
-use wavetank_engine::{Sample, Slow};
+use wavetank_engine::{Sample, SlowSample};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Nanos, Plan};
 use wavetank_record::{Number, SampleLine};
@@ -12,20 +12,20 @@ use super::redaction::Redaction;
 const LINES_MAX: u32 = 10_000;
 
 /// See the module's description.
-pub(crate) struct SampleBook {
+pub(crate) struct SampleStore {
     redaction: Redaction,
     examples: Examples,
     written: u32,
 }
 
-impl SampleBook {
+impl SampleStore {
     /// Empty, of a run of `plan`.
     pub(crate) fn new(plan: &Plan) -> Self {
         Self { redaction: Redaction::new(plan), examples: Examples::new(plan), written: 0 }
     }
 
     /// Those of one interval. What comes back is to be written to the archive.
-    pub(crate) fn add(&mut self, plan: &Plan, samples: &[Sample], slow: &[Slow]) -> Vec<SampleLine> {
+    pub(crate) fn add(&mut self, plan: &Plan, samples: &[Sample], slow: &[SlowSample]) -> Vec<SampleLine> {
         let failed = samples.iter().map(|sample| failed_line(plan, sample, &self.redaction));
         let mut lines: Vec<_> = failed.chain(slow.iter().map(|slow| slow_line(plan, slow))).collect();
         lines.retain(|line| self.examples.add(line));
@@ -57,12 +57,12 @@ fn failed_line(plan: &Plan, sample: &Sample, redaction: &Redaction) -> SampleLin
         intended_ns: (sample.at - waited).0,
         total_us: Number::micros(sample.waited_ns),
         status: sample.status,
-        detail: sample.detail.as_deref().map(|detail| redaction.of(detail)).unwrap_or_default(),
+        detail: sample.detail.as_deref().map(|detail| redaction.redact(detail)).unwrap_or_default(),
         ..line(plan, sample.key)
     }
 }
 
-fn slow_line(plan: &Plan, slow: &Slow) -> SampleLine {
+fn slow_line(plan: &Plan, slow: &SlowSample) -> SampleLine {
     let times = slow.times;
     SampleLine {
         kind: "slow".to_owned(),

@@ -36,7 +36,7 @@ impl ServerCounts {
         let mut counts = BTreeMap::new();
         for host in lab.hosts.iter().filter(|host| !host.services.is_empty()) {
             let question = json!({ "ask": "host", "host": host.name, "say": { "counters": true } });
-            let answer = client.ask(&question)?;
+            let answer = client.request(&question)?;
             for one in answer["counters"].as_array().into_iter().flatten() {
                 let (service, count) = counted(one).unzip();
                 counts.extend(service.map(|service| (host.name.clone(), service)).zip(count));
@@ -100,7 +100,7 @@ impl ServerCounts {
     }
 
     /// Services whose own counts tell nothing of the time since `before`, as `HOST/SERVICE`, in words of a note.
-    pub(crate) fn unknown_since(&self, before: &Self) -> Option<String> {
+    pub(crate) fn uncountable_since(&self, before: &Self) -> Option<String> {
         let again = self.started_again(before);
         let names: Vec<String> =
             again.iter().take(NAMES_JOINED).map(|(host, service)| format!("{host}/{service}")).collect();
@@ -135,8 +135,12 @@ fn counted(one: &Value) -> Option<(String, Count)> {
 
 /// Whether connections of the plan go to an address of `host`.
 pub(super) fn takes_load(host: &Host, plan: &Plan) -> bool {
-    let to: Vec<IpAddr> =
-        plan.targets.iter().flat_map(|target| plan.way_to(target)).map(std::net::SocketAddr::ip).collect();
+    let to: Vec<IpAddr> = plan
+        .targets
+        .iter()
+        .flat_map(|target| plan.connect_addresses(target))
+        .map(std::net::SocketAddr::ip)
+        .collect();
     let own = host.interfaces.iter().flat_map(|interface| &interface.addresses).map(|(address, _)| *address);
     own.chain(host.virtual_addresses.iter().map(|one| one.address)).any(|address| to.contains(&address))
 }
@@ -211,7 +215,7 @@ mod tests {
             ServerCounts(all.iter().map(one).collect())
         };
         let check = |before: &[(&str, u64)], now: &[(&str, u64)], told: Option<&str>| {
-            let said = of(now).unknown_since(&of(before));
+            let said = of(now).uncountable_since(&of(before));
             assert_eq!(said.as_deref().and_then(|said| said.split(": ").next()), told, "{before:?} {now:?}");
         };
         check(&[("a", 1), ("b", 1)], &[("a", 1), ("b", 1)], None);

@@ -3,10 +3,10 @@
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 
-use wavetank_testkit::{Outcome, Place, Program, Script, Target, Trial, skip};
+use wavetank_testkit::{Outcome, Program, RunHarness, Script, Target, TestDir, skip};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 const USAGE: i32 = 2;
@@ -290,7 +290,7 @@ fn a_public_target_is_refused_before_any_packet() {
         // What io_uring does cannot be seen from outside, and looking for it takes a ring and a pair of sockets.
         let program = trial.program().args(["run", &url, "-c", "2"]).environment("WAVETANK_MASK", "uring");
         let prefix = strace.args(["-f", "-qq", "-e", "trace=%network,io_uring_setup", "-o", &trace]);
-        let outcome = program.under(prefix.words()).run();
+        let outcome = program.under(prefix.arguments()).run();
         check_text(&outcome, REFUSED);
         let trace = std::fs::read_to_string(&trace).expect("strace has written");
         for line in trace.lines() {
@@ -339,7 +339,7 @@ fn tls_that_cannot_be_spoken() {
     for words in [&["--insecure"][..], &["--sni", "shop.example"], &["--tls-resume", "user"]] {
         check_unsent(words, &[words[0], "https://"]);
     }
-    let place = Place::new();
+    let place = TestDir::new();
     let garbage = place.write("garbage.pem", [0, 255, 10, 13]);
     let empty = place.write("empty.pem", "");
     let cut = place.write("cut.pem", "-----BEGIN CERTIFICATE-----\nMIIB");

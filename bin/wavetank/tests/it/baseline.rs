@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target};
 
 /// A closed loop: it waits for its target, so that a machine that is busy elsewhere makes its runs slow and none INVALID.
 const CLOSED: [&str; 5] = ["-c", "2", "-n", "200", "--no-probe"];
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn target() -> Target {
@@ -17,7 +17,7 @@ fn target() -> Target {
 }
 
 /// The id of a run so loaded.
-fn stored(trial: &Trial, target: &Target, words: &[&str]) -> String {
+fn stored(trial: &RunHarness, target: &Target, words: &[&str]) -> String {
     trial.load(&target.url("/"), words).run().json()["id"].as_str().expect("an id").to_owned()
 }
 

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Outcome, Program, Signal, Stamp, Trial};
+use wavetank_testkit::{Outcome, Program, RunHarness, Signal, Stamp};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The program, with a state folder of its own.
 struct State {
-    trial: Trial,
+    trial: RunHarness,
 }
 
 impl State {
     fn new() -> Self {
-        Self { trial: Trial::new(env!("CARGO_BIN_EXE_wavetank")) }
+        Self { trial: RunHarness::new(env!("CARGO_BIN_EXE_wavetank")) }
     }
 
     fn program(&self, words: &str) -> Program {

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial, copy_folder};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// A closed loop: it waits for its target, so that a machine that is busy elsewhere makes its runs slow and none INVALID.
 const CLOSED: [&str; 5] = ["-c", "2", "-d", "1s", "--no-probe"];
 
 /// So many short runs against a target that answers after `millis`; their ids.
-fn runs(trial: &Trial, millis: u64, many: usize) -> Vec<String> {
+fn runs(trial: &RunHarness, millis: u64, many: usize) -> Vec<String> {
     let target = Target::start(Script::constant(Duration::from_millis(millis)));
     let url = target.url("/");
     let one = |_| {
@@ -23,7 +23,7 @@ fn runs(trial: &Trial, millis: u64, many: usize) -> Vec<String> {
     (0..many).map(one).collect()
 }
 
-fn compare(trial: &Trial, words: &[&str]) -> Outcome {
+fn compare(trial: &RunHarness, words: &[&str]) -> Outcome {
     trial.program().args(["compare"]).args(words).run()
 }
 

@@ -1,11 +1,11 @@
 //! `wavetank demo`: what a newcomer sees first.
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Program, RunResult, Trial};
+use wavetank_testkit::{Program, RunHarness, RunResult};
 
 #[test]
 fn the_demo_shows_what_a_closed_view_hides() {
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let outcome = trial.program().args(["demo"]).run();
     outcome.expect_exit(0);
     assert!(!outcome.stdout.is_empty(), "{outcome}");
@@ -28,9 +28,10 @@ fn without_a_network_the_demo_says_so_at_once() {
     if !NetNs::available("without_a_network_the_demo_says_so_at_once") {
         return;
     }
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let program = trial.program();
-    let outcome = NetNs::shell(&program.words()[0], "exec \"$0\" demo").in_folder(trial.place().path()).run();
+    let outcome =
+        NetNs::shell(&program.arguments()[0], "exec \"$0\" demo").in_folder(trial.place().path()).run();
     outcome.expect_exit(5);
     assert!(outcome.stderr.starts_with("error: this host does not reach itself at 127.0.0.1:"), "{outcome}");
     assert!(

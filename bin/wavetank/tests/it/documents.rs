@@ -1,6 +1,6 @@
 //! What README and the guide tell people to write and to type: the program takes all of it.
 
-use wavetank_testkit::{Outcome, Place, Program, Serve};
+use wavetank_testkit::{Outcome, Program, Serve, TestDir};
 
 /// Pages with files and command lines for users, below the repository's root.
 const PAGES: [&str; 4] = ["README.md", "docs/experiments.md", "docs/million.md", "docs/experiment.md"];
@@ -61,7 +61,7 @@ fn every_file_on_a_page_passes_check() {
         let found = blocks(&page(name), "yaml");
         assert!(!found.is_empty(), "{name} shows no file");
         for block in found {
-            let place = Place::new();
+            let place = TestDir::new();
             let text = if block.starts_with("wavetank:") { block } else { format!("{HEAD}{block}") };
             let file = place.write("x.yaml", &text);
             let told = program().args(["check", &file]).run();
@@ -107,7 +107,7 @@ fn three_minutes_go_as_readme_says() {
     let calls = calls(section.expect("README has its three minutes"));
     let verbs: Vec<&str> = calls.iter().map(|words| words[0].as_str()).collect();
     assert_eq!(verbs, ["new", "check", "plan", "try", "run", "report"]);
-    let (place, serve) = (Place::new(), Serve::start(&program(), &["--any"]));
+    let (place, serve) = (TestDir::new(), Serve::start(&program(), &["--any"]));
     let call = |words: &[String]| -> Outcome {
         let target = ["--target".to_owned(), serve.url("")];
         let sends = ["try", "run"].contains(&words[0].as_str());

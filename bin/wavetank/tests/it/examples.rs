@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::{
-    Client, OffTime, Outcome, RunResult, Script, Serve, Target, Trial, expect_time, steady,
+    Client, Outcome, RunHarness, RunResult, Script, Serve, Target, TimingMismatch, expect_time, retry_timing,
 };
 
 /// Where the examples' rehearsals go by their own words.
 const THEIR_TARGET: &str = "http://127.0.0.1:8080";
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn folder() -> String {
@@ -52,7 +52,7 @@ fn truth(serve: &Serve) -> Value {
 }
 
 /// Runs an example by its own words against this target.
-fn rehearse(trial: &Trial, name: &str, target: &str) -> Outcome {
+fn rehearse(trial: &RunHarness, name: &str, target: &str) -> Outcome {
     let words = rehearsal(name, target);
     assert_eq!(words[0], "run", "{name}");
     trial.program().args(words).args(["--format", "json"]).run()
@@ -60,9 +60,9 @@ fn rehearse(trial: &Trial, name: &str, target: &str) -> Outcome {
 
 /// Runs an example by its own words against `serve --any`, and holds its counts against the server's.
 #[track_caller]
-fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), OffTime>) {
+fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), TimingMismatch>) {
     let serve = Serve::start(&trial().program(), &["--any"]);
-    steady(|| {
+    retry_timing(|| {
         let trial = trial();
         let reset = "POST /truth/reset HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n";
         assert_eq!(Client::connect(serve.address()).send(reset).receive().status, 204);
@@ -74,7 +74,7 @@ fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), OffTi
         outcome.expect_exit(0);
         result.conserved();
         let truth = truth(&serve);
-        let sent = result.sent_in_all();
+        let sent = result.sent_total();
         // What is cut before its answer may not have been read by the server.
         let read = sent - result.count("requests.open")..=sent;
         let seen = truth["requests"].as_u64().expect("a count");

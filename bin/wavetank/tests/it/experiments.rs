@@ -1,6 +1,6 @@
 //! Experiment files on the command line: written, checked, described; wrong ones told with their places.
 
-use wavetank_testkit::{Outcome, Place, Program};
+use wavetank_testkit::{Outcome, Program, TestDir};
 
 /// The examples that ship.
 const EXAMPLES: [&str; 7] = [
@@ -24,7 +24,7 @@ fn example(name: &str) -> String {
 /// `check` of a file with this text: exit 2, and `mentions` in what is told, in words and as JSON.
 #[track_caller]
 fn refused(text: &str, words: &[&str], mentions: &[&str]) {
-    let place = Place::new();
+    let place = TestDir::new();
     let file = place.write("x.yaml", text);
     let words: Vec<&str> = ["check", &file].into_iter().chain(words.iter().copied()).collect();
     let told = wavetank(&words);
@@ -59,7 +59,7 @@ fn a_file_of_too_many_series_is_told_before_it_runs() {
         )
     };
     refused(&text(63, 66), &[], &["4,158 series", "63 phases, 66 steps"]);
-    let place = Place::new();
+    let place = TestDir::new();
     wavetank(&["check", &place.write("x.yaml", text(64, 64))]).expect_exit(0);
 }
 
@@ -110,7 +110,7 @@ fn every_example_is_planned() {
 
 #[test]
 fn a_new_file_is_one_that_passes_and_is_never_written_over() {
-    let place = Place::new();
+    let place = TestDir::new();
     let file = place.file("first.yaml");
     let made = wavetank(&["new", &file]);
     made.expect_exit(0);
@@ -176,7 +176,7 @@ fn options_that_do_not_fit_are_one_line() {
 
 #[test]
 fn rows_are_looked_at() {
-    let place = Place::new();
+    let place = TestDir::new();
     let text = "wavetank: 1\ntarget: http://127.0.0.1:1\ndata:\n  accounts: {file: accounts.csv, row: unique}\n\
                 steps:\n  - get: \"/${accounts.user}\"\nphases:\n  - {rate: 10/s, for: 1s}\n";
     let file = place.write("x.yaml", text);
@@ -196,7 +196,7 @@ fn rows_are_looked_at() {
 
 #[test]
 fn secrets_come_from_files_or_the_environment() {
-    let place = Place::new();
+    let place = TestDir::new();
     let text = "wavetank: 1\ntarget: http://127.0.0.1:1\nsteps:\n  - get: /\n    headers: {x-key: \"${secret:KEY}\"}\n\
                 phases:\n  - {users: 1, for: 1s}\n";
     let file = place.write("x.yaml", text);
@@ -212,7 +212,7 @@ fn secrets_come_from_files_or_the_environment() {
 /// `plan` shows what `run` would do with the same words, and refuses what it would refuse; so does `check`.
 #[test]
 fn options_beside_the_file_are_those_of_run() {
-    let place = Place::new();
+    let place = TestDir::new();
     let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:1/\nsteps: [{get: /}]\n");
     let words = ["plan", &bare, "--format", "json", "-c", "7", "-d", "3s", "--timeout", "7s", "--seed", "9"];
     let told = wavetank(&[&words[..], &["--engine", "epoll", "--threads", "1", "--name", "own"]].concat());

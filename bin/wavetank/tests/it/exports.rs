@@ -3,17 +3,17 @@
 use std::path::Path;
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Program, Script, Target, Trial, skip};
+use wavetank_testkit::{Outcome, Program, RunHarness, Script, Target, skip};
 
 /// Where Debian's libhdrhistogram-java lies.
 const JAVA_LIBRARY: &str = "/usr/share/java/hdrhistogram.jar";
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// A run of two seconds at 200/s with some warm-up, and an archive in `runs`.
-fn ran(words: &[&str]) -> (Trial, Outcome) {
+fn ran(words: &[&str]) -> (RunHarness, Outcome) {
     let (trial, target) = (trial(), Target::start(Script::constant(Duration::from_millis(3))));
     let load = ["-r", "200/s", "-d", "2s", "--warmup", "500ms"];
     let outcome = trial.load(&target.url("/"), load.iter().chain(words)).run();
@@ -266,7 +266,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     let name = "a_reader_that_goes_away_is_no_failure";
     let Some(shell) = Program::foreign("bash") else { return skip(name, "no bash") };
     let (trial, _) = ran(&[]);
-    let program = trial.program().words()[0].clone();
+    let program = trial.program().arguments()[0].clone();
     for format in ["csv", "hlog", "markdown"] {
         let line = format!("\"$0\" report latest --format {format} | true; exit ${{PIPESTATUS[0]}}");
         let place = trial.place().path().to_owned();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use wavetank_testkit::{
-    Act, Client, Outcome, Program, RunResult, Script, Serve, Target, Trial, answer, answer_with, expect_time,
-    steady,
+    Client, Outcome, Program, RunHarness, RunResult, Script, ScriptAction, Serve, Target, answer,
+    answer_with, expect_time, retry_timing,
 };
 
 /// Rows of the data file: buyers of the largest rehearsal.
@@ -14,13 +14,13 @@ const ACCOUNTS: u64 = 1_000;
 
 /// The example beside its data file, and a program that runs in their folder.
 struct Sale {
-    trial: Trial,
+    trial: RunHarness,
     file: String,
 }
 
 impl Sale {
     fn new() -> Self {
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let example = format!("{}/../../examples/flash-sale.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(example).expect("the example is there");
         let rows: Vec<_> = (1..=ACCOUNTS).map(|at| format!("buyer{at},secret-buyer{at}")).collect();
@@ -63,7 +63,7 @@ fn after(result: &RunResult) -> Vec<(&str, bool)> {
 /// Runs it against a fresh server: as many are sold as there are articles or buyers, and everybody says so.
 #[track_caller]
 fn sold(server: &[&str], words: &str, buyers: u64, stock: u64) {
-    steady(|| {
+    retry_timing(|| {
         let (serve, sale) = (serve(server), Sale::new());
         let outcome = sale.run(words, &serve.url(""));
         let result = outcome.result();
@@ -107,7 +107,7 @@ fn many_buyers_at_once_buy_what_there_is_and_no_more() {
 fn careless(told: fn(u64) -> u64) -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
-        vec![Act::Send(match seen.path.as_str() {
+        vec![ScriptAction::Send(match seen.path.as_str() {
             "/api/order" => {
                 sold.fetch_add(1, Ordering::Relaxed);
                 answer(200, b"{}")

@@ -1,10 +1,10 @@
 //! The guard: however a forbidden address is written or named, no packet leaves for it.
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Script, Target, Trial};
+use wavetank_testkit::{RunHarness, Script, Target};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 const REFUSED: i32 = 5;
@@ -74,7 +74,8 @@ fn a_name_is_judged_by_every_address_it_has() {
            code=0; \"$0\" run http://$name/ -n 1 -c 1 || code=$?; echo $name $code; \
          done"
     );
-    let outcome = NetNs::mounts(&trial.program().words()[0], &script).in_folder(trial.place().path()).run();
+    let outcome =
+        NetNs::mounts(&trial.program().arguments()[0], &script).in_folder(trial.place().path()).run();
     outcome.expect_exit(0);
     assert_eq!(outcome.stdout, "public.test 5\nmeta.test 5\nmixed.test 5\n", "{outcome}");
     assert!(
@@ -96,7 +97,7 @@ fn what_is_allowed_is_let_through() {
                   tries=0; until \"$0\" run http://192.0.2.1:8080/ -n 10 -c 2 --format json \
                     --allow-target 192.0.2.0/24 > result.json || [ $((tries += 1)) -gt 100 ]; do :; done; \
                   kill $serve; cat result.json";
-    let outcome = NetNs::shell(&trial.program().words()[0], script).in_folder(trial.place().path()).run();
+    let outcome = NetNs::shell(&trial.program().arguments()[0], script).in_folder(trial.place().path()).run();
     let result = outcome.expect_exit(0).result();
     assert_eq!(result.count("requests.done"), 10, "{result}");
 }

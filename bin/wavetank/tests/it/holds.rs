@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Act, Script, Seen, Serve, Target, Trial, answer};
+use wavetank_testkit::{ReceivedRequest, RunHarness, Script, ScriptAction, Serve, Target, answer};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// Opens `count` in a second, keeps them for `keep` seconds, closes them in a second; each asks once in `think`.
@@ -19,7 +19,7 @@ fn hold(url: &str, count: u64, keep: u64, think: &str) -> String {
 }
 
 /// Lines of an archive's file as JSON.
-fn lines(trial: &Trial, file: &str) -> Vec<serde_json::Value> {
+fn lines(trial: &RunHarness, file: &str) -> Vec<serde_json::Value> {
     let path = trial.place().runs("runs")[0].join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -79,7 +79,7 @@ fn the_kernel_counts_both_ends() {
          until \"$0\" try {file} >/dev/null 2>&1; do :; done; \
          \"$0\" run {file} --format json; code=$?; kill $serve; wait $serve; exit $code"
     );
-    let shell = NetNs::shell(&trial.program().words()[0], &script).in_folder(trial.place().path());
+    let shell = NetNs::shell(&trial.program().arguments()[0], &script).in_folder(trial.place().path());
     let result = shell.run().expect_exit(0).json();
     let kernel = &result["held"][0]["kernel"];
     let count = |key: &str| kernel[key].as_u64().unwrap_or_else(|| panic!("{key}: {kernel}"));
@@ -95,9 +95,9 @@ fn the_kernel_counts_both_ends() {
 fn what_a_target_drops_is_lost_and_opened_again() {
     let dropped = 7;
     let broken_so_far = AtomicU64::new(0);
-    let play = move |seen: &Seen| {
+    let play = move |seen: &ReceivedRequest| {
         let broken = seen.on_connection == 2 && broken_so_far.fetch_add(1, Ordering::Relaxed) < dropped;
-        vec![if broken { Act::Reset } else { Act::Send(answer(200, b"hello\n")) }]
+        vec![if broken { ScriptAction::Reset } else { ScriptAction::Send(answer(200, b"hello\n")) }]
     };
     let (trial, target) = (trial(), Target::start(Script::new(play)));
     let file = trial.place().write("hold.yaml", hold(&target.url(""), 100, 4, "2s"));
@@ -125,7 +125,8 @@ fn what_a_target_drops_is_lost_and_opened_again() {
 /// A server that is none of ours is left alone where the user says so.
 #[test]
 fn a_target_is_not_asked_against_the_users_word() {
-    let (trial, target) = (trial(), Target::start(Script::new(|_| vec![Act::Send(answer(200, b"hello\n"))])));
+    let (trial, target) =
+        (trial(), Target::start(Script::new(|_| vec![ScriptAction::Send(answer(200, b"hello\n"))])));
     let file = trial.place().write("hold.yaml", hold(&target.url(""), 20, 1, "500ms"));
     let run = |words: &[&str]| {
         target.reset();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial, copy_folder};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder};
 
 /// Archives that are made and looked at.
 const ROUNDS: u64 = 60;
@@ -77,7 +77,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A run that has something in most of its files: phases, a hold with its hosts and counts, failures, a checkpoint.
-fn archive(trial: &Trial) -> PathBuf {
+fn archive(trial: &RunHarness) -> PathBuf {
     let serve = wavetank_testkit::Serve::start(&trial.program(), &["--threads", "1"]);
     let text = format!(
         "wavetank: 1\nname: numbers\ntarget: {}\nsteps: [{{get: /}}, {{get: /status/503}}]\nphases:\n  - {{name: load, rate: 20/s to 60/s, \
@@ -145,7 +145,7 @@ fn check(outcome: &Outcome, what: &str) {
 
 #[test]
 fn archives_of_any_numbers_are_told_or_refused() {
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let whole = archive(&trial);
     let target = Target::start(Script::constant(Duration::ZERO));
     trial

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Script, Target, Trial};
+use wavetank_testkit::{RunHarness, Script, Target};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn read(path: &str) -> String {

@@ -63,7 +63,7 @@ fn a_folder_that_is_not_there_is_one_clear_line() {
 fn a_disk_that_is_full_is_told_without_talk_of_runs() {
     let Some(shell) = Program::foreign("sh") else { return skip("a full disk", "no sh") };
     let program = wavetank(&["completions", "bash"]);
-    let line = format!("'{}' completions bash >/dev/full", program.words()[0]);
+    let line = format!("'{}' completions bash >/dev/full", program.arguments()[0]);
     let refused = shell.args(["-c", &line]).run();
     refused.expect_exit(2);
     assert!(refused.stderr.starts_with("error: cannot write to stdout: No space left"), "{refused}");

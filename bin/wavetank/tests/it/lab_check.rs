@@ -1,7 +1,7 @@
 //! `wavetank lab check` and `wavetank schema lab`: what a topology file is, and what is wrong with it, before anything is
 //! created.
 
-use wavetank_testkit::{Place, Program};
+use wavetank_testkit::{Program, TestDir};
 
 const LAB: &str = "wavetank_lab: 1
 name: shop
@@ -22,7 +22,7 @@ fn program() -> Program {
 
 #[test]
 fn a_lab_is_told_with_its_addresses() {
-    let place = Place::new();
+    let place = TestDir::new();
     let (lab, _) = (place.write("shop.yaml", LAB), place.write("app.conf", "hello\n"));
     let told = program().args(["lab", "check", &lab]).run();
     assert_eq!(told.exit, Some(0), "{told}");
@@ -45,7 +45,7 @@ fn a_lab_is_told_with_its_addresses() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let place = Place::new();
+    let place = TestDir::new();
     let wrong = LAB.replace("app[1-2]:80", "app[1-3]:80").replace("sources: 3", "sources: many");
     let lab = place.write("shop.yaml", &wrong);
     let told = program().args(["lab", "check", &lab]).run();
@@ -61,7 +61,7 @@ fn what_is_wrong_is_told_with_its_place() {
 
 #[test]
 fn limits_that_do_not_hold_for_load_threads_are_told() {
-    let place = Place::new();
+    let place = TestDir::new();
     let limited = LAB.replace("sources: 3", "sources: 3, limits: {cpus: \"0\", memory: 64MiB}");
     let (lab, _) = (place.write("shop.yaml", &limited), place.write("app.conf", "hello\n"));
     let told = program().args(["lab", "check", &lab]).run();
@@ -78,7 +78,7 @@ fn limits_that_do_not_hold_for_load_threads_are_told() {
 
 #[test]
 fn a_file_that_is_not_there_or_no_lab_is_one_line() {
-    let place = Place::new();
+    let place = TestDir::new();
     let missing = place.path().join("nowhere.yaml");
     let told = program().args(["lab", "check", &missing.display().to_string()]).run();
     assert!(told.exit == Some(2) && told.stderr.contains("there is no such file"), "{told}");
@@ -107,7 +107,7 @@ fn the_schema_of_labs_is_printed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_tells_what_is_wrong_as_its_result_was_wanted() {
-    let place = Place::new();
+    let place = TestDir::new();
     let lab = place.write("shop.yaml", LAB.replace("app[1-2]:80", "app[1-3]:80"));
     place.write("app.conf", "hello\n");
     let out = place.write("result.json", "an earlier result");

@@ -6,7 +6,7 @@ use crate::ways;
 
 use std::sync::{Mutex, PoisonError};
 
-use wavetank_testkit::{Program, Serve, Trial, skip};
+use wavetank_testkit::{Program, RunHarness, Serve, skip};
 use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
 
 const CONNECTIONS: u64 = 30_000;
@@ -34,7 +34,7 @@ fn check(test: &str, way: Way) {
     let count =
         std::env::var("WAVETANK_MANY").ok().map_or(CONNECTIONS, |many| many.parse().expect("a number"));
     let (files, connections) = (format!("--nofile={0}:{0}", count / 5), count.to_string());
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     if !can(test, &trial, way) {
         return;
     }
@@ -65,7 +65,7 @@ fn check(test: &str, way: Way) {
 #[test]
 fn memory_of_a_connection_leaves_out_what_threads_take() {
     for engine in ["uring", "epoll"] {
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         if !can("memory_of_a_connection", &trial, Way { mask: "", engine, files: "shared" }) {
             continue;
         }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Outcome, Script, Target, Trial, Truth, free_port};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target, Truth, free_port};
 
 /// A run of `web.test` at 50 requests a second on a connection each; once its first server was asked, the name is `next`.
 /// What came of it, and what the servers at 127.0.0.2 and 127.0.0.3 saw.
@@ -12,7 +12,7 @@ fn moving(test: &str, words: &str, next: &str) -> Option<(Outcome, [Truth; 2])> 
     if !NetNs::available(test) {
         return None;
     }
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let port = free_port();
     let servers = [2, 3].map(|last| {
         let at = SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), port));
@@ -26,7 +26,8 @@ fn moving(test: &str, words: &str, next: &str) -> Option<(Outcome, [Truth; 2])> 
     trial.place().write("x.yaml", file);
     let words = words.replace("PORT", &port.to_string());
     let script = format!("mount --bind {hosts} /etc/hosts; exec \"$0\" run {words} --format json");
-    let running = NetNs::mounts(&trial.program().words()[0], &script).in_folder(trial.place().path()).start();
+    let running =
+        NetNs::mounts(&trial.program().arguments()[0], &script).in_folder(trial.place().path()).start();
     servers[0].wait_for("the first server is asked", Duration::from_secs(30), |truth| truth.requests > 0);
     // In place: what is mounted is this very file.
     std::fs::write(&hosts, next).expect("the test's own file");

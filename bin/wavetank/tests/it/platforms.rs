@@ -4,7 +4,7 @@ use crate::ways;
 
 use std::time::Duration;
 
-use wavetank_testkit::{Program, Running, Script, Serve, Signal, Target, Trial, skip};
+use wavetank_testkit::{Program, RunHarness, Running, Script, Serve, Signal, Target, skip};
 use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -24,8 +24,8 @@ const WAYS: [Way; 8] = [
     Way { mask: "uring,unshare,epoll_pwait2", engine: "epoll", files: "per_process" },
 ];
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn what_cannot_be_had_is_refused_with_cause_and_cure() {
 }
 
 /// A run in three worker processes against a slow target, once all its connections are open.
-fn in_processes(trial: &Trial, target: &Target) -> Running {
+fn in_processes(trial: &RunHarness, target: &Target) -> Running {
     let way = Way { mask: "uring,unshare", engine: "epoll", files: "per_process" };
     let program = trial.load(&target.url("/"), ["-c", CONNECTIONS, "-d", "60s", "--no-probe"]);
     // A group of its own, as a shell gives to each job.

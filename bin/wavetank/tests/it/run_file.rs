@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, RunResult, Script, Target, Trial, steady};
+use wavetank_testkit::{Outcome, RunHarness, RunResult, Script, Target, retry_timing};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn target() -> Target {
@@ -17,7 +17,7 @@ fn target() -> Target {
 /// the target's.
 fn run(target: &Target, text: &str, words: &str, exit: i32) -> RunResult {
     let last = Cell::new(None);
-    steady(|| {
+    retry_timing(|| {
         target.reset();
         let trial = trial();
         let file =

@@ -4,15 +4,16 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use wavetank_testkit::{
-    Act, Nginx, Place, RunResult, Script, Seen, Target, Trial, answer, answer_with, steady,
+    Nginx, ReceivedRequest, RunHarness, RunResult, Script, ScriptAction, Target, TestDir, answer,
+    answer_with, retry_timing,
 };
 
 /// Runs the file with this text, TARGET in it being the target's URL; `wire.sent` is what the target counts.
 fn run(target: &Target, text: &str, exit: i32) -> RunResult {
     let last = Cell::new(None);
-    steady(|| {
+    retry_timing(|| {
         target.reset();
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let text = text.replace("TARGET", target.url("").trim_end_matches('/'));
         let file = trial.place().write("x.yaml", text);
         let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
@@ -23,11 +24,11 @@ fn run(target: &Target, text: &str, exit: i32) -> RunResult {
 }
 
 /// Answers by what `answer` makes of the request.
-fn target(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Target {
-    Target::start(Script::new(move |seen| vec![Act::Send(answer(seen))]))
+fn target(answer: impl Fn(&ReceivedRequest) -> Vec<u8> + Send + Sync + 'static) -> Target {
+    Target::start(Script::new(move |seen| vec![ScriptAction::Send(answer(seen))]))
 }
 
-fn field<'a>(seen: &'a Seen, name: &str) -> &'a str {
+fn field<'a>(seen: &'a ReceivedRequest, name: &str) -> &'a str {
     let found = seen.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
     found.map_or("", |(_, value)| value)
 }
@@ -58,7 +59,7 @@ fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
     let target = target(|_| answer_with(302, &[("Location", "http://127.0.0.1:9/x")], b""));
     let text = "wavetank: 1\ntarget: TARGET\nhttp: {follow: 2}\nsteps: [{get: /}]\n\
                 phases: [{users: 1, sessions: 3 each, for: 5s}]\n";
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let file = trial.place().write("x.yaml", text.replace("TARGET", target.url("").trim_end_matches('/')));
     let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
     outcome.expect_exit(1);
@@ -79,7 +80,7 @@ fn a_time_that_was_too_long_is_told_with_its_unit() {
          phases: [{{users: 1, sessions: 1 each, for: 5s}}]\n",
         target.url("").trim_end_matches('/')
     );
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let file = trial.place().write("x.yaml", text);
     let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
     outcome.expect_exit(1);
@@ -114,7 +115,7 @@ fn digests_and_resources_count_on_the_wire() {
 
 #[test]
 fn nginx_redirects_compresses_and_asks_who() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("users", "anna:{PLAIN}secret\n");
     place.write("shop.json", format!("{{\"shop\": \"open\", \"pad\": \"{}\"}}", "x".repeat(4_000)));
     let root = place.path().display();
@@ -128,7 +129,7 @@ fn nginx_redirects_compresses_and_asks_who() {
     let Some(nginx) = Nginx::start("nginx_redirects_compresses_and_asks_who", place, log, &server) else {
         return;
     };
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let text = format!(
         "wavetank: 1\ntarget: http://{}\nhttp: {{follow: 1, auth: basic anna:secret, headers: {{accept-encoding: gzip}}}}\n\
          steps: [{{get: /old, check: [json $.shop = open, header content-encoding = gzip]}}]\n\

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use wavetank_testkit::{Act, Outcome, RunResult, Script, Signal, Target, Trial, answer};
+use wavetank_testkit::{Outcome, RunHarness, RunResult, Script, ScriptAction, Signal, Target, answer};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// A shop: `POST /open` names today's sale, `/buy/17` sells in it, `/sold` tells how much was sold.
@@ -23,12 +23,12 @@ fn shop() -> Target {
             "/sold" => answer(200, format!("{{\"sold\": {}}}", sold.load(Ordering::Relaxed)).as_bytes()),
             _ => answer(404, b""),
         };
-        vec![Act::Send(sent)]
+        vec![ScriptAction::Send(sent)]
     }))
 }
 
 /// Runs a file with this `before` and `after` around ten sessions that buy once each.
-fn run(target: &Target, trial: &Trial, before: &str, after: &str) -> Outcome {
+fn run(target: &Target, trial: &RunHarness, before: &str, after: &str) -> Outcome {
     let text = format!(
         "wavetank: 1\ntarget: {}\nbefore: {before}\n\
          steps: [{{get: \"/buy/${{sale}}\", count: {{sold: status = 200}}}}]\n\
@@ -93,7 +93,7 @@ fn an_after_that_fails_is_a_failed_run() {
 fn interrupted(path: &'static str, before: &str, after: &str) -> RunResult {
     let target = Target::start(Script::new(move |seen| {
         // What is waited for never comes.
-        if seen.path == path { Vec::new() } else { vec![Act::Send(answer(200, b"{\"sale\": 17}"))] }
+        if seen.path == path { Vec::new() } else { vec![ScriptAction::Send(answer(200, b"{\"sale\": 17}"))] }
     }));
     let trial = trial();
     let text = format!(

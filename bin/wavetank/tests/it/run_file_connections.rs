@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Script, Target, Trial};
+use wavetank_testkit::{RunHarness, Script, Target};
 
 /// Runs a file with these lines below the targets `a` (two URLs, A and B) and `b` (one, B), and gives back the connections
 /// that A and B saw, the requests that they saw together, and the connections of the result.
 fn run(lines: &str) -> ([u64; 2], u64, serde_json::Value) {
     let targets = [(); 2].map(|()| Target::start(Script::constant(Duration::from_millis(1))));
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let [a, b] = targets.each_ref().map(|target| target.url("").trim_end_matches('/').to_owned());
     let text = format!("wavetank: 1\ntargets: {{a: [\"{a}\", \"{b}\"], b: \"{b}\"}}\n{lines}");
     let file = trial.place().write("x.yaml", text);

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Serve, Target, Trial};
+use wavetank_testkit::{Outcome, RunHarness, Script, Serve, Target};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// Runs the file with this text, TARGET in it being the target's URL.
-fn run(trial: &Trial, target: &Target, text: &str, words: &str) -> Outcome {
+fn run(trial: &RunHarness, target: &Target, text: &str, words: &str) -> Outcome {
     let file = trial.place().write("x.yaml", text.replace("TARGET", target.url("").trim_end_matches('/')));
     trial.load(&file, words.split_whitespace()).run()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use wavetank_testkit::{Script, Target, Trial};
+use wavetank_testkit::{RunHarness, Script, Target};
 
 /// What an option does beside a file.
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +107,8 @@ phases:
 thresholds: [done > 0]
 ";
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn target() -> Target {

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Program, Script, Serve, Target, Trial, skip};
+use wavetank_testkit::{Program, RunHarness, Script, Serve, Target, skip};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// Exit 5 with all `codes`, in words and as JSON; no archive. `prefix` is what the program is called by.

@@ -1,6 +1,6 @@
 //! What an experiment file keeps secret reaches the target and nothing else.
 
-use wavetank_testkit::{Act, Outcome, Script, Target, Trial, answer};
+use wavetank_testkit::{Outcome, RunHarness, Script, ScriptAction, Target, answer};
 
 /// In every place where a file may put one.
 const FILE: &str = "\
@@ -44,7 +44,7 @@ const SECRETS: [&str; 6] = [
 ];
 
 #[track_caller]
-fn check_hidden(trial: &Trial, outcomes: &[Outcome]) {
+fn check_hidden(trial: &RunHarness, outcomes: &[Outcome]) {
     let given = |path: &std::path::Path| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("given"))
     };
@@ -67,9 +67,9 @@ fn check_hidden(trial: &Trial, outcomes: &[Outcome]) {
 fn secrets_of_a_file_are_in_no_artefact() {
     // Half of the answers fail, so that samples of failures are kept.
     let target = Target::start(Script::new(|seen| {
-        vec![Act::Send(answer(if seen.number % 2 == 0 { 500 } else { 200 }, b"hello"))]
+        vec![ScriptAction::Send(answer(if seen.number % 2 == 0 { 500 } else { 200 }, b"hello"))]
     }));
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let text = FILE.replace("TARGET", target.url("").trim_end_matches('/'));
     let file = trial.place().write("given.yaml", text);
     let token = format!("TOKEN=@{}", trial.place().write("given-token", "planted-token\n"));
@@ -97,9 +97,9 @@ fn they_do_reach_the_target() {
         let known = seen.field("x-token") == Some("planted-token")
             && seen.field("authorization") == Some("Basic bWU6cGxhbnRlZC1wYXNzd29yZA==")
             && seen.field("x-own") == Some("planted-pin");
-        vec![Act::Send(answer(if known { 200 } else { 401 }, b""))]
+        vec![ScriptAction::Send(answer(if known { 200 } else { 401 }, b""))]
     }));
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let text = "wavetank: 1\ntarget: TARGET\nredact: [pin]\nvars: {pin: none}\nhttp: {auth: \"basic me:${secret:PASSWORD}\"}\n\
                 steps: [{get: /, headers: {x-token: \"${secret:TOKEN}\", x-own: \"${pin}\"}}]\n\
                 phases: [{users: 1, for: 20s, sessions: 5}]\n";

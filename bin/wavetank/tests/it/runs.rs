@@ -4,14 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// A trial with one run of each of `names` in its `runs`.
-fn with_runs(names: &[&str]) -> (Trial, Vec<PathBuf>) {
+fn with_runs(names: &[&str]) -> (RunHarness, Vec<PathBuf>) {
     let (trial, target) = (trial(), Target::start(Script::constant(Duration::ZERO)));
     let folder = |name: &&str| {
         let before = trial.place().runs("runs");
@@ -25,7 +25,7 @@ fn with_runs(names: &[&str]) -> (Trial, Vec<PathBuf>) {
     (trial, folders)
 }
 
-fn runs(trial: &Trial, words: &[&str]) -> Outcome {
+fn runs(trial: &RunHarness, words: &[&str]) -> Outcome {
     trial.program().args(["runs"]).args(words).run()
 }
 

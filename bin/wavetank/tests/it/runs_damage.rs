@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial, copy_folder};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder};
 
 /// What `report` in a format comes to.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ use Expected::{Refused, Same, Told};
 
 /// An undamaged run of three seconds, and its reports.
 struct Whole {
-    trial: Trial,
+    trial: RunHarness,
     folder: PathBuf,
     /// Another run of the same load, packed.
     other: String,
@@ -30,7 +30,7 @@ struct Whole {
 }
 
 fn whole() -> Whole {
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(Duration::ZERO));
     trial
         .load(&target.url("/"), ["-r", "50/s", "-d", "3s", "--name", "whole", "--quiet"])

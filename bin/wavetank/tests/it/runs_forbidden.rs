@@ -5,13 +5,13 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use wavetank_testkit::{Program, Script, Target, Trial, skip};
+use wavetank_testkit::{Program, RunHarness, Script, Target, skip};
 
 /// A run that passed looks like a damaged one to whoever may not read what it came to.
 #[test]
 fn what_may_not_be_read_is_not_removed_as_failed() {
     let name = "what_may_not_be_read_is_not_removed_as_failed";
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(Duration::ZERO));
     for _ in 0..2 {
         trial.load(&target.url("/"), ["-c", "1", "-n", "20", "--quiet"]).run().expect_exit(0);

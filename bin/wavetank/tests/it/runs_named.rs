@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target};
 
 /// A trial with one run in its `runs`, and the target it loaded.
-fn with_run() -> (Trial, Target, PathBuf) {
-    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+fn with_run() -> (RunHarness, Target, PathBuf) {
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(Duration::ZERO));
     trial.load(&target.url("/"), ["-c", "1", "-n", "20", "--quiet"]).run().expect_exit(0);
     let run = trial.place().runs("runs").pop().expect("the run has its archive");
@@ -16,7 +16,7 @@ fn with_run() -> (Trial, Target, PathBuf) {
 }
 
 /// Every command that is given a run, given `word`.
-fn commands(trial: &Trial, url: &str, word: &str) -> Vec<(&'static str, Outcome)> {
+fn commands(trial: &RunHarness, url: &str, word: &str) -> Vec<(&'static str, Outcome)> {
     let run = |words: &[&str]| trial.program().args(words).run();
     vec![
         ("report", run(&["report", word])),

@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Act, Outcome, Place, Program, Script, Seen, Serve, Signal, Target, answer};
+use wavetank_testkit::{
+    Outcome, Program, ReceivedRequest, Script, ScriptAction, Serve, Signal, Target, TestDir, answer,
+};
 
 /// Two workers of 4 ms: 500 requests a second.
 const TIER: &str = "/tier/simple?workers=2&work=4ms";
 /// Short levels: what is looked at here is the course of a search, not how exact it is.
 const SHORT: &str = "-d 300ms --warmup 0s --settle 0s --step 5% --threads 1";
 
-fn search(place: &Place, url: &str, words: &str) -> Program {
+fn search(place: &TestDir, url: &str, words: &str) -> Program {
     let words: Vec<&str> = words.split_whitespace().collect();
     Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["search", url]).args(words).in_folder(place.path())
 }
@@ -20,7 +22,7 @@ fn serve() -> Serve {
 }
 
 /// The folder of the only search.
-fn folder(place: &Place) -> String {
+fn folder(place: &TestDir) -> String {
     let runs = place.runs("runs");
     assert_eq!(runs.len(), 1, "{runs:?}");
     runs[0].display().to_string()
@@ -59,7 +61,7 @@ fn check(outcome: &Outcome, exit: i32, end: &str) -> Value {
 
 #[test]
 fn a_stated_capacity_is_found() {
-    let (place, serve) = (Place::new(), serve());
+    let (place, serve) = (TestDir::new(), serve());
     let words = format!("{SHORT} --threshold p50<20ms --from 50/s --to 5k/s --format json");
     let outcome = search(&place, &serve.url(TIER), &words).run();
     let doc = check(&outcome, 0, "found");
@@ -108,7 +110,7 @@ fn a_stated_capacity_is_found() {
 
 #[test]
 fn limits_are_answers_too() {
-    let (place, serve) = (Place::new(), serve());
+    let (place, serve) = (TestDir::new(), serve());
     let words = format!("{SHORT} --threshold p50<500ms --from 20/s --to 40/s --format json --no-archive");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 0, "above");
     assert_eq!((&doc["answer"]["low"], &doc["answer"]["high"]), (&40.into(), &Value::Null));
@@ -120,7 +122,7 @@ fn limits_are_answers_too() {
 
 #[test]
 fn users_and_files_are_searched() {
-    let (place, serve) = (Place::new(), serve());
+    let (place, serve) = (TestDir::new(), serve());
     // Two workers: with more than a few users each waits for the others.
     let words = format!("{SHORT} --of users --threshold p50<30ms --to 200 --format json");
     let doc = check(&search(&place, &serve.url(TIER), &words).run(), 0, "found");
@@ -142,7 +144,7 @@ fn users_and_files_are_searched() {
 
 #[test]
 fn a_signal_ends_the_level_and_tells_the_bracket() {
-    let place = Place::new();
+    let place = TestDir::new();
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = "--threshold p50<900ms -d 60s --from 50/s --format json --no-probe --threads 1";
     let running = search(&place, &target.url("/"), words).start();
@@ -158,7 +160,7 @@ fn a_signal_ends_the_level_and_tells_the_bracket() {
 /// What stands in the way of `search.json` is told, and the folder is not called an archive of the answer.
 #[test]
 fn an_answer_that_cannot_be_kept_is_told() {
-    let place = Place::new();
+    let place = TestDir::new();
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = "--threshold p50<900ms -d 60s --from 50/s --no-probe --threads 1";
     let running = search(&place, &target.url("/"), words).start();
@@ -181,7 +183,7 @@ fn an_answer_that_cannot_be_kept_is_told() {
 /// A dead target answers no run any more: the search ends, and its answer is none.
 #[test]
 fn a_target_that_dies_ends_the_search() {
-    let place = Place::new();
+    let place = TestDir::new();
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = format!(
         "{SHORT} --threshold p50<900ms --timeout 1s --from 50/s --to 100k/s --format json --no-probe"
@@ -206,10 +208,11 @@ fn a_target_that_dies_ends_the_search() {
 /// A target that hangs is not waited for: requests would time out after a minute.
 #[test]
 fn a_target_that_hangs_ends_the_search_soon() {
-    let place = Place::new();
+    let place = TestDir::new();
     // Half a second of 50/s, which is the first level, and no word from then on.
-    let hangs =
-        |seen: &Seen| vec![if seen.number <= 25 { Act::Send(answer(200, b"ok")) } else { Act::Silence }];
+    let hangs = |seen: &ReceivedRequest| {
+        vec![if seen.number <= 25 { ScriptAction::Send(answer(200, b"ok")) } else { ScriptAction::Silence }]
+    };
     let target = Target::start(Script::new(hangs));
     let words = format!("{SHORT} --threshold p50<900ms --from 50/s --format json --no-probe");
     let running = search(&place, &target.url("/"), &words).start();
@@ -230,7 +233,7 @@ fn a_target_that_hangs_ends_the_search_soon() {
 
 #[test]
 fn a_target_that_is_not_there_is_told_once() {
-    let place = Place::new();
+    let place = TestDir::new();
     let port = wavetank_testkit::free_port();
     let outcome = search(&place, &format!("127.0.0.1:{port}/"), "--threshold p99<9ms --format json").run();
     let doc = check(&outcome, 1, "broken");
@@ -244,7 +247,7 @@ fn a_target_that_is_not_there_is_told_once() {
 /// What ends a search without an answer, apart from its target.
 #[test]
 fn a_search_that_ends_early_is_incomplete() {
-    let (place, serve) = (Place::new(), serve());
+    let (place, serve) = (TestDir::new(), serve());
     let words = format!("{SHORT} --threshold p50<900ms --from 50/s --max-time 100ms --format json");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 4, "time");
     assert_eq!(doc["runs"], Value::Array(Vec::new()), "there was no time for a run: {doc}");
@@ -273,7 +276,7 @@ fn a_search_that_ends_early_is_incomplete() {
 
 #[test]
 fn what_cannot_be_searched_is_refused_in_one_line() {
-    let place = Place::new();
+    let place = TestDir::new();
     let url = "http://127.0.0.1:9/";
     let trace = place.write(
         "pause.yaml",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::{
-    Client, Outcome, Program, Serve, Signal, Stamp, Trial, expect_time, free_port, skip, steady,
+    Client, Outcome, Program, RunHarness, Serve, Signal, Stamp, expect_time, free_port, retry_timing, skip,
 };
 
 fn serve(words: &[&str]) -> Serve {
@@ -74,7 +74,7 @@ fn statuses_are_as_asked_for() {
 #[test]
 fn delays_are_kept() {
     let serve = serve(&["--threads", "1"]);
-    steady(|| {
+    retry_timing(|| {
         let mut client = Client::connect(serve.address());
         for (path, delay) in [("/delay/20ms", ms(20)), ("/delay/0.1s", ms(100)), ("/sleep1", ms(1_000))] {
             let took = time_of(&mut client, path);
@@ -90,7 +90,7 @@ fn delays_are_kept() {
 fn a_delayed_request_costs_no_thread() {
     // Many sleep at once on the one thread, and it still answers others.
     let serve = serve(&["--threads", "1"]);
-    steady(|| {
+    retry_timing(|| {
         let mut sleepers: Vec<Client> = (0..60).map(|_| Client::connect(serve.address())).collect();
         let mut client = Client::connect(serve.address());
         let began = Stamp::now();
@@ -156,7 +156,7 @@ fn head_is_get_without_the_body() {
     let serve = serve(&[]);
     let mut client = Client::connect(serve.address());
     let got = client.get("/bytes/123");
-    let head = client.send("HEAD /bytes/123 HTTP/1.1\r\nHost: test\r\n\r\n").receive_to("HEAD");
+    let head = client.send("HEAD /bytes/123 HTTP/1.1\r\nHost: test\r\n\r\n").receive_response("HEAD");
     assert_eq!((head.status, head.field("content-length")), (got.status, Some("123")));
     assert_eq!(client.get("/").status, 200, "the connection is in step");
 }
@@ -217,7 +217,7 @@ fn any_answers_every_path() {
 
 #[test]
 fn a_planted_freeze_begins_with_the_first_request() {
-    steady(|| {
+    retry_timing(|| {
         let serve = serve(&["--freeze", "500ms", "--freeze-at", "200ms"]);
         let mut client = Client::connect(serve.address());
         let began = Stamp::now();
@@ -234,10 +234,10 @@ fn a_planted_freeze_begins_with_the_first_request() {
 
 #[test]
 fn a_run_tells_when_a_frozen_target_gave_no_answer() {
-    steady(|| {
+    retry_timing(|| {
         // From 1.7 s to 3.2 s: one whole second of the run.
         let serve = serve(&["--freeze", "1500ms", "--freeze-at", "1700ms"]);
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let words = ["-r", "200/s", "-d", "4s", "--arrivals", "even", "--no-probe"];
         let outcome = trial.load(&serve.url("/"), words).run();
         let told = |outcome: &Outcome| {
@@ -295,7 +295,7 @@ fn the_truth_is_what_was_asked() {
 fn several_addresses_are_served() {
     let addresses = [([127, 0, 0, 1], free_port()).into(), ([127, 0, 0, 2], free_port()).into()];
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
-    let _serve = Serve::start_on(&program, &addresses, &[]);
+    let _serve = Serve::start_at(&program, &addresses, &[]);
     for address in addresses {
         assert_eq!(Client::connect(address).get("/").status, 200, "{address}");
     }

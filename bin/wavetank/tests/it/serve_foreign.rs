@@ -100,14 +100,14 @@ fn ab_and_the_truth_agree() {
 #[test]
 fn wavetank_and_the_truth_agree() {
     let serve = serve(&["--threads", "1"]);
-    let place = wavetank_testkit::Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let place = wavetank_testkit::RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     for words in ["-c 8 -d 1s", "-r 400/s -d 1s", "-c 4 -n 1000 --warmup 300ms", "-c 4 --pipeline 4 -n 1000"]
     {
         Client::connect(serve.address()).send("POST /truth/reset HTTP/1.1\r\nHost: t\r\n\r\n").receive();
         let outcome = place.load(&serve.url("/bytes/64"), words.split_whitespace()).run();
         let result = outcome.expect_exit(0).result();
         result.conserved();
-        assert_eq!(seen(&serve, "/bytes/64"), result.sent_in_all(), "{words}: {result}");
+        assert_eq!(seen(&serve, "/bytes/64"), result.sent_total(), "{words}: {result}");
         assert_eq!(result.count("requests.failed"), 0, "{words}: {result}");
     }
 }

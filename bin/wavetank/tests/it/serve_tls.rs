@@ -1,7 +1,7 @@
 //! `wavetank serve --tls` under clients of other people, and what it says when it cannot.
 
 use serde_json::Value;
-use wavetank_testkit::{Outcome, Place, Program, Serve, free_port, skip};
+use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port, skip};
 
 fn wavetank() -> Program {
     Program::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -53,7 +53,7 @@ fn handshakes(url: &str) -> (u64, u64) {
 #[test]
 fn curl_trusts_the_certificate_that_is_written() {
     let Some([_]) = foreign(["curl"], "curl_trusts_the_certificate_that_is_written") else { return };
-    let place = Place::new();
+    let place = TestDir::new();
     let ca = place.file("ca.pem");
     let (serve, url) = serve(&["--tls-cert-out", &ca]);
     let format = "%{http_code} %{size_download} %{http_version} %{ssl_verify_result}";
@@ -123,7 +123,7 @@ fn sessions_are_resumed_while_there_are_tickets() {
 }
 
 /// A certificate for localhost and its key, signed by itself.
-fn identity(openssl: &Program, place: &Place, name: &str) -> [String; 2] {
+fn identity(openssl: &Program, place: &TestDir, name: &str) -> [String; 2] {
     let [cert, key] = [place.file(&format!("{name}.pem")), place.file(&format!("{name}.key"))];
     let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
     let names =
@@ -138,7 +138,7 @@ fn identity(openssl: &Program, place: &Place, name: &str) -> [String; 2] {
 fn a_certificate_can_be_given_and_asked_for() {
     let test = "a_certificate_can_be_given_and_asked_for";
     let Some([_, openssl]) = foreign(["curl", "openssl"], test) else { return };
-    let place = Place::new();
+    let place = TestDir::new();
     let [cert, key] = identity(&openssl, &place, "server");
     let [client_cert, client_key] = identity(&openssl, &place, "client");
     let (_serve, url) = serve(&["--tls-cert", &cert, "--tls-key", &key, "--tls-client-ca", &client_cert]);
@@ -183,7 +183,7 @@ fn names_are_those_that_run_knows() {
 
 #[test]
 fn what_cannot_be_is_said_with_a_hint() {
-    let place = Place::new();
+    let place = TestDir::new();
     let garbage = place.write("garbage.pem", "no certificate\n");
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let broken = place.write("broken.pem", broken);

@@ -1,10 +1,10 @@
 //! A kernel that is short of memory for io\_uring's requests: for a moment, and for good. `strace` lets the calls
 //! fail.
 
-use wavetank_testkit::{Client, Outcome, Program, Serve, Trial, skip};
+use wavetank_testkit::{Client, Outcome, Program, RunHarness, Serve, skip};
 
 /// `program` with calls of `io_uring_enter` failing by `EAGAIN`: those that `when` counts, on each thread.
-fn failing(test: &str, trial: &Trial, program: Program, when: &str) -> Option<Program> {
+fn failing(test: &str, trial: &RunHarness, program: Program, when: &str) -> Option<Program> {
     let uring = trial.program().args(["run", "http://127.0.0.1:1/", "-n", "1", "--engine", "uring"]).run();
     let Some(strace) = Program::foreign("strace").filter(|_| uring.exit != Some(5)) else {
         skip(test, "no strace, or no io_uring");
@@ -13,9 +13,9 @@ fn failing(test: &str, trial: &Trial, program: Program, when: &str) -> Option<Pr
     let inject = format!("inject=io_uring_enter:error=EAGAIN:when={when}");
     let trace = trial.place().file("trace");
     let strace = strace.args(["-f", "-qq", "-e", "trace=io_uring_enter", "-e", &inject, "-o", &trace]);
-    let program = program.under(strace.words());
+    let program = program.under(strace.arguments());
     // Whether it may trace at all is told by a call that asks nothing of io_uring.
-    let version = trial.program().args(["--version"]).under(strace.words()).run();
+    let version = trial.program().args(["--version"]).under(strace.arguments()).run();
     if version.exit != Some(0) {
         skip(test, &format!("strace may not trace here: {version}"));
         return None;
@@ -23,8 +23,8 @@ fn failing(test: &str, trial: &Trial, program: Program, when: &str) -> Option<Pr
     Some(program)
 }
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 const LOAD: [&str; 9] = ["-c", "4", "-n", "400", "--threads", "1", "--no-probe", "--engine", "uring"];
@@ -41,7 +41,7 @@ fn a_moment_without_memory_costs_nothing_but_time() {
     assert_eq!(result.count("requests.done"), 400, "{result}");
     let truth: serde_json::Value =
         serde_json::from_slice(&Client::connect(serve.address()).get("/truth").body).expect("/truth is JSON");
-    assert_eq!(truth["requests"], result.sent_in_all(), "{result}");
+    assert_eq!(truth["requests"], result.sent_total(), "{result}");
 }
 
 /// One error, one hint, no stack trace.

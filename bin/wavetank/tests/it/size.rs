@@ -1,7 +1,7 @@
 //! `wavetank size`: what a load would take, in words and as JSON; wrong words with one clear line.
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Outcome, Place, Program};
+use wavetank_testkit::{Outcome, Program, TestDir};
 
 fn size(line: &str) -> Outcome {
     let words: Vec<&str> = std::iter::once("size").chain(line.split_whitespace()).collect();
@@ -138,7 +138,7 @@ fn wrong_words_are_told_in_one_line() {
 /// A file with mistakes is told as `check` tells it.
 #[test]
 fn mistakes_in_a_file_are_told_with_their_places() {
-    let place = Place::new();
+    let place = TestDir::new();
     let file = place.write("x.yaml", "wavetank: 1\ntarget: http://127.0.0.1\nphases: [{hold: 5}]\n");
     let told = size(&file);
     told.expect_exit(2);
@@ -158,7 +158,7 @@ fn ports_are_those_that_a_load_finds() {
     if !NetNs::available("ports_are_those_that_a_load_finds") {
         return;
     }
-    let place = Place::new();
+    let place = TestDir::new();
     let file = place.write(
         "x.yaml",
         "wavetank: 1\ntarget: http://127.0.0.1:99\nsources: [127.0.0.1-3]\nphases: [{hold: 0 to 100k, at: 10k/s}]\n",

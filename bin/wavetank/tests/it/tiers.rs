@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Client, Program, RunResult, Serve, Trial, expect_time, steady};
+use wavetank_testkit::{Client, Program, RunHarness, RunResult, Serve, expect_time, retry_timing};
 
 /// Four workers of 40 ms.
 const CAPACITY: f64 = 100.0;
@@ -12,10 +12,10 @@ const TIER: &str = "/tier/transaction?workers=4&work=40ms";
 /// Three seconds of so many requests a second; what is found is verified, and held against the server's count.
 #[track_caller]
 fn check(engine: &str, rate: u64, exact: impl Fn(&RunResult) -> Result<(), String>) {
-    steady(|| {
+    retry_timing(|| {
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
         let serve = Serve::start(&program, &["--threads", "3", "--engine", engine]);
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let words = format!("-r {rate}/s -c 400 -d 3s --no-probe --engine {engine}");
         let outcome = trial.load(&serve.url(TIER), words.split_whitespace()).run();
         let result = outcome.result();

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{RunResult, Script, Target, Trial};
+use wavetank_testkit::{RunHarness, RunResult, Script, Target};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn target() -> Target {
@@ -77,7 +77,7 @@ fn a_full_disk_is_told_and_the_load_goes_on() {
          dd if=/dev/zero of={folder}/rest bs=512 2>/dev/null || true; \
          wait $run"
     );
-    let outcome = NetNs::mounts(&trial.program().words()[0], &script).run();
+    let outcome = NetNs::mounts(&trial.program().arguments()[0], &script).run();
     let result = outcome.result();
     result.conserved().agrees_with(&target.settled());
     assert_eq!(result.count("requests.done"), 800, "the load goes on: {result}");

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Act, Script, Seen, Signal, Stamp, Target, Trial, answer, answer_with, steady};
+use wavetank_testkit::{
+    ReceivedRequest, RunHarness, Script, ScriptAction, Signal, Stamp, Target, answer, answer_with,
+    retry_timing,
+};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -21,30 +24,41 @@ fn dice(seed: u64, place: u64) -> u64 {
 }
 
 /// What happens to a request, by the dice: half are answered well, the others in every bad way there is.
-fn misbehave(seed: u64, seen: &Seen) -> Vec<Act> {
-    let raw = |text: &str| Act::Send(text.as_bytes().to_vec());
+fn misbehave(seed: u64, seen: &ReceivedRequest) -> Vec<ScriptAction> {
+    let raw = |text: &str| ScriptAction::Send(text.as_bytes().to_vec());
     match dice(seed, seen.number) % 32 {
-        0 => vec![Act::Reset],
-        1 => vec![Act::Close],
-        2 => vec![Act::Silence],
-        3 => vec![raw("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\npart"), Act::Wait(ms(1)), Act::Reset],
-        4 => vec![raw("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\npart"), Act::HalfClose],
-        5 => vec![raw("HTTP/1.1 200 OK\r\nContent-Le"), Act::Close],
+        0 => vec![ScriptAction::Reset],
+        1 => vec![ScriptAction::Close],
+        2 => vec![ScriptAction::Silence],
+        3 => vec![
+            raw("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\npart"),
+            ScriptAction::Wait(ms(1)),
+            ScriptAction::Reset,
+        ],
+        4 => vec![raw("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\npart"), ScriptAction::HalfClose],
+        5 => vec![raw("HTTP/1.1 200 OK\r\nContent-Le"), ScriptAction::Close],
         6 => vec![raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")],
         7 => vec![raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")],
-        8 => vec![raw("SSH-2.0-OpenSSH_9.2p1\r\n"), Act::Silence],
-        9 => vec![Act::Trickle(answer(200, b"drops"), Duration::from_micros(300))],
+        8 => vec![raw("SSH-2.0-OpenSSH_9.2p1\r\n"), ScriptAction::Silence],
+        9 => vec![ScriptAction::Trickle(answer(200, b"drops"), Duration::from_micros(300))],
         10 => {
-            vec![raw("HTTP/1.1 100 Continue\r\n\r\n"), Act::Wait(ms(1)), Act::Send(answer(200, b"at last"))]
+            vec![
+                raw("HTTP/1.1 100 Continue\r\n\r\n"),
+                ScriptAction::Wait(ms(1)),
+                ScriptAction::Send(answer(200, b"at last")),
+            ]
         }
-        11 => vec![Act::Send(answer_with(200, &[("Connection", "close")], b"bye")), Act::Close],
-        12 => vec![raw("HTTP/1.1 200 OK\r\n\r\nuntil the end"), Act::Close],
+        11 => vec![
+            ScriptAction::Send(answer_with(200, &[("Connection", "close")], b"bye")),
+            ScriptAction::Close,
+        ],
+        12 => vec![raw("HTTP/1.1 200 OK\r\n\r\nuntil the end"), ScriptAction::Close],
         13 => {
             vec![raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA: b\r\n\r\n")]
         }
-        14 => vec![Act::Send(answer(500, b"no"))],
-        15 => vec![Act::Wait(ms(400)), Act::Send(answer(200, b"too late"))],
-        other => vec![Act::Wait(ms(other % 8)), Act::Send(answer(200, b"well"))],
+        14 => vec![ScriptAction::Send(answer(500, b"no"))],
+        15 => vec![ScriptAction::Wait(ms(400)), ScriptAction::Send(answer(200, b"too late"))],
+        other => vec![ScriptAction::Wait(ms(other % 8)), ScriptAction::Send(answer(200, b"well"))],
     }
 }
 
@@ -114,14 +128,14 @@ fn a_pool_of_one_against_silence_times_out_in_the_queue() {
     // One connection, and nobody answers. From the first timeout on, each arrival inherits the connection
     // when its own 300 ms are nearly over, one period before their end.
     let target = Target::start(Script::silence());
-    steady(|| {
+    retry_timing(|| {
         let words = "-r 50/s -c 1 -d 1s --arrivals even --timeout 300ms --max-open 100 --no-probe";
         let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.count("requests.offered"), 50, "{result}");
         assert_eq!(result.count_or_zero("errors.request_timeout"), 50, "{result}");
         // The target may hear of the end of one connection a little after the begin of the next.
         assert!(target.truth().open_peak <= 2, "{result}");
-        result.close_to("response_us.p50", ms(300))?;
+        result.check_time("response_us.p50", ms(300))?;
         result.within("wait_us.p50", ms(275)..=ms(285))
     });
 }

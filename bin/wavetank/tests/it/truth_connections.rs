@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Act, Script, Target, Trial, answer, expect_time, steady};
+use wavetank_testkit::{RunHarness, Script, ScriptAction, Target, answer, expect_time, retry_timing};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -16,7 +16,7 @@ fn ms(n: u64) -> Duration {
 fn an_idempotent_request_is_retried_once_after_an_unannounced_close() {
     // Each connection answers once and closes, without a byte, on the next request: with one user,
     // every request but the first goes out twice.
-    let target = Target::start(Script::close_on_next(1));
+    let target = Target::start(Script::close_before_request(1));
     let result = trial().run(&target, "-c 1 -n 40 --no-probe", 0);
     assert_eq!(result.count("requests.done"), 40, "{result}");
     assert_eq!(result.count("requests.sent"), 40, "a request is logical: {result}");
@@ -32,19 +32,19 @@ fn a_retry_keeps_the_intended_instant() {
     // Every second request of a connection is kept waiting for 200 ms before the close without a byte.
     let target = Target::start(Script::new(|seen| match seen.on_connection {
         1 => vec![wavetank_testkit::script::ok()],
-        _ => vec![Act::Wait(ms(200)), Act::Close],
+        _ => vec![ScriptAction::Wait(ms(200)), ScriptAction::Close],
     }));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-c 1 -n 12 --no-probe", 0)?;
         assert_eq!(result.count("wire.retried"), 11, "{result}");
-        result.close_to("response_us.p50", ms(200))
+        result.check_time("response_us.p50", ms(200))
     });
 }
 
 #[test]
 fn bytes_are_those_the_target_counted() {
     let body = vec![b'x'; 300_000];
-    let target = Target::start(Script::new(move |_| vec![Act::Send(answer(200, &body))]));
+    let target = Target::start(Script::new(move |_| vec![ScriptAction::Send(answer(200, &body))]));
     let result = trial().run(&target, "-c 4 -n 60 --no-probe -X POST --body 0123456789", 0);
     let truth = target.truth();
     assert_eq!(result.count("bytes.received"), truth.bytes_sent, "{result}");
@@ -55,7 +55,7 @@ fn bytes_are_those_the_target_counted() {
 fn a_broken_pipeline_loses_no_count() {
     // Three answers, then a close under whatever else is under way. The target closes without reading
     // what waits with the kernel, so only the run's own books can be checked.
-    let target = Target::start(Script::close_on_next(3));
+    let target = Target::start(Script::close_before_request(3));
     let trial = trial();
     let words = "-c 2 --pipeline 4 -n 400 --no-probe".split_whitespace();
     let result = trial.load(&target.url("/"), words).run().result();
@@ -80,7 +80,7 @@ fn the_sixth_version_of_addresses_works_too() {
 
 #[test]
 fn a_post_is_never_sent_twice() {
-    let target = Target::start(Script::close_on_next(1));
+    let target = Target::start(Script::close_before_request(1));
     let result = trial().run(&target, "-c 1 -n 40 -X POST --body x=1", 1);
     assert_eq!(result.count("wire.retried"), 0, "{result}");
     assert_eq!(result.count("requests.done"), 20, "{result}");
@@ -95,7 +95,7 @@ fn a_second_close_is_not_retried_again() {
     // that never served an answer is no reason to try again.
     let target = Target::start(Script::new(|seen| {
         let serves = seen.connection == 1 && seen.on_connection == 1;
-        vec![if serves { wavetank_testkit::script::ok() } else { Act::Close }]
+        vec![if serves { wavetank_testkit::script::ok() } else { ScriptAction::Close }]
     }));
     let result = trial().run(&target, "-c 1 -n 4 --no-probe", 1);
     assert_eq!(result.count("requests.done"), 1, "{result}");
@@ -124,7 +124,7 @@ fn an_announced_close_costs_nothing() {
 #[test]
 fn a_close_between_requests_is_noticed_before_the_next_one() {
     let target = Target::start(Script::close_idle(ms(40)));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 5/s -c 1 -d 2s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 10, "{result}");
         assert_eq!(target.truth().connections, 10);
@@ -156,7 +156,7 @@ fn a_body_until_close_is_whole() {
 fn a_head_request_gets_no_body() {
     let target = Target::start(Script::new(|seen| {
         assert_eq!(seen.method, "HEAD");
-        vec![Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".to_vec())]
+        vec![ScriptAction::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".to_vec())]
     }));
     let result = trial().run(&target, "-c 2 -n 30 -X HEAD", 0);
     assert_eq!(result.count("requests.done"), 30, "{result}");
@@ -214,7 +214,7 @@ fn what_is_sent_is_what_was_asked_for() {
             seen.body == b"the body",
         ];
         let right = told.iter().all(|told| *told);
-        vec![Act::Send(answer(if right { 200 } else { 400 }, format!("{told:?}").as_bytes()))]
+        vec![ScriptAction::Send(answer(if right { 200 } else { 400 }, format!("{told:?}").as_bytes()))]
     }));
     let trial = trial();
     let fields = trial.place().write("fields", "X-One: 1\nX-Two: 2\n");
@@ -237,7 +237,7 @@ fn what_is_sent_is_what_was_asked_for() {
 #[test]
 fn a_pipeline_keeps_so_many_under_way() {
     let target = Target::start(Script::constant(ms(2)));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-c 2 --pipeline 8 -n 320 --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 320, "{result}");
         assert_eq!(target.truth().connections, 2);

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use wavetank_testkit::{
-    Act, Mixture, OffTime, RunResult, Script, Target, Trial, answer, expect_time, steady,
+    Mixture, RunHarness, RunResult, Script, ScriptAction, Target, TimingMismatch, answer, expect_time,
+    retry_timing,
 };
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -16,10 +17,15 @@ fn ms(n: u64) -> Duration {
 
 /// The percentiles of `series`, each within max(2 %, 1 ms) of the closed form.
 #[track_caller]
-fn check(result: &RunResult, series: &str, expected: &Mixture, percentiles: &[u32]) -> Result<(), OffTime> {
+fn check(
+    result: &RunResult,
+    series: &str,
+    expected: &Mixture,
+    percentiles: &[u32],
+) -> Result<(), TimingMismatch> {
     for percentile in percentiles {
         let path = format!("{series}.p{percentile}");
-        result.close_to(&path, expected.quantile(f64::from(*percentile) / 100.0))?;
+        result.check_time(&path, expected.quantile(f64::from(*percentile) / 100.0))?;
     }
     Ok(())
 }
@@ -27,7 +33,7 @@ fn check(result: &RunResult, series: &str, expected: &Mixture, percentiles: &[u3
 #[test]
 fn a_constant_delay_in_the_closed_model() {
     let target = Target::start(Script::constant(ms(60)));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-c 8 -d 3s", 0)?;
         assert_eq!(result.count("connections.opened"), 8, "{result}");
         assert_eq!(target.truth().connections, 9, "eight users and the probe");
@@ -46,7 +52,7 @@ fn a_constant_delay_in_the_closed_model() {
 #[test]
 fn a_constant_delay_in_the_open_model() {
     let target = Target::start(Script::constant(ms(25)));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 200/s -d 3s --arrivals even", 0)?;
         assert_eq!(result.count("requests.offered"), 600, "{result}");
         assert_eq!(result.count("requests.done"), 600, "{result}");
@@ -62,14 +68,14 @@ fn a_constant_delay_in_the_open_model() {
 fn a_freeze_hits_the_share_it_lasts() {
     let (base, freeze, run) = (ms(2), ms(800), ms(4_000));
     let target = Target::start(Script::freeze(base, ms(1_500), freeze));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 250/s -d 4s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 1_000, "{result}");
         let expected = Mixture::freeze(base, freeze, run);
         check(&result, "response_us", &expected, &[50, 75, 90, 95, 99])?;
-        result.close_to("response_us.max", base + freeze)?;
+        result.check_time("response_us.max", base + freeze)?;
         // The mean of the same distribution: a fifth waits 0.4 s.
-        result.close_to("response_us.mean", expected.mean())
+        result.check_time("response_us.mean", expected.mean())
     });
 }
 
@@ -77,7 +83,7 @@ fn a_freeze_hits_the_share_it_lasts() {
 fn a_freeze_reaches_the_closed_view_only_once_a_user() {
     let (base, freeze) = (ms(2), ms(800));
     let target = Target::start(Script::freeze(base, ms(1_000), freeze));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-c 4 -d 3s --no-probe", 0)?;
         // Four users meet the freeze with one request each: too few for p99 to show it.
         check(&result, "response_us", &Mixture::constant(base), &[50])?;
@@ -90,14 +96,14 @@ fn a_freeze_reaches_the_closed_view_only_once_a_user() {
 fn two_modes_stay_two() {
     let (fast, slow) = (ms(5), ms(90));
     let target = Target::start(Script::bimodal(fast, slow, 5));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 150/s -d 3s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 450, "{result}");
         let expected = Mixture::bimodal(fast, slow, 0.2);
         // The quick ones' p62, the slow ones' p50 and p75. p75 of all would be the quick ones' p94, which tells how often the
         // machine stood still.
         check(&result, "response_us", &expected, &[50, 90, 95])?;
-        result.close_to("response_us.mean", expected.mean())
+        result.check_time("response_us.mean", expected.mean())
     });
 }
 
@@ -107,9 +113,10 @@ fn a_trickle_is_transfer_and_not_first_byte() {
     let (first, gap) = (ms(50), Duration::from_micros(1_500));
     let bytes = answer(200, &[b'x'; 20]);
     let trickle = gap * (bytes.len() as u32 - 1);
-    let target =
-        Target::start(Script::new(move |_| vec![Act::Wait(first), Act::Trickle(bytes.clone(), gap)]));
-    steady(|| {
+    let target = Target::start(Script::new(move |_| {
+        vec![ScriptAction::Wait(first), ScriptAction::Trickle(bytes.clone(), gap)]
+    }));
+    retry_timing(|| {
         let result = trial().try_run(&target, "-c 2 -n 16", 0)?;
         assert_eq!(result.count("requests.done"), 16, "{result}");
         check(&result, "ttfb_us", &Mixture::constant(first), &[50])?;
@@ -124,7 +131,7 @@ fn a_pool_that_is_too_small_shows_as_wait() {
     // at t is sent at 2t, so waits are even between 0 and the run's length.
     let (delay, run) = (ms(40), ms(2_000));
     let target = Target::start(Script::constant(delay));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 200/s -c 4 -d 2s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 400, "{result}");
         assert_eq!(target.truth().open_peak, 4, "the cap holds");
@@ -142,10 +149,10 @@ fn a_pool_that_is_too_small_shows_as_wait() {
 fn answers_in_the_drain_count_in_requests_and_in_no_rate() {
     // Twenty arrivals in a second, each answered 625 ms later: eight within the second.
     let target = Target::start(Script::constant(ms(625)));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 20/s -d 1s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 20, "{result}");
-        result.close_to("response_us.p50", ms(625))?;
+        result.check_time("response_us.p50", ms(625))?;
         let rate = result.number("rate.done_per_s");
         expect_time((rate - 8.0).abs() < 0.1, || format!("done at {rate}/s within the phase\n{result}"))
     });

@@ -4,10 +4,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Accept, Act, RunResult, Script, Target, Trial, answer, steady};
+use wavetank_testkit::{Accept, RunHarness, RunResult, Script, ScriptAction, Target, answer, retry_timing};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -38,15 +38,15 @@ fn refused_connections_fail_and_are_no_throughput() {
 
 #[test]
 fn silence_ends_in_timeouts_that_stay_in_the_response_time() {
-    steady(|| {
+    retry_timing(|| {
         let words = "-c 4 -n 12 --timeout 400ms --no-probe";
         let result = check_all_fail(Script::silence(), words, "request_timeout");
         assert_eq!(result.count("requests.sent"), 12, "{result}");
         assert_eq!(result.count("response_us.censored"), 12, "{result}");
         let lost = result.count("connections.lost");
         assert_eq!(lost, 12, "a timed-out request takes its connection along: {result}");
-        result.close_to("response_us.p50", ms(400))?;
-        result.close_to("response_us.p75", ms(400))
+        result.check_time("response_us.p50", ms(400))?;
+        result.check_time("response_us.p75", ms(400))
     });
 }
 
@@ -54,13 +54,13 @@ fn silence_ends_in_timeouts_that_stay_in_the_response_time() {
 fn a_connection_nobody_accepts_is_a_request_timeout() {
     let target = Target::start(Script::constant(ms(0)).accepting(Accept::Never));
     let trial = trial();
-    steady(|| {
+    retry_timing(|| {
         let words = "-c 2 -n 4 --timeout 300ms --no-probe".split_whitespace();
         let outcome = trial.load(&target.url("/"), words).run();
         let result = outcome.expect_exit(1).result();
         result.conserved();
         assert_eq!(result.count_or_zero("errors.request_timeout"), 4, "{result}");
-        result.close_to("response_us.p50", ms(300))
+        result.check_time("response_us.p50", ms(300))
     });
 }
 
@@ -75,27 +75,27 @@ fn a_full_accept_queue_is_a_connect_timeout() {
         stream.map(|stream| queued.push(stream)).is_err().then_some(())
     });
     assert!(full.is_some(), "the queue took {} connections", queued.len());
-    steady(|| {
+    retry_timing(|| {
         let words = "-c 2 -n 6 --connect-timeout 400ms --timeout 2s --no-probe";
         let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.count_or_zero("errors.connect_timeout"), 6, "{result}");
         assert_eq!(result.count("requests.sent"), 0, "{result}");
         assert_eq!(result.count("response_us.censored"), 6, "{result}");
         // The first two connects begin ahead of the phase; the others with their requests.
-        result.close_to("response_us.p50", ms(400))
+        result.check_time("response_us.p50", ms(400))
     });
 }
 
 #[test]
 fn a_slow_acceptor_is_part_of_the_response() {
-    steady(|| {
+    retry_timing(|| {
         let slow = Accept::After { delay: ms(1_500), backlog: 64 };
         let target = Target::start(Script::constant(ms(1)).accepting(slow));
         let result = trial().try_run(&target, "-r 20/s -c 40 -d 4s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 80, "{result}");
         // The first request comes some time after the target's start, and waits for the rest of the 1.5 s.
         result.within("response_us.max", ms(500)..=ms(1_520))?;
-        result.close_to("response_us.p50", ms(1))
+        result.check_time("response_us.p50", ms(1))
     });
 }
 
@@ -137,7 +137,7 @@ fn wrong_framing_is_a_protocol_error_and_the_run_goes_on() {
         // Every other answer is right: the run has to go on beside the wrong ones.
         let (right, bytes) = (answer(200, b"right"), bytes.to_vec());
         let target = Target::start(Script::new(move |seen| {
-            vec![Act::Send(if seen.number % 2 == 0 { right.clone() } else { bytes.clone() })]
+            vec![ScriptAction::Send(if seen.number % 2 == 0 { right.clone() } else { bytes.clone() })]
         }));
         let result = trial().run(&target, "-c 1 -n 20 --no-probe", 1);
         assert_eq!(result.count_or_zero("errors.protocol"), 10, "{shown}: {result}");
@@ -178,7 +178,7 @@ fn statuses_are_counted_and_judged() {
 #[test]
 fn an_answer_after_the_end_is_open() {
     let target = Target::start(Script::constant(ms(2_500)));
-    steady(|| {
+    retry_timing(|| {
         let result = trial().try_run(&target, "-r 20/s -d 1s --arrivals even --drain 300ms --no-probe", 1)?;
         assert_eq!(result.count("requests.offered"), 20, "{result}");
         assert_eq!(result.count("requests.open"), 20, "{result}");
@@ -194,9 +194,12 @@ fn an_answer_after_the_timeout_is_not_taken_for_the_next_one() {
     // Odd requests are answered late, with a body that must never be counted as done.
     let target = Target::start(Script::new(|seen| {
         if seen.number % 2 == 1 {
-            return vec![Act::Wait(Duration::from_millis(600)), Act::Send(answer(500, b"late"))];
+            return vec![
+                ScriptAction::Wait(Duration::from_millis(600)),
+                ScriptAction::Send(answer(500, b"late")),
+            ];
         }
-        vec![Act::Send(answer(200, b"in time"))]
+        vec![ScriptAction::Send(answer(200, b"in time"))]
     }));
     let result = trial().run(&target, "-c 1 -n 6 --timeout 200ms --no-probe", 1);
     assert_eq!(result.count_or_zero("errors.request_timeout"), 3, "{result}");

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use wavetank_testkit::{Act, RunResult, Script, Target, Trial, answer, steady};
+use wavetank_testkit::{RunHarness, RunResult, Script, ScriptAction, Target, answer, retry_timing};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// Every fifth cart is stale; the first 60 orders are sold, later ones are refused with 409.
@@ -22,7 +22,7 @@ fn shop() -> Target {
             "/buy" => answer(409, b"gone"),
             _ => answer(200, b"home"),
         };
-        vec![Act::Send(sent)]
+        vec![ScriptAction::Send(sent)]
     }))
 }
 
@@ -56,9 +56,9 @@ THRESHOLDS
 ";
 
 /// Runs the shop with these thresholds; the counts are held against the target's.
-fn run(trial: &Trial, thresholds: &[&str], exit: i32) -> RunResult {
+fn run(trial: &RunHarness, thresholds: &[&str], exit: i32) -> RunResult {
     let last = Cell::new(None);
-    steady(|| {
+    retry_timing(|| {
         let target = shop();
         let lines: Vec<_> = thresholds.iter().map(|text| format!("  - {text}")).collect();
         let text = SHOP.replace("TARGET", target.url("").trim_end_matches('/'));
@@ -220,7 +220,8 @@ fn the_record_is_as_its_page_says() {
 #[test]
 fn a_secret_that_comes_back_is_told_nowhere() {
     let trial = trial();
-    let target = Target::start(Script::new(|_| vec![Act::Send(answer(200, b"you said PLANTED-SECRET-17"))]));
+    let target =
+        Target::start(Script::new(|_| vec![ScriptAction::Send(answer(200, b"you said PLANTED-SECRET-17"))]));
     let text = format!(
         "wavetank: 1\nname: echo\ntarget: {}\n\
          steps: [{{post: /login, form: {{pass: \"${{secret:PASS}}\"}}, check: [body contains welcome]}}]\n\

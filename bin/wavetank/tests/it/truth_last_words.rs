@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wavetank_testkit::{Act, Client, RunResult, Script, Serve, Signal, Target, Trial, Truth, answer, skip};
+use wavetank_testkit::{
+    Client, RunHarness, RunResult, Script, ScriptAction, Serve, Signal, Target, Truth, answer, skip,
+};
 
 /// Runs load on each engine this host has: `target` makes a target and says its URL and the words of the run,
 /// `judge` looks at both.
-fn check<T>(test: &str, target: impl Fn(&Trial) -> (T, String, String), judge: impl Fn(&RunResult, &T)) {
+fn check<T>(test: &str, target: impl Fn(&RunHarness) -> (T, String, String), judge: impl Fn(&RunResult, &T)) {
     for engine in ["epoll", "uring"] {
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let (target, url, line) = target(&trial);
         let words = line.split_whitespace().chain(["--no-probe", "--engine", engine]);
         let outcome = trial.load(&url, words).run();
@@ -30,7 +32,7 @@ fn check<T>(test: &str, target: impl Fn(&Trial) -> (T, String, String), judge: i
 /// `/close` answers the first request of a connection and lets go of those behind it.
 #[test]
 fn what_a_closing_target_answered_is_done() {
-    let start = |trial: &Trial| {
+    let start = |trial: &RunHarness| {
         let serve = Serve::start(&trial.program(), &[]);
         let url = serve.url("/close");
         (serve, url, "-c 4 -n 2000 --pipeline 16".to_owned())
@@ -52,14 +54,14 @@ fn what_could_not_be_sent_does_not_count_as_sent() {
     const HALF_A_SECOND: Duration = Duration::from_millis(500);
     for engine in ["epoll", "uring"] {
         let target = Target::start(Script::new(|seen| {
-            let answer = Act::Send(answer(200, b"ok"));
+            let answer = ScriptAction::Send(answer(200, b"ok"));
             if seen.number <= CONNECTIONS {
-                vec![Act::Wait(HALF_A_SECOND), answer, Act::Reset]
+                vec![ScriptAction::Wait(HALF_A_SECOND), answer, ScriptAction::Reset]
             } else {
                 vec![answer]
             }
         }));
-        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let words = ["-c", "32", "-n", "64", "--threads", "1", "--no-probe", "--engine", engine];
         let running = trial.load(&target.url("/"), words).start();
         let refused = || running.ends_within(Duration::ZERO);
@@ -124,7 +126,7 @@ impl Drop for Refusing {
 #[test]
 fn an_early_no_to_an_upload_is_heard() {
     for body in [10_000, 300_000, 20_000_000] {
-        let start = |trial: &Trial| {
+        let start = |trial: &RunHarness| {
             let target = Refusing::start();
             let (file, url) = (trial.place().file("body"), format!("http://{}/", target.address));
             std::fs::write(&file, vec![b'x'; body]).expect("a file");

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{OffTime, Program, RunResult, Script, Target, Trial, expect_time, skip, steady};
+use wavetank_testkit::{
+    Program, RunHarness, RunResult, Script, Target, TimingMismatch, expect_time, retry_timing, skip,
+};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// Runs `words` and gives the result with the arrivals the target saw, as times after the first.
 #[track_caller]
-fn arrivals(words: &str) -> Result<(RunResult, Vec<Duration>), OffTime> {
+fn arrivals(words: &str) -> Result<(RunResult, Vec<Duration>), TimingMismatch> {
     let target = Target::start(Script::constant(Duration::from_millis(1)));
     let result = trial().try_run(&target, &format!("{words} --no-probe"), 0)?;
     Ok((result, target.truth().schedule()))
@@ -32,7 +34,7 @@ fn apart(left: &[Duration], right: &[Duration]) -> Duration {
 
 #[test]
 fn even_arrivals_come_when_the_integral_says() {
-    steady(|| {
+    retry_timing(|| {
         let (result, seen) = arrivals("-r 200/s -d 2s --arrivals even")?;
         assert_eq!(result.count("requests.offered"), 400, "{result}");
         let planned: Vec<Duration> = (0..400).map(|i| Duration::from_millis(5) * i).collect();
@@ -50,7 +52,7 @@ fn threads_and_repetition_do_not_change_the_schedule() {
         Ok((result.count("requests.offered"), seen))
     };
     for threads in ["1", "2", "7"] {
-        steady(|| {
+        retry_timing(|| {
             let (offered, first) = run("1")?;
             assert!((480..=720).contains(&offered), "{offered} is not within five deviations of 600");
             let (again, seen) = run(threads)?;
@@ -59,7 +61,7 @@ fn threads_and_repetition_do_not_change_the_schedule() {
             expect_time(off < Duration::from_millis(1), || format!("{threads} threads: {off:?} apart"))
         });
     }
-    steady(|| {
+    retry_timing(|| {
         let (_, first) = run("1")?;
         let (_, other) = arrivals("-r 300/s -d 2s --arrivals poisson --seed 43")?;
         let off = apart(&first, &other);
@@ -70,7 +72,7 @@ fn threads_and_repetition_do_not_change_the_schedule() {
 
 #[test]
 fn poisson_gaps_are_exponential() {
-    steady(|| {
+    retry_timing(|| {
         let (_, seen) = arrivals("-r 400/s -d 2s --arrivals poisson --seed 7")?;
         let mean = seen.last().expect("some arrived").as_secs_f64() / (seen.len() - 1) as f64;
         // Of exponential gaps, the share 1 − 1/e is below the mean; of even ones all or none.
@@ -90,7 +92,7 @@ fn a_count_is_exact_whatever_the_threads() {
         assert_eq!(result.count("requests.offered"), wanted, "{words}: {result}");
         assert_eq!(target.truth().requests, wanted, "{words}");
     }
-    steady(|| {
+    retry_timing(|| {
         let (result, _) = arrivals("-r 500/s -n 150 -d 10s --arrivals even --threads 2")?;
         assert_eq!(result.count("requests.offered"), 150, "{result}");
         Ok(())
@@ -101,7 +103,7 @@ fn a_count_is_exact_whatever_the_threads() {
 fn warm_up_is_outside_and_sent_all_the_same() {
     for load in ["-r 100/s --arrivals even", "-c 4"] {
         let target = Target::start(Script::constant(Duration::from_millis(10)));
-        steady(|| {
+        retry_timing(|| {
             let result = trial().try_run(&target, &format!("{load} -d 2s --warmup 1s"), 0)?;
             let warm = result.count("warmup.wire.sent");
             assert!(warm > 0, "{result}");
@@ -120,7 +122,7 @@ fn max_open_drops_and_says_why() {
     // Nothing is answered while the load lasts: of 100 arrivals, ten may be under way.
     let target = Target::start(Script::constant(Duration::from_millis(1_500)));
     let trial = trial();
-    steady(|| {
+    retry_timing(|| {
         target.reset();
         let words = "-r 100/s -d 1s --arrivals even --max-open 10 --no-probe";
         let outcome = trial.load(&target.url("/"), words.split_whitespace()).run();
@@ -141,7 +143,7 @@ fn watching_does_not_change_the_load() {
     let Some(script) = Program::foreign("script") else {
         return skip("watching_does_not_change_the_load", "`script` is not installed");
     };
-    steady(|| {
+    retry_timing(|| {
         let (quiet, unseen) = arrivals(&format!("{base} --quiet"))?;
         // `script` gives the program a terminal, so that the live view is on.
         let target = Target::start(Script::constant(Duration::from_millis(1)));
@@ -149,7 +151,7 @@ fn watching_does_not_change_the_load() {
         let file = trial.place().file("result.json");
         let url = target.url("/");
         let command =
-            trial.program().args(["run", &url, base, "--no-probe", "--out", &file]).words().join(" ");
+            trial.program().args(["run", &url, base, "--no-probe", "--out", &file]).arguments().join(" ");
         let outcome =
             script.clone().args(["-qec", &command, "/dev/null"]).in_folder(trial.place().path()).run();
         let text =

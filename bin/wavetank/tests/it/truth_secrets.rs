@@ -1,15 +1,15 @@
 //! Truth suite: a secret reaches the target and nothing else.
 
-use wavetank_testkit::{Act, Outcome, Script, Target, Trial, answer};
+use wavetank_testkit::{Outcome, RunHarness, Script, ScriptAction, Target, answer};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// Panics if any of `secrets` stands in what was printed or in any file below the trial's folder, but
 /// for files whose name begins with `given`: those the user wrote.
 #[track_caller]
-fn check_hidden(trial: &Trial, outcomes: &[Outcome], secrets: &[&str]) {
+fn check_hidden(trial: &RunHarness, outcomes: &[Outcome], secrets: &[&str]) {
     let mut looked_at = 0;
     for path in trial.place().all_files() {
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("given")) {
@@ -43,13 +43,13 @@ fn door(field: &'static str, value: &'static str) -> Target {
         } else {
             200
         };
-        vec![Act::Send(answer(status, b"hello"))]
+        vec![ScriptAction::Send(answer(status, b"hello"))]
     }))
 }
 
 /// Runs with `words` in every format and looks everywhere.
 #[track_caller]
-fn check(target: &Target, words: &[&str], secrets: &[&str], trial: &Trial) {
+fn check(target: &Target, words: &[&str], secrets: &[&str], trial: &RunHarness) {
     let mut outcomes = Vec::new();
     for (format, suffix) in [("json", "json"), ("text", "txt"), ("junit", "xml")] {
         let out = trial.place().file(&format!("result.{suffix}"));

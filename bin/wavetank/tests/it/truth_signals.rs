@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunResult, Running, Script, Signal, Stamp, Target, Trial, skip};
+use wavetank_testkit::{RunHarness, RunResult, Running, Script, Signal, Stamp, Target, skip};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -15,7 +15,7 @@ fn ms(n: u64) -> Duration {
 }
 
 /// Starts load and waits until the target has seen `requests` of it.
-fn under_load(trial: &Trial, target: &Target, words: &str, requests: u64) -> Running {
+fn under_load(trial: &RunHarness, target: &Target, words: &str, requests: u64) -> Running {
     let running = trial.load(&target.url("/"), words.split_whitespace()).start();
     target.wait_for("load", 20 * SECOND, |truth| truth.requests >= requests);
     running

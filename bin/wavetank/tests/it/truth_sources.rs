@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Script, Target, Trial};
+use wavetank_testkit::{RunHarness, Script, Target};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn target() -> Target {
@@ -57,7 +57,8 @@ fn inside(name: &str, script: &str, exit: i32, check: impl Fn(&wavetank_testkit:
     }
     let trial = trial();
     let script = format!("{TWENTY_PORTS}{script}");
-    let outcome = NetNs::shell(&trial.program().words()[0], &script).in_folder(trial.place().path()).run();
+    let outcome =
+        NetNs::shell(&trial.program().arguments()[0], &script).in_folder(trial.place().path()).run();
     check(outcome.expect_exit(exit));
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Script, Signal, Target, Trial, expect_time, steady};
+use wavetank_testkit::{RunHarness, Script, Signal, Target, expect_time, retry_timing};
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -39,7 +39,7 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
     // The program is stopped for two seconds of four: arrivals it could not begin within a second are
     // dropped as `behind`, the others are late; the target did nothing wrong.
     let target = Target::start(Script::constant(ms(1)));
-    steady(|| {
+    retry_timing(|| {
         target.reset();
         let trial = trial();
         let words = "-r 100/s -d 4s --arrivals even --no-probe".split_whitespace();
@@ -72,7 +72,7 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
 #[test]
 fn a_target_that_stood_still_is_not_the_generators_fault() {
     let target = Target::start(Script::freeze(ms(1), ms(500), ms(700)));
-    steady(|| {
+    retry_timing(|| {
         let words = "-r 100/s -d 2s --arrivals even --no-probe --threshold p90<100ms";
         let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.status(), "fail", "the threshold is broken, and not in doubt: {result}");
@@ -85,7 +85,7 @@ fn a_stop_condition_ends_the_run() {
     // From a second and a half on, everything fails: a quarter of the first two seconds, three of the next.
     let target = Target::start(Script::new(|seen| {
         let status = if seen.number < 150 { 200 } else { 500 };
-        vec![wavetank_testkit::Act::Send(wavetank_testkit::answer(status, b"hello"))]
+        vec![wavetank_testkit::ScriptAction::Send(wavetank_testkit::answer(status, b"hello"))]
     }));
     target.reset();
     let trial = trial();
@@ -104,7 +104,7 @@ fn one_request_is_shown_with_its_instants() {
     let trial = trial();
     let outcome = trial.program().args(["run", &target.url("/once"), "--once"]).run();
     outcome.expect_exit(0);
-    assert_eq!(target.settled().of_path("/once"), 1, "one and no more: {outcome}");
+    assert_eq!(target.settled().for_path("/once"), 1, "one and no more: {outcome}");
     for word in ["200", "hello", "ms"] {
         assert!(outcome.stdout.contains(word), "`{word}` is not shown: {outcome}");
     }

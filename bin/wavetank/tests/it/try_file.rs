@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::{
-    Accept, Act, Nginx, Outcome, Place, Program, Script, Serve, Signal, Target, answer, answer_with,
+    Accept, Nginx, Outcome, Program, Script, ScriptAction, Serve, Signal, Target, TestDir, answer,
+    answer_with,
 };
 
 /// `printf '{"sku": 17}' | gzip -n`
@@ -21,7 +22,7 @@ fn wavetank() -> Program {
 
 /// `try` of a file with this text and these words besides.
 fn tried(text: &str, words: &[&str]) -> Outcome {
-    let place = Place::new();
+    let place = TestDir::new();
     let file = place.write("x.yaml", text);
     wavetank().args(["try", &file]).args(words).in_folder(place.path()).run()
 }
@@ -43,7 +44,7 @@ fn sale() -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
         let body = String::from_utf8_lossy(&seen.body).into_owned();
-        vec![Act::Send(match (seen.method.as_str(), seen.path.as_str()) {
+        vec![ScriptAction::Send(match (seen.method.as_str(), seen.path.as_str()) {
             ("POST", "/api/login") if body == "user=ann&password=pw+1" => {
                 answer_with(200, &[("Set-Cookie", "session=s3ssion; Path=/")], b"in\n")
             }
@@ -65,7 +66,7 @@ fn sale() -> Target {
 #[test]
 fn the_flash_sale_is_tried_from_end_to_end() {
     let target = sale();
-    let place = Place::new();
+    let place = TestDir::new();
     let example = format!("{}/../../examples/flash-sale.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(example).expect("the example is there");
     let file = place.write("sale.yaml", text.replace("{timeout: 5s}", "{timeout: 5s, cookies: true}"));
@@ -123,7 +124,7 @@ fn the_flash_sale_is_tried_from_end_to_end() {
 #[test]
 fn redirects_are_followed_and_codings_taken_off() {
     let target = Target::start(Script::new(|seen| {
-        vec![Act::Send(match seen.path.as_str() {
+        vec![ScriptAction::Send(match seen.path.as_str() {
             "/old" => answer_with(302, &[("Location", "/new?a=1")], b""),
             "/new?a=1" => answer_with(200, &[("Content-Encoding", "gzip")], &SKU_GZIP),
             "/away" => answer_with(302, &[("Location", "http://127.0.0.2:9/x")], b""),
@@ -229,14 +230,17 @@ fn certificates_are_looked_at() {
 fn secrets_are_shown_nowhere() {
     let target = Target::start(Script::new(|seen| {
         let path = seen.path.clone();
-        vec![Act::Send(answer(200, format!("{{\"token\": \"t0ken+x\", \"path\": \"{path}\"}}").as_bytes()))]
+        vec![ScriptAction::Send(answer(
+            200,
+            format!("{{\"token\": \"t0ken+x\", \"path\": \"{path}\"}}").as_bytes(),
+        ))]
     }));
     let steps = "  - post: /a?key=${secret:KEY}\n    auth: \"basic me:${secret:KEY}\"\n    \
                  headers: {X-Own: \"${pin}\"}\n    json: {key: \"${secret:KEY}\", pin: \"${pin}\"}\n    \
                  extract: {token: json $.token}\n  - get: /b/${token}\n";
     let text = file(&target.url(""), steps)
         .replace("name: x", "name: x\nvars: {pin: 47114711}\nredact: [pin, token]");
-    let place = Place::new();
+    let place = TestDir::new();
     let key = format!("KEY=@{}", place.write("key", "k3y /\"é"));
     for words in [&["--secret", key.as_str()][..], &["--secret", &key, "--format", "json"]] {
         let told = tried(&text, words);
@@ -248,7 +252,7 @@ fn secrets_are_shown_nowhere() {
     }
     let truth = target.truth();
     assert_eq!(truth.requests, 4);
-    assert_eq!(truth.of_path("/b/t0ken+x") + truth.of_path("/b/t0ken%2Bx"), 2, "{:?}", truth.by_path);
+    assert_eq!(truth.for_path("/b/t0ken+x") + truth.for_path("/b/t0ken%2Bx"), 2, "{:?}", truth.by_path);
 }
 
 #[test]
@@ -270,7 +274,7 @@ fn a_journey_of_millions_is_cut_and_pauses_are_left_out() {
 #[test]
 fn a_signal_ends_it() {
     let target = Target::start(Script::silence());
-    let place = Place::new();
+    let place = TestDir::new();
     let file = place.write("x.yaml", file(&target.url(""), "  - get: /\n  - get: /\n"));
     let running = wavetank().args(["try", &file]).start();
     target.wait_for("the first request", Duration::from_secs(20), |truth| truth.requests > 0);
@@ -283,7 +287,7 @@ fn a_signal_ends_it() {
 
 #[test]
 fn nginx_is_walked_through() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write(
         "page.html",
         "<p>a page of <b>some</b> words, long enough to be worth its gzip</p>\n".repeat(40),
@@ -307,7 +311,7 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
     let target = Target::start(Script::new(|seen| {
         let known =
             seen.field("authorization").is_some_and(|value| value.starts_with("Digest username=\"ann\""));
-        vec![Act::Send(match seen.path.as_str() {
+        vec![ScriptAction::Send(match seen.path.as_str() {
             "/in" if known => answer(200, b"in\n"),
             "/in" => answer_with(
                 401,
@@ -378,7 +382,7 @@ fn connections_are_kept_as_the_file_says() {
 #[test]
 fn a_failure_ends_what_the_file_says() {
     let target = Target::start(Script::new(|seen| {
-        vec![Act::Send(answer(if seen.path == "/broken" { 500 } else { 200 }, b"x"))]
+        vec![ScriptAction::Send(answer(if seen.path == "/broken" { 500 } else { 200 }, b"x"))]
     }));
     let text = |ends: &str| {
         format!(

@@ -8,7 +8,7 @@ use crate::simulated;
 
 use simulated::{Chance, MEASURES, World, side};
 use wavetank_compare::{Estimate, Ratio, holm};
-use wavetank_pace::Random;
+use wavetank_pace::Philox;
 
 /// Pairs of each kind.
 const PAIRS: u64 = 2_000;
@@ -22,15 +22,15 @@ const DRAWS: u64 = 100;
 fn judged(world: &World, (runs_a, runs_b): (u64, u64), pair: u64, shift: f64) -> [Vec<f64>; 2] {
     let a = side(world, runs_a, (SEED, pair), 1.0);
     let b = side(world, runs_b, (SEED, pair + (1 << 40)), shift);
-    let mut random = Random::keyed(SEED, 9, pair);
+    let mut random = Philox::keyed(SEED, 9, pair);
     let mut p = Vec::new();
     for (measures, strips) in MEASURES {
         let mut estimates = |side: &simulated::Side| {
-            Estimate::of(measures, &strips(side).collect::<Vec<_>>(), DRAWS, &mut random)
+            Estimate::bootstrap(measures, &strips(side).collect::<Vec<_>>(), DRAWS, &mut random)
         };
         for (a, b) in estimates(&a).iter().zip(&estimates(&b)) {
-            let ratio = Ratio::of(&a.expect("all was counted"), &b.expect("all was counted"));
-            p.push(ratio.p_differs().expect("a side has several runs"));
+            let ratio = Ratio::between(&a.expect("all was counted"), &b.expect("all was counted"));
+            p.push(ratio.p_value().expect("a side has several runs"));
         }
     }
     let adjusted = holm(&p);

@@ -1,7 +1,7 @@
 //! Rows of data.
 
-use super::Own::Value;
-use super::{Key, Kind, Section, key, must};
+use super::CustomKind::Value;
+use super::{Key, Kind, Section, key, required};
 
 const ROW: Key = key(
     "row",
@@ -16,7 +16,7 @@ pub(crate) static DATA_FILE: Section = Section {
     title: "Data in a file",
     about: "CSV with a header line, or JSON lines (.jsonl). A byte-order mark is left out.",
     keys: &[
-        must("file", Kind::File, "The file's name, from the experiment's folder."),
+        required("file", Kind::File, "The file's name, from the experiment's folder."),
         ROW,
         key("columns", Kind::OneOrList(&Kind::Name), "Names of the columns of a file without a header line."),
         key("separator", Kind::Text, "One character between columns; default \",\"."),
@@ -31,7 +31,7 @@ pub(crate) static DATA_ROWS: Section = Section {
     title: "Data in the experiment",
     about: "Rows written here: maps from column to value, or lists with columns beside them.",
     keys: &[
-        must(
+        required(
             "rows",
             Kind::List(&Kind::Either(&[
                 Kind::Map(&Kind::Own(Value)),

@@ -1,7 +1,7 @@
 //! The top of the file, and events.
 
-use super::Own::{Condition, Rate, Steps, Url, Value};
-use super::{Key, Kind, Room, Section, key, must};
+use super::CustomKind::{Condition, Rate, Steps, Url, Value};
+use super::{Key, Kind, MapName, Section, key, required};
 
 /// The whole file.
 pub(crate) static EXPERIMENT: Section = Section {
@@ -13,7 +13,7 @@ pub(crate) static EXPERIMENT: Section = Section {
 };
 
 const KEYS: &[Key] = &[
-    must("wavetank", Kind::Version, "Version of this grammar."),
+    required("wavetank", Kind::Version, "Version of this grammar."),
     key("name", Kind::Name, "Name of the run; default: the file's name."),
     key("about", Kind::Text, "What the experiment is for."),
     key(
@@ -28,7 +28,7 @@ const KEYS: &[Key] = &[
     ),
     key(
         "targets",
-        Kind::Map(&Kind::Either(&[Kind::OneOrList(&Kind::Own(Url)), Kind::Is(Room::Target)])),
+        Kind::Map(&Kind::Either(&[Kind::OneOrList(&Kind::Own(Url)), Kind::Is(MapName::Target)])),
         "Several targets with names; a scenario names its own by target, a step by to.",
     ),
     key(
@@ -36,7 +36,7 @@ const KEYS: &[Key] = &[
         Kind::OneOrList(&Kind::Text),
         "Hosts whose limit is a result; default: all behind the target's address. Patterns: \"app[01-20]\".",
     ),
-    key("http", Kind::Is(Room::Http), "How HTTP is spoken, unless a step says otherwise."),
+    key("http", Kind::Is(MapName::Http), "How HTTP is spoken, unless a step says otherwise."),
     key(
         "sources",
         Kind::OneOrList(&Kind::Text),
@@ -44,7 +44,7 @@ const KEYS: &[Key] = &[
     ),
     key(
         "data",
-        Kind::Map(&Kind::Either(&[Kind::Is(Room::DataFile), Kind::Is(Room::DataRows)])),
+        Kind::Map(&Kind::Either(&[Kind::Is(MapName::DataFile), Kind::Is(MapName::DataRows)])),
         "Rows of data, used as ${NAME.column}.",
     ),
     key("blocks", Kind::Map(&Kind::Own(Steps)), "Steps with a name, called by use: NAME."),
@@ -52,10 +52,10 @@ const KEYS: &[Key] = &[
     key("steps", Kind::Own(Steps), "What one virtual user does. Several journeys: scenarios."),
     key(
         "scenarios",
-        Kind::Map(&Kind::Is(Room::Scenario)),
+        Kind::Map(&Kind::Is(MapName::Scenario)),
         "Several journeys, each with a weight in the top-level phases or with phases of its own.",
     ),
-    key("phases", Kind::List(&Kind::Is(Room::Phase)), "Stretches of load, one after the other."),
+    key("phases", Kind::List(&Kind::Is(MapName::Phase)), "Stretches of load, one after the other."),
     key(
         "drain",
         Kind::Duration,
@@ -83,7 +83,11 @@ const KEYS: &[Key] = &[
         Kind::OneOrList(&Kind::Own(Condition)),
         "The first that comes true ends the run: FAIL (exit 1).",
     ),
-    key("events", Kind::List(&Kind::Is(Room::Event)), "What is done to hosts during the run; needs a lab."),
+    key(
+        "events",
+        Kind::List(&Kind::Is(MapName::Event)),
+        "What is done to hosts during the run; needs a lab.",
+    ),
     key("after", Kind::Own(Steps), "Once, when all is quiet; a failed check is FAIL (exit 1)."),
 ];
 
@@ -93,9 +97,9 @@ pub(crate) static EVENT: Section = Section {
     title: "Events",
     about: "Something done to a host during the run. undo runs at the end, and whenever the run is cut short.",
     keys: &[
-        must("when", Kind::Duration, "Time after the start of the load."),
-        must("host", Kind::Text, "The host of the lab, or a pattern: each of them."),
-        must(
+        required("when", Kind::Duration, "Time after the start of the load."),
+        required("host", Kind::Text, "The host of the lab, or a pattern: each of them."),
+        required(
             "run",
             Kind::Text,
             "The command, for the host's shell; or `fault` and its words, as `wavetank lab fault HOST` takes them: \

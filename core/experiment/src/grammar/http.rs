@@ -1,7 +1,7 @@
 //! How HTTP is spoken: `http`, targets, TLS.
 
-use super::Own::{Auth, Statuses, Template, Url};
-use super::{Kind, Room, Section, key, must};
+use super::CustomKind::{Auth, Statuses, Template, Url};
+use super::{Kind, MapName, Section, key, required};
 
 /// `http:`.
 pub(crate) static HTTP: Section = Section {
@@ -51,7 +51,7 @@ pub(crate) static HTTP: Section = Section {
             "HOST:PORT:OTHER:PORT, go elsewhere than the URL says.",
         ),
         key("body_max", Kind::Size, "Longer answers fail as body_limit, and their connection is closed."),
-        key("tls", Kind::Is(Room::Tls), "How TLS is spoken."),
+        key("tls", Kind::Is(MapName::Tls), "How TLS is spoken."),
     ],
     verbs: &[],
 };
@@ -82,9 +82,9 @@ pub(crate) static TARGET: Section = Section {
     title: "Targets",
     about: "A place requests go to, of one or several URLs.",
     keys: &[
-        must(
+        required(
             "urls",
-            Kind::OneOrList(&Kind::Either(&[Kind::Own(Url), Kind::Is(Room::TargetUrl)])),
+            Kind::OneOrList(&Kind::Either(&[Kind::Own(Url), Kind::Is(MapName::TargetUrl)])),
             "Its URLs.",
         ),
         key(
@@ -92,7 +92,7 @@ pub(crate) static TARGET: Section = Section {
             Kind::Word(&["in_turn", "random", "weight", "dns"]),
             "Which URL a connection takes; default in_turn, weight if there are weights. dns: in turn, and of a name's addresses the first alone.",
         ),
-        key("tls", Kind::Is(Room::Tls), "How TLS is spoken with it."),
+        key("tls", Kind::Is(MapName::Tls), "How TLS is spoken with it."),
     ],
     verbs: &[],
 };
@@ -103,7 +103,7 @@ pub(crate) static TARGET_URL: Section = Section {
     title: "A target's URL",
     about: "One of a target's URLs with a weight.",
     keys: &[
-        must("url", Kind::Own(Url), "The URL."),
+        required("url", Kind::Own(Url), "The URL."),
         key("weight", Kind::Count, "Its part of the connections, relative to the others."),
     ],
     verbs: &[],

@@ -1,7 +1,7 @@
 //! Scenarios and phases.
 
-use super::Own::{CountOrRate, CountRange, Rate, RateRange, Sessions, Spike, Steps, Think};
-use super::{Kind, Room, Section, key};
+use super::CustomKind::{CountOrRate, CountRange, Rate, RateRange, Sessions, Spike, Steps, Think};
+use super::{Kind, MapName, Section, key};
 
 /// A scenario.
 pub(crate) static SCENARIO: Section = Section {
@@ -11,7 +11,7 @@ pub(crate) static SCENARIO: Section = Section {
             own it runs beside them. One of the two.",
     keys: &[
         key("weight", Kind::Count, "Its part of the top-level phases, relative to the other scenarios."),
-        key("phases", Kind::List(&Kind::Is(Room::Phase)), "Phases of its own."),
+        key("phases", Kind::List(&Kind::Is(MapName::Phase)), "Phases of its own."),
         key(
             "before",
             Kind::Own(Steps),

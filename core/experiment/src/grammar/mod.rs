@@ -1,16 +1,16 @@
 //! The grammar of experiments as a table: every key, what it takes, what it is for.
 
+mod custom_kind;
 mod data;
 mod experiment;
 mod http;
 mod load;
-mod own;
 mod step;
 mod synonyms;
 
-pub(crate) use own::Own;
+pub(crate) use custom_kind::CustomKind;
 pub(crate) use step::{FORMS, METHODS};
-pub(crate) use wavetank_grammar::{Grammar, key, must};
+pub(crate) use wavetank_grammar::{Grammar, key, required};
 
 use data::{DATA_FILE, DATA_ROWS};
 use experiment::{EVENT, EXPERIMENT};
@@ -18,18 +18,18 @@ use http::{HTTP, TARGET, TARGET_URL, TLS};
 use load::{PHASE, SCENARIO};
 use serde_json::{Value, json};
 use step::{CHOICE, MULTIPART_FILE};
-use wavetank_grammar::{Advice, homes_among};
+use wavetank_grammar::{ErrorHints, maps_with_key};
 
 /// A key of an experiment.
-pub(crate) type Key = wavetank_grammar::Key<Room>;
+pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
 /// What it takes.
-pub(crate) type Kind = wavetank_grammar::Kind<Room>;
+pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
 /// A map with fixed keys.
-pub(crate) type Section = wavetank_grammar::Section<Room>;
+pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
 
 /// The maps with fixed keys, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum MapName {
     Experiment,
     Http,
     Tls,
@@ -44,8 +44,8 @@ pub(crate) enum Room {
     Choice,
 }
 
-impl Grammar for Room {
-    type Own = Own;
+impl Grammar for MapName {
+    type Own = CustomKind;
 
     const ALL: &'static [Self] = &[
         Self::Experiment,
@@ -63,7 +63,7 @@ impl Grammar for Room {
     ];
     const FILE: Self = Self::Experiment;
     const TITLE: &'static str = "Wavetank experiment, version 1";
-    const ADVICE: Advice = Advice {
+    const ADVICE: ErrorHints = ErrorHints {
         a_file: "an experiment",
         empty: "`wavetank new FILE` writes one to begin with",
         documents: "one experiment a file: leave out the line ---",
@@ -104,7 +104,7 @@ impl Grammar for Room {
     }
 
     fn homes(word: &str) -> Vec<&'static str> {
-        let mut homes = homes_among(&HOMES, word);
+        let mut homes = maps_with_key(&HOMES, word);
         if FORMS.iter().any(|form| form.verbs.iter().chain(form.keys).any(|key| key.name == word)) {
             homes.push("a step");
         }
@@ -113,11 +113,18 @@ impl Grammar for Room {
 }
 
 /// Maps that a key in the wrong place is told to belong to: one of a few alike stands for all.
-const HOMES: [Room; 7] =
-    [Room::Experiment, Room::Http, Room::Tls, Room::Scenario, Room::Phase, Room::Event, Room::DataFile];
+const HOMES: [MapName; 7] = [
+    MapName::Experiment,
+    MapName::Http,
+    MapName::Tls,
+    MapName::Scenario,
+    MapName::Phase,
+    MapName::Event,
+    MapName::DataFile,
+];
 
 /// A step: its verbs, of which exactly one stands, and the keys that belong to them.
-pub(crate) struct Form {
+pub(crate) struct StepForm {
     /// Its heading in the page.
     pub(crate) title: &'static str,
     /// Its name in the schema.

@@ -1,7 +1,7 @@
 //! Steps: every form with its verbs and keys.
 
-use super::Own::{Auth, Check, Part, Steps, Template, Think, Value};
-use super::{Form, Key, Kind, Room, Section, key, must};
+use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
+use super::{Key, Kind, MapName, Section, StepForm, key, required};
 
 /// Methods that are verbs of their own.
 pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
@@ -15,7 +15,7 @@ const REQUEST_KEYS: &[Key] = &[
     key("form", Kind::Map(&Kind::Own(Value)), "The body, as a form's fields."),
     key(
         "multipart",
-        Kind::Map(&Kind::Either(&[Kind::Own(Template), Kind::Is(Room::MultipartFile)])),
+        Kind::Map(&Kind::Either(&[Kind::Own(Template), Kind::Is(MapName::MultipartFile)])),
         "The body, as multipart/form-data.",
     ),
     key("body", Kind::Own(Template), "The body, as text."),
@@ -49,7 +49,7 @@ const REQUEST_KEYS: &[Key] = &[
 const ON_FAILURE: Key =
     key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "What a failure leads to.");
 
-const STEPS: Key = must("steps", Kind::Own(Steps), "The steps inside.");
+const STEPS: Key = required("steps", Kind::Own(Steps), "The steps inside.");
 
 /// A file in a multipart body.
 pub(crate) static MULTIPART_FILE: Section = Section {
@@ -57,7 +57,7 @@ pub(crate) static MULTIPART_FILE: Section = Section {
     title: "A file in multipart",
     about: "A part of a multipart body that comes from a file.",
     keys: &[
-        must("file", Kind::File, "The file's name."),
+        required("file", Kind::File, "The file's name."),
         key("name", Kind::Own(Template), "The name it is sent under; default: the file's own."),
         key("type", Kind::Text, "Its content type; default application/octet-stream."),
     ],
@@ -74,8 +74,8 @@ pub(crate) static CHOICE: Section = Section {
 };
 
 /// All forms of a step.
-pub(crate) static FORMS: &[Form] = &[
-    Form {
+pub(crate) static FORMS: &[StepForm] = &[
+    StepForm {
         title: "A request",
         name: "request",
         about: "One HTTP request, timed and counted.",
@@ -91,7 +91,7 @@ pub(crate) static FORMS: &[Form] = &[
         ],
         keys: REQUEST_KEYS,
     },
-    Form {
+    StepForm {
         title: "Bytes as they are",
         name: "raw",
         about: "A request written out; an HTTP answer is read.",
@@ -110,7 +110,7 @@ pub(crate) static FORMS: &[Form] = &[
             ON_FAILURE,
         ],
     },
-    Form {
+    StepForm {
         title: "Think time",
         name: "think",
         about: "Wait as a person does.",
@@ -121,77 +121,77 @@ pub(crate) static FORMS: &[Form] = &[
         )],
         keys: &[],
     },
-    Form {
+    StepForm {
         title: "A group",
         name: "group",
         about: "Steps timed as one.",
         verbs: &[key("group", Kind::Text, "Its name in reports.")],
         keys: &[STEPS],
     },
-    Form {
+    StepForm {
         title: "Repeating",
         name: "repeat",
         about: "Steps several times.",
         verbs: &[key("repeat", Kind::Count, "How often.")],
         keys: &[STEPS],
     },
-    Form {
+    StepForm {
         title: "While",
         name: "while",
         about: "Steps again and again while a condition holds.",
         verbs: &[key("while", Kind::Own(Check), "The condition, asked ahead of each turn.")],
         keys: &[key("at_most", Kind::Count, "Turns at most."), STEPS],
     },
-    Form {
+    StepForm {
         title: "If",
         name: "if",
         about: "Steps if a condition holds, others if not.",
         verbs: &[key("if", Kind::Own(Check), "The condition, on a variable or on the answer before.")],
         keys: &[STEPS, key("else", Kind::Own(Steps), "The steps if it does not hold.")],
     },
-    Form {
+    StepForm {
         title: "Each",
         name: "each",
         about: "Steps once for each item of a list.",
         verbs: &[key("each", Kind::Own(Value), "The list: ${LIST}.")],
         keys: &[key("as", Kind::Name, "The variable that holds the item."), STEPS],
     },
-    Form {
+    StepForm {
         title: "Choosing",
         name: "choose",
         about: "One of several ways, by weight.",
-        verbs: &[key("choose", Kind::List(&Kind::Is(Room::Choice)), "The ways.")],
+        verbs: &[key("choose", Kind::List(&Kind::Is(MapName::Choice)), "The ways.")],
         keys: &[],
     },
-    Form {
+    StepForm {
         title: "Using a block",
         name: "use",
         about: "The steps of a block.",
         verbs: &[key("use", Kind::Name, "A name under blocks.")],
         keys: &[],
     },
-    Form {
+    StepForm {
         title: "Setting variables",
         name: "set",
         about: "Give variables a value, for the rest of the session.",
         verbs: &[key("set", Kind::Map(&Kind::Own(Value)), "Names and values.")],
         keys: &[],
     },
-    Form {
+    StepForm {
         title: "Logging",
         name: "log",
         about: "Write a line; shown by try, kept of the first sessions of a run.",
         verbs: &[key("log", Kind::Own(Template), "The line.")],
         keys: &[],
     },
-    Form {
+    StepForm {
         title: "Ending",
         name: "end",
         about: "End the session or the run.",
         verbs: &[key("end", Kind::Word(&["session", "run"]), "Which of the two.")],
         keys: &[],
     },
-    Form {
+    StepForm {
         title: "A rendezvous",
         name: "rendezvous",
         about: "Wait for the others, then all go at once.",

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use wavetank_plan::{self as plan, Action, Escape, Rendezvous};
 
-use super::scenario::{Names, set_value, think};
+use super::scenario::{ScenarioScope, set_value, think};
 use super::shared::{add, index, too_many};
 use super::target::Targets;
-use super::{Unfit, request};
-use crate::model::{EachList, EndOf, Step, Verb};
-use crate::{At, Diagnostic};
+use super::{LowerError, request};
+use crate::model::{EndScope, ForEachItems, Step, Verb};
+use crate::{Diagnostic, Spanned};
 
 /// Actions of one scenario at most, blocks and fixed lists written out.
 const ACTIONS_MAX: usize = 500_000;
@@ -17,8 +17,8 @@ const ACTIONS_MAX: usize = 500_000;
 const RENDEZVOUS_WAIT: plan::Nanos = plan::Nanos::from_secs(60);
 
 /// Goes through a scenario's steps.
-pub(super) struct Walk<'e, 't> {
-    pub(super) names: Names<'e>,
+pub(super) struct StepLowering<'e, 't> {
+    pub(super) names: ScenarioScope<'e>,
     targets: &'t mut Targets<'e>,
     /// The scenario's requests so far.
     pub(super) steps: Vec<plan::Step>,
@@ -28,8 +28,8 @@ pub(super) struct Walk<'e, 't> {
     actions: usize,
 }
 
-impl<'e, 't> Walk<'e, 't> {
-    pub(super) fn new(names: Names<'e>, targets: &'t mut Targets<'e>) -> Self {
+impl<'e, 't> StepLowering<'e, 't> {
+    pub(super) fn new(names: ScenarioScope<'e>, targets: &'t mut Targets<'e>) -> Self {
         Self { names, targets, steps: Vec::new(), groups: Vec::new(), known: BTreeMap::new(), actions: 0 }
     }
 
@@ -38,7 +38,7 @@ impl<'e, 't> Walk<'e, 't> {
         &mut self,
         steps: &'e [Step],
         pause: Option<plan::Think>,
-    ) -> Result<Vec<Action>, Unfit> {
+    ) -> Result<Vec<Action>, LowerError> {
         let mut all = self.list(steps, pause)?;
         if pause.is_some()
             && let [.., Action::Request(_), Action::Think(_)] = all.as_slice()
@@ -54,7 +54,7 @@ impl<'e, 't> Walk<'e, 't> {
         &mut self,
         steps: &'e [Step],
         pause: Option<plan::Think>,
-    ) -> Result<Vec<Action>, Unfit> {
+    ) -> Result<Vec<Action>, LowerError> {
         let mut all = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             self.one(step, pause, &mut all)?;
@@ -73,7 +73,7 @@ impl<'e, 't> Walk<'e, 't> {
         step: &'e Step,
         pause: Option<plan::Think>,
         all: &mut Vec<Action>,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), LowerError> {
         self.actions += 1;
         if self.actions > ACTIONS_MAX {
             return Err(too_many("steps in one scenario"));
@@ -102,7 +102,7 @@ impl<'e, 't> Walk<'e, 't> {
                 let ways = ways
                     .iter()
                     .map(|way| Ok(plan::Choice { weight: way.weight, steps: self.list(&way.steps, pause)? }));
-                Action::Choose(ways.collect::<Result<_, Unfit>>()?)
+                Action::Choose(ways.collect::<Result<_, LowerError>>()?)
             }
             Verb::Use(block) => {
                 all.extend(self.block(block, pause)?);
@@ -117,9 +117,11 @@ impl<'e, 't> Walk<'e, 't> {
                 }
                 return Ok(());
             }
-            Verb::Log(line) => Action::Log(self.names.template(&self.names.told(line), Escape::Plain)?),
-            Verb::End(EndOf::Session) => Action::EndSession,
-            Verb::End(EndOf::Run) => Action::EndRun,
+            Verb::Log(line) => {
+                Action::Log(self.names.template(&self.names.redact_template(line), Escape::Plain)?)
+            }
+            Verb::End(EndScope::Session) => Action::EndSession,
+            Verb::End(EndScope::Run) => Action::EndRun,
             Verb::Rendezvous { name, wait, of } => Action::Rendezvous(Rendezvous {
                 place: index(&self.names.shared.rendezvous, &name.value)
                     .ok_or_else(|| too_many("rendezvous"))?,
@@ -134,21 +136,21 @@ impl<'e, 't> Walk<'e, 't> {
     /// Fixed items are written out, each with its steps.
     fn each(
         &mut self,
-        list: &'e EachList,
+        list: &'e ForEachItems,
         name: &str,
         steps: &'e [Step],
         pause: Option<plan::Think>,
         all: &mut Vec<Action>,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), LowerError> {
         let slot = self.slot(name)?;
         match list {
-            EachList::Items(items) => {
+            ForEachItems::Items(items) => {
                 for item in items {
                     all.push(Action::Set(slot, set_value(&self.names, name, item)?));
                     all.extend(self.list(steps, pause)?);
                 }
             }
-            EachList::Variable(list) => {
+            ForEachItems::Variable(list) => {
                 let list = self.list_slot(list)?;
                 all.push(Action::Each { list, name: slot, steps: self.list(steps, pause)? });
             }
@@ -157,7 +159,11 @@ impl<'e, 't> Walk<'e, 't> {
     }
 
     /// The steps of a block in the place where it is used.
-    fn block(&mut self, name: &At<String>, pause: Option<plan::Think>) -> Result<Vec<Action>, Unfit> {
+    fn block(
+        &mut self,
+        name: &Spanned<String>,
+        pause: Option<plan::Think>,
+    ) -> Result<Vec<Action>, LowerError> {
         let blocks = &self.names.shared.experiment.blocks;
         let found = blocks.iter().find(|own| own.name.value == name.value).ok_or_else(|| {
             let message = format!("no block \"{}\"", name.value);
@@ -166,11 +172,11 @@ impl<'e, 't> Walk<'e, 't> {
         self.list(&found.steps, pause)
     }
 
-    fn slot(&self, name: &str) -> Result<u16, Unfit> {
+    fn slot(&self, name: &str) -> Result<u16, LowerError> {
         self.names.slot(name).ok_or_else(|| too_many("variables"))
     }
 
-    fn list_slot(&self, list: &At<String>) -> Result<u16, Unfit> {
+    fn list_slot(&self, list: &Spanned<String>) -> Result<u16, LowerError> {
         self.names.slot(&list.value).ok_or_else(|| {
             let message = format!("nothing sets the list `{}` in this journey", list.value);
             Diagnostic::error("list_unset", list.place, message, "extract: {NAME: all json $.items[*].id}")
@@ -178,7 +184,7 @@ impl<'e, 't> Walk<'e, 't> {
         })
     }
 
-    fn request(&mut self, own: &'e crate::Request, step: &Step) -> Result<u16, Unfit> {
+    fn request(&mut self, own: &'e crate::Request, step: &Step) -> Result<u16, LowerError> {
         let key = std::ptr::from_ref(own).addr();
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);

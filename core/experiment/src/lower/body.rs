@@ -1,23 +1,27 @@
 //! Bodies and queries as templates.
 
 use wavetank_journey::body::Multipart;
-use wavetank_plan::{self as plan, Escape, Hole, Piece};
+use wavetank_plan::{self as plan, Escape, Hole, TemplatePart};
 
-use super::Unfit;
-use super::scenario::Names;
+use super::LowerError;
+use super::scenario::ScenarioScope;
 use super::template::push_text;
 use crate::model::{Body, Part, PartContent, Template, Value};
-use crate::{At, Diagnostic};
+use crate::{Diagnostic, Spanned};
 
 /// A body, and what kind of body it is.
-pub(super) struct Written {
+pub(super) struct BodyTemplate {
     pub(super) body: plan::Template,
     /// The value of Content-Type, unless the user names one.
     pub(super) content_type: Option<String>,
 }
 
 /// The body of a request; `number` is the request's, so that no two share a boundary.
-pub(super) fn body(names: &Names<'_>, body: &Body, number: usize) -> Result<Written, Unfit> {
+pub(super) fn body(
+    names: &ScenarioScope<'_>,
+    body: &Body,
+    number: usize,
+) -> Result<BodyTemplate, LowerError> {
     let mut out = plan::Template::default();
     let content_type = match body {
         Body::Json(value) => {
@@ -38,15 +42,19 @@ pub(super) fn body(names: &Names<'_>, body: &Body, number: usize) -> Result<Writ
             None
         }
     };
-    Ok(Written { body: out, content_type })
+    Ok(BodyTemplate { body: out, content_type })
 }
 
-fn bytes(names: &Names<'_>, file: &At<String>) -> Result<Vec<u8>, Unfit> {
-    (names.shared.input.file)(&file.value).map_err(|error| Diagnostic::of(error, file.place).into())
+fn bytes(names: &ScenarioScope<'_>, file: &Spanned<String>) -> Result<Vec<u8>, LowerError> {
+    (names.shared.input.file)(&file.value).map_err(|error| Diagnostic::from_error(error, file.place).into())
 }
 
 /// A value as JSON. A template that is the whole value keeps the type of what it stands for.
-pub(super) fn json(names: &Names<'_>, value: &Value, out: &mut plan::Template) -> Result<(), Unfit> {
+pub(super) fn json(
+    names: &ScenarioScope<'_>,
+    value: &Value,
+    out: &mut plan::Template,
+) -> Result<(), LowerError> {
     match value {
         Value::Null => out.push_fixed(b"null"),
         Value::Bool(value) => out.push_fixed(value.to_string().as_bytes()),
@@ -76,18 +84,22 @@ pub(super) fn json(names: &Names<'_>, value: &Value, out: &mut plan::Template) -
     Ok(())
 }
 
-fn json_template(names: &Names<'_>, template: &Template, out: &mut plan::Template) -> Result<(), Unfit> {
-    match template.whole() {
+fn json_template(
+    names: &ScenarioScope<'_>,
+    template: &Template,
+    out: &mut plan::Template,
+) -> Result<(), LowerError> {
+    match template.as_single_hole() {
         Some(Part::Variable(name)) if names.slot(name).is_none() => {
             let own = names.var(name, template.place)?;
             let Some(value) = names.redacted(name) else { return json(names, own, out) };
             let escape = if matches!(own, Value::Number(_)) { Escape::Plain } else { Escape::JsonValue };
-            out.pieces.push(Piece::Hole(Hole { value, escape }));
+            out.pieces.push(TemplatePart::Hole(Hole { value, escape }));
             Ok(())
         }
         Some(part) => {
             let value = names.expr(part, template.place)?;
-            out.pieces.push(Piece::Hole(Hole { value, escape: Escape::JsonValue }));
+            out.pieces.push(TemplatePart::Hole(Hole { value, escape: Escape::JsonValue }));
             Ok(())
         }
         None => {
@@ -101,10 +113,10 @@ fn json_template(names: &Names<'_>, template: &Template, out: &mut plan::Templat
 
 /// Names and values of a form or a query; a list is its name once for each item.
 pub(super) fn form(
-    names: &Names<'_>,
+    names: &ScenarioScope<'_>,
     fields: &[(String, Value)],
     out: &mut plan::Template,
-) -> Result<(), Unfit> {
+) -> Result<(), LowerError> {
     let mut first = true;
     for (name, value) in fields {
         let items = match value {
@@ -127,11 +139,11 @@ pub(super) fn form(
 
 /// Parts between boundaries; returns the content type.
 fn multipart(
-    names: &Names<'_>,
+    names: &ScenarioScope<'_>,
     parts: &[(String, PartContent)],
     number: usize,
     out: &mut plan::Template,
-) -> Result<String, Unfit> {
+) -> Result<String, LowerError> {
     // The same file gives the same bytes; that a part holds the boundary is as unlikely as with random ones.
     let seed = names.shared.experiment.seed.unwrap_or(super::SEED);
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (number as u64 + 1);

@@ -2,17 +2,19 @@
 
 use wavetank_plan::{self as plan, Escape, Op, Quantity};
 
-use super::Unfit;
-use super::scenario::Names;
+use super::LowerError;
+use super::scenario::ScenarioScope;
 use crate::Diagnostic;
-use crate::model::{Check, CheckOp, Expected, Operand, Tested};
+use crate::model::{Alternative, Check, CheckOp, CheckSubject, Operand};
 
-impl Names<'_> {
+impl ScenarioScope<'_> {
     /// A check with its text, or the name it was given.
-    pub(super) fn check(&self, check: &Check, name: Option<&str>) -> Result<plan::Check, Unfit> {
+    pub(super) fn check(&self, check: &Check, name: Option<&str>) -> Result<plan::Check, LowerError> {
         let subject = match &check.subject {
-            Tested::Answer(from) => plan::Tested::Answer(from.text()),
-            Tested::Value(template) => plan::Tested::Value(self.template(template, Escape::Plain)?),
+            CheckSubject::Answer(from) => plan::CheckSubject::Answer(from.text()),
+            CheckSubject::Value(template) => {
+                plan::CheckSubject::Value(self.template(template, Escape::Plain)?)
+            }
         };
         Ok(plan::Check {
             text: name.map_or_else(|| check.text.clone(), str::to_owned),
@@ -21,10 +23,10 @@ impl Names<'_> {
         })
     }
 
-    fn test(&self, check: &Check) -> Result<plan::Test, Unfit> {
+    fn test(&self, check: &Check) -> Result<plan::Test, LowerError> {
         let unfit = || {
             let message = format!("`{}` cannot be asked", check.text);
-            Unfit::from(Diagnostic::error(
+            LowerError::from(Diagnostic::error(
                 "bad_check",
                 check.place,
                 message,
@@ -40,32 +42,32 @@ impl Names<'_> {
             CheckOp::GreaterEqual => Op::GreaterEqual,
             CheckOp::Contains => {
                 let texts = check.expected.iter().map(|expected| match expected {
-                    Expected::One(Operand::Text(text)) => self.template(text, Escape::Plain),
-                    Expected::One(operand) => {
+                    Alternative::One(Operand::Text(text)) => self.template(text, Escape::Plain),
+                    Alternative::One(operand) => {
                         let (number, _) = number(operand).ok_or_else(unfit)?;
                         Ok(number.to_string().as_str().into())
                     }
-                    Expected::Range(..) => Err(unfit()),
+                    Alternative::Range(..) => Err(unfit()),
                 });
                 return texts.collect::<Result<_, _>>().map(plan::Test::Contains);
             }
             CheckOp::Matches => {
                 let patterns = check.expected.iter().map(|expected| match expected {
-                    Expected::One(Operand::Regex(pattern)) => Ok(pattern.clone()),
+                    Alternative::One(Operand::Regex(pattern)) => Ok(pattern.clone()),
                     _ => Err(unfit()),
                 });
                 return patterns.collect::<Result<_, _>>().map(plan::Test::Matches);
             }
         };
         let operands = check.expected.iter().map(|expected| match expected {
-            Expected::One(Operand::Text(text)) => {
+            Alternative::One(Operand::Text(text)) => {
                 Ok(plan::Operand::Text(self.template(text, Escape::Plain)?))
             }
-            Expected::One(operand) => {
+            Alternative::One(operand) => {
                 let (number, quantity) = number(operand).ok_or_else(unfit)?;
                 Ok(plan::Operand::Number(number, quantity))
             }
-            Expected::Range(low, high) => {
+            Alternative::Range(low, high) => {
                 let ((low, quantity), (high, _)) = number(low).zip(number(high)).ok_or_else(unfit)?;
                 Ok(plan::Operand::Range(low, high, quantity))
             }

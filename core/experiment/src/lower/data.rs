@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
-use wavetank_journey::rows::{Table, TableBuilder};
-use wavetank_journey::value::Kind;
+use wavetank_journey::data::{Table, TableBuilder};
+use wavetank_journey::value::JsonType;
 use wavetank_plan::{DataPlan, RowChoice, UserError};
 
-use super::shared::Shared;
-use crate::model::{DataContent, DataSource, RowUse, Value};
+use super::shared::GlobalScope;
+use crate::model::{DataContent, DataSource, RowOrder, Value};
 
 /// The table of rows that are written out in the file; `None` if they are in a file of their own.
 ///
@@ -28,13 +28,13 @@ pub fn rows_table(source: &DataSource) -> Result<Option<Table>, UserError> {
     table.finish().map(Some)
 }
 
-fn cell(value: &Value) -> Option<(Kind, String)> {
+fn cell(value: &Value) -> Option<(JsonType, String)> {
     Some(match value {
-        Value::Null => (Kind::Null, "null".to_owned()),
-        Value::Bool(value) => (Kind::Bool, value.to_string()),
-        Value::Number(digits) => (Kind::Number, digits.clone()),
-        Value::Text(template) => (Kind::Text, template.as_fixed()?.to_owned()),
-        Value::List(_) | Value::Map(_) => (Kind::Json, json(value)?.to_string()),
+        Value::Null => (JsonType::Null, "null".to_owned()),
+        Value::Bool(value) => (JsonType::Bool, value.to_string()),
+        Value::Number(digits) => (JsonType::Number, digits.clone()),
+        Value::Text(template) => (JsonType::Text, template.as_fixed()?.to_owned()),
+        Value::List(_) | Value::Map(_) => (JsonType::Json, json(value)?.to_string()),
     })
 }
 
@@ -53,7 +53,7 @@ fn json(value: &Value) -> Option<serde_json::Value> {
 }
 
 /// What the plan says of each source; of one that is not there yet that it has no rows.
-pub(super) fn plans(shared: &Shared<'_>) -> Vec<DataPlan> {
+pub(super) fn plans(shared: &GlobalScope<'_>) -> Vec<DataPlan> {
     let all = shared.experiment.data.iter().enumerate().map(|(at, source)| {
         let table = shared.input.tables.get(at).and_then(Option::as_ref);
         DataPlan {
@@ -63,10 +63,10 @@ pub(super) fn plans(shared: &Shared<'_>) -> Vec<DataPlan> {
                 DataContent::Rows { .. } => None,
             },
             row: match source.row {
-                RowUse::InOrder => RowChoice::InOrder,
-                RowUse::Random => RowChoice::Random,
-                RowUse::Unique => RowChoice::Unique,
-                RowUse::PerUser => RowChoice::PerUser,
+                RowOrder::InOrder => RowChoice::InOrder,
+                RowOrder::Random => RowChoice::Random,
+                RowOrder::Unique => RowChoice::Unique,
+                RowOrder::PerUser => RowChoice::PerUser,
             },
             columns: shared.columns[at].clone(),
             rows: table.map_or(0, |table| u64::from(table.rows())),

@@ -5,10 +5,10 @@ use wavetank_plan::{
     Action, Close, HttpPlan, HttpVersion, PemFile, Scenario, StatusSet, TlsOptions, TlsPlan, resolve,
 };
 
-use super::target::{Known, Targets};
-use super::{Lowering, Unfit};
-use crate::model::{PhaseLoad, TlsChoice};
-use crate::{At, Diagnostic, Experiment};
+use super::target::{ResolvedTarget, Targets};
+use super::{LowerContext, LowerError};
+use crate::model::{PhaseLoad, TlsSettings};
+use crate::{Diagnostic, Experiment, Spanned};
 
 /// Defaults are those of a plain run, but that users keep cookies where they can bring them back.
 pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan {
@@ -50,12 +50,12 @@ pub(super) type TlsPlans = (Option<TlsPlan>, Vec<Option<Box<TlsPlan>>>);
 /// See [`TlsPlans`].
 pub(super) fn tls(
     experiment: &Experiment,
-    input: &Lowering<'_>,
+    input: &LowerContext<'_>,
     targets: &Targets<'_>,
-) -> Result<TlsPlans, Unfit> {
-    let plan = |choice: Option<&TlsChoice>, known: &Known<'_>| {
+) -> Result<TlsPlans, LowerError> {
+    let plan = |choice: Option<&TlsSettings>, known: &ResolvedTarget<'_>| {
         let options = choice.map(|choice| options(choice, input)).transpose()?.unwrap_or_default();
-        Ok::<_, Unfit>(resolve::tls_plan(&options, &known.url)?)
+        Ok::<_, LowerError>(resolve::tls_plan(&options, &known.url)?)
     };
     let common = experiment.http.tls.as_ref();
     let secure = targets.all().iter().find(|known| known.url.tls);
@@ -65,19 +65,20 @@ pub(super) fn tls(
         (None, Some(known)) if common.is_some() => plan(common, known)?,
         _ => None,
     };
-    let own = |known: &Known<'_>| {
+    let own = |known: &ResolvedTarget<'_>| {
         Ok(known.tls.map(|own| plan(Some(own), known)).transpose()?.flatten().map(Box::new))
     };
-    let own = targets.all().iter().map(own).collect::<Result<_, Unfit>>()?;
+    let own = targets.all().iter().map(own).collect::<Result<_, LowerError>>()?;
     Ok((of_all, own))
 }
 
 /// As the options of the command line, with the files read.
-fn options(choice: &TlsChoice, input: &Lowering<'_>) -> Result<TlsOptions, Unfit> {
-    let pem = |file: &Option<At<String>>| {
-        let read = |file: &At<String>| {
-            let bytes = (input.file)(&file.value).map_err(|error| Diagnostic::of(error, file.place))?;
-            Ok::<_, Unfit>(PemFile { name: file.value.clone(), bytes })
+fn options(choice: &TlsSettings, input: &LowerContext<'_>) -> Result<TlsOptions, LowerError> {
+    let pem = |file: &Option<Spanned<String>>| {
+        let read = |file: &Spanned<String>| {
+            let bytes =
+                (input.file)(&file.value).map_err(|error| Diagnostic::from_error(error, file.place))?;
+            Ok::<_, LowerError>(PemFile { name: file.value.clone(), bytes })
         };
         file.as_ref().map(read).transpose()
     };

@@ -1,21 +1,22 @@
 //! Phases one after the other and beside each other, and what they need of the host.
 
 use wavetank_plan::constants::MAX_OPEN;
-use wavetank_plan::resolve::{Held, Room};
+use wavetank_plan::resolve::{HostCapacity, ThreadLayout};
 use wavetank_plan::{
-    ConnectionUse, FileTables, HttpPlan, Load, MaxOpenBy, Mix, Nanos, Phase as PlanPhase, Scenario, UserError,
+    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Nanos, Phase as PlanPhase, Scenario,
+    ScenarioMix, UserError,
 };
 
-use super::phase::{Shaped, shaped};
+use super::phase::{LoweredLoad, lower_load};
 use super::session::SessionFacts;
 use super::shared::too_many;
-use super::{Lowering, Unfit};
-use crate::amend::default_phases;
+use super::{LowerContext, LowerError};
 use crate::model::Phase;
+use crate::overrides::default_phases;
 use crate::{Diagnostic, Experiment};
 
 /// All phases, and how their connections are held.
-pub(super) struct Loads {
+pub(super) struct LoweredPhases {
     pub(super) phases: Vec<PlanPhase>,
     pub(super) threads: u32,
     pub(super) files: FileTables,
@@ -31,19 +32,20 @@ pub(super) fn longest_timeout(scenarios: &[Scenario], http: &HttpPlan) -> Nanos 
 }
 
 /// How long warm-ups at the head of the file's own line of phases take: what follows them begins at 0.
-pub(super) fn shift(experiment: &Experiment) -> Nanos {
+pub(super) fn warmup_offset(experiment: &Experiment) -> Nanos {
     let leading = experiment.phases.iter().take_while(|phase| phase.warmup);
     leading.filter_map(|phase| Some(phase.length.as_ref()?.value)).fold(Nanos::ZERO, Nanos::after)
 }
 
 pub(super) fn loads(
     experiment: &Experiment,
-    input: &Lowering<'_>,
+    input: &LowerContext<'_>,
     scenarios: &mut [Scenario],
     http: &HttpPlan,
-    room: &Room<'_>,
-) -> Result<Loads, Unfit> {
-    let facts: Vec<SessionFacts> = scenarios.iter().map(|one| SessionFacts::of(one, http)).collect();
+    room: &HostCapacity<'_>,
+) -> Result<LoweredPhases, LowerError> {
+    let facts: Vec<SessionFacts> =
+        scenarios.iter().map(|one| SessionFacts::for_scenario(one, http)).collect();
     let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
     let default = if experiment.has_phases() { Vec::new() } else { default_phases() };
     let common = if default.is_empty() { &experiment.phases } else { &default };
@@ -54,7 +56,7 @@ pub(super) fn loads(
     for (at, scenario) in (0_u16..).zip(&experiment.scenarios) {
         if !scenario.phases.is_empty() {
             let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
-            lines.push(line(&scenario.phases, name, &Mix::one(at), input, &facts, http)?);
+            lines.push(line(&scenario.phases, name, &ScenarioMix::one(at), input, &facts, http)?);
         }
     }
     if lines.iter().map(Vec::len).sum::<usize>() > usize::from(u16::MAX) {
@@ -62,33 +64,33 @@ pub(super) fn loads(
     }
     let zero = lines.iter().flatten().filter(|phase| !phase.warmup).map(|phase| phase.start).min();
     let zero = zero.unwrap_or(Nanos::ZERO);
-    let (held, fewer) = fit(&mut lines, &facts, room);
+    let (held, fewer) = fit_to_host(&mut lines, &facts, room);
     let mut phases: Vec<PlanPhase> = lines.into_iter().flatten().collect();
     for phase in &mut phases {
         phase.start = phase.start - zero;
     }
     phases.sort_by_key(|phase| phase.start);
     let remarks = held.remark.into_iter().collect();
-    Ok(Loads { phases, threads: held.threads, files: held.files, fewer, remarks })
+    Ok(LoweredPhases { phases, threads: held.threads, files: held.files, fewer, remarks })
 }
 
 /// Scenarios without phases of their own share the top-level ones.
-fn common_mix(experiment: &Experiment) -> Option<Mix> {
+fn common_mix(experiment: &Experiment) -> Option<ScenarioMix> {
     let sharing = (0_u16..).zip(&experiment.scenarios).filter(|(_, one)| one.phases.is_empty());
     let parts: Vec<(u16, u64)> =
         sharing.map(|(at, one)| (at, one.weight.as_ref().map_or(1, |weight| weight.value))).collect();
-    if parts.is_empty() { Some(Mix::one(0)) } else { Mix::new(parts) }
+    if parts.is_empty() { Some(ScenarioMix::one(0)) } else { ScenarioMix::new(parts) }
 }
 
 /// Phases that follow each other.
 fn line(
     phases: &[Phase],
     scenario: &str,
-    mix: &Mix,
-    input: &Lowering<'_>,
+    mix: &ScenarioMix,
+    input: &LowerContext<'_>,
     facts: &[SessionFacts],
     http: &HttpPlan,
-) -> Result<Vec<PlanPhase>, Unfit> {
+) -> Result<Vec<PlanPhase>, LowerError> {
     let of_mix = || mix.parts().iter().map(|(at, _)| facts[usize::from(*at)]);
     let first = of_mix().next().and_then(|facts| facts.requests);
     let requests_each = first.filter(|each| *each > 0 && of_mix().all(|facts| facts.requests == Some(*each)));
@@ -96,7 +98,7 @@ fn line(
     let mut start = Some(Nanos::ZERO);
     let mut line: Vec<PlanPhase> = Vec::with_capacity(phases.len());
     for (at, phase) in phases.iter().enumerate() {
-        let Shaped { load, length, takes, sessions_max } = shaped(phase, input, requests_each)?;
+        let LoweredLoad { load, length, takes, sessions_max } = lower_load(phase, input, requests_each)?;
         let (requests_max, sessions_max) = counts(phase, sessions_max, requests_each)?;
         let from = phase.from.as_ref().map(|from| from.value).or(start).ok_or_else(|| {
             let message = "the phase before this one says nothing of its length, and this begins after it";
@@ -122,12 +124,12 @@ fn line(
             sessions_max,
             mix: mix.clone(),
             max_open: wanted(&load, phase.max_open, longest, sessions_max, length),
-            max_open_by: MaxOpenBy::Plan,
+            max_open_by: MaxOpenLimit::Plan,
             connections: phase
                 .pool
                 .unwrap_or_else(|| connections(&load, of_mix().map(|facts| facts.targets).max())),
             open_before: phase.pool.is_some()
-                || (!carried && together(&load, http) && of_mix().all(|facts| is_kept(facts.connection))),
+                || (!carried && opens_ahead(&load, http) && of_mix().all(|facts| is_kept(facts.connection))),
             load,
         });
         start = takes.map(|takes| from.after(takes));
@@ -141,8 +143,8 @@ fn counts(
     phase: &Phase,
     sessions_max: Option<u64>,
     requests_each: Option<u64>,
-) -> Result<(Option<u64>, Option<u64>), Unfit> {
-    let unfit = |message: String, hint: String| Unfit::from(UserError::usage("conflict", message, hint));
+) -> Result<(Option<u64>, Option<u64>), LowerError> {
+    let unfit = |message: String, hint: String| LowerError::from(UserError::usage("conflict", message, hint));
     match (phase.requests, requests_each) {
         (None, _) => Ok((None, sessions_max)),
         (Some(most), Some(1)) => Ok((Some(most), sessions_max)),
@@ -176,14 +178,14 @@ fn own_name(scenario: &str, at: usize, all: usize) -> String {
 }
 
 /// Users that start together find their connections opened.
-fn together(load: &Load, http: &HttpPlan) -> bool {
+fn opens_ahead(load: &Load, http: &HttpPlan) -> bool {
     let Load::Closed { users, .. } = load else { return false };
     http.keepalive && users.as_constant().is_some()
 }
 
 /// Whether somebody keeps a connection from one request to the next.
-const fn is_kept(connection: ConnectionUse) -> bool {
-    matches!(connection, ConnectionUse::User | ConnectionUse::Session)
+const fn is_kept(connection: ConnectionOwner) -> bool {
+    matches!(connection, ConnectionOwner::User | ConnectionOwner::Session)
 }
 
 /// Connections of users and holds; those of sessions are as many as may be open.
@@ -193,7 +195,7 @@ fn connections(load: &Load, targets: Option<u64>) -> u64 {
 
 /// Whether those of a phase have no connections of their own, but share as many as there is room for.
 fn is_pooled(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
-    let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionUse::Shared;
+    let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionOwner::Shared;
     let holds = matches!(phase.load, Load::Hold { .. });
     phase.load.levels().is_some() && !holds && phase.mix.parts().iter().all(shared)
 }
@@ -225,7 +227,11 @@ fn wanted(
 }
 
 /// Gives sessions the connections that users and holds leave them; says how all are held, and what asks for them.
-fn fit(lines: &mut [Vec<PlanPhase>], facts: &[SessionFacts], room: &Room<'_>) -> (Held, &'static str) {
+fn fit_to_host(
+    lines: &mut [Vec<PlanPhase>],
+    facts: &[SessionFacts],
+    room: &HostCapacity<'_>,
+) -> (ThreadLayout, &'static str) {
     let firm_in = |phase: &PlanPhase| if is_pooled(phase, facts) { 0 } else { phase.connections };
     let sum = |lines: &[Vec<PlanPhase>], of: &dyn Fn(&PlanPhase) -> u64| {
         let most = |line: &Vec<PlanPhase>| line.iter().map(of).max().unwrap_or(0);
@@ -256,7 +262,7 @@ fn fit(lines: &mut [Vec<PlanPhase>], facts: &[SessionFacts], room: &Room<'_>) ->
         let each = connections_each(phase, facts);
         let (fitting, by) = left(phase.max_open.saturating_mul(each));
         let fitting = (fitting / each).max(1);
-        if fitting < phase.max_open && by != MaxOpenBy::Plan {
+        if fitting < phase.max_open && by != MaxOpenLimit::Plan {
             (phase.max_open, phase.max_open_by) = (fitting, by);
         }
         phase.connections = fitting.min(phase.max_open).saturating_mul(each);
@@ -267,7 +273,7 @@ fn fit(lines: &mut [Vec<PlanPhase>], facts: &[SessionFacts], room: &Room<'_>) ->
 /// Connections that a session has to itself at most; of those that share, one.
 fn connections_each(phase: &PlanPhase, facts: &[SessionFacts]) -> u64 {
     let own = |&(part, _): &(u16, u64)| match facts[usize::from(part)] {
-        SessionFacts { connection: ConnectionUse::Shared, .. } => 1,
+        SessionFacts { connection: ConnectionOwner::Shared, .. } => 1,
         SessionFacts { targets, .. } => targets,
     };
     phase.mix.parts().iter().map(own).max().unwrap_or(1)

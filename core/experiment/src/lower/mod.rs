@@ -23,16 +23,16 @@ mod wording;
 
 use std::net::SocketAddr;
 
-use wavetank_journey::rows::Table;
+use wavetank_journey::data::Table;
 use wavetank_plan::{
-    AroundPlan, EngineChoice, EventPlan, HostFacts, HttpPlan, Missing, Nanos, Plan, SecretText, SharedPlan,
-    SourcesPlan, TargetUrl, UserError, forecast, resolve,
+    EngineChoice, HooksPlan, HostFacts, HttpPlan, Nanos, Plan, PlannedEvent, Secret, SharedPlan, SourcesPlan,
+    TargetUrl, Unsupported, UserError, forecast, resolve,
 };
 
 pub use data::rows_table;
-use load::Loads;
+use load::LoweredPhases;
 use scenario::Scenarios;
-use shared::Shared;
+use shared::GlobalScope;
 use target::Targets;
 
 use crate::{Diagnostic, Experiment};
@@ -43,7 +43,7 @@ const SEED: u64 = 1;
 const NAME_MAX: usize = 64;
 
 /// What lies outside the file.
-pub struct Lowering<'a> {
+pub struct LowerContext<'a> {
     /// What this host can do.
     pub host: &'a HostFacts,
     /// The rows of each source under `data`, in order; `None` where they are not there yet.
@@ -53,7 +53,7 @@ pub struct Lowering<'a> {
     /// The bytes of a file that the experiment names.
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, UserError>,
     /// What `${secret:NAME}` stands for.
-    pub secret: &'a dyn Fn(&str) -> Option<SecretText>,
+    pub secret: &'a dyn Fn(&str) -> Option<Secret>,
     /// Source addresses, `auto` resolved.
     pub sources: SourcesPlan,
     /// Load threads, if their number was asked for.
@@ -64,7 +64,7 @@ pub struct Lowering<'a> {
 
 /// The plan, and what must be told about how it came about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lowered {
+pub struct LoweredPlan {
     /// The plan; every address in it has still to pass the guard.
     pub plan: Plan,
     /// What this host cannot do of it; with one of them nothing may be sent.
@@ -72,33 +72,33 @@ pub struct Lowered {
     /// Things worth knowing, one line each.
     pub remarks: Vec<String>,
     /// Why the engine is not the best one there is.
-    pub engine_why: Option<Missing>,
+    pub engine_why: Option<Unsupported>,
 }
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
+pub enum LowerError {
     /// Something in the file.
     File(Diagnostic),
     /// Something outside of it.
     Outside(UserError),
 }
 
-impl From<Diagnostic> for Unfit {
+impl From<Diagnostic> for LowerError {
     fn from(diagnostic: Diagnostic) -> Self {
         Self::File(diagnostic)
     }
 }
 
-impl From<UserError> for Unfit {
+impl From<UserError> for LowerError {
     fn from(error: UserError) -> Self {
         Self::Outside(error)
     }
 }
 
-impl Unfit {
+impl LowerError {
     /// In one line, with the place in the file before it.
-    pub fn told(self, file: &str) -> UserError {
+    pub fn into_user_error(self, file: &str) -> UserError {
         match self {
             Self::Outside(error) => error,
             Self::File(one) => {
@@ -116,15 +116,15 @@ impl Unfit {
 ///
 /// # Errors
 /// What cannot be carried by a plan, files and names that are not there.
-pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unfit> {
+pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
     lowered(experiment, input).map_err(|unfit| match unfit {
-        Unfit::Outside(error) => Unfit::Outside(wording::in_keys(error)),
-        Unfit::File(diagnostic) => Unfit::File(diagnostic),
+        LowerError::Outside(error) => LowerError::Outside(wording::in_keys(error)),
+        LowerError::File(diagnostic) => LowerError::File(diagnostic),
     })
 }
 
-fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unfit> {
-    let shared = Shared::new(experiment, input);
+fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
+    let shared = GlobalScope::new(experiment, input);
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
     let (tls, own_tls) = http::tls(experiment, input, &targets)?;
@@ -135,7 +135,7 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
     };
     let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
     let addresses = http.proxy.as_ref().map_or_else(|| targets.addresses(), |proxy| proxy.addresses.clone());
-    let room = resolve::Room::new(
+    let room = resolve::HostCapacity::new(
         input.host,
         &input.sources.ranges,
         &addresses,
@@ -143,11 +143,12 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         input.threads,
         tls.is_some(),
     )?;
-    let Loads { phases, threads, files, fewer, remarks } =
+    let LoweredPhases { phases, threads, files, fewer, remarks } =
         load::loads(experiment, input, &mut scenarios, &http, &room)?;
     let mut remarks: Vec<_> =
-        resolve::no_names(experiment.http.dns, &http).into_iter().chain(remarks).collect();
-    let begin = phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::shift(experiment));
+        resolve::dns_option_unused(experiment.http.dns, &http).into_iter().chain(remarks).collect();
+    let begin =
+        phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::warmup_offset(experiment));
     let longest = load::longest_timeout(&scenarios, &http);
     let plan = Plan {
         name: name(experiment),
@@ -166,7 +167,7 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
             counts: shared.counts.clone(),
             rendezvous: shared.rendezvous.clone(),
         },
-        around: AroundPlan { before: before.map(Box::new), after: after.map(Box::new) },
+        around: HooksPlan { before: before.map(Box::new), after: after.map(Box::new) },
         phases,
         threads,
         engine: engine.choice,
@@ -182,9 +183,9 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         tags: experiment.tags.iter().cloned().collect(),
     };
     resolve::check_series(&plan)?;
-    let lacking = forecast::lacking(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
+    let lacking = forecast::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(forecast::risks(&plan, input.host));
-    Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })
+    Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })
 }
 
 /// The file's name for the run, or where it goes, in the letters a folder's name may have.
@@ -200,15 +201,15 @@ fn name(experiment: &Experiment) -> String {
 
 impl Experiment {
     /// What is done to hosts, in the order in which it happens; `begin` is when the load begins on the file's clock.
-    pub fn event_plans(&self, begin: Nanos) -> Vec<EventPlan> {
-        let one = |event: &crate::model::Event| EventPlan {
+    pub fn event_plans(&self, begin: Nanos) -> Vec<PlannedEvent> {
+        let one = |event: &crate::model::Event| PlannedEvent {
             when: event.when - begin,
             host: event.host.value.clone(),
             run: event.run.clone(),
             undo: event.undo.clone(),
             lasts: event.lasts,
         };
-        let mut events: Vec<EventPlan> = self.events.iter().map(one).collect();
+        let mut events: Vec<PlannedEvent> = self.events.iter().map(one).collect();
         events.sort_by_key(|event| event.when);
         events
     }

@@ -1,14 +1,14 @@
 //! One phase of the file as a load with a length.
 
-use wavetank_plan::shape::{ShapeFault, climb_length, rise_length};
-use wavetank_plan::{Arrivals, Curve, Levels, Load, Nanos, Rate};
+use wavetank_plan::shape::{ShapeError, climb_length, rise_length};
+use wavetank_plan::{Arrivals, Load, Nanos, PopulationCurve, Rate, RateCurve};
 
-use super::{Lowering, Unfit, trace};
-use crate::model::{Phase, PhaseLoad, Sessions, Span, StairHeight};
-use crate::{Diagnostic, Place};
+use super::{LowerContext, LowerError, trace};
+use crate::model::{FromTo, Phase, PhaseLoad, Sessions, StairHeight};
+use crate::{Diagnostic, Span};
 
 /// What a phase does, and for how long.
-pub(super) struct Shaped {
+pub(super) struct LoweredLoad {
     pub(super) load: Load,
     /// `None`: only a count ends it.
     pub(super) length: Option<Nanos>,
@@ -18,11 +18,11 @@ pub(super) struct Shaped {
 }
 
 /// `requests_each`: how many requests a session of the phase's mix has, if that is known.
-pub(super) fn shaped(
+pub(super) fn lower_load(
     phase: &Phase,
-    input: &Lowering<'_>,
+    input: &LowerContext<'_>,
     requests_each: Option<u64>,
-) -> Result<Shaped, Unfit> {
+) -> Result<LoweredLoad, LowerError> {
     let sessions = phase.sessions.as_ref().map(|sessions| sessions.value);
     let sessions_max = match sessions {
         Some(Sessions::Total(total)) => Some(total),
@@ -53,7 +53,7 @@ pub(super) fn shaped(
         PhaseLoad::Pause(length) => (Load::Pause, Some(*length)),
     };
     let takes = length.or_else(|| counted(&load, sessions_max));
-    Ok(Shaped { load, length, takes, sessions_max })
+    Ok(LoweredLoad { load, length, takes, sessions_max })
 }
 
 /// How long a constant rate takes for so many sessions. Of a Poisson process only the mean is known.
@@ -63,30 +63,30 @@ fn counted(load: &Load, sessions: Option<u64>) -> Option<Nanos> {
     climb_length(0, sessions?, rate)
 }
 
-fn ended(curve: Curve) -> (Curve, Option<Nanos>) {
+fn ended(curve: RateCurve) -> (RateCurve, Option<Nanos>) {
     let length = Some(curve.length()).filter(|length| *length != Nanos::MAX);
     (curve, length)
 }
 
-fn uncounted(place: Place) -> Unfit {
+fn uncounted(place: Span) -> LowerError {
     let message =
         "requests/s needs sessions whose number of requests is the same for all, and known beforehand";
     let hint = "rate: 1k/s counts sessions; or one scenario without if, while, choose";
     Diagnostic::error("requests_unknown", place, message, hint).into()
 }
 
-fn unshaped(phase: &Phase, fault: ShapeFault) -> Unfit {
+fn unshaped(phase: &Phase, fault: ShapeError) -> LowerError {
     let hint = "for: 10m, or at: and step: above zero";
     Diagnostic::error("bad_shape", phase.place, format!("this phase cannot be: {fault}"), hint).into()
 }
 
 /// A rate over time; in requests it is so much slower in sessions.
-fn curve(phase: &Phase, rate: Span<Rate>, slow: Option<u64>) -> Result<Curve, Unfit> {
+fn curve(phase: &Phase, rate: FromTo<Rate>, slow: Option<u64>) -> Result<RateCurve, LowerError> {
     let fault = |fault| unshaped(phase, fault);
     let slower = |rate: Rate| {
         let each = slow.unwrap_or(1).max(1);
         let per = i64::try_from(each).ok().and_then(|each| rate.per.0.checked_mul(each));
-        per.map(|per| Rate { per: Nanos(per), ..rate }).ok_or_else(|| fault(ShapeFault::OutOfRange))
+        per.map(|per| Rate { per: Nanos(per), ..rate }).ok_or_else(|| fault(ShapeError::OutOfRange))
     };
     let (from, to) = (slower(rate.from)?, slower(rate.to)?);
     let length = phase.length.as_ref().map(|length| length.value);
@@ -94,21 +94,23 @@ fn curve(phase: &Phase, rate: Span<Rate>, slow: Option<u64>) -> Result<Curve, Un
     let base = match (length, &phase.at, &phase.stairs) {
         (Some(length), ..) if phase.wave.is_some() => {
             let period = phase.wave.as_ref().map_or(length, |wave| wave.value);
-            Curve::wave(from, to, period, length)
+            RateCurve::wave(from, to, period, length)
         }
-        (Some(length), ..) if climbs => Curve::ramp(from, to, length),
+        (Some(length), ..) if climbs => RateCurve::ramp(from, to, length),
         (None, Some(at), _) if climbs => {
             let length =
-                rise_length(rate.from, rate.to, at.value).ok_or_else(|| fault(ShapeFault::OutOfRange))?;
-            Curve::ramp(from, to, length)
+                rise_length(rate.from, rate.to, at.value).ok_or_else(|| fault(ShapeError::OutOfRange))?;
+            RateCurve::ramp(from, to, length)
         }
         (None, None, Some(stairs)) if climbs => {
-            let StairHeight::Rate(step) = stairs.step else { return Err(fault(ShapeFault::ZeroStep)) };
+            let StairHeight::Rate(step) = stairs.step else { return Err(fault(ShapeError::ZeroStep)) };
             let ramp = stairs.ramp.unwrap_or(Nanos::ZERO);
-            Curve::stairs(from, to, slower(step)?, stairs.every, ramp)
+            RateCurve::stairs(from, to, slower(step)?, stairs.every, ramp)
         }
-        (length, ..) if length.is_none_or(|length| length > Nanos::ZERO) => Ok(Curve::constant(from, length)),
-        _ => Err(ShapeFault::ZeroLength),
+        (length, ..) if length.is_none_or(|length| length > Nanos::ZERO) => {
+            Ok(RateCurve::constant(from, length))
+        }
+        _ => Err(ShapeError::ZeroLength),
     };
     let base = base.map_err(fault)?;
     match &phase.spike {
@@ -118,24 +120,26 @@ fn curve(phase: &Phase, rate: Span<Rate>, slow: Option<u64>) -> Result<Curve, Un
 }
 
 /// Users or connections over time.
-fn levels(phase: &Phase, span: Span<u64>) -> Result<(Levels, Option<Nanos>), Unfit> {
-    let Span { from, to } = span;
+fn levels(phase: &Phase, span: FromTo<u64>) -> Result<(PopulationCurve, Option<Nanos>), LowerError> {
+    let FromTo { from, to } = span;
     let length = phase.length.as_ref().map(|length| length.value);
     let made = match (length, &phase.at, &phase.stairs) {
         (Some(length), ..) if phase.wave.is_some() => {
             let period = phase.wave.as_ref().map_or(length, |wave| wave.value);
-            Levels::wave(from, to, period, length)
+            PopulationCurve::wave(from, to, period, length)
         }
-        (Some(length), ..) if from != to => Levels::ramp(from, to, length),
-        (None, Some(at), _) if from != to => Levels::climb(from, to, at.value),
+        (Some(length), ..) if from != to => PopulationCurve::ramp(from, to, length),
+        (None, Some(at), _) if from != to => PopulationCurve::climb(from, to, at.value),
         (None, None, Some(stairs)) if from != to => match stairs.step {
             StairHeight::Count(step) => {
-                Levels::stairs(from, to, step, stairs.every, stairs.ramp.unwrap_or(Nanos::ZERO))
+                PopulationCurve::stairs(from, to, step, stairs.every, stairs.ramp.unwrap_or(Nanos::ZERO))
             }
-            StairHeight::Rate(_) => Err(ShapeFault::ZeroStep),
+            StairHeight::Rate(_) => Err(ShapeError::ZeroStep),
         },
-        (length, ..) if length.is_none_or(|length| length > Nanos::ZERO) => Ok(Levels::constant(to, length)),
-        _ => Err(ShapeFault::ZeroLength),
+        (length, ..) if length.is_none_or(|length| length > Nanos::ZERO) => {
+            Ok(PopulationCurve::constant(to, length))
+        }
+        _ => Err(ShapeError::ZeroLength),
     };
     let levels = made.map_err(|fault| unshaped(phase, fault))?;
     let length = Some(levels.length()).filter(|length| *length != Nanos::MAX);

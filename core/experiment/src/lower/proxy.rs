@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{ProxyPlan, ProxyUrl, RunOptions, SecretText, resolve};
+use wavetank_plan::{ProxyPlan, ProxyUrl, RunOptions, Secret, resolve};
 
-use super::Unfit;
-use super::shared::Shared;
+use super::LowerError;
+use super::shared::GlobalScope;
 use super::target::Targets;
 use crate::Diagnostic;
 use crate::model::{Part, Proxy, Template, Value};
@@ -14,10 +14,13 @@ use crate::model::{Part, Proxy, Template, Value};
 const DEPTH_MAX: u32 = 32;
 
 /// The proxy, its name looked up as a target's.
-pub(super) fn proxy(shared: &Shared<'_>, targets: &Targets<'_>) -> Result<Option<ProxyPlan>, Unfit> {
+pub(super) fn proxy(
+    shared: &GlobalScope<'_>,
+    targets: &Targets<'_>,
+) -> Result<Option<ProxyPlan>, LowerError> {
     let (experiment, input) = (shared.experiment, shared.input);
     let Some(Proxy { url, user }) = &experiment.http.proxy else { return Ok(None) };
-    if let Some(place) = targets.of_several_urls() {
+    if let Some(place) = targets.second_url_place() {
         let message = "a target of several URLs, and a proxy that chooses where it connects to";
         let hint = "two targets with names, and to: NAME in the steps";
         return Err(Diagnostic::error("value_later", place, message, hint).into());
@@ -26,7 +29,7 @@ pub(super) fn proxy(shared: &Shared<'_>, targets: &Targets<'_>) -> Result<Option
         None => url.value.credentials.clone(),
         Some((user, password)) => {
             let words = format!("{}:{}", words(shared, user, 0)?, words(shared, password, 0)?);
-            Some(SecretText::new(words))
+            Some(Secret::new(words))
         }
     };
     let found = (input.addresses)(&url.value.at)?;
@@ -34,15 +37,15 @@ pub(super) fn proxy(shared: &Shared<'_>, targets: &Targets<'_>) -> Result<Option
         RunOptions { ip: experiment.http.ip, sources: input.sources.clone(), ..RunOptions::default() };
     let addresses: Vec<SocketAddr> = resolve::usable_addresses(&options, &url.value.at, &found)?;
     let known = ProxyUrl { at: url.value.at.clone(), credentials };
-    known.plan(addresses).map(Some).map_err(|error| Diagnostic::of(error, url.place).into())
+    known.plan(addresses).map(Some).map_err(|error| Diagnostic::from_error(error, url.place).into())
 }
 
 /// A text that is fixed before the run, as it is meant.
-fn words(shared: &Shared<'_>, template: &Template, depth: u32) -> Result<String, Unfit> {
+fn words(shared: &GlobalScope<'_>, template: &Template, depth: u32) -> Result<String, LowerError> {
     let not_fixed = || {
         let hint = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";
         let message = "who one is to a proxy is fixed before the run";
-        Unfit::from(Diagnostic::error("template_not_fixed", template.place, message, hint))
+        LowerError::from(Diagnostic::error("template_not_fixed", template.place, message, hint))
     };
     let mut text = String::new();
     for part in &template.parts {

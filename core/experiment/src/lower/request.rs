@@ -2,23 +2,23 @@
 
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::resolve::USER_AGENT;
-use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, Piece, RequestPlan, TargetUrl};
+use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart};
 
-use super::Unfit;
-use super::body::{self, Written};
-use super::scenario::Names;
+use super::LowerError;
+use super::body::{self, BodyTemplate};
+use super::scenario::ScenarioScope;
 use super::target::Targets;
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
-use crate::{Diagnostic, Place};
+use crate::{Diagnostic, Span};
 
 /// A step of the plan; `number` is its place among the scenario's.
 pub(super) fn step(
-    names: &Names<'_>,
+    names: &ScenarioScope<'_>,
     targets: &mut Targets<'_>,
     request: &Request,
-    place: Place,
+    place: Span,
     number: usize,
-) -> Result<plan::Step, Unfit> {
+) -> Result<plan::Step, LowerError> {
     let http = &names.shared.experiment.http;
     let (target, sent) = match &request.head {
         RequestHead::Http { method, url } => {
@@ -49,11 +49,11 @@ pub(super) fn step(
     let counts = request.counts.iter().map(|(name, check)| {
         let count = super::shared::index(&names.shared.counts, &name.value)
             .ok_or_else(|| super::shared::too_many("counts"))?;
-        Ok::<_, Unfit>((count, names.check(check, None)?))
+        Ok::<_, LowerError>((count, names.check(check, None)?))
     });
     let extract = request.extract.iter().map(|one| {
         let variable = names.slot(&one.name.value).ok_or_else(|| super::shared::too_many("variables"))?;
-        Ok::<_, Unfit>(Extract { variable, from: one.from.value.text(), all: one.all })
+        Ok::<_, LowerError>(Extract { variable, from: one.from.value.text(), all: one.all })
     });
     Ok(plan::Step {
         auth,
@@ -65,7 +65,7 @@ pub(super) fn step(
         checks: checks.collect::<Result<_, _>>()?,
         counts: counts.collect::<Result<_, _>>()?,
         on_failure: request.on_failure.map(on_failure),
-        ..plan::Step::plain(request.shown_name(), target, sent)
+        ..plan::Step::plain(request.display_name(), target, sent)
     })
 }
 
@@ -78,27 +78,27 @@ pub(super) const fn on_failure(failure: OnFailure) -> plan::OnFailure {
 }
 
 fn target_of(
-    names: &Names<'_>,
+    names: &ScenarioScope<'_>,
     targets: &Targets<'_>,
     request: &Request,
-    place: Place,
-) -> Result<usize, Unfit> {
+    place: Span,
+) -> Result<usize, LowerError> {
     targets.named(request.to.as_ref().or(names.target), place)
 }
 
 /// Where it goes, and path and query as they stand in the request line.
 fn path(
-    names: &Names<'_>,
+    names: &ScenarioScope<'_>,
     targets: &mut Targets<'_>,
     request: &Request,
     url: &Template,
-) -> Result<(usize, plan::Template), Unfit> {
+) -> Result<(usize, plan::Template), LowerError> {
     let mut out = plan::Template::default();
     // A URL may begin with a variable of the file.
     let mut written = plan::Template::default();
     names.append(url, Escape::Path, &mut written)?;
     let first = match written.pieces.first() {
-        Some(Piece::Fixed(text)) => String::from_utf8_lossy(text).into_owned(),
+        Some(TemplatePart::Fixed(text)) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),
     };
     let target = if let Some(at) = first.find("://") {
@@ -110,17 +110,17 @@ fn path(
             return Err(Diagnostic::error("not_fixed", url.place, message, hint).into());
         }
         let (authority, path) = first.split_at(at + 3 + end.unwrap_or(rest.len()));
-        let known = TargetUrl::parse(authority).map_err(|error| Diagnostic::of(error, url.place))?;
+        let known = TargetUrl::parse(authority).map_err(|error| Diagnostic::from_error(error, url.place))?;
         written.pieces.remove(0);
         if !path.starts_with('/') {
             out.push_fixed(b"/");
         }
         out.push_fixed(path.as_bytes());
-        targets.of_url(known, url.place)?
+        targets.add_url(known, url.place)?
     } else {
         let target = target_of(names, targets, request, url.place)?;
         // Nothing stands ahead of the value: it is a whole address, such as a link that was extracted.
-        if let Some(Piece::Hole(whole)) = written.pieces.first_mut() {
+        if let Some(TemplatePart::Hole(whole)) = written.pieces.first_mut() {
             whole.escape = Escape::Address;
         }
         out.push_fixed(targets.base_path(target).as_bytes());
@@ -130,7 +130,7 @@ fn path(
     in_query(&mut out);
     if !request.query.is_empty() {
         let has_query =
-            out.pieces.iter().any(|piece| matches!(piece, Piece::Fixed(text) if text.contains(&b'?')));
+            out.pieces.iter().any(|piece| matches!(piece, TemplatePart::Fixed(text) if text.contains(&b'?')));
         out.push_fixed(if has_query { b"&" } else { b"?" });
         body::form(names, &request.query, &mut out)?;
     }
@@ -142,9 +142,9 @@ fn in_query(path: &mut plan::Template) {
     let mut query = false;
     for piece in &mut path.pieces {
         match piece {
-            Piece::Fixed(text) => query |= text.contains(&b'?'),
-            Piece::Hole(hole) if query => hole.escape = Escape::Form,
-            Piece::Hole(_) => {}
+            TemplatePart::Fixed(text) => query |= text.contains(&b'?'),
+            TemplatePart::Hole(hole) if query => hole.escape = Escape::Form,
+            TemplatePart::Hole(_) => {}
         }
     }
 }
@@ -152,19 +152,19 @@ fn in_query(path: &mut plan::Template) {
 fn append(out: &mut plan::Template, more: plan::Template) {
     for piece in more.pieces {
         match piece {
-            Piece::Fixed(text) => out.push_fixed(&text),
-            hole @ Piece::Hole(_) => out.pieces.push(hole),
+            TemplatePart::Fixed(text) => out.push_fixed(&text),
+            hole @ TemplatePart::Hole(_) => out.pieces.push(hole),
         }
     }
 }
 
 fn http_request(
-    names: &Names<'_>,
+    names: &ScenarioScope<'_>,
     request: &Request,
     method: &str,
     path: plan::Template,
     number: usize,
-) -> Result<RequestPlan, Unfit> {
+) -> Result<RequestPlan, LowerError> {
     let experiment = names.shared.experiment;
     let own = &request.headers;
     let overrides =
@@ -173,7 +173,7 @@ fn http_request(
     let given = |name: &str| all.iter().any(|header| header.name.value.eq_ignore_ascii_case(name));
     let written = match &request.body {
         Some(own) => body::body(names, own, number)?,
-        None => Written { body: plan::Template::default(), content_type: None },
+        None => BodyTemplate { body: plan::Template::default(), content_type: None },
     };
     let mut headers: Vec<(String, plan::Template)> = Vec::new();
     if !given("user-agent") {

@@ -1,25 +1,25 @@
 //! Scenarios of the plan, and the names that mean something in one of them.
 
-use wavetank_plan::{self as plan, Action, ConnectionUse, Escape, Hole, Piece};
+use wavetank_plan::{self as plan, Action, ConnectionOwner, Escape, Hole, TemplatePart};
 
-use super::Unfit;
-use super::action::Walk;
+use super::LowerError;
+use super::action::StepLowering;
 use super::request::on_failure;
-use super::shared::{Shared, add, index};
+use super::shared::{GlobalScope, add, index};
 use super::target::Targets;
-use crate::At;
+use crate::Spanned;
 use crate::model::{Connection, Scenario, Step, Think, Value};
 
 /// Names of one scenario beside those of all.
-pub(super) struct Names<'e> {
-    pub(super) shared: &'e Shared<'e>,
+pub(super) struct ScenarioScope<'e> {
+    pub(super) shared: &'e GlobalScope<'e>,
     /// What its sessions set, or have from the run's `before`; all else of the file's variables is filled in here.
     pub(super) variables: Vec<String>,
     /// Where its requests go, unless they say otherwise.
-    pub(super) target: Option<&'e At<String>>,
+    pub(super) target: Option<&'e Spanned<String>>,
 }
 
-impl Names<'_> {
+impl ScenarioScope<'_> {
     /// The number of a variable that sessions set.
     pub(super) fn slot(&self, name: &str) -> Option<u16> {
         index(&self.variables, name)
@@ -34,7 +34,10 @@ pub(super) struct Scenarios {
 }
 
 impl Scenarios {
-    pub(super) fn new<'e>(shared: &'e Shared<'e>, targets: &mut Targets<'e>) -> Result<Self, Unfit> {
+    pub(super) fn new<'e>(
+        shared: &'e GlobalScope<'e>,
+        targets: &mut Targets<'e>,
+    ) -> Result<Self, LowerError> {
         let experiment = shared.experiment;
         let of_run = sets(shared, &[&experiment.before]);
         let around = |steps: &'e [Step], name: &str, given: &[String], targets: &mut Targets<'e>| {
@@ -42,7 +45,7 @@ impl Scenarios {
             for own in &sets(shared, &[steps]) {
                 add(&mut variables, own);
             }
-            let names = Names { shared, variables, target: None };
+            let names = ScenarioScope { shared, variables, target: None };
             (!steps.is_empty()).then(|| one(names, name, given, None, [&[], steps, &[]], targets)).transpose()
         };
         let before = around(&experiment.before, "before", &[], targets)?;
@@ -53,13 +56,13 @@ impl Scenarios {
             for own in &of_run {
                 add(&mut variables, own);
             }
-            let names = Names { shared, variables, target: scenario.target.as_ref() };
+            let names = ScenarioScope { shared, variables, target: scenario.target.as_ref() };
             let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
             scenarios.push(one(names, name, &of_run, Some(scenario), lists, targets)?);
         }
         if scenarios.is_empty() {
             // Connections held in silence.
-            scenarios.push(plan::Scenario::of_steps("", ConnectionUse::User, Vec::new()));
+            scenarios.push(plan::Scenario::from_steps("", ConnectionOwner::User, Vec::new()));
         }
         let after = around(&experiment.after, "after", &of_run, targets)?;
         Ok(Self { load: scenarios, before, after })
@@ -67,7 +70,7 @@ impl Scenarios {
 }
 
 /// Names that these steps set, blocks included.
-fn sets(shared: &Shared<'_>, lists: &[&[Step]]) -> Vec<String> {
+fn sets(shared: &GlobalScope<'_>, lists: &[&[Step]]) -> Vec<String> {
     let mut all = Vec::new();
     for steps in lists {
         for step in shared.experiment.flattened(steps) {
@@ -79,13 +82,13 @@ fn sets(shared: &Shared<'_>, lists: &[&[Step]]) -> Vec<String> {
 
 /// `given` are the variables that the run's `before` has set by then.
 fn one<'e>(
-    names: Names<'e>,
+    names: ScenarioScope<'e>,
     name: &str,
     given: &[String],
     scenario: Option<&Scenario>,
     [before, steps, after]: [&'e [Step]; 3],
     targets: &mut Targets<'e>,
-) -> Result<plan::Scenario, Unfit> {
+) -> Result<plan::Scenario, LowerError> {
     let mut first = Vec::new();
     for (slot, variable) in (0_u16..).zip(&names.variables) {
         // What the file gives a value is that until a session sets it, or the run's `before` has.
@@ -94,18 +97,18 @@ fn one<'e>(
         }
     }
     let think = scenario.and_then(|scenario| scenario.think).map(think);
-    let mut walk = Walk::new(names, targets);
+    let mut walk = StepLowering::new(names, targets);
     first.extend(walk.list(before, None)?);
     let journey = walk.journey(steps, think)?;
     let after = walk.list(after, None)?;
-    let Walk { names, steps, groups, .. } = walk;
+    let StepLowering { names, steps, groups, .. } = walk;
     Ok(plan::Scenario {
         name: name.to_owned(),
         connection: match scenario.and_then(|scenario| scenario.connection).unwrap_or_default() {
-            Connection::User => ConnectionUse::User,
-            Connection::Session => ConnectionUse::Session,
-            Connection::Request => ConnectionUse::Request,
-            Connection::Shared => ConnectionUse::Shared,
+            Connection::User => ConnectionOwner::User,
+            Connection::Session => ConnectionOwner::Session,
+            Connection::Request => ConnectionOwner::Request,
+            Connection::Shared => ConnectionOwner::Shared,
         },
         steps,
         groups,
@@ -122,10 +125,14 @@ fn one<'e>(
 
 /// A value for the variable `name`: a single hole keeps its type, everything else is text. One that `redact:` names is a
 /// secret of the plan.
-pub(super) fn set_value(names: &Names<'_>, name: &str, value: &Value) -> Result<plan::Template, Unfit> {
+pub(super) fn set_value(
+    names: &ScenarioScope<'_>,
+    name: &str,
+    value: &Value,
+) -> Result<plan::Template, LowerError> {
     let mut out = plan::Template::default();
     if let Some(value) = names.redacted_as(name, value) {
-        out.pieces.push(Piece::Hole(Hole { value, escape: Escape::Plain }));
+        out.pieces.push(TemplatePart::Hole(Hole { value, escape: Escape::Plain }));
         return Ok(out);
     }
     names.append_value(value, Escape::Plain, &mut out)?;

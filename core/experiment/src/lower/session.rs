@@ -1,6 +1,6 @@
 //! [`SessionFacts`]: what is known of a scenario's session before it is run.
 
-use wavetank_plan::{ConnectionUse, HttpPlan, Nanos, Scenario};
+use wavetank_plan::{ConnectionOwner, HttpPlan, Nanos, Scenario};
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,15 +10,15 @@ pub(super) struct SessionFacts {
     /// It lasts this long at most.
     pub(super) longest: Nanos,
     /// Whose connections it uses.
-    pub(super) connection: ConnectionUse,
+    pub(super) connection: ConnectionOwner,
     /// Targets that it goes to, one at least: a connection of its own leads to one.
     pub(super) targets: u64,
 }
 
 impl SessionFacts {
-    pub(super) fn of(scenario: &Scenario, http: &HttpPlan) -> Self {
+    pub(super) fn for_scenario(scenario: &Scenario, http: &HttpPlan) -> Self {
         let requests = scenario.requests();
-        let longest = scenario.longest(http.timeout);
+        let longest = scenario.max_duration(http.timeout);
         let mut targets: Vec<usize> = scenario.steps.iter().map(|step| step.target).collect();
         targets.sort_unstable();
         targets.dedup();

@@ -1,24 +1,24 @@
 //! [`Shared`]: names that mean the same in all scenarios.
 
-use wavetank_plan::{SecretText, UserError};
+use wavetank_plan::{Secret, UserError};
 
-use super::{Lowering, Unfit};
+use super::{LowerContext, LowerError};
 use crate::Experiment;
 use crate::model::{DataContent, Part, Step, Template, Value, Verb};
-use crate::walk::of_value;
+use crate::walk::templates_in_value;
 
 /// See the module's description. Places in these lists are the plan's numbers.
-pub(super) struct Shared<'e> {
+pub(super) struct GlobalScope<'e> {
     pub(super) experiment: &'e Experiment,
-    pub(super) input: &'e Lowering<'e>,
+    pub(super) input: &'e LowerContext<'e>,
     /// Columns of each source of data.
     pub(super) columns: Vec<Vec<String>>,
     pub(super) counts: Vec<String>,
     pub(super) rendezvous: Vec<String>,
 }
 
-impl<'e> Shared<'e> {
-    pub(super) fn new(experiment: &'e Experiment, input: &'e Lowering<'e>) -> Self {
+impl<'e> GlobalScope<'e> {
+    pub(super) fn new(experiment: &'e Experiment, input: &'e LowerContext<'e>) -> Self {
         let (mut counts, mut rendezvous) = (Vec::new(), Vec::new());
         for step in every_step(experiment) {
             match &step.verb {
@@ -39,7 +39,7 @@ impl<'e> Shared<'e> {
     }
 
     /// What `${secret:NAME}` stands for.
-    pub(super) fn secret(&self, name: &str) -> Result<SecretText, UserError> {
+    pub(super) fn secret(&self, name: &str) -> Result<Secret, UserError> {
         (self.input.secret)(name).ok_or_else(|| {
             let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");
             UserError::usage("secret_unknown", format!("there is no secret {name}"), hint)
@@ -67,7 +67,7 @@ pub(super) fn add(names: &mut Vec<String>, name: &str) {
 }
 
 /// More than a plan has numbers for.
-pub(super) fn too_many(what: &str) -> Unfit {
+pub(super) fn too_many(what: &str) -> LowerError {
     let message = format!("more than {} {what}", u16::MAX);
     UserError::usage("too_many", message, "a repeat, or rows of data, say the same more shortly").into()
 }
@@ -77,7 +77,7 @@ fn every_step(experiment: &Experiment) -> impl Iterator<Item = &Step> {
 }
 
 /// What the table has; where there is none yet, what the file says or its templates name.
-fn columns(experiment: &Experiment, input: &Lowering<'_>, at: usize) -> Vec<String> {
+fn columns(experiment: &Experiment, input: &LowerContext<'_>, at: usize) -> Vec<String> {
     if let Some(Some(table)) = input.tables.get(at) {
         return table.columns().map(str::to_owned).collect();
     }
@@ -90,7 +90,7 @@ fn columns(experiment: &Experiment, input: &Lowering<'_>, at: usize) -> Vec<Stri
         let mut templates: Vec<&Template> = every_step(experiment).flat_map(Step::templates).collect();
         templates.extend(experiment.http.headers.iter().map(|header| &header.value));
         templates.extend(experiment.http.auth.iter().flat_map(crate::model::Auth::templates));
-        experiment.vars.iter().for_each(|var| of_value(&var.value, &mut templates));
+        experiment.vars.iter().for_each(|var| templates_in_value(&var.value, &mut templates));
         for template in templates {
             template.parts.iter().for_each(|part| named(part, &source.name, &mut columns));
         }

@@ -2,18 +2,21 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{Mix, NamedWay, PickOrder, Renewal, RunOptions, TargetPick, TargetUrl, TlsPlan, resolve};
+use wavetank_plan::{
+    DnsRefreshPlan, PickOrder, RefreshedName, RunOptions, ScenarioMix, TargetSelection, TargetUrl, TlsPlan,
+    resolve,
+};
 
 use super::shared::too_many;
-use super::{Lowering, Unfit};
-use crate::model::{Pick, Target, TargetAddress, TlsChoice};
-use crate::{At, Diagnostic, Experiment, Place};
+use super::{LowerContext, LowerError};
+use crate::model::{Pick, Target, TargetAddress, TlsSettings};
+use crate::{Diagnostic, Experiment, Span, Spanned};
 
 /// See the module's description.
 pub(super) struct Targets<'e> {
     experiment: &'e Experiment,
-    input: &'e Lowering<'e>,
-    all: Vec<Known<'e>>,
+    input: &'e LowerContext<'e>,
+    all: Vec<ResolvedTarget<'e>>,
 }
 
 /// Most URLs of one target whose requests differ: each step is made ready for each of them.
@@ -21,23 +24,23 @@ const CHOICE_MAX: usize = 256;
 
 /// One target of the plan.
 #[derive(Clone)]
-pub(super) struct Known<'e> {
+pub(super) struct ResolvedTarget<'e> {
     name: Option<&'e str>,
     /// Its first URL.
     pub(super) url: TargetUrl,
     /// How TLS is spoken with it, where the file says something of it alone.
-    pub(super) tls: Option<&'e TlsChoice>,
+    pub(super) tls: Option<&'e TlsSettings>,
     addresses: Vec<SocketAddr>,
     /// What they came from.
-    way: NamedWay,
+    way: RefreshedName,
     /// It stands for several, which follow it.
-    pick: Option<TargetPick>,
+    pick: Option<TargetSelection>,
     /// It is one of them.
     member: bool,
 }
 
 impl<'e> Targets<'e> {
-    pub(super) fn new(experiment: &'e Experiment, input: &'e Lowering<'e>) -> Result<Self, Unfit> {
+    pub(super) fn new(experiment: &'e Experiment, input: &'e LowerContext<'e>) -> Result<Self, LowerError> {
         let mut this = Self { experiment, input, all: Vec::new() };
         for target in &experiment.targets {
             this.add(target)?;
@@ -47,10 +50,10 @@ impl<'e> Targets<'e> {
 
     /// One target of the plan for each of these URLs, and before them one that stands for all; a single one where their
     /// requests are alike: then every connection takes the next of its addresses.
-    fn add(&mut self, target: &'e Target) -> Result<(), Unfit> {
+    fn add(&mut self, target: &'e Target) -> Result<(), LowerError> {
         let first = &target.urls[0].url;
-        let later = |place: Place, message: &str, hint: &str| {
-            Err(Unfit::from(Diagnostic::error("value_later", place, message, hint)))
+        let later = |place: Span, message: &str, hint: &str| {
+            Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
         };
         if let Some(path) = target.urls.iter().find(|one| one.url.value.path.contains('?')) {
             return later(path.url.place, "a target's URL has a query", "query: in the steps");
@@ -69,17 +72,17 @@ impl<'e> Targets<'e> {
         let found = |one: &TargetAddress| {
             let mut found = self.addresses_of(&one.url)?;
             found.truncate(if first_only { 1 } else { usize::MAX });
-            Ok::<_, Unfit>(found)
+            Ok::<_, LowerError>(found)
         };
         let addresses = target.urls.iter().map(found).collect::<Result<Vec<_>, _>>()?;
         let point = |one: &TargetAddress| self.experiment.connect_point(&one.url.value);
         let name = target.name.as_ref().map(|name| name.value.as_str());
-        let known = Known {
+        let known = ResolvedTarget {
             name,
             url: first.value.clone(),
             tls: target.tls.as_ref(),
             addresses: addresses.concat(),
-            way: NamedWay { names: target.urls.iter().map(point).collect(), first_only },
+            way: RefreshedName { names: target.urls.iter().map(point).collect(), first_only },
             pick: None,
             member: false,
         };
@@ -97,19 +100,20 @@ impl<'e> Targets<'e> {
         }
         let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));
         let weights = target.urls.iter().map(|one| one.weight.unwrap_or(1)).enumerate();
-        let of = weights.map(|(at, weight)| Ok((index(at)?, weight))).collect::<Result<Vec<_>, Unfit>>()?;
+        let of =
+            weights.map(|(at, weight)| Ok((index(at)?, weight))).collect::<Result<Vec<_>, LowerError>>()?;
         let order = if in_turn { PickOrder::InTurn } else { PickOrder::Random };
-        let of = Mix::new(of).ok_or_else(|| too_many("shares of the weights"))?;
-        let members = target.urls.iter().zip(addresses).map(|(one, addresses)| Known {
+        let of = ScenarioMix::new(of).ok_or_else(|| too_many("shares of the weights"))?;
+        let members = target.urls.iter().zip(addresses).map(|(one, addresses)| ResolvedTarget {
             url: one.url.value.clone(),
             addresses,
-            way: NamedWay { names: vec![point(one)], first_only },
+            way: RefreshedName { names: vec![point(one)], first_only },
             member: true,
             ..known.clone()
         });
         let members: Vec<_> = members.collect();
-        self.all.push(Known {
-            pick: Some(TargetPick { order, of }),
+        self.all.push(ResolvedTarget {
+            pick: Some(TargetSelection { order, of }),
             addresses: members[0].addresses.clone(),
             way: members[0].way.clone(),
             ..known
@@ -120,7 +124,7 @@ impl<'e> Targets<'e> {
 
     /// What family and sources leave of a name's addresses. Behind a proxy nothing of ours binds or connects to them, but
     /// they pass the guard.
-    fn addresses_of(&self, url: &At<TargetUrl>) -> Result<Vec<SocketAddr>, Unfit> {
+    fn addresses_of(&self, url: &Spanned<TargetUrl>) -> Result<Vec<SocketAddr>, LowerError> {
         let found = (self.input.addresses)(&url.value)?;
         if let Some(proxy) = &self.experiment.http.proxy {
             if self.experiment.connect_point(&url.value) != (url.value.host.clone(), url.value.port) {
@@ -139,7 +143,7 @@ impl<'e> Targets<'e> {
     }
 
     /// The target of that name; without one the only target.
-    pub(super) fn named(&self, name: Option<&At<String>>, place: Place) -> Result<usize, Unfit> {
+    pub(super) fn named(&self, name: Option<&Spanned<String>>, place: Span) -> Result<usize, LowerError> {
         let found = match name {
             Some(name) => {
                 self.all.iter().position(|known| !known.member && known.name == Some(name.value.as_str()))
@@ -153,17 +157,25 @@ impl<'e> Targets<'e> {
     }
 
     /// The target that a step's own URL names.
-    pub(super) fn of_url(&mut self, url: TargetUrl, place: Place) -> Result<usize, Unfit> {
-        let same = |known: &Known<'_>| {
+    pub(super) fn add_url(&mut self, url: TargetUrl, place: Span) -> Result<usize, LowerError> {
+        let same = |known: &ResolvedTarget<'_>| {
             known.pick.is_none()
                 && (&known.url.host, known.url.port, known.url.tls) == (&url.host, url.port, url.tls)
         };
         if let Some(at) = self.all.iter().position(same) {
             return Ok(at);
         }
-        let addresses = self.addresses_of(&At::new(url.clone(), place))?;
-        let way = NamedWay::all_of(self.experiment.connect_point(&url));
-        self.all.push(Known { name: None, url, tls: None, addresses, way, pick: None, member: false });
+        let addresses = self.addresses_of(&Spanned::new(url.clone(), place))?;
+        let way = RefreshedName::all_addresses(self.experiment.connect_point(&url));
+        self.all.push(ResolvedTarget {
+            name: None,
+            url,
+            tls: None,
+            addresses,
+            way,
+            pick: None,
+            member: false,
+        });
         Ok(self.all.len() - 1)
     }
 
@@ -172,25 +184,25 @@ impl<'e> Targets<'e> {
         self.all[target].url.path.trim_end_matches('/')
     }
 
-    pub(super) fn all(&self) -> &[Known<'e>] {
+    pub(super) fn all(&self) -> &[ResolvedTarget<'e>] {
         &self.all
     }
 
     /// Where the first target with more than one URL stands, if there is one.
-    pub(super) fn of_several_urls(&self) -> Option<Place> {
+    pub(super) fn second_url_place(&self) -> Option<Span> {
         let several = self.experiment.targets.iter().find(|target| target.urls.len() > 1);
         several.map(|target| target.urls[1].url.place)
     }
 
     /// How their names are looked up again. Where a proxy connects to them, its own name is.
-    pub(super) fn renewal(&self) -> Option<Renewal> {
+    pub(super) fn renewal(&self) -> Option<DnsRefreshPlan> {
         let http = &self.experiment.http;
         let proxy = http.proxy.as_ref().map(|proxy| &proxy.url.value.at);
-        let way = |known: &Known<'_>| {
-            let at_proxy = proxy.map(|at| NamedWay::all_of(self.experiment.connect_point(at)));
+        let way = |known: &ResolvedTarget<'_>| {
+            let at_proxy = proxy.map(|at| RefreshedName::all_addresses(self.experiment.connect_point(at)));
             at_proxy.unwrap_or_else(|| known.way.clone())
         };
-        Renewal::new(http.dns, http.ip, self.all.iter().map(way).collect())
+        DnsRefreshPlan::new(http.dns, http.ip, self.all.iter().map(way).collect())
     }
 
     /// All addresses, each once.
@@ -206,7 +218,7 @@ impl<'e> Targets<'e> {
         let http = &self.experiment.http;
         let host = http.headers.iter().find(|header| header.name.value.eq_ignore_ascii_case("host"));
         let host = host.and_then(|header| header.value.as_fixed());
-        let target = |(known, tls): (Known<'_>, _)| {
+        let target = |(known, tls): (ResolvedTarget<'_>, _)| {
             let sni = known.tls.or(http.tls.as_ref()).and_then(|tls| tls.sni.clone());
             wavetank_plan::Target {
                 name: match known.name {

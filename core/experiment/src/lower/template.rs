@@ -2,17 +2,17 @@
 
 use wavetank_journey::body::{form_text, json_text};
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, SecretText};
+use wavetank_plan::{self as plan, Escape, Expr, Hole, Secret, TemplatePart};
 
-use super::scenario::Names;
+use super::scenario::ScenarioScope;
 use super::shared::index;
-use super::{Unfit, body};
+use super::{LowerError, body};
 use crate::model::{Function, Part, Template, Value};
-use crate::{Diagnostic, Place};
+use crate::{Diagnostic, Span};
 
-impl Names<'_> {
+impl ScenarioScope<'_> {
     /// `template` as it is written at a place with this escape.
-    pub(super) fn template(&self, template: &Template, escape: Escape) -> Result<plan::Template, Unfit> {
+    pub(super) fn template(&self, template: &Template, escape: Escape) -> Result<plan::Template, LowerError> {
         let mut out = plan::Template::default();
         self.append(template, escape, &mut out)?;
         Ok(out)
@@ -24,16 +24,17 @@ impl Names<'_> {
         template: &Template,
         escape: Escape,
         out: &mut plan::Template,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), LowerError> {
         for part in &template.parts {
             match part {
                 Part::Text(text) => push_text(text.as_bytes(), escape, out),
                 Part::Variable(name) if self.slot(name).is_none() => match self.redacted(name) {
-                    Some(value) => out.pieces.push(Piece::Hole(Hole { value, escape })),
+                    Some(value) => out.pieces.push(TemplatePart::Hole(Hole { value, escape })),
                     None => self.append_value(self.var(name, template.place)?, escape, out)?,
                 },
                 part => {
-                    out.pieces.push(Piece::Hole(Hole { value: self.expr(part, template.place)?, escape }));
+                    out.pieces
+                        .push(TemplatePart::Hole(Hole { value: self.expr(part, template.place)?, escape }));
                 }
             }
         }
@@ -46,7 +47,7 @@ impl Names<'_> {
         value: &Value,
         escape: Escape,
         out: &mut plan::Template,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), LowerError> {
         match value {
             Value::Null => push_text(b"null", escape, out),
             Value::Bool(value) => push_text(value.to_string().as_bytes(), escape, out),
@@ -58,7 +59,8 @@ impl Names<'_> {
                 match json.as_fixed() {
                     Some(text) => push_text(text, escape, out),
                     None => {
-                        out.pieces.push(Piece::Hole(Hole { value: Expr::Joined(Box::new(json)), escape }));
+                        out.pieces
+                            .push(TemplatePart::Hole(Hole { value: Expr::Joined(Box::new(json)), escape }));
                     }
                 }
             }
@@ -84,7 +86,7 @@ impl Names<'_> {
             Value::Number(digits) => digits.clone(),
             _ => return None,
         };
-        Some(Expr::Secret { name: name.to_owned(), value: SecretText::new(value) })
+        Some(Expr::Secret { name: name.to_owned(), value: Secret::new(value) })
     }
 
     fn is_redacted(&self, name: &str) -> bool {
@@ -92,7 +94,7 @@ impl Names<'_> {
     }
 
     /// A line that is written down: `***` where a session's own value of a redacted variable would stand.
-    pub(super) fn told(&self, line: &Template) -> Template {
+    pub(super) fn redact_template(&self, line: &Template) -> Template {
         let part = |part: &Part| match part {
             Part::Variable(name) if self.is_redacted(name) => Part::Text(REDACTED.to_owned()),
             part => part.clone(),
@@ -101,7 +103,7 @@ impl Names<'_> {
     }
 
     /// The value of a variable of the file, which no session sets.
-    pub(super) fn var(&self, name: &str, place: Place) -> Result<&Value, Unfit> {
+    pub(super) fn var(&self, name: &str, place: Span) -> Result<&Value, LowerError> {
         self.shared.var(name).ok_or_else(|| {
             let message = format!("no variable \"{name}\"");
             let hint = format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE");
@@ -110,9 +112,9 @@ impl Names<'_> {
     }
 
     /// One hole's value.
-    pub(super) fn expr(&self, part: &Part, place: Place) -> Result<Expr, Unfit> {
+    pub(super) fn expr(&self, part: &Part, place: Span) -> Result<Expr, LowerError> {
         let unknown = |what: &str, name: &str| {
-            Unfit::from(Diagnostic::error(
+            LowerError::from(Diagnostic::error(
                 "name_unknown",
                 place,
                 format!("no {what} \"{name}\""),
@@ -147,8 +149,8 @@ impl Names<'_> {
         })
     }
 
-    fn call(&self, function: &Function) -> Result<Expr, Unfit> {
-        let argument = |text: &Template| Ok::<_, Unfit>(joined(self.template(text, Escape::Plain)?));
+    fn call(&self, function: &Function) -> Result<Expr, LowerError> {
+        let argument = |text: &Template| Ok::<_, LowerError>(joined(self.template(text, Escape::Plain)?));
         Ok(match function {
             Function::Uuid => Expr::Uuid,
             Function::Random(low, high) => Expr::Random(*low, *high),
@@ -166,8 +168,8 @@ impl Names<'_> {
 /// As one value.
 fn joined(mut template: plan::Template) -> Expr {
     match template.pieces.as_mut_slice() {
-        [Piece::Hole(Hole { value, escape: Escape::Plain })] => value.clone(),
-        [Piece::Fixed(text)] if std::str::from_utf8(text).is_ok() => {
+        [TemplatePart::Hole(Hole { value, escape: Escape::Plain })] => value.clone(),
+        [TemplatePart::Fixed(text)] if std::str::from_utf8(text).is_ok() => {
             Expr::Text(String::from_utf8_lossy(text).into_owned())
         }
         _ => Expr::Joined(Box::new(template)),

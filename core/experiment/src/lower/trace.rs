@@ -1,9 +1,9 @@
 //! `trace: FILE`: instants of arrivals, or rates from instants on.
 
 use wavetank_plan::quantity::{parse_duration, parse_rate};
-use wavetank_plan::{Arrivals, Curve, Load, Nanos, Rate, UserError};
+use wavetank_plan::{Arrivals, Load, Nanos, Rate, RateCurve, UserError};
 
-use super::{Lowering, Unfit};
+use super::{LowerContext, LowerError};
 use crate::Diagnostic;
 use crate::model::Phase;
 
@@ -11,9 +11,13 @@ use crate::model::Phase;
 const LINES_MAX: usize = 50_000_000;
 
 /// The load and its length.
-pub(super) fn load(phase: &Phase, file: &str, input: &Lowering<'_>) -> Result<(Load, Option<Nanos>), Unfit> {
+pub(super) fn load(
+    phase: &Phase,
+    file: &str,
+    input: &LowerContext<'_>,
+) -> Result<(Load, Option<Nanos>), LowerError> {
     let place = phase.load.place;
-    let told = |error: UserError| Unfit::from(Diagnostic::of(error, place));
+    let told = |error: UserError| LowerError::from(Diagnostic::from_error(error, place));
     let bytes = (input.file)(file).map_err(told)?;
     let wrong = |line: usize, why: &str| {
         let message = format!("{file}:{line}: {why}");
@@ -61,8 +65,8 @@ pub(super) fn load(phase: &Phase, file: &str, input: &Lowering<'_>) -> Result<(L
     };
     let rates: Vec<(Nanos, Rate)> =
         rows.iter().filter_map(|(time, rate)| Some((*time, (*rate)?))).filter(|row| row.0 < length).collect();
-    let rate =
-        Curve::steps(&rates, length).map_err(|fault| wrong(1, &format!("this trace cannot be: {fault}")))?;
+    let rate = RateCurve::steps(&rates, length)
+        .map_err(|fault| wrong(1, &format!("this trace cannot be: {fault}")))?;
     let arrivals = phase.arrivals.unwrap_or(Arrivals::Even);
     Ok((Load::Open { rate, arrivals, requests_each: None }, Some(length)))
 }

@@ -3,7 +3,7 @@
 use wavetank_plan::Nanos;
 
 use super::Template;
-use crate::Place;
+use crate::Span;
 
 /// `SUBJECT OP VALUE [or VALUE …]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,27 +11,27 @@ pub struct Check {
     /// The user's words, white space folded.
     pub text: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
     /// What is looked at.
-    pub subject: Tested,
+    pub subject: CheckSubject,
     /// How it is compared.
     pub op: CheckOp,
     /// With what: one of them is enough; for `!=` it is none of them.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<Alternative>,
 }
 
 /// The left-hand side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tested {
+pub enum CheckSubject {
     /// A part of the answer.
-    Answer(From),
+    Answer(AnswerSource),
     /// `${VAR}` and its like.
     Value(Template),
 }
 
 /// Where in an answer something stands (FROM).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum AnswerSource {
     /// `status`: the status code.
     Status,
     /// `time`: the response time.
@@ -59,7 +59,7 @@ pub enum From {
     Regex(String),
 }
 
-impl From {
+impl AnswerSource {
     /// As `wavetank_journey::extract::Extractor` reads it.
     pub fn text(&self) -> String {
         match self {
@@ -101,7 +101,7 @@ pub enum CheckOp {
 
 /// One alternative of the right-hand side.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expected {
+pub enum Alternative {
     /// One value.
     One(Operand),
     /// `A to B`, both included.

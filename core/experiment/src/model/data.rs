@@ -1,7 +1,7 @@
 //! [`DataSource`]: rows of data.
 
 use super::Value;
-use crate::{At, Place};
+use crate::{Span, Spanned};
 
 /// An entry under `data`.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,9 +9,9 @@ pub struct DataSource {
     /// Its name in templates.
     pub name: String,
     /// Where the name stands.
-    pub place: Place,
+    pub place: Span,
     /// Which row a session takes.
-    pub row: RowUse,
+    pub row: RowOrder,
     /// The rows.
     pub content: DataContent,
 }
@@ -34,7 +34,7 @@ pub enum DataContent {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataFile {
     /// Its name, from the experiment's folder.
-    pub file: At<String>,
+    pub file: Spanned<String>,
     /// Names of the columns; empty: the header line has them.
     pub columns: Vec<String>,
     /// Between columns.
@@ -45,7 +45,7 @@ pub struct DataFile {
 
 /// Which row a session takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RowUse {
+pub enum RowOrder {
     /// One after the other, from the top again at the end.
     #[default]
     InOrder,

@@ -3,13 +3,13 @@
 use wavetank_plan::{Condition, Nanos, Rate, SourcesPlan};
 
 use super::{DataSource, Http, Phase, Scenario, Step, Target, Value};
-use crate::{At, Place};
+use crate::{Span, Spanned};
 
 /// The whole file as it was read. Every quantity is a total of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
     /// Name of the run.
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// What it is for.
     pub about: Option<String>,
     /// Values with names, those of `--set` in place.
@@ -17,11 +17,11 @@ pub struct Experiment {
     /// Where requests go; the one of `target:` has no name.
     pub targets: Vec<Target>,
     /// Hosts whose limit is a result.
-    pub under_test: Vec<At<String>>,
+    pub under_test: Vec<Spanned<String>>,
     /// How HTTP is spoken.
     pub http: Http,
     /// Source addresses, as `--source` takes them.
-    pub sources: Option<At<Sources>>,
+    pub sources: Option<Spanned<Sources>>,
     /// Rows of data.
     pub data: Vec<DataSource>,
     /// Steps with names.
@@ -33,7 +33,7 @@ pub struct Experiment {
     /// The top-level phases.
     pub phases: Vec<Phase>,
     /// Bound on everything after the last phase.
-    pub drain: Option<At<Nanos>>,
+    pub drain: Option<Spanned<Nanos>>,
     /// Of every random choice.
     pub seed: Option<u64>,
     /// Connections opened ahead of a phase.
@@ -49,9 +49,9 @@ pub struct Experiment {
     /// Labels of the user's.
     pub tags: Vec<(String, String)>,
     /// What must hold.
-    pub thresholds: Vec<At<Condition>>,
+    pub thresholds: Vec<Spanned<Condition>>,
     /// What ends the run.
-    pub stop: Vec<At<Condition>>,
+    pub stop: Vec<Spanned<Condition>>,
     /// What is done to hosts.
     pub events: Vec<Event>,
     /// Once, when all is quiet.
@@ -73,7 +73,7 @@ pub struct Variable {
     /// Its name.
     pub name: String,
     /// Where the name stands; the default place if `--set` alone gives it.
-    pub place: Place,
+    pub place: Span,
     /// Its value; `10k` without quotes is the number.
     pub value: Value,
 }
@@ -82,7 +82,7 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// Its name.
-    pub name: At<String>,
+    pub name: Spanned<String>,
     /// Its steps.
     pub steps: Vec<Step>,
 }
@@ -91,11 +91,11 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
     /// After the start of the load.
     pub when: Nanos,
     /// The host, or a pattern.
-    pub host: At<String>,
+    pub host: Spanned<String>,
     /// The command.
     pub run: String,
     /// The command that takes it back.

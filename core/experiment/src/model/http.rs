@@ -1,12 +1,12 @@
 //! [`Http`]: how HTTP is spoken.
 
 use wavetank_plan::{
-    Close, ConnectTo, DnsUse, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
+    Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
     TlsVersions,
 };
 
 use super::Template;
-use crate::At;
+use crate::Spanned;
 
 /// `http:`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,9 +14,9 @@ pub struct Http {
     /// Version of the request line.
     pub version: Option<HttpVersion>,
     /// From *begun* to *complete*.
-    pub timeout: Option<At<Nanos>>,
+    pub timeout: Option<Spanned<Nanos>>,
     /// For the connection alone.
-    pub connect_timeout: Option<At<Nanos>>,
+    pub connect_timeout: Option<Spanned<Nanos>>,
     /// Connections serve more than one request.
     pub keepalive: Option<bool>,
     /// Sent with every request.
@@ -40,7 +40,7 @@ pub struct Http {
     /// Answers after which a connection is closed.
     pub requests_per_connection: Option<u64>,
     /// When names are resolved.
-    pub dns: Option<DnsUse>,
+    pub dns: Option<DnsPolicy>,
     /// Only addresses of this family.
     pub ip: Option<IpFamily>,
     /// Go elsewhere than the URL says.
@@ -48,14 +48,14 @@ pub struct Http {
     /// Bytes of a body at most.
     pub body_max: Option<u64>,
     /// How TLS is spoken.
-    pub tls: Option<TlsChoice>,
+    pub tls: Option<TlsSettings>,
 }
 
 /// A header's name and value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The name as given.
-    pub name: At<String>,
+    pub name: Spanned<String>,
     /// The value.
     pub value: Template,
 }
@@ -77,22 +77,22 @@ pub enum Auth {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proxy {
     /// Where it is; with a user and password where the environment brought the whole URL.
-    pub url: At<ProxyUrl>,
+    pub url: Spanned<ProxyUrl>,
     /// User and password that are written in the file, percent signs as they are.
     pub user: Option<(Template, Template)>,
 }
 
 /// `tls:`; files are named, not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsChoice {
+pub struct TlsSettings {
     /// Check the server's certificate.
     pub verify: Option<bool>,
     /// Certificates to trust.
-    pub ca: Option<At<String>>,
+    pub ca: Option<Spanned<String>>,
     /// Our own chain.
-    pub cert: Option<At<String>>,
+    pub cert: Option<Spanned<String>>,
     /// Its key.
-    pub key: Option<At<String>>,
+    pub key: Option<Spanned<String>>,
     /// The name in the handshake.
     pub sni: Option<String>,
     /// Resumption.

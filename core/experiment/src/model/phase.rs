@@ -2,29 +2,29 @@
 
 use wavetank_plan::{Arrivals, Nanos, Rate};
 
-use crate::{At, Place};
+use crate::{Span, Spanned};
 
 /// A phase as written: one load, what fixes its length, extras.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
     /// Its name, if it has one.
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// What it does.
-    pub load: At<PhaseLoad>,
+    pub load: Spanned<PhaseLoad>,
     /// `for`: its length.
-    pub length: Option<At<Nanos>>,
+    pub length: Option<Spanned<Nanos>>,
     /// `at`: speed of starting users or opening connections, or of a rate's climbing.
-    pub at: Option<At<Rate>>,
+    pub at: Option<Spanned<Rate>>,
     /// `step`, `every`, `ramp`.
-    pub stairs: Option<Stairs>,
+    pub stairs: Option<Staircase>,
     /// `sessions`.
-    pub sessions: Option<At<Sessions>>,
+    pub sessions: Option<Spanned<Sessions>>,
     /// Spacing of arrivals.
     pub arrivals: Option<Arrivals>,
     /// Time of one swing.
-    pub wave: Option<At<Nanos>>,
+    pub wave: Option<Spanned<Nanos>>,
     /// A higher rate now and then.
     pub spike: Option<Spike>,
     /// Open requests at most.
@@ -36,12 +36,12 @@ pub struct Phase {
     /// Kept, not judged.
     pub warmup: bool,
     /// When it starts, instead of after the one before.
-    pub from: Option<At<Nanos>>,
+    pub from: Option<Spanned<Nanos>>,
 }
 
 /// From one value to another; both the same if it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span<T> {
+pub struct FromTo<T> {
     /// At the start.
     pub from: T,
     /// At the end.
@@ -54,14 +54,14 @@ pub enum PhaseLoad {
     /// Open model.
     Rate {
         /// Arrivals per time.
-        rate: Span<Rate>,
+        rate: FromTo<Rate>,
         /// What arrives are requests, not sessions.
         of_requests: bool,
     },
     /// Closed model.
-    Users(Span<u64>),
+    Users(FromTo<u64>),
     /// Connections kept.
-    Hold(Span<u64>),
+    Hold(FromTo<u64>),
     /// Arrivals from a file.
     Trace(String),
     /// Nobody new.
@@ -70,7 +70,7 @@ pub enum PhaseLoad {
 
 /// Climbing by stairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stairs {
+pub struct Staircase {
     /// Height of one.
     pub step: StairHeight,
     /// Length of one.

@@ -2,8 +2,8 @@
 
 use wavetank_plan::Nanos;
 
-use super::{Auth, Check, From, Header, OnFailure, Template, Value};
-use crate::At;
+use super::{AnswerSource, Auth, Check, Header, OnFailure, Template, Value};
+use crate::Spanned;
 
 /// One request with what is asked of its answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,9 +11,9 @@ pub struct Request {
     /// Method and path, or bytes as they are.
     pub head: RequestHead,
     /// Its name, if it has one.
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// Another target.
-    pub to: Option<At<String>>,
+    pub to: Option<Spanned<String>>,
     /// Added to the path.
     pub query: Vec<(String, Value)>,
     /// Sent with it.
@@ -23,7 +23,7 @@ pub struct Request {
     /// Who it says it is from.
     pub auth: Option<Auth>,
     /// Instead of `http.timeout`.
-    pub timeout: Option<At<Nanos>>,
+    pub timeout: Option<Spanned<Nanos>>,
     /// Redirects followed.
     pub follow: Option<u32>,
     /// Fetch what a page embeds.
@@ -33,17 +33,17 @@ pub struct Request {
     /// What the answer must be like.
     pub checks: Vec<NamedCheck>,
     /// Answers counted.
-    pub counts: Vec<(At<String>, Check)>,
+    pub counts: Vec<(Spanned<String>, Check)>,
     /// What a failure leads to.
     pub on_failure: Option<OnFailure>,
 }
 
 impl Request {
     /// Its name in reports and conditions: its own, or method and path.
-    pub fn shown_name(&self) -> String {
+    pub fn display_name(&self) -> String {
         match (&self.name, &self.head) {
             (Some(name), _) => name.value.clone(),
-            (None, RequestHead::Http { method, url }) => format!("{} {}", method.value, url.shown()),
+            (None, RequestHead::Http { method, url }) => format!("{} {}", method.value, url.display_text()),
             (None, RequestHead::Raw(_)) => "raw".to_owned(),
         }
     }
@@ -55,7 +55,7 @@ pub enum RequestHead {
     /// A method and a path (begins with `/`) or URL.
     Http {
         /// Upper case.
-        method: At<String>,
+        method: Spanned<String>,
         /// Path or URL.
         url: Template,
     },
@@ -75,7 +75,7 @@ pub enum Body {
     /// Text.
     Text(Template),
     /// A file, by name.
-    File(At<String>),
+    File(Spanned<String>),
 }
 
 /// A part of a multipart body.
@@ -86,7 +86,7 @@ pub enum PartContent {
     /// A file.
     File {
         /// Its name, from the experiment's folder.
-        file: At<String>,
+        file: Spanned<String>,
         /// The name it is sent under.
         name: Option<Template>,
         /// Its content type.
@@ -98,9 +98,9 @@ pub enum PartContent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extraction {
     /// The variable.
-    pub name: At<String>,
+    pub name: Spanned<String>,
     /// Where it stands.
-    pub from: At<From>,
+    pub from: Spanned<AnswerSource>,
     /// `all FROM`: all there are, as a list.
     pub all: bool,
 }
@@ -109,7 +109,7 @@ pub struct Extraction {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedCheck {
     /// Its name; without one its text serves.
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// The condition.
     pub check: Check,
 }

@@ -3,17 +3,17 @@
 use wavetank_plan::Nanos;
 
 use super::{Phase, Step, Think};
-use crate::{At, Place};
+use crate::{Span, Spanned};
 
 /// A scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Its name; `None` for the one of a top-level `steps:`.
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
     /// Its part of the top-level phases; the unnamed scenario has all of them.
-    pub weight: Option<At<u64>>,
+    pub weight: Option<Spanned<u64>>,
     /// Phases of its own.
     pub phases: Vec<Phase>,
     /// Once per user, first.
@@ -29,7 +29,7 @@ pub struct Scenario {
     /// From the start of one session of a user to the start of its next.
     pub pace: Option<Nanos>,
     /// The target of its steps.
-    pub target: Option<At<String>>,
+    pub target: Option<Spanned<String>>,
     /// What a failed request leads to.
     pub on_failure: Option<OnFailure>,
 }

@@ -3,13 +3,13 @@
 use wavetank_plan::Nanos;
 
 use super::{Check, Request, Template, Value};
-use crate::{At, Place};
+use crate::{Span, Spanned};
 
 /// A step: one verb with what belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
     /// What is done.
     pub verb: Verb,
 }
@@ -22,9 +22,9 @@ pub enum Verb {
     /// Wait.
     Think(Think),
     /// Steps timed as one.
-    Group(At<String>, Vec<Step>),
+    Group(Spanned<String>, Vec<Step>),
     /// So many times.
-    Repeat(At<u64>, Vec<Step>),
+    Repeat(Spanned<u64>, Vec<Step>),
     /// As long as a condition holds.
     While {
         /// Asked ahead of each turn.
@@ -46,28 +46,28 @@ pub enum Verb {
     /// Once for each item of a list.
     Each {
         /// The list.
-        list: EachList,
+        list: ForEachItems,
         /// The variable that holds the item.
-        name: At<String>,
+        name: Spanned<String>,
         /// What is done.
         steps: Vec<Step>,
     },
     /// One of several ways.
     Choose(Vec<Choice>),
     /// The steps of a block.
-    Use(At<String>),
+    Use(Spanned<String>),
     /// Give variables a value.
-    Set(Vec<(At<String>, Value)>),
+    Set(Vec<(Spanned<String>, Value)>),
     /// Write a line.
     Log(Template),
     /// End the session or the run.
-    End(EndOf),
+    End(EndScope),
     /// Wait for the others.
     Rendezvous {
         /// Its name.
-        name: At<String>,
+        name: Spanned<String>,
         /// From the first to arrive.
-        wait: Option<At<Nanos>>,
+        wait: Option<Spanned<Nanos>>,
         /// How many are waited for; `None`: everybody of the phase.
         of: Option<u64>,
     },
@@ -75,11 +75,11 @@ pub enum Verb {
 
 /// The list of an `each`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EachList {
+pub enum ForEachItems {
     /// Fixed items.
     Items(Vec<Value>),
     /// A variable that an answer fills.
-    Variable(At<String>),
+    Variable(Spanned<String>),
 }
 
 /// One of several ways.
@@ -93,7 +93,7 @@ pub struct Choice {
 
 /// What an `end` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndOf {
+pub enum EndScope {
     /// The session, as it should.
     Session,
     /// The run.

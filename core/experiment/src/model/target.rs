@@ -2,27 +2,27 @@
 
 use wavetank_plan::TargetUrl;
 
-use super::TlsChoice;
-use crate::At;
+use super::TlsSettings;
+use crate::Spanned;
 
 /// A place requests go to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Its name under `targets`; `None` for the one of `target:`.
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// Its URLs; at least one.
     pub urls: Vec<TargetAddress>,
     /// Which of them a connection takes.
     pub pick: Option<Pick>,
     /// How TLS is spoken with it.
-    pub tls: Option<TlsChoice>,
+    pub tls: Option<TlsSettings>,
 }
 
 /// One URL of a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetAddress {
     /// The URL.
-    pub url: At<TargetUrl>,
+    pub url: Spanned<TargetUrl>,
     /// Its part of the connections.
     pub weight: Option<u64>,
 }

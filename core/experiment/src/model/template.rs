@@ -1,6 +1,6 @@
 //! [`Template`]: text with `${…}` in it.
 
-use crate::Place;
+use crate::Span;
 
 /// Text with holes, in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,12 +8,12 @@ pub struct Template {
     /// In order; no two texts stand beside each other.
     pub parts: Vec<Part>,
     /// Where the whole text stands.
-    pub place: Place,
+    pub place: Span,
 }
 
 impl Template {
     /// Text without holes.
-    pub fn fixed(text: impl Into<String>, place: Place) -> Self {
+    pub fn fixed(text: impl Into<String>, place: Span) -> Self {
         let text = text.into();
         Self { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] }, place }
     }
@@ -28,7 +28,7 @@ impl Template {
     }
 
     /// The only hole, if there is nothing beside it: then its value keeps its type.
-    pub fn whole(&self) -> Option<&Part> {
+    pub fn as_single_hole(&self) -> Option<&Part> {
         match self.parts.as_slice() {
             [Part::Text(_)] => None,
             [part] => Some(part),
@@ -37,8 +37,8 @@ impl Template {
     }
 
     /// As it may be shown and named: holes as `${…}` with what stands in them, secrets by their names.
-    pub fn shown(&self) -> String {
-        self.parts.iter().map(Part::shown).collect()
+    pub fn display_text(&self) -> String {
+        self.parts.iter().map(Part::display_text).collect()
     }
 }
 
@@ -93,7 +93,7 @@ pub enum Function {
 }
 
 impl Part {
-    fn shown(&self) -> String {
+    fn display_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Variable(name) => format!("${{{name}}}"),

@@ -4,14 +4,14 @@ use crate::support;
 
 use support::example_text;
 use support::plans::plan_of;
-use wavetank_plan::calibration::Asked;
+use wavetank_plan::calibration::RateDemand;
 use wavetank_plan::forecast::Forecast;
 
 /// Requests, new connections and handshakes each second at the highest; `None`: answers decide.
 #[track_caller]
 fn check(name: &str, text: &str, expected: [Option<f64>; 3]) {
     let plan = plan_of(name, text);
-    let asked = Asked::of(&plan, &Forecast::of(&plan));
+    let asked = RateDemand::from_plan(&plan, &Forecast::for_plan(&plan));
     let told = [asked.requests, asked.connections, asked.handshakes];
     let alike = told.iter().zip(expected).all(|(one, other)| match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < 1e-6 * other.max(1.0),

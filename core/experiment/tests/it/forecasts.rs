@@ -11,7 +11,7 @@ use wavetank_plan::{Nanos, Plan};
 #[track_caller]
 fn small(lines: &str) -> (Plan, Forecast) {
     let plan = plan_of("small.yaml", &format!("wavetank: 1\ntarget: http://127.0.0.1:8080\n{lines}"));
-    let forecast = Forecast::of(&plan);
+    let forecast = Forecast::for_plan(&plan);
     (plan, forecast)
 }
 
@@ -19,7 +19,7 @@ fn small(lines: &str) -> (Plan, Forecast) {
 #[track_caller]
 fn check(name: &str, sessions: &[Option<u64>], load_end: Option<i64>, end: Option<i64>) -> Forecast {
     let plan = plan_of(name, &example_text(name));
-    let forecast = Forecast::of(&plan);
+    let forecast = Forecast::for_plan(&plan);
     let told: Vec<Option<u64>> =
         forecast.phases.iter().map(|phase| phase.sessions.mean.map(|mean| mean.round() as u64)).collect();
     assert_eq!(told, sessions, "{name}");

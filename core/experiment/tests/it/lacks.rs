@@ -6,11 +6,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use support::plans::host;
 use support::reading;
-use wavetank_experiment::{Lowered, Lowering, Sources, lower};
-use wavetank_plan::forecast::{Forecast, Holding};
+use wavetank_experiment::{LowerContext, LoweredPlan, Sources, lower};
+use wavetank_plan::forecast::{Forecast, HoldForecast};
 use wavetank_plan::{
-    EngineChoice, ExitCode, FileTables, HostFacts, HostLimits, Missing, Nanos, Ports, SocketFacts,
-    SourcesPlan, TargetUrl, UserError,
+    EngineChoice, ExitCode, FileTables, HostFacts, HostLimits, Nanos, Ports, SocketSupport, SourcesPlan,
+    TargetUrl, Unsupported, UserError,
 };
 
 const MILLION: &str = "\
@@ -35,7 +35,7 @@ fn able() -> HostFacts {
     }
 }
 
-fn on(text: &str, host: &HostFacts) -> Lowered {
+fn on(text: &str, host: &HostFacts) -> LoweredPlan {
     lowered(text, host).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -43,13 +43,13 @@ fn unfit(text: &str, host: &HostFacts) -> UserError {
     lowered(text, host).expect_err("it does not fit")
 }
 
-fn lowered(text: &str, host: &HostFacts) -> Result<Lowered, UserError> {
+fn lowered(text: &str, host: &HostFacts) -> Result<LoweredPlan, UserError> {
     let experiment = reading("x.yaml", text.as_bytes(), &[]).experiment.expect("a good file");
     let sources = match experiment.sources.as_ref().map(|sources| &sources.value) {
         Some(Sources::These(these)) => these.clone(),
         _ => SourcesPlan::default(),
     };
-    let lowering = Lowering {
+    let lowering = LowerContext {
         host,
         tables: &[],
         addresses: &|url: &TargetUrl| {
@@ -61,7 +61,7 @@ fn lowered(text: &str, host: &HostFacts) -> Result<Lowered, UserError> {
         threads: None,
         engine: EngineChoice::Auto,
     };
-    lower(&experiment, &lowering).map_err(|unfit| unfit.told("x.yaml"))
+    lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error("x.yaml"))
 }
 
 /// `expected`: code, words of the message, words of the hint, of everything that is lacking, in order.
@@ -99,7 +99,7 @@ fn a_million_at_both_ends_fit_where_they_were_seen_to_fit() {
 fn all_that_is_lacking_is_told_at_once() {
     let poor = HostFacts {
         memory_available_bytes: 4 << 30,
-        sockets: SocketFacts { files_left: Some(1_000_000), ..able().sockets },
+        sockets: SocketSupport { files_left: Some(1_000_000), ..able().sockets },
         limits: HostLimits {
             files_max: Some(1_004_000),
             lockable_bytes: Some(8 << 20),
@@ -126,7 +126,7 @@ fn all_that_is_lacking_is_told_at_once() {
 fn fewer_is_proposed_once_and_what_differs_looks_different() {
     let host = HostFacts {
         memory_available_bytes: 4 << 30,
-        sockets: SocketFacts { files_left: Some(1_000_000), ..able().sockets },
+        sockets: SocketSupport { files_left: Some(1_000_000), ..able().sockets },
         ..able()
     };
     let lacking = on(MILLION, &host).lacking;
@@ -162,8 +162,8 @@ fn a_hint_is_the_command_or_the_key() {
     let small = HostFacts { memory_available_bytes: 8_000_000_000, ..limited(group) };
     check(MILLION, &small, &[("no_memory", "8.0", " > /sys/fs/cgroup/ci/memory.max")]);
     let tables = HostFacts {
-        sockets: SocketFacts {
-            uring: Err(Missing::new("forbidden", "allow it")),
+        sockets: SocketSupport {
+            uring: Err(Unsupported::new("forbidden", "allow it")),
             own_files: FileTables::PerThread,
             ..able().sockets
         },
@@ -183,7 +183,7 @@ fn rings_are_locked_only_by_those_without_the_right() {
 #[test]
 fn what_is_tight_is_told_and_stops_nobody() {
     let noted = |text: &str, limits: HostLimits, words: &str| {
-        let Lowered { lacking, remarks, .. } = on(text, &limited(limits));
+        let LoweredPlan { lacking, remarks, .. } = on(text, &limited(limits));
         assert!(lacking.is_empty(), "{lacking:?}");
         let found = remarks.iter().filter(|line| !words.is_empty() && line.contains(words)).count();
         assert_eq!(found, usize::from(!words.is_empty()), "{words}: {remarks:#?}");
@@ -216,7 +216,7 @@ fn what_is_tight_is_told_and_stops_nobody() {
 fn holding_says_from_where_how_fast_on_what_and_how_far() {
     let of = |text: &str, host: &HostFacts| {
         let plan = on(text, host).plan;
-        Holding::of(&plan, &Forecast::of(&plan), host).expect("few threads")
+        HoldForecast::for_plan(&plan, &Forecast::for_plan(&plan), host).expect("few threads")
     };
     let own = of(MILLION, &able()).expect("it holds");
     assert_eq!((own.connections, own.sources), (1_000_000, Some((65_534, 16))));

@@ -5,16 +5,16 @@ use crate::support;
 use std::net::SocketAddr;
 
 use support::{example_names, example_text, reading};
-use wavetank_experiment::{Factor, Lowered, Lowering, Unfit, lower, rows_table};
+use wavetank_experiment::{Factor, LowerContext, LowerError, LoweredPlan, lower, rows_table};
 use wavetank_journey::Journeys;
 use wavetank_plan::{
-    Action, EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Piece, Ports, ProxyProtocol, ProxyUrl,
-    SecretText, SocketFacts, SourcesPlan, TargetUrl, Template, UserError,
+    Action, EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Ports, ProxyProtocol, ProxyUrl, Secret,
+    SocketSupport, SourcesPlan, TargetUrl, Template, TemplatePart, UserError,
 };
 
 /// A host that can do everything.
 fn host() -> HostFacts {
-    let sockets = SocketFacts { uring: Ok(()), ..SocketFacts::plain() };
+    let sockets = SocketSupport { uring: Ok(()), ..SocketSupport::plain() };
     HostFacts {
         memory_available_bytes: 4 << 40,
         files_max: 1 << 20,
@@ -23,7 +23,7 @@ fn host() -> HostFacts {
         ports: Ports::range(1_024, 65_535),
         addresses: vec!["127.0.0.1".parse().expect("literal")],
         local_networks: vec![("127.0.0.0".parse().expect("literal"), 8)],
-        ..HostFacts::plain(2)
+        ..HostFacts::for_tests(2)
     }
 }
 
@@ -33,7 +33,7 @@ fn addresses(url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
 }
 
 /// The plan of a file on a host, `--scale 1/1000` if asked for.
-fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Result<Lowered, Unfit> {
+fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Result<LoweredPlan, LowerError> {
     let read = reading(name, text.as_bytes(), &[]);
     let mut experiment =
         read.experiment.unwrap_or_else(|| panic!("{name} is read: {:?}", read.diagnostics.sorted()));
@@ -44,7 +44,7 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
         experiment.data.iter().map(|source| rows_table(source).expect("rows that are fixed")).collect();
     lower(
         &experiment,
-        &Lowering {
+        &LowerContext {
             host,
             tables: &tables,
             addresses: &addresses,
@@ -55,7 +55,7 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
                     Err(UserError::usage("bad_file", format!("{other} is not there"), "look at the path"))
                 }
             },
-            secret: &|name| (name == "PASSWORD").then(|| SecretText::new("planted")),
+            secret: &|name| (name == "PASSWORD").then(|| Secret::new("planted")),
             sources: SourcesPlan::default(),
             threads: None,
             engine: EngineChoice::Auto,
@@ -65,16 +65,16 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
 
 /// The plan of a file of one target with these lines.
 #[track_caller]
-fn plan(lines: &str) -> Lowered {
+fn plan(lines: &str) -> LoweredPlan {
     let text = format!("wavetank: 1\ntarget: http://127.0.0.1:8080\n{lines}");
     lowered("small.yaml", &text, &host(), None).unwrap_or_else(|unfit| panic!("{lines}: {unfit:?}"))
 }
 
 /// A template with its holes as numbers of variables.
 fn shown(template: &Template) -> String {
-    let piece = |piece: &Piece| match piece {
-        Piece::Fixed(text) => String::from_utf8_lossy(text).into_owned(),
-        Piece::Hole(hole) => match (&hole.value, hole.escape) {
+    let piece = |piece: &TemplatePart| match piece {
+        TemplatePart::Fixed(text) => String::from_utf8_lossy(text).into_owned(),
+        TemplatePart::Hole(hole) => match (&hole.value, hole.escape) {
             (Expr::Variable(slot), Escape::JsonValue) => format!("<value {slot}>"),
             (Expr::Variable(slot), Escape::JsonText) => format!("<text {slot}>"),
             (Expr::Variable(slot), Escape::Form) => format!("<form {slot}>"),
@@ -90,7 +90,7 @@ fn shown(template: &Template) -> String {
 fn every_example_has_a_plan() {
     for name in example_names() {
         for scale in [None, Some("1/1000")] {
-            let Lowered { plan, .. } = lowered(&name, &example_text(&name), &host(), scale)
+            let LoweredPlan { plan, .. } = lowered(&name, &example_text(&name), &host(), scale)
                 .unwrap_or_else(|unfit| panic!("{name}: {unfit:?}"));
             assert!(!plan.phases.is_empty() && plan.phases.is_sorted_by_key(|phase| phase.start), "{name}");
             if plan.shared.data.is_empty() {
@@ -116,7 +116,7 @@ fn users_keep_cookies_where_they_can_bring_them_back() {
 #[test]
 fn the_million_opens_keeps_and_closes() {
     let text = example_text("lb-million.yaml");
-    let Lowered { plan, lacking, .. } = lowered("lb-million.yaml", &text, &host(), None).expect("a plan");
+    let LoweredPlan { plan, lacking, .. } = lowered("lb-million.yaml", &text, &host(), None).expect("a plan");
     let told: Vec<(&str, i64, Option<i64>, u64)> = plan
         .phases
         .iter()
@@ -143,7 +143,7 @@ fn the_million_opens_keeps_and_closes() {
 #[test]
 fn own_phases_run_beside_the_mix() {
     let text = example_text("flash-sale.yaml");
-    let Lowered { plan, .. } = lowered("flash-sale.yaml", &text, &host(), None).expect("a plan");
+    let LoweredPlan { plan, .. } = lowered("flash-sale.yaml", &text, &host(), None).expect("a plan");
     let starts: Vec<(&str, i64)> =
         plan.phases.iter().map(|phase| (phase.name.as_str(), phase.start.0 / 1_000_000_000)).collect();
     assert_eq!(starts, [("crowd", 0), ("gather", 0), ("rush", 20)]);
@@ -164,7 +164,7 @@ fn requests_a_second_are_so_many_sessions_fewer() {
     let text = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps:\n  - get: /\n  - if: status = 200\n    steps: [{get: /more}]\n\
                 phases:\n  - {rate: 1k requests/s, for: 10s}\n";
     let unfit = lowered("small.yaml", text, &host(), None).expect_err("nobody knows how many");
-    assert_eq!(unfit.told("small.yaml").code, "requests_unknown");
+    assert_eq!(unfit.into_user_error("small.yaml").code, "requests_unknown");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn what_a_plan_cannot_carry_is_refused() {
     let check = |lines: &str, code: &str| {
         let text = format!("wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{{get: /}}]\n{lines}");
         let unfit = lowered("small.yaml", &text, &host(), None).map(drop).expect_err(lines);
-        assert_eq!(unfit.told("small.yaml").code, code, "{lines}");
+        assert_eq!(unfit.into_user_error("small.yaml").code, code, "{lines}");
     };
     check("phases: [{trace: other.csv}]\n", "bad_file");
     check("phases:\n  - {users: 1, sessions: 5}\n  - {users: 2, for: 1s}\n", "length_missing");
@@ -339,7 +339,7 @@ fn this_host_lowers_what_it_must_and_says_so() {
         "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{get: /}]\nphases: [{rate: 1k/s, for: 10s}]\n";
     let made = lowered("small.yaml", text, &small, None).expect("a plan");
     let phase = &made.plan.phases[0];
-    assert!(phase.max_open < 10_000 && phase.max_open_by == wavetank_plan::MaxOpenBy::Memory, "{phase:?}");
+    assert!(phase.max_open < 10_000 && phase.max_open_by == wavetank_plan::MaxOpenLimit::Memory, "{phase:?}");
     let held = text.replace("{rate: 1k/s, for: 10s}", "{users: 900, for: 1s}");
     let made = lowered("small.yaml", &held, &small, None).expect("a plan");
     assert_eq!(made.lacking.iter().map(|one| one.code).collect::<Vec<_>>(), ["no_memory"]);
@@ -375,13 +375,13 @@ fn proxies_are_looked_up_and_known_to() {
     let expected = ProxyUrl::parse("http://us%40er:planted@127.0.0.2:3128").expect("a URL");
     assert_eq!(proxy.authorization, expected.authorization().expect("a user"));
     assert_eq!(made.plan.http.proxy_protocol, Some(ProxyProtocol::V2));
-    assert_eq!(made.plan.way_to(&made.plan.targets[0]), proxy.addresses, "connections go there");
+    assert_eq!(made.plan.connect_addresses(&made.plan.targets[0]), proxy.addresses, "connections go there");
     assert!(made.plan.targets[0].addresses[0].ip().to_string() == "127.0.0.1", "the guard sees the target");
     assert!(!format!("{:?}", made.plan).contains("planted"));
     let check = |lines: &str, code: &str| {
         let text = format!("wavetank: 1\n{lines}steps: [{{get: /}}]\nphases: [{{users: 1, for: 1s}}]\n");
         let unfit = lowered("small.yaml", &text, &host(), None).map(drop).expect_err(lines);
-        assert_eq!(unfit.told("small.yaml").code, code, "{lines}");
+        assert_eq!(unfit.into_user_error("small.yaml").code, code, "{lines}");
     };
     let target = "target: http://127.0.0.1:8080\n";
     check(

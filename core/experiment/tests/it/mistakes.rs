@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use common::{bytes_of, check_answers, mistakes};
 use support::reading;
-use wavetank_experiment::{RowFacts, verify_data};
+use wavetank_experiment::{DataFacts, verify_data};
 use wavetank_grammar::render;
 
 /// Files that a foreign tool's name must end in something else than `.yaml`.
@@ -35,11 +35,11 @@ fn answer(stem: &str) -> (String, Vec<&'static str>) {
 }
 
 /// The rows that `data_*` mistakes speak of.
-fn rows(file: &str) -> Option<RowFacts> {
+fn rows(file: &str) -> Option<DataFacts> {
     let columns = |all: &[&str]| all.iter().map(|column| (*column).to_owned()).collect();
     match file {
-        "accounts.csv" => Some(RowFacts { columns: columns(&["user", "password"]), rows: 50_000 }),
-        "semicolons.csv" => Some(RowFacts { columns: columns(&["user;password"]), rows: 50_000 }),
+        "accounts.csv" => Some(DataFacts { columns: columns(&["user", "password"]), rows: 50_000 }),
+        "semicolons.csv" => Some(DataFacts { columns: columns(&["user;password"]), rows: 50_000 }),
         _ => None,
     }
 }

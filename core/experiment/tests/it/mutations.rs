@@ -6,7 +6,7 @@ use crate::support;
 use mutation::read_mutated;
 use support::files::{of_tests, texts_in};
 use support::{example_names, example_text, reading};
-use wavetank_experiment::{Factor, RowFacts, verify_data};
+use wavetank_experiment::{DataFacts, Factor, verify_data};
 use wavetank_grammar::render;
 
 /// A second's work.
@@ -43,7 +43,7 @@ fn use_all(bytes: &[u8]) {
     assert_eq!(reading.experiment.is_none(), reading.diagnostics.has_errors(), "{shown}");
     assert_eq!(reading.diagnostics.has_errors(), reading.diagnostics.first_error("mutated.yaml").is_some());
     let Some(mut experiment) = reading.experiment else { return };
-    let facts = RowFacts { columns: vec!["user".to_owned()], rows: 10 };
+    let facts = DataFacts { columns: vec!["user".to_owned()], rows: 10 };
     drop(verify_data(&experiment, &|_| Some(facts.clone())));
     experiment.scale(Factor::parse("--scale", "1/1000").expect("a factor"));
     experiment.speed(Factor::parse("--speed", "20x").expect("a factor"));

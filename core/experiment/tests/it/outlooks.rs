@@ -4,20 +4,20 @@ use crate::support;
 
 use support::example_text;
 use support::plans::{host, plan_of};
-use wavetank_plan::forecast::{Forecast, Outlook, needs, notes};
-use wavetank_plan::{End, Footprint, HostFacts, Ports, plannable_bytes};
+use wavetank_plan::forecast::{ConditionForecast, Forecast, needs, notes};
+use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, Ports, plannable_bytes};
 
 /// Kind, why and hint of what is told of the only threshold of a file.
 #[track_caller]
 fn told(text: &str) -> (&'static str, String) {
     let plan = plan_of("small.yaml", text);
-    let forecast = Forecast::of(&plan);
-    let outlook = Outlook::of_threshold(&plan.thresholds[0], &plan, &forecast);
+    let forecast = Forecast::for_plan(&plan);
+    let outlook = ConditionForecast::for_threshold(&plan.thresholds[0], &plan, &forecast);
     match outlook {
-        Outlook::Open => ("open", String::new()),
-        Outlook::Unreachable(why, hint) => ("unreachable", format!("{why} | {hint}")),
-        Outlook::Undecided(why, hint) => ("undecided", format!("{why} | {hint}")),
-        Outlook::Doubtful(why, hint) => ("doubtful", format!("{why} | {hint}")),
+        ConditionForecast::Open => ("open", String::new()),
+        ConditionForecast::Unreachable(why, hint) => ("unreachable", format!("{why} | {hint}")),
+        ConditionForecast::Undecided(why, hint) => ("undecided", format!("{why} | {hint}")),
+        ConditionForecast::Doubtful(why, hint) => ("doubtful", format!("{why} | {hint}")),
     }
 }
 
@@ -118,7 +118,7 @@ fn hosts_and_windows_that_nobody_sees() {
 #[track_caller]
 fn noted(lines: &str, host: &HostFacts, mention: &str) {
     let plan = plan_of("small.yaml", &format!("wavetank: 1\ntarget: http://127.0.0.1:8080\n{lines}\n"));
-    let all = notes(&plan, &Forecast::of(&plan), host);
+    let all = notes(&plan, &Forecast::for_plan(&plan), host);
     assert!(all.iter().any(|note| note.contains(mention)), "`{mention}` is not noted: {all:?}");
 }
 
@@ -158,7 +158,7 @@ fn a_plan_takes_so_much_of_its_host() {
     assert_eq!(of("connections").0, 1_000_000);
     assert_eq!(of("source_ports"), (1_000_000, Some(64_512)));
     // Of a million users who think for a minute, one in 61 has a request under way if answers take a second.
-    let each = Footprint::of(End::Client, plan.engine, false);
+    let each = MemoryModel::for_end(ConnectionEnd::Client, plan.engine, false);
     let busy = 1_000_000_u64.div_ceil(61);
     let memory = (
         1_000_000 * each.idle() + busy * each.under_way,

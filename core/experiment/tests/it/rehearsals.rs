@@ -3,7 +3,7 @@
 use crate::support;
 
 use support::{example_text, reading};
-use wavetank_experiment::{Experiment, Factor, PhaseLoad, Sessions, Span, StairHeight, Verb};
+use wavetank_experiment::{Experiment, Factor, FromTo, PhaseLoad, Sessions, StairHeight, Verb};
 use wavetank_plan::{Nanos, Rate};
 
 fn example(name: &str) -> Experiment {
@@ -23,8 +23,8 @@ fn a_thousandth_of_a_million() {
     let mut lb = example("lb-million.yaml");
     lb.scale(factor("1/1000"));
     let loads: Vec<&PhaseLoad> = lb.phases.iter().map(|phase| &phase.load.value).collect();
-    assert_eq!(loads[0], &PhaseLoad::Hold(Span { from: 0, to: 1_000 }));
-    assert_eq!(loads[2], &PhaseLoad::Hold(Span { from: 1_000, to: 0 }));
+    assert_eq!(loads[0], &PhaseLoad::Hold(FromTo { from: 0, to: 1_000 }));
+    assert_eq!(loads[2], &PhaseLoad::Hold(FromTo { from: 1_000, to: 0 }));
     assert_eq!(lb.phases[0].at.as_ref().map(|at| at.value), Some(Rate::per_second(10)));
     assert_eq!(
         texts(&lb),
@@ -56,7 +56,7 @@ fn each_and_waits_stay() {
     sale.scale(factor("1/1000"));
     sale.speed(factor("20x"));
     let buyer = &sale.scenarios[1];
-    assert_eq!(buyer.phases[0].load.value, PhaseLoad::Users(Span { from: 0, to: 100 }));
+    assert_eq!(buyer.phases[0].load.value, PhaseLoad::Users(FromTo { from: 0, to: 100 }));
     assert_eq!(buyer.phases[0].sessions.as_ref().map(|at| at.value), Some(Sessions::Each(1)));
     assert_eq!(
         buyer.phases[0].at.as_ref().map(|at| at.value),

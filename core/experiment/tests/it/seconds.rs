@@ -4,7 +4,7 @@
 use crate::support;
 
 use support::plans::{factor, plan_of_changed};
-use wavetank_pace::{ScenarioChoice, Schedule, ScheduleSpec, Share, Starts};
+use wavetank_pace::{Partition, PopulationSchedule, Schedule, ScheduleSpec, WeightedScenarios};
 use wavetank_plan::{Nanos, Phase, Plan};
 
 /// What a phase's words say: when it begins and how long it is, in seconds, and what is wanted when.
@@ -66,14 +66,14 @@ fn seconds(length: f64) -> impl Iterator<Item = (f64, f64)> {
     (0..length.ceil() as u32).map(move |second| (f64::from(second), f64::from(second + 1).min(length)))
 }
 
-fn shares(parts: u64) -> impl Iterator<Item = Share> {
-    (0..parts).map(move |part| Share::WHOLE.split(parts, part))
+fn shares(parts: u64) -> impl Iterator<Item = Partition> {
+    (0..parts).map(move |part| Partition::WHOLE.split(parts, part))
 }
 
 /// Sessions of one phase on so many threads, in order.
 fn arrivals(plan: &Plan, index: usize, parts: u64) -> Vec<Nanos> {
     let of_share = |share| {
-        let spec = ScheduleSpec::of_phase(plan.seed, index as u16, &plan.phases[index], share);
+        let spec = ScheduleSpec::for_phase(plan.seed, index as u16, &plan.phases[index], share);
         let mut schedule = Schedule::new(spec.expect("sessions arrive"));
         std::iter::from_fn(move || schedule.pop())
     };
@@ -89,7 +89,7 @@ fn people(plan: &Plan, index: usize, parts: u64, instants: &[Nanos]) -> Vec<u64>
     let phases = || track.phases.iter().map(|&phase| &plan.phases[usize::from(phase)]);
     let mut there = vec![0; instants.len()];
     for share in shares(parts) {
-        let mut starts = Starts::new(phases(), share);
+        let mut starts = PopulationSchedule::new(phases(), share);
         let mut wanted = 0;
         for (there, &instant) in there.iter_mut().zip(instants) {
             while starts.peek().is_some_and(|at| at <= instant) {
@@ -163,8 +163,8 @@ fn check_phase(plan: &Plan, index: usize, said: &Said, rehearsal: Rehearsal) {
         ByChance(line) => check_sessions(plan, index, said, |at| line(at * speed) * scale, true),
         There(line) => check_people(plan, index, said, |at| line(at * speed) * scale),
         Nobody => {
-            assert!(ScheduleSpec::of_phase(1, 0, phase, Share::WHOLE).is_none(), "{said:?}");
-            assert_eq!(phase.wanted_at(phase.start), None, "{said:?}");
+            assert!(ScheduleSpec::for_phase(1, 0, phase, Partition::WHOLE).is_none(), "{said:?}");
+            assert_eq!(phase.users_at(phase.start), None, "{said:?}");
         }
     }
 }
@@ -375,9 +375,9 @@ fn weights_hold_in_every_second() {
          {weight: 1, steps: [{get: /b}]}\nphases: [{rate: 800/s, for: 20s}]\n",
         |_| (),
     );
-    let choice = ScenarioChoice::of_sessions(&plan.phases[0].mix, plan.seed, 0);
+    let choice = WeightedScenarios::for_sessions(&plan.phases[0].mix, plan.seed, 0);
     for second in 0..20 {
-        let of_a = (second * 800..(second + 1) * 800).filter(|&index| choice.of(|| index) == 0).count();
+        let of_a = (second * 800..(second + 1) * 800).filter(|&index| choice.pick(|| index) == 0).count();
         // 600 of 800, give or take six times the deviation of 12.2.
         assert!((527..=673).contains(&of_a), "{of_a} of 800 in second {second}, seed 5");
     }

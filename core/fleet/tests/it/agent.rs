@@ -2,10 +2,10 @@
 
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
 use wavetank_fleet::{
-    Agent, AgentAction, AgentMessage, Change, Command, ControllerMessage, EndCause, Order, Reason, Report,
-    State,
+    Agent, AgentAction, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage,
+    ControllerPayload, EndCause, RefusalReason,
 };
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
 /// An agent with its clock, told what to do in one epoch.
@@ -22,24 +22,24 @@ impl Desk {
     }
 
     /// An agent in this state; its run's clock began at 10 s and shows 1 s.
-    fn in_state(state: State) -> Self {
+    fn in_state(state: AgentState) -> Self {
         let mut desk = Self::new();
-        if state >= State::Prepared {
+        if state >= AgentState::Prepared {
             desk.command(prepare());
             desk.agent.handle_prepared(Ok(()), desk.now);
         }
         desk.now = Nanos::from_secs(10);
-        if state >= State::Committed {
+        if state >= AgentState::Committed {
             desk.command(Command::Commit { start_at: desk.now, load_from: desk.now, end_by: None });
         }
-        if state >= State::Running {
+        if state >= AgentState::Running {
             desk.agent.handle_timeout(desk.now);
         }
         desk.now = Nanos::from_secs(11);
-        if state >= State::Draining {
+        if state >= AgentState::Draining {
             desk.agent.handle_draining(desk.now);
         }
-        if state >= State::Sealed {
+        if state >= AgentState::Sealed {
             desk.agent.handle_finished(desk.now);
         }
         desk.done();
@@ -47,14 +47,14 @@ impl Desk {
         desk
     }
 
-    fn order(&mut self, order: Order) -> Vec<AgentAction> {
+    fn order(&mut self, order: ControllerPayload) -> Vec<AgentAction> {
         self.agent.handle_message(ControllerMessage { epoch: self.epoch, order }, self.now);
         self.done()
     }
 
     fn command(&mut self, command: Command) -> Vec<AgentAction> {
         self.seq += 1;
-        self.order(Order::Command { seq: self.seq, command })
+        self.order(ControllerPayload::Command { seq: self.seq, command })
     }
 
     fn done(&mut self) -> Vec<AgentAction> {
@@ -78,7 +78,7 @@ impl Desk {
 }
 
 fn prepare() -> Command {
-    Command::Prepare { plan_hash: "hash".to_owned(), share: Share::WHOLE }
+    Command::Prepare { plan_hash: "hash".to_owned(), share: Partition::WHOLE }
 }
 
 fn commit(start_ms: i64) -> Command {
@@ -90,7 +90,7 @@ fn change(at_ms: i64) -> Command {
     Command::Change { at: Nanos::from_millis(at_ms), change: Change::Users(3) }
 }
 
-fn reports(actions: &[AgentAction]) -> Vec<Report> {
+fn reports(actions: &[AgentAction]) -> Vec<AgentPayload> {
     let report = |action: &AgentAction| match action {
         AgentAction::Send(AgentMessage { report, .. }) => Some(report.clone()),
         _ => None,
@@ -99,7 +99,7 @@ fn reports(actions: &[AgentAction]) -> Vec<Report> {
 }
 
 /// In `state`, `command` is answered by `expected` and makes the host do `acts`.
-fn check(state: State, command: Command, expected: &Report, acts: &[AgentAction]) {
+fn check(state: AgentState, command: Command, expected: &AgentPayload, acts: &[AgentAction]) {
     let mut desk = Desk::in_state(state);
     let actions = desk.command(command.clone());
     assert!(reports(&actions).contains(expected), "{command:?} when {state:?}: {actions:?}");
@@ -107,39 +107,39 @@ fn check(state: State, command: Command, expected: &Report, acts: &[AgentAction]
         actions.into_iter().filter(|action| !matches!(action, AgentAction::Send(_))).collect();
     assert_eq!(acted, acts, "{command:?} when {state:?}");
     // Again: the same answer, and nothing happens.
-    let again = desk.order(Order::Command { seq: desk.seq, command });
+    let again = desk.order(ControllerPayload::Command { seq: desk.seq, command });
     assert_eq!(reports(&again), std::slice::from_ref(expected));
     assert_eq!(again.len(), 1);
 }
 
 #[test]
 fn commands_are_obeyed_where_they_make_sense_and_once() {
-    use State::{Committed, Draining, Idle, Prepared, Running, Sealed};
-    let accepted = |seq| Report::Accepted { seq };
-    let refused = |seq, reason| Report::Refused { seq, reason };
+    use AgentState::{Committed, Draining, Idle, Prepared, Running, Sealed};
+    let accepted = |seq| AgentPayload::Accepted { seq };
+    let refused = |seq, reason| AgentPayload::Refused { seq, reason };
     for state in [Prepared, Committed, Running, Draining, Sealed] {
         let seq = if state == Prepared { 2 } else { 3 };
-        check(state, prepare(), &refused(seq, Reason::WrongState(state)), &[]);
+        check(state, prepare(), &refused(seq, RefusalReason::WrongState(state)), &[]);
     }
     for state in [Idle, Committed, Running, Draining, Sealed] {
         let seq = if state == Idle { 1 } else { 3 };
-        check(state, commit(90_000), &refused(seq, Reason::WrongState(state)), &[]);
+        check(state, commit(90_000), &refused(seq, RefusalReason::WrongState(state)), &[]);
     }
     check(Prepared, commit(11_000), &accepted(2), &[AgentAction::StartAt(Nanos::from_secs(11))]);
-    check(Prepared, commit(10_999), &refused(2, Reason::TooLate), &[]);
+    check(Prepared, commit(10_999), &refused(2, RefusalReason::TooLate), &[]);
     let changed = AgentAction::Change { at: Nanos::from_millis(1_050), change: Change::Users(3) };
     for state in [Committed, Running] {
         check(state, change(1_050), &accepted(3), std::slice::from_ref(&changed));
-        check(state, change(1_049), &refused(3, Reason::TooLate), &[]);
+        check(state, change(1_049), &refused(3, RefusalReason::TooLate), &[]);
         check(state, Command::Drain, &accepted(3), &[AgentAction::Drain]);
     }
     for state in [Draining, Sealed] {
         // The load ended at 1 s of the run's clock.
         check(state, change(1_000), &accepted(3), &[]);
-        check(state, change(999), &refused(3, Reason::WrongState(state)), &[]);
+        check(state, change(999), &refused(3, RefusalReason::WrongState(state)), &[]);
         check(state, Command::Drain, &accepted(3), &[]);
     }
-    check(Idle, change(9_000), &refused(1, Reason::WrongState(Idle)), &[]);
+    check(Idle, change(9_000), &refused(1, RefusalReason::WrongState(Idle)), &[]);
     check(Prepared, Command::Drain, &accepted(2), &[AgentAction::Stop]);
     for state in [Committed, Running, Draining] {
         check(state, Command::Stop, &accepted(3), &[AgentAction::Stop]);
@@ -147,7 +147,7 @@ fn commands_are_obeyed_where_they_make_sense_and_once() {
     check(Sealed, Command::Stop, &accepted(3), &[]);
     for command in [Command::Stop, Command::Drain] {
         check(Idle, command.clone(), &accepted(1), &[]);
-        let done = Report::Done { intervals: 0, cause: EndCause::Command };
+        let done = AgentPayload::Done { intervals: 0, cause: EndCause::Command };
         assert!(reports(&Desk::new().command(command)).contains(&done));
     }
 }
@@ -155,20 +155,24 @@ fn commands_are_obeyed_where_they_make_sense_and_once() {
 #[test]
 fn a_host_that_cannot_prepare_is_asked_once_and_says_why() {
     let mut desk = Desk::new();
-    let asked = AgentAction::Prepare { plan_hash: "hash".to_owned(), share: Share::WHOLE };
+    let asked = AgentAction::Prepare { plan_hash: "hash".to_owned(), share: Partition::WHOLE };
     assert_eq!(desk.command(prepare()), [asked]);
-    assert_eq!(desk.order(Order::Command { seq: 1, command: prepare() }), [], "it is busy with it");
+    assert_eq!(
+        desk.order(ControllerPayload::Command { seq: 1, command: prepare() }),
+        [],
+        "it is busy with it"
+    );
     desk.agent.handle_prepared(Err("too few files".to_owned()), desk.now);
-    let refused = Report::Refused { seq: 1, reason: Reason::Host("too few files".to_owned()) };
+    let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::Host("too few files".to_owned()) };
     assert_eq!(reports(&desk.done()), std::slice::from_ref(&refused));
-    assert_eq!(reports(&desk.order(Order::Command { seq: 1, command: prepare() })), [refused]);
-    assert_eq!(desk.agent.state(), State::Idle);
+    assert_eq!(reports(&desk.order(ControllerPayload::Command { seq: 1, command: prepare() })), [refused]);
+    assert_eq!(desk.agent.state(), AgentState::Idle);
 }
 
 /// A command without an answer keeps its controller waiting until it gives the agent up.
 #[test]
 fn an_end_while_preparing_leaves_no_command_unanswered() {
-    let accepted = Report::Accepted { seq: 1 };
+    let accepted = AgentPayload::Accepted { seq: 1 };
     let mut stopped = Desk::new();
     stopped.command(prepare());
     assert!(reports(&stopped.command(Command::Stop)).contains(&accepted));
@@ -180,7 +184,7 @@ fn an_end_while_preparing_leaves_no_command_unanswered() {
         desk.agent.handle_prepared(Ok(()), desk.now);
         assert_eq!(desk.done(), [], "too late");
         assert_eq!(
-            reports(&desk.order(Order::Command { seq: 1, command: prepare() })),
+            reports(&desk.order(ControllerPayload::Command { seq: 1, command: prepare() })),
             std::slice::from_ref(&accepted)
         );
     }
@@ -188,46 +192,52 @@ fn an_end_while_preparing_leaves_no_command_unanswered() {
 
 #[test]
 fn a_command_whose_predecessor_is_missing_waits_for_it() {
-    let mut desk = Desk::in_state(State::Running);
-    assert_eq!(desk.order(Order::Command { seq: 4, command: Command::Stop }), []);
-    assert_eq!(desk.order(Order::Command { seq: 3, command: change(9_000) }).len(), 2);
-    assert!(desk.order(Order::Command { seq: 4, command: Command::Stop }).contains(&AgentAction::Stop));
+    let mut desk = Desk::in_state(AgentState::Running);
+    assert_eq!(desk.order(ControllerPayload::Command { seq: 4, command: Command::Stop }), []);
+    assert_eq!(desk.order(ControllerPayload::Command { seq: 3, command: change(9_000) }).len(), 2);
+    assert!(
+        desk.order(ControllerPayload::Command { seq: 4, command: Command::Stop })
+            .contains(&AgentAction::Stop)
+    );
 }
 
 #[test]
 fn answers_are_remembered_as_far_back_as_a_controller_may_ask() {
-    let mut desk = Desk::in_state(State::Running);
+    let mut desk = Desk::in_state(AgentState::Running);
     for _ in 0..UNANSWERED_MAX {
         desk.command(change(1));
     }
     let oldest = desk.seq - UNANSWERED_MAX + 1;
-    let refused = Report::Refused { seq: oldest, reason: Reason::TooLate };
-    assert_eq!(reports(&desk.order(Order::Command { seq: oldest, command: change(1) })), [refused]);
+    let refused = AgentPayload::Refused { seq: oldest, reason: RefusalReason::TooLate };
+    assert_eq!(
+        reports(&desk.order(ControllerPayload::Command { seq: oldest, command: change(1) })),
+        [refused]
+    );
 }
 
 #[test]
 fn an_older_epoch_commands_nothing_and_extends_no_lease() {
-    let mut desk = Desk::in_state(State::Running);
+    let mut desk = Desk::in_state(AgentState::Running);
     let begin = desk.now;
     desk.epoch = 4;
     desk.seq = 0;
     let answer = desk.command(Command::Stop);
-    let refused = Report::Refused { seq: 1, reason: Reason::OlderEpoch { current: 5 } };
+    let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::OlderEpoch { current: 5 } };
     assert_eq!(answer, [AgentAction::Send(AgentMessage { epoch: 4, report: refused })]);
     for second in 1..60 {
         desk.now = begin.after(Nanos::from_secs(second));
         desk.agent.handle_timeout(desk.now);
-        desk.order(Order::Lease { seen: 0 });
+        desk.order(ControllerPayload::Lease { seen: 0 });
     }
-    assert_ne!(desk.agent.state(), State::Running, "leases of an older epoch do not count");
+    assert_ne!(desk.agent.state(), AgentState::Running, "leases of an older epoch do not count");
 }
 
 #[test]
 fn a_newer_epoch_takes_over_what_runs() {
-    let mut desk = Desk::in_state(State::Running);
+    let mut desk = Desk::in_state(AgentState::Running);
     desk.epoch = 6;
     desk.seq = 0;
-    let refused = Report::Refused { seq: 1, reason: Reason::WrongState(State::Running) };
+    let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::WrongState(AgentState::Running) };
     assert_eq!(reports(&desk.command(prepare())), [refused]);
     assert!(desk.command(Command::Stop).contains(&AgentAction::Stop));
     desk.agent.handle_finished(desk.now);
@@ -240,7 +250,7 @@ fn a_newer_epoch_takes_over_what_runs() {
 
 #[test]
 fn an_orphan_drains_then_stops_and_a_lease_saves_it() {
-    let mut desk = Desk::in_state(State::Running);
+    let mut desk = Desk::in_state(AgentState::Running);
     // The last word was the commitment, at 10 s; beats come each second since the first contact.
     let expires = Nanos::from_secs(10).after(ORPHAN_GRACE);
     let acted = desk.wait(Nanos::from_secs(120));
@@ -249,44 +259,44 @@ fn an_orphan_drains_then_stops_and_a_lease_saves_it() {
     assert!(drained >= expires && drained <= expires.after(BEAT));
     assert_eq!(stopped, drained.after(ORPHAN_DRAIN_MAX));
     desk.agent.handle_finished(desk.now);
-    assert!(reports(&desk.done()).contains(&Report::Done { intervals: 0, cause: EndCause::Orphaned }));
+    assert!(reports(&desk.done()).contains(&AgentPayload::Done { intervals: 0, cause: EndCause::Orphaned }));
     assert_eq!(desk.wait(Nanos::from_secs(300)), [], "nobody is left to tell");
     assert_eq!(desk.agent.poll_timeout(), None);
 
-    let mut desk = Desk::in_state(State::Running);
+    let mut desk = Desk::in_state(AgentState::Running);
     for _ in 0..100 {
-        desk.order(Order::Lease { seen: 0 });
+        desk.order(ControllerPayload::Lease { seen: 0 });
         assert_eq!(desk.wait(desk.now.after(Nanos::from_secs(29))), []);
     }
 }
 
 #[test]
 fn the_hard_end_of_a_run_needs_no_command() {
-    let mut desk = Desk::in_state(State::Prepared);
+    let mut desk = Desk::in_state(AgentState::Prepared);
     let at = |seconds| Nanos::from_secs(seconds);
     desk.command(Command::Commit { start_at: at(12), load_from: at(11), end_by: Some(at(20)) });
     let acted = desk.wait(at(29));
     assert_eq!(acted, [(at(20), AgentAction::Drain)]);
     assert_eq!(desk.wait(at(31)), [(at(20).after(ORPHAN_DRAIN_MAX), AgentAction::Stop)]);
     desk.agent.handle_finished(desk.now);
-    assert!(reports(&desk.done()).contains(&Report::Done { intervals: 0, cause: EndCause::Overdue }));
+    assert!(reports(&desk.done()).contains(&AgentPayload::Done { intervals: 0, cause: EndCause::Overdue }));
 }
 
 #[test]
 fn intervals_are_reported_until_they_are_seen() {
-    let mut desk = Desk::in_state(State::Running);
+    let mut desk = Desk::in_state(AgentState::Running);
     for seq in 0..3 {
         desk.agent.handle_sealed(seq, desk.now);
-        assert_eq!(reports(&desk.done()), [Report::Sealed { seq }]);
+        assert_eq!(reports(&desk.done()), [AgentPayload::Sealed { seq }]);
     }
-    assert_eq!(desk.order(Order::Lease { seen: 1 }), [], "they may be under way");
-    let sealed = |seq| Report::Sealed { seq };
-    assert_eq!(reports(&desk.order(Order::Lease { seen: 1 })), [sealed(1), sealed(2)]);
-    assert_eq!(desk.order(Order::Lease { seen: 3 }), []);
+    assert_eq!(desk.order(ControllerPayload::Lease { seen: 1 }), [], "they may be under way");
+    let sealed = |seq| AgentPayload::Sealed { seq };
+    assert_eq!(reports(&desk.order(ControllerPayload::Lease { seen: 1 })), [sealed(1), sealed(2)]);
+    assert_eq!(desk.order(ControllerPayload::Lease { seen: 3 }), []);
     desk.agent.handle_finished(desk.now);
-    let done = Report::Done { intervals: 3, cause: EndCause::Plan };
-    assert_eq!(reports(&desk.done()), [Report::State { state: State::Sealed }, done]);
+    let done = AgentPayload::Done { intervals: 3, cause: EndCause::Plan };
+    assert_eq!(reports(&desk.done()), [AgentPayload::State { state: AgentState::Sealed }, done]);
     assert!(desk.agent.poll_timeout().is_some(), "it says so until it is heard");
-    desk.order(Order::Settled);
+    desk.order(ControllerPayload::Settled);
     assert_eq!(desk.agent.poll_timeout(), None);
 }

@@ -2,10 +2,10 @@
 
 use wavetank_fleet::constants::{BEAT, PREPARE_MAX, STOP_MAX};
 use wavetank_fleet::{
-    AgentEnd, AgentId, AgentMessage, Change, ChangeRefused, Command, Controller, ControllerAction, EndCause,
-    Notice, Order, Outcome, Report, RunSetup, State,
+    AgentEnd, AgentId, AgentMessage, AgentPayload, AgentState, Change, ChangeRefused, Command, Controller,
+    ControllerAction, ControllerNotice, ControllerPayload, EndCause, Outcome, RunSetup,
 };
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Rate};
 
 const USERS: Change = Change::Users(9);
@@ -14,13 +14,13 @@ const USERS: Change = Change::Users(9);
 struct Desk {
     controller: Controller,
     now: Nanos,
-    orders: Vec<(AgentId, Order)>,
-    notices: Vec<Notice>,
+    orders: Vec<(AgentId, ControllerPayload)>,
+    notices: Vec<ControllerNotice>,
 }
 
 impl Desk {
     fn new(agents: u64) -> Self {
-        let shares = (0..agents).map(|k| Share::WHOLE.split(agents, k)).collect();
+        let shares = (0..agents).map(|k| Partition::WHOLE.split(agents, k)).collect();
         let setup = RunSetup { shares, ..RunSetup::new(3, "hash") };
         let controller = Controller::new(setup, Nanos::ZERO);
         Self { controller, now: Nanos::ZERO, orders: Vec::new(), notices: Vec::new() }.polled()
@@ -29,8 +29,8 @@ impl Desk {
     /// Under load; its clock shows 5 s.
     fn running() -> Self {
         let mut desk = Self::new(1);
-        desk.report(0, Report::Prepared { seq: 1 });
-        desk.report(0, Report::Accepted { seq: 2 });
+        desk.report(0, AgentPayload::Prepared { seq: 1 });
+        desk.report(0, AgentPayload::Accepted { seq: 2 });
         let start = desk.controller.started_at().expect("all are prepared");
         desk.now = start.after(Nanos::from_secs(5));
         desk
@@ -53,14 +53,14 @@ impl Desk {
         }
     }
 
-    fn report(&mut self, agent: u32, report: Report) {
+    fn report(&mut self, agent: u32, report: AgentPayload) {
         self.controller.handle_message(AgentId(agent), AgentMessage { epoch: 3, report }, self.now);
         self.poll();
     }
 
     fn outcome(&self) -> Option<&Outcome> {
         self.notices.iter().find_map(|notice| match notice {
-            Notice::Over(outcome) => Some(outcome),
+            ControllerNotice::Over(outcome) => Some(outcome),
             _ => None,
         })
     }
@@ -75,7 +75,7 @@ impl Desk {
             if self.now >= beat_at {
                 beat_at = self.now.after(BEAT);
                 for &agent in alive {
-                    self.report(agent, Report::State { state: State::Idle });
+                    self.report(agent, AgentPayload::State { state: AgentState::Idle });
                 }
             }
             self.controller.handle_timeout(self.now);
@@ -85,7 +85,7 @@ impl Desk {
     }
 
     fn commands(&self, wanted: &Command) -> usize {
-        let is_wanted = |order: &Order| matches!(order, Order::Command { command, .. } if command == wanted);
+        let is_wanted = |order: &ControllerPayload| matches!(order, ControllerPayload::Command { command, .. } if command == wanted);
         self.orders.iter().filter(|(_, order)| is_wanted(order)).count()
     }
 }
@@ -107,7 +107,7 @@ fn a_change_is_ordered_a_second_ahead_or_not_at_all() {
     let mut early = Desk::new(1);
     assert_eq!(early.controller.change(later, USERS, early.now), Err(ChangeRefused::NotRunning));
     let mut ending = Desk::running();
-    ending.report(0, Report::State { state: State::Draining });
+    ending.report(0, AgentPayload::State { state: AgentState::Draining });
     assert_eq!(ending.controller.change(later, USERS, ending.now), Err(ChangeRefused::NotRunning));
 }
 
@@ -132,31 +132,31 @@ fn strangers_and_other_epochs_are_not_heard() {
     let mut desk = Desk::new(1);
     desk.controller.handle_message(
         AgentId(0),
-        AgentMessage { epoch: 2, report: Report::Prepared { seq: 1 } },
+        AgentMessage { epoch: 2, report: AgentPayload::Prepared { seq: 1 } },
         desk.now,
     );
-    desk.report(7, Report::Prepared { seq: 1 });
+    desk.report(7, AgentPayload::Prepared { seq: 1 });
     // An answer to a question that was never asked.
-    desk.report(0, Report::Prepared { seq: 9 });
+    desk.report(0, AgentPayload::Prepared { seq: 9 });
     assert_eq!(desk.controller.started_at(), None);
-    desk.report(0, Report::Prepared { seq: 1 });
+    desk.report(0, AgentPayload::Prepared { seq: 1 });
     assert!(desk.controller.started_at().is_some());
 }
 
 #[test]
 fn one_unprepared_agent_keeps_all_from_starting() {
     let mut desk = Desk::new(3);
-    desk.report(0, Report::Prepared { seq: 1 });
-    desk.report(2, Report::Prepared { seq: 1 });
+    desk.report(0, AgentPayload::Prepared { seq: 1 });
+    desk.report(2, AgentPayload::Prepared { seq: 1 });
     desk.wait(PREPARE_MAX.after(Nanos(-1)), &[0, 1, 2]);
     assert_eq!((desk.controller.started_at(), desk.commands(&Command::Stop)), (None, 0));
     desk.wait(PREPARE_MAX, &[0, 1, 2]);
     assert!(desk.commands(&Command::Stop) >= 3, "all are told to stop");
     assert_eq!(desk.outcome(), None, "and waited for");
     for agent in 0..3 {
-        desk.report(agent, Report::Accepted { seq: 2 });
-        desk.report(agent, Report::Accepted { seq: 1 });
-        desk.report(agent, Report::Done { intervals: 0, cause: EndCause::Command });
+        desk.report(agent, AgentPayload::Accepted { seq: 2 });
+        desk.report(agent, AgentPayload::Accepted { seq: 1 });
+        desk.report(agent, AgentPayload::Done { intervals: 0, cause: EndCause::Command });
     }
     let outcome = desk.outcome().expect("all have ended");
     assert!(outcome.started_at.is_none() && !outcome.is_complete());
@@ -184,32 +184,32 @@ fn a_silent_agent_is_lost_after_three_beats_and_may_come_back() {
     let mut desk = Desk::running();
     let begin = desk.now;
     desk.wait(begin, &[]);
-    desk.report(0, Report::State { state: State::Running });
+    desk.report(0, AgentPayload::State { state: AgentState::Running });
     desk.wait(begin.after(Nanos::from_secs(3)), &[]);
-    assert!(!desk.notices.contains(&Notice::Lost(AgentId(0))));
+    assert!(!desk.notices.contains(&ControllerNotice::Lost(AgentId(0))));
     // The only agent: with it the run is over.
     desk.wait(begin.after(Nanos::from_secs(5)), &[]);
-    assert!(desk.notices.contains(&Notice::Lost(AgentId(0))));
+    assert!(desk.notices.contains(&ControllerNotice::Lost(AgentId(0))));
     assert_eq!(desk.outcome().expect("nobody is left").agents[0].end, AgentEnd::Lost);
 
     let mut desk = Desk::new(2);
-    desk.report(0, Report::Prepared { seq: 1 });
-    desk.report(1, Report::Prepared { seq: 1 });
+    desk.report(0, AgentPayload::Prepared { seq: 1 });
+    desk.report(1, AgentPayload::Prepared { seq: 1 });
     for agent in 0..2 {
-        desk.report(agent, Report::Accepted { seq: 2 });
+        desk.report(agent, AgentPayload::Accepted { seq: 2 });
     }
     desk.wait(Nanos::from_secs(20), &[0]);
-    assert!(desk.notices.contains(&Notice::Lost(AgentId(1))) && desk.outcome().is_none());
+    assert!(desk.notices.contains(&ControllerNotice::Lost(AgentId(1))) && desk.outcome().is_none());
     for seq in [1, 0, 0, 2] {
-        desk.report(1, Report::Sealed { seq });
+        desk.report(1, AgentPayload::Sealed { seq });
     }
     for agent in 0..2 {
-        desk.report(agent, Report::Done { intervals: u64::from(agent) * 3, cause: EndCause::Plan });
+        desk.report(agent, AgentPayload::Done { intervals: u64::from(agent) * 3, cause: EndCause::Plan });
     }
-    assert!(desk.notices.contains(&Notice::Back(AgentId(1))));
+    assert!(desk.notices.contains(&ControllerNotice::Back(AgentId(1))));
     let sealed: Vec<_> =
-        desk.notices.iter().filter(|notice| matches!(notice, Notice::Sealed { .. })).collect();
-    let expected = [0, 1, 2].map(|seq| Notice::Sealed { agent: AgentId(1), seq });
+        desk.notices.iter().filter(|notice| matches!(notice, ControllerNotice::Sealed { .. })).collect();
+    let expected = [0, 1, 2].map(|seq| ControllerNotice::Sealed { agent: AgentId(1), seq });
     assert_eq!(sealed, expected.iter().collect::<Vec<_>>());
     assert!(desk.outcome().expect("both are done").is_complete(), "nothing is missing");
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_saphyr::granit_parser::{Event, ScalarStyle, Tag};
 
-use super::{DEPTH_MAX, NODES_MAX, trouble};
-use crate::{Advice, Diagnostic, Entry, Node, NodeKind, Place, Scalar};
+use super::{DEPTH_MAX, NODES_MAX, errors};
+use crate::{Diagnostic, Entry, ErrorHints, Node, NodeKind, Scalar, Span};
 
 /// The tree so far.
 pub(super) struct Builder<'t> {
     text: &'t str,
-    advice: &'t Advice,
+    advice: &'t ErrorHints,
     open: Vec<Open>,
     root: Option<Node>,
     anchors: BTreeMap<usize, Node>,
@@ -21,18 +21,18 @@ pub(super) struct Builder<'t> {
 
 /// A map or list whose end has not come.
 struct Open {
-    place: Place,
+    place: Span,
     anchor: usize,
     content: Content,
 }
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: BTreeSet<String>, key: Option<(String, Place)> },
+    Map { entries: Vec<Entry>, seen: BTreeSet<String>, key: Option<(String, Span)> },
 }
 
 impl<'t> Builder<'t> {
-    pub(super) fn new(text: &'t str, advice: &'t Advice) -> Self {
+    pub(super) fn new(text: &'t str, advice: &'t ErrorHints) -> Self {
         Self {
             text,
             advice,
@@ -51,14 +51,14 @@ impl<'t> Builder<'t> {
 
     pub(super) fn finish(mut self) -> (Option<Node>, Vec<Diagnostic>) {
         if self.root.is_none() && self.diagnostics.is_empty() {
-            let told = Diagnostic::placeless("file_empty", "the file is empty", self.advice.empty);
+            let told = Diagnostic::without_span("file_empty", "the file is empty", self.advice.empty);
             self.diagnostics.push(told);
         }
         (self.root, self.diagnostics)
     }
 
     /// One event. Fails where nothing sensible can follow.
-    pub(super) fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
+    pub(super) fn take(&mut self, event: Event<'_>, place: Span) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -93,7 +93,7 @@ impl<'t> Builder<'t> {
                 node.place = place;
                 self.count(node.size(), place)?;
                 if self.open.len() + node.depth() > DEPTH_MAX {
-                    return Err(trouble::too_deep(place, self.advice));
+                    return Err(errors::too_deep(place, self.advice));
                 }
                 self.add(node, 0)
             }
@@ -101,12 +101,12 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn refuse_tag(&self, tag: Option<&Tag>, place: Place) -> Result<(), Diagnostic> {
+    fn refuse_tag(&self, tag: Option<&Tag>, place: Span) -> Result<(), Diagnostic> {
         let Some(tag) = tag else { return Ok(()) };
-        Err(trouble::of_tag(&tag.original(), self.text, place))
+        Err(errors::tag_error(&tag.original(), self.text, place))
     }
 
-    fn count(&mut self, nodes: usize, place: Place) -> Result<(), Diagnostic> {
+    fn count(&mut self, nodes: usize, place: Span) -> Result<(), Diagnostic> {
         self.nodes += nodes;
         if self.nodes <= NODES_MAX {
             return Ok(());
@@ -116,10 +116,10 @@ impl<'t> Builder<'t> {
         Err(Diagnostic::error("file_too_large", place, message, self.advice.long))
     }
 
-    fn begin(&mut self, content: Content, place: Place, anchor: usize) -> Result<(), Diagnostic> {
+    fn begin(&mut self, content: Content, place: Span, anchor: usize) -> Result<(), Diagnostic> {
         self.count(1, place)?;
         if self.open.len() >= DEPTH_MAX {
-            return Err(trouble::too_deep(place, self.advice));
+            return Err(errors::too_deep(place, self.advice));
         }
         self.open.push(Open { place, anchor, content });
         Ok(())
@@ -174,7 +174,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn key_of(node: Node) -> Result<(String, Place), Diagnostic> {
+fn key_of(node: Node) -> Result<(String, Span), Diagnostic> {
     if let NodeKind::Scalar(scalar) = node.kind {
         return Ok((scalar.text, node.place));
     }

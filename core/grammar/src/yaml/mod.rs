@@ -6,11 +6,11 @@
 //! nodes and bytes are bounded before anything is built of them.
 
 mod builder;
-mod trouble;
+mod errors;
 
-use serde_saphyr::granit_parser::{Parser, Span, options};
+use serde_saphyr::granit_parser::{self, Parser, options};
 
-use crate::{Advice, Diagnostic, Node, Place};
+use crate::{Diagnostic, ErrorHints, Node, Span};
 use builder::Builder;
 
 /// Longest file that is read.
@@ -21,21 +21,21 @@ const DEPTH_MAX: usize = 64;
 const NODES_MAX: usize = 500_000;
 
 /// The text of a file, a byte-order mark at its head left out. Fails on long files and on what is no UTF-8.
-pub fn text_of<'b>(bytes: &'b [u8], advice: &Advice) -> Result<&'b str, Diagnostic> {
+pub fn text_of<'b>(bytes: &'b [u8], advice: &ErrorHints) -> Result<&'b str, Diagnostic> {
     if bytes.len() > FILE_BYTES_MAX {
         let (megabytes, a_file) = (bytes.len() / 1_000_000, advice.a_file);
         let message = format!("the file has {megabytes} MB; {a_file} has at most 8 MiB");
-        return Err(Diagnostic::placeless("file_too_long", message, advice.long));
+        return Err(Diagnostic::without_span("file_too_long", message, advice.long));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         let hint = "save it as UTF-8";
-        return Err(Diagnostic::placeless("not_utf8", "the file is UTF-16", hint));
+        return Err(Diagnostic::without_span("not_utf8", "the file is UTF-16", hint));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
         let message = format!("the file is not UTF-8: line {line} has other bytes");
-        Diagnostic::placeless(
+        Diagnostic::without_span(
             "not_utf8",
             message,
             "save it as UTF-8, or write the text in escapes: \"\\xE4\"",
@@ -44,7 +44,7 @@ pub fn text_of<'b>(bytes: &'b [u8], advice: &Advice) -> Result<&'b str, Diagnost
 }
 
 /// The tree of `text`, and what is wrong with it. Without a tree there is at least one error.
-pub fn parse(text: &str, advice: &Advice) -> (Option<Node>, Vec<Diagnostic>) {
+pub fn parse(text: &str, advice: &ErrorHints) -> (Option<Node>, Vec<Diagnostic>) {
     let options = options! {
         disallow_directives: true,
         emit_comments: false,
@@ -55,7 +55,7 @@ pub fn parse(text: &str, advice: &Advice) -> (Option<Node>, Vec<Diagnostic>) {
     for event in Parser::new_from_str_with_options(text, options) {
         let step = match event {
             Ok((event, span)) => builder.take(event, place(span)),
-            Err(error) => Err(trouble::of(&error, text, advice)),
+            Err(error) => Err(errors::scan_error(&error, text, advice)),
         };
         if let Err(diagnostic) = step {
             let mut all = builder.into_diagnostics();
@@ -67,8 +67,8 @@ pub fn parse(text: &str, advice: &Advice) -> (Option<Node>, Vec<Diagnostic>) {
 }
 
 /// The parser's columns begin at 0.
-fn place(span: Span) -> Place {
+fn place(span: granit_parser::Span) -> Span {
     let start = span.start.byte_offset().unwrap_or_default();
     let end = span.end.byte_offset().unwrap_or(start).max(start);
-    Place { line: span.start.line(), column: span.start.col() + 1, start, end }
+    Span { line: span.start.line(), column: span.start.col() + 1, start, end }
 }

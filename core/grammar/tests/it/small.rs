@@ -1,10 +1,10 @@
 //! A grammar of two maps: what its table alone makes of a file, a schema and a page.
 
 use serde_json::{Map, Value, json};
-use wavetank_grammar::shape::written;
+use wavetank_grammar::json_schema_values::pattern_or_variable;
 use wavetank_grammar::{
-    Advice, Diagnostics, Foreign, Grammar, Keys, Kind, Node, OwnKind, Section, TreeReader, foreign_in_tree,
-    key, must, page, parse_yaml, render, schema, text_of,
+    CustomKind, Diagnostics, ErrorHints, FormatSignature, Grammar, MapReader, MapSchema, Node, TreeReader,
+    ValueKind, detect_format, key, markdown_docs, parse_yaml, render, required, schema, text_of,
 };
 
 /// A list of what to buy.
@@ -17,35 +17,35 @@ enum Shopping {
 /// A price: `3 EUR`.
 struct Price;
 
-impl OwnKind for Price {
+impl CustomKind for Price {
     fn takes(&self) -> &'static str {
         "a price"
     }
 
     fn shape(&self) -> Value {
-        written::<Shopping>(r"\d+ EUR")
+        pattern_or_variable::<Shopping>(r"\d+ EUR")
     }
 }
 
-static LIST: Section<Shopping> = Section {
+static LIST: MapSchema<Shopping> = MapSchema {
     name: "a list",
     title: "The list",
     about: "What to buy.",
     keys: &[
-        must("shopping", Kind::Version, "Version of this grammar."),
-        key("things", Kind::Map(&Kind::Is(Shopping::Thing)), "The things by their names."),
+        required("shopping", ValueKind::Version, "Version of this grammar."),
+        key("things", ValueKind::Map(&ValueKind::Is(Shopping::Thing)), "The things by their names."),
     ],
     verbs: &[],
 };
 
-static THING: Section<Shopping> = Section {
+static THING: MapSchema<Shopping> = MapSchema {
     name: "a thing",
     title: "Things",
     about: "One of them.",
     keys: &[
-        must("price", Kind::Own(Price), "What it costs."),
-        key("shop", Kind::Word(&["market", "1.1"]), "Where: market|1.1."),
-        key("within", Kind::Duration, "How soon."),
+        required("price", ValueKind::Own(Price), "What it costs."),
+        key("shop", ValueKind::Word(&["market", "1.1"]), "Where: market|1.1."),
+        key("within", ValueKind::Duration, "How soon."),
     ],
     verbs: &["price"],
 };
@@ -56,7 +56,7 @@ impl Grammar for Shopping {
     const ALL: &'static [Self] = &[Self::List, Self::Thing];
     const FILE: Self = Self::List;
     const TITLE: &'static str = "Shopping, version 1";
-    const ADVICE: Advice = Advice {
+    const ADVICE: ErrorHints = ErrorHints {
         a_file: "a list",
         empty: "begin with milk",
         documents: "one list a file",
@@ -70,7 +70,7 @@ impl Grammar for Shopping {
     const SYNONYMS: &'static [(&'static str, &'static str)] = &[("cost", "price: 3 EUR")];
     const VARIABLE: Option<&'static str> = Some("@.+");
 
-    fn section(self) -> &'static Section<Self> {
+    fn section(self) -> &'static MapSchema<Self> {
         match self {
             Self::List => &LIST,
             Self::Thing => &THING,
@@ -82,7 +82,7 @@ impl Grammar for Shopping {
     }
 
     fn name_shape() -> Value {
-        written::<Self>("[a-z]+")
+        pattern_or_variable::<Self>("[a-z]+")
     }
 }
 
@@ -96,11 +96,11 @@ impl TreeReader for Reader {
 }
 
 fn read(reader: &mut Reader, root: &Node) -> Option<()> {
-    let mut list = Keys::open(reader, root, Shopping::List)?;
+    let mut list = MapReader::open(reader, root, Shopping::List)?;
     list.version(reader, "shopping");
     let things = list.take("things").map(|node| reader.entries(node, "things")).unwrap_or_default();
     for thing in things {
-        let Some(mut keys) = Keys::open(reader, &thing.value, Shopping::Thing) else { continue };
+        let Some(mut keys) = MapReader::open(reader, &thing.value, Shopping::Thing) else { continue };
         keys.require(reader, "price").and_then(|node| reader.text(node, "a price"));
         keys.take("shop").and_then(|node| reader.one_of(node, "shop", &[("market", 1), ("1.1", 2)]));
         keys.take("within").and_then(|node| reader.duration_positive(node));
@@ -167,10 +167,10 @@ fn keys_are_read_by_the_table() {
 
 #[test]
 fn files_of_others_are_known_by_their_keys() {
-    const KNOWN: [Foreign; 2] = [(&["a", "b"], "an alphabet", "go on"), (&["a"], "a letter", "stop")];
+    const KNOWN: [FormatSignature; 2] = [(&["a", "b"], "an alphabet", "go on"), (&["a"], "a letter", "stop")];
     let told = |text: &str| {
         let (root, _) = parse_yaml(text, &Shopping::ADVICE);
-        foreign_in_tree(&root.expect("a tree"), &KNOWN, &Shopping::ADVICE).map(|told| told.message)
+        detect_format(&root.expect("a tree"), &KNOWN, &Shopping::ADVICE).map(|told| told.message)
     };
     assert_eq!(told("b: 1\na: 1\n").as_deref(), Some("this is an alphabet, not a list"));
     assert_eq!(told("a: 1\n").as_deref(), Some("this is a letter, not a list"));
@@ -192,7 +192,7 @@ fn schema_and_page_are_made_of_the_table() {
     assert_eq!(thing["properties"]["shop"]["enum"], json!(["market", "1.1", 1.1]));
 
     let mut written = String::new();
-    page::section(&mut written, &THING);
+    markdown_docs::section(&mut written, &THING);
     let expected = "\n## Things\n\nOne of them.\n\n| key | takes | |\n|---|---|---|\n\
                     | `price` | a price | What it costs. Required. |\n\
                     | `shop` | `market`, `1.1` | Where: market\\|1.1. |\n\

@@ -56,7 +56,7 @@ impl Challenge {
         }
         let mut worst = ChallengeFault::NoDigest;
         let mut parameters: Option<Vec<(&[u8], Vec<u8>)>> = None;
-        let mut words = Words { rest: header };
+        let mut words = ChallengeParser { rest: header };
         loop {
             let word = words.next_word().ok_or(ChallengeFault::Malformed)?;
             if let Word::Parameter(name, value) = word {
@@ -141,11 +141,11 @@ enum Word<'a> {
 }
 
 /// Takes a list of challenges apart (RFC 9110 §11.6.1).
-struct Words<'a> {
+struct ChallengeParser<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Words<'a> {
+impl<'a> ChallengeParser<'a> {
     /// `None` where the list is broken.
     fn next_word(&mut self) -> Option<Word<'a>> {
         let start = self.rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b','));

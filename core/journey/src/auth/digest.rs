@@ -30,7 +30,7 @@ impl Digest {
     }
 
     fn with_cnonce(challenge: Challenge, user: &str, password: &str, cnonce: String) -> Self {
-        let hash = |parts: &[&[u8]]| Hex::of(challenge.algorithm, parts);
+        let hash = |parts: &[&[u8]]| Hex::digest(challenge.algorithm, parts);
         let mut secret = hash(&[user.as_bytes(), &challenge.realm, password.as_bytes()]);
         if challenge.session {
             secret = hash(&[secret.as_bytes(), &challenge.nonce, cnonce.as_bytes()]);
@@ -52,7 +52,7 @@ impl Digest {
         let count = self.count.to_be_bytes();
         let mut digits = Vec::with_capacity(8);
         push_hex(&mut digits, &count);
-        let hash = |parts: &[&[u8]]| Hex::of(self.challenge.algorithm, parts);
+        let hash = |parts: &[&[u8]]| Hex::digest(self.challenge.algorithm, parts);
         let asked = hash(&[method.as_bytes(), target.as_bytes()]);
         let nonce = self.challenge.nonce.as_slice();
         let response = if self.challenge.qop {
@@ -81,7 +81,9 @@ fn head(challenge: &Challenge, user: &str) -> Vec<u8> {
     let mut out = b"Digest username".to_vec();
     if challenge.hash_user {
         out.extend_from_slice(b"=\"");
-        out.extend_from_slice(Hex::of(challenge.algorithm, &[user.as_bytes(), &challenge.realm]).as_bytes());
+        out.extend_from_slice(
+            Hex::digest(challenge.algorithm, &[user.as_bytes(), &challenge.realm]).as_bytes(),
+        );
         out.extend_from_slice(b"\", userhash=true");
     } else if user.is_ascii() && !user.bytes().any(|byte| byte.is_ascii_control()) {
         out.push(b'=');

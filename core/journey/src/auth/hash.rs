@@ -27,7 +27,7 @@ impl Hex {
     }
 
     /// H(`parts` with a colon between each two).
-    pub(super) fn of(algorithm: DigestAlgorithm, parts: &[&[u8]]) -> Self {
+    pub(super) fn digest(algorithm: DigestAlgorithm, parts: &[&[u8]]) -> Self {
         match algorithm {
             DigestAlgorithm::Md5 => Self::with::<Md5>(parts),
             DigestAlgorithm::Sha256 => Self::with::<Sha256>(parts),

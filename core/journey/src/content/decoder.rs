@@ -1,10 +1,10 @@
 //! [`Decoder`]: one body on its way from coded to plain bytes.
 
+use super::brotli::Unbrotli;
 use super::coding::Coding;
 use super::inflate::Inflate;
-use super::sink::Sink;
-use super::unbrotli::Unbrotli;
-use super::unzstd::Unzstd;
+use super::sink::LimitedBuffer;
+use super::zstd::Unzstd;
 
 /// Why a body could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum ContentFault {
 #[derive(Debug)]
 pub struct Decoder {
     state: State,
-    sink: Sink,
+    sink: LimitedBuffer,
     fault: Option<ContentFault>,
 }
 
@@ -47,7 +47,7 @@ impl Decoder {
             Coding::Br => State::Brotli(Box::new(Unbrotli::new())),
             Coding::Zstd => State::Zstd(Box::new(Unzstd::new())),
         };
-        Self { state, sink: Sink { left: bytes_max, ..Sink::default() }, fault: None }
+        Self { state, sink: LimitedBuffer { left: bytes_max, ..LimitedBuffer::default() }, fault: None }
     }
 
     /// Decodes the next piece and appends what comes out to `out`.
@@ -68,8 +68,8 @@ impl Decoder {
             whole = match state {
                 State::Identity => true,
                 State::Inflate(inflate) => inflate.finish(sink),
-                State::Brotli(brotli) => brotli.is_whole(),
-                State::Zstd(zstd) => zstd.is_whole(),
+                State::Brotli(brotli) => brotli.is_complete(),
+                State::Zstd(zstd) => zstd.is_complete(),
             };
             Ok(())
         })?;
@@ -82,7 +82,7 @@ impl Decoder {
     fn step(
         &mut self,
         out: &mut Vec<u8>,
-        work: impl FnOnce(&mut State, &mut Sink) -> Result<(), ()>,
+        work: impl FnOnce(&mut State, &mut LimitedBuffer) -> Result<(), ()>,
     ) -> Result<(), ContentFault> {
         if let Some(fault) = self.fault {
             return Err(fault);

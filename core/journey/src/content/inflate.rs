@@ -4,7 +4,7 @@ use std::io::Write;
 
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use super::sink::Sink;
+use super::sink::LimitedBuffer;
 
 /// A gzip, zlib or bare deflate body under way.
 #[derive(Debug)]
@@ -17,31 +17,31 @@ pub(super) struct Inflate {
 
 #[derive(Debug)]
 enum Kind {
-    Gzip(MultiGzDecoder<Sink>),
+    Gzip(MultiGzDecoder<LimitedBuffer>),
     Unknown,
-    Zlib(ZlibDecoder<Sink>),
-    Bare(DeflateDecoder<Sink>),
+    Zlib(ZlibDecoder<LimitedBuffer>),
+    Bare(DeflateDecoder<LimitedBuffer>),
 }
 
 impl Inflate {
     pub(super) fn gzip() -> Self {
-        Self { kind: Kind::Gzip(MultiGzDecoder::new(Sink::default())), first: None, fed: false }
+        Self { kind: Kind::Gzip(MultiGzDecoder::new(LimitedBuffer::default())), first: None, fed: false }
     }
 
     pub(super) fn deflate() -> Self {
         Self { kind: Kind::Unknown, first: None, fed: false }
     }
 
-    pub(super) fn feed(&mut self, piece: &[u8], sink: &mut Sink) -> Result<(), ()> {
+    pub(super) fn feed(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
         self.fed |= !piece.is_empty();
         if let Kind::Unknown = self.kind {
             let Some(two) = self.first_two(piece) else { return Ok(()) };
             // RFC 1950 §2.2: method 8, and the two bytes as a number are a multiple of 31.
             let zlib = two[0] & 15 == 8 && u16::from_be_bytes(two) % 31 == 0;
             self.kind = if zlib {
-                Kind::Zlib(ZlibDecoder::new(Sink::default()))
+                Kind::Zlib(ZlibDecoder::new(LimitedBuffer::default()))
             } else {
-                Kind::Bare(DeflateDecoder::new(Sink::default()))
+                Kind::Bare(DeflateDecoder::new(LimitedBuffer::default()))
             };
             if let Some(first) = self.first.take() {
                 self.write(&[first], sink)?;
@@ -51,7 +51,7 @@ impl Inflate {
     }
 
     /// Ends the body; tells whether it was whole.
-    pub(super) fn finish(&mut self, sink: &mut Sink) -> bool {
+    pub(super) fn finish(&mut self, sink: &mut LimitedBuffer) -> bool {
         if !self.fed {
             return true;
         }
@@ -82,7 +82,7 @@ impl Inflate {
         }
     }
 
-    fn write(&mut self, piece: &[u8], sink: &mut Sink) -> Result<(), ()> {
+    fn write(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
         let mut write = |writer: &mut dyn Finish| {
             std::mem::swap(writer.sink(), sink);
             let written = writer.write_all(piece);
@@ -100,12 +100,12 @@ impl Inflate {
 
 /// What the three writers of flate2 have in common.
 trait Finish: Write {
-    fn sink(&mut self) -> &mut Sink;
+    fn sink(&mut self) -> &mut LimitedBuffer;
     fn try_finish(&mut self) -> std::io::Result<()>;
 }
 
-impl Finish for MultiGzDecoder<Sink> {
-    fn sink(&mut self) -> &mut Sink {
+impl Finish for MultiGzDecoder<LimitedBuffer> {
+    fn sink(&mut self) -> &mut LimitedBuffer {
         self.get_mut()
     }
     fn try_finish(&mut self) -> std::io::Result<()> {
@@ -113,8 +113,8 @@ impl Finish for MultiGzDecoder<Sink> {
     }
 }
 
-impl Finish for ZlibDecoder<Sink> {
-    fn sink(&mut self) -> &mut Sink {
+impl Finish for ZlibDecoder<LimitedBuffer> {
+    fn sink(&mut self) -> &mut LimitedBuffer {
         self.get_mut()
     }
     fn try_finish(&mut self) -> std::io::Result<()> {
@@ -122,8 +122,8 @@ impl Finish for ZlibDecoder<Sink> {
     }
 }
 
-impl Finish for DeflateDecoder<Sink> {
-    fn sink(&mut self) -> &mut Sink {
+impl Finish for DeflateDecoder<LimitedBuffer> {
+    fn sink(&mut self) -> &mut LimitedBuffer {
         self.get_mut()
     }
     fn try_finish(&mut self) -> std::io::Result<()> {

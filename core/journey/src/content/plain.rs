@@ -2,8 +2,8 @@
 
 use super::coding::Coding;
 use super::decoder::{ContentFault, Decoder};
-use crate::extract::Answer;
-use crate::stray::Stray;
+use crate::extract::ResponseView;
+use crate::follow_up_error::FollowUpError;
 
 /// A body becomes at most so long by decoding: some kilobytes can become gigabytes.
 pub const PLAIN_BYTES_MAX: usize = 16 << 20;
@@ -12,19 +12,22 @@ pub const PLAIN_BYTES_MAX: usize = 16 << 20;
 ///
 /// # Errors
 /// Where the coding is unknown, the body is not in it, or would be longer than [`PLAIN_BYTES_MAX`].
-pub fn plain<'a>(answer: &Answer<'a>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Stray> {
+pub fn decode_body<'a>(
+    answer: &ResponseView<'a>,
+    buffer: &'a mut Vec<u8>,
+) -> Result<&'a [u8], FollowUpError> {
     let mut named = answer.headers("content-encoding");
     let Some(coding) = named.next() else { return Ok(answer.body) };
     if answer.body.is_empty() {
         return Ok(answer.body);
     }
     let known = Coding::from_header(coding).filter(|_| named.next().is_none());
-    let unknown = || Stray::UnknownCoding(String::from_utf8_lossy(coding).into_owned());
+    let unknown = || FollowUpError::UnknownCoding(String::from_utf8_lossy(coding).into_owned());
     match known.ok_or_else(unknown)? {
         Coding::Identity => Ok(answer.body),
         coding => {
             buffer.clear();
-            decode(coding, answer.body, buffer).map_err(Stray::Content)?;
+            decode(coding, answer.body, buffer).map_err(FollowUpError::Content)?;
             Ok(buffer)
         }
     }

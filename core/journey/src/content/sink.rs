@@ -4,13 +4,13 @@ use std::io;
 
 /// Collects at most `left` bytes more; one too many is an error and `overflowed`.
 #[derive(Debug, Default)]
-pub(super) struct Sink {
+pub(super) struct LimitedBuffer {
     pub(super) bytes: Vec<u8>,
     pub(super) left: usize,
     pub(super) overflowed: bool,
 }
 
-impl io::Write for Sink {
+impl io::Write for LimitedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() > self.left {
             self.overflowed = true;

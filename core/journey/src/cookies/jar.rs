@@ -22,7 +22,7 @@ pub struct Site<'a> {
 
 /// What became of a `Set-Cookie`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CookieFate {
+pub enum CookieOutcome {
     /// It is kept.
     Kept,
     /// It had ended already: what was kept under its name is gone.
@@ -85,24 +85,24 @@ impl Cookie {
 
 impl Jar {
     /// Takes the value of a `Set-Cookie` that came from `site` at `now` (seconds since 1970).
-    pub fn take(&mut self, header: &[u8], site: &Site<'_>, now: i64) -> CookieFate {
+    pub fn store(&mut self, header: &[u8], site: &Site<'_>, now: i64) -> CookieOutcome {
         let Some(set) = SetCookie::parse(header, now) else {
-            return CookieFate::Ignored("no name, no `=`, control characters, or more than 4 KiB");
+            return CookieOutcome::Ignored("no name, no `=`, control characters, or more than 4 KiB");
         };
         let own = set.domain.eq_ignore_ascii_case(site.host.as_bytes());
         if !own && !set.domain.is_empty() {
             if !set.domain.contains(&b'.') {
-                return CookieFate::Ignored("its domain is a whole top level");
+                return CookieOutcome::Ignored("its domain is a whole top level");
             }
             if !domain_matches(site.host, set.domain) {
-                return CookieFate::Ignored("its domain is not the host's");
+                return CookieOutcome::Ignored("its domain is not the host's");
             }
         }
         let host_only = set.domain.is_empty() || (own && !set.domain.contains(&b'.'));
         let domain = if set.domain.is_empty() { site.host.as_bytes() } else { set.domain };
         let path = if set.path.is_empty() { default_path(site.path).as_bytes() } else { set.path };
         if set.name.len() + set.value.len() + domain.len() + path.len() > usize::from(u16::MAX) {
-            return CookieFate::Ignored("host or path are too long");
+            return CookieOutcome::Ignored("host or path are too long");
         }
         let ended = set.expires.is_some_and(|expires| expires <= now);
         let same = |cookie: &Cookie| {
@@ -115,13 +115,13 @@ impl Jar {
                 if kept.cookies.is_empty() {
                     self.0 = None;
                 }
-                return CookieFate::Removed;
+                return CookieOutcome::Removed;
             }
             (Some(at), Some(kept)) => kept.cookies[at].renew(&set, host_only),
-            _ if ended => return CookieFate::Removed,
+            _ if ended => return CookieOutcome::Removed,
             (_, kept) => kept.get_or_insert_default().add(Cookie::new(&set, domain, path, host_only), now),
         }
-        CookieFate::Kept
+        CookieOutcome::Kept
     }
 
     /// Appends the value of the `Cookie` header for a request to `site`; false, and nothing appended, where no cookie

@@ -7,7 +7,7 @@ use crate::cookies::{Jar, SetCookie, Site};
 
 /// One answer, borrowed. The body is plain: content codings are off.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
+pub struct ResponseView<'a> {
     /// The status code.
     pub status: u16,
     /// How long it took, as checks judge it.
@@ -23,7 +23,7 @@ pub struct Answer<'a> {
     pub jar: Option<(&'a Jar, Site<'a>, i64)>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ResponseView<'a> {
     /// The values of all fields of that name, in order.
     pub fn headers(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         Headers::new(self.fields)

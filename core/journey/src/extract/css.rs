@@ -3,8 +3,8 @@
 use scraper::{Html, Selector};
 use wavetank_plan::UserError;
 
-use super::reading::Miss;
-use crate::value::{Finds, Kind};
+use super::parse_cache::ExtractError;
+use crate::value::{JsonType, Values};
 
 /// A selector may have so many bytes.
 const SELECTOR_BYTES_MAX: usize = 1000;
@@ -50,7 +50,12 @@ impl Css {
     }
 
     /// Adds what is found, up to `count_max` values.
-    pub(super) fn find(&self, page: &Html, count_max: usize, finds: &mut Finds) -> Result<usize, Miss> {
+    pub(super) fn find(
+        &self,
+        page: &Html,
+        count_max: usize,
+        finds: &mut Values,
+    ) -> Result<usize, ExtractError> {
         let mut count = 0;
         for element in page.select(&self.selector) {
             if count == count_max {
@@ -58,13 +63,13 @@ impl Css {
             }
             let fits = if let Some(attribute) = &self.attribute {
                 let Some(value) = element.attr(attribute) else { continue };
-                finds.push(Kind::Text, value.as_bytes())
+                finds.push(JsonType::Text, value.as_bytes())
             } else {
                 let text: String = element.text().collect();
-                finds.push(Kind::Text, text.trim().as_bytes())
+                finds.push(JsonType::Text, text.trim().as_bytes())
             };
             if !fits {
-                return Err(Miss::TooLarge);
+                return Err(ExtractError::TooLarge);
             }
             count += 1;
         }

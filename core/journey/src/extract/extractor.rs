@@ -4,12 +4,12 @@ use std::io::Write;
 
 use wavetank_plan::{UserError, did_you_mean};
 
-use super::answer::Answer;
+use super::answer::ResponseView;
 use super::css::Css;
 use super::json::JsonQuery;
+use super::parse_cache::{ExtractError, ParseCache};
 use super::pattern::Pattern;
-use super::reading::{Miss, Reading};
-use crate::value::{Finds, Kind};
+use crate::value::{JsonType, Values};
 use crate::xpath::XPath;
 
 /// All matches of one extraction are at most so many.
@@ -19,12 +19,12 @@ const MATCHES_MAX: usize = 100_000;
 /// `css SELECTOR@ATTR` · `regex /RE/`. Cloned once a load thread: patterns keep scratch memory of their own.
 #[derive(Clone, Debug)]
 pub struct Extractor {
-    from: From,
+    from: Source,
     text: Box<str>,
 }
 
 #[derive(Clone, Debug)]
-enum From {
+enum Source {
     Status,
     Time,
     Size,
@@ -69,16 +69,16 @@ impl Extractor {
             return Err(UserError::usage("extract", message, hint));
         }
         let from = match word {
-            "status" => From::Status,
-            "time" => From::Time,
-            "size" => From::Size,
-            "body" => From::Body,
-            "header" => From::Header(token(word, rest)?),
-            "cookie" => From::Cookie(token(word, rest)?),
-            "json" => From::Json(JsonQuery::parse(rest)?),
-            "xml" => From::Xml(Box::new(XPath::parse(rest)?)),
-            "css" => From::Css(Box::new(Css::parse(rest)?)),
-            _ => From::Regex(Box::new(Pattern::parse(rest)?)),
+            "status" => Source::Status,
+            "time" => Source::Time,
+            "size" => Source::Size,
+            "body" => Source::Body,
+            "header" => Source::Header(token(word, rest)?),
+            "cookie" => Source::Cookie(token(word, rest)?),
+            "json" => Source::Json(JsonQuery::parse(rest)?),
+            "xml" => Source::Xml(Box::new(XPath::parse(rest)?)),
+            "css" => Source::Css(Box::new(Css::parse(rest)?)),
+            _ => Source::Regex(Box::new(Pattern::parse(rest)?)),
         };
         Ok(Self { from, text: text.into() })
     }
@@ -90,11 +90,19 @@ impl Extractor {
 
     /// Whether the body is looked into: it must be kept, and uncompressed.
     pub fn needs_body(&self) -> bool {
-        !matches!(self.from, From::Status | From::Time | From::Size | From::Header(_) | From::Cookie(_))
+        !matches!(
+            self.from,
+            Source::Status | Source::Time | Source::Size | Source::Header(_) | Source::Cookie(_)
+        )
     }
 
     /// Adds the first match to `finds`.
-    pub fn first(&self, answer: &Answer<'_>, reading: &mut Reading, finds: &mut Finds) -> Result<(), Miss> {
+    pub fn first(
+        &self,
+        answer: &ResponseView<'_>,
+        reading: &mut ParseCache,
+        finds: &mut Values,
+    ) -> Result<(), ExtractError> {
         self.find(answer, 1, reading, finds).map(drop)
     }
 
@@ -102,50 +110,50 @@ impl Extractor {
     /// miss.
     pub fn find(
         &self,
-        answer: &Answer<'_>,
+        answer: &ResponseView<'_>,
         count_max: usize,
-        reading: &mut Reading,
-        finds: &mut Finds,
-    ) -> Result<usize, Miss> {
+        reading: &mut ParseCache,
+        finds: &mut Values,
+    ) -> Result<usize, ExtractError> {
         let count_max = count_max.min(MATCHES_MAX);
-        let fits = |added: bool| if added { Ok(1) } else { Err(Miss::TooLarge) };
-        let write = |finds: &mut Finds, text: std::fmt::Arguments<'_>| {
-            fits(finds.push_with(Kind::Number, |out| out.write_fmt(text).is_ok()))
+        let fits = |added: bool| if added { Ok(1) } else { Err(ExtractError::TooLarge) };
+        let write = |finds: &mut Values, text: std::fmt::Arguments<'_>| {
+            fits(finds.push_with(JsonType::Number, |out| out.write_fmt(text).is_ok()))
         };
         let count = match &self.from {
-            From::Status => write(finds, format_args!("{}", answer.status))?,
-            From::Size => write(finds, format_args!("{}", answer.size))?,
-            From::Time => {
+            Source::Status => write(finds, format_args!("{}", answer.status))?,
+            Source::Size => write(finds, format_args!("{}", answer.size))?,
+            Source::Time => {
                 let nanos = answer.time.0.max(0);
                 write(finds, format_args!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000))?
             }
-            From::Body => fits(finds.push(Kind::Text, answer.body))?,
-            From::Header(name) => {
+            Source::Body => fits(finds.push(JsonType::Text, answer.body))?,
+            Source::Header(name) => {
                 let mut count = 0;
                 for value in answer.headers(name).take(count_max) {
-                    count += fits(finds.push(Kind::Text, value))?;
+                    count += fits(finds.push(JsonType::Text, value))?;
                 }
                 count
             }
-            From::Cookie(name) => match answer.cookie(name) {
-                Some(value) => fits(finds.push(Kind::Text, value))?,
+            Source::Cookie(name) => match answer.cookie(name) {
+                Some(value) => fits(finds.push(JsonType::Text, value))?,
                 None => 0,
             },
-            From::Json(query) => query.find(answer, count_max, reading, finds)?,
-            From::Xml(xpath) => xpath.find(reading.tree(answer)?, count_max, finds)?,
-            From::Css(css) => css.find(reading.page(answer)?, count_max, finds)?,
-            From::Regex(pattern) => {
+            Source::Json(query) => query.find(answer, count_max, reading, finds)?,
+            Source::Xml(xpath) => xpath.find(reading.tree(answer)?, count_max, finds)?,
+            Source::Css(css) => css.find(reading.page(answer)?, count_max, finds)?,
+            Source::Regex(pattern) => {
                 let (mut count, mut from) = (0, 0);
                 while count < count_max
                     && let Some((value, next)) = pattern.find(answer.body, from)
                 {
-                    count += fits(finds.push(Kind::Text, value))?;
+                    count += fits(finds.push(JsonType::Text, value))?;
                     from = next;
                 }
                 count
             }
         };
-        if count == 0 { Err(Miss::NotFound) } else { Ok(count) }
+        if count == 0 { Err(ExtractError::NotFound) } else { Ok(count) }
     }
 }
 

@@ -4,10 +4,10 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 use wavetank_plan::UserError;
 
-use super::answer::Answer;
+use super::answer::ResponseView;
 use super::json_scan::{self, Segment};
-use super::reading::{Miss, Reading};
-use crate::value::{Finds, Kind};
+use super::parse_cache::{ExtractError, ParseCache};
+use crate::value::{JsonType, Values};
 
 /// A path may have so many bytes.
 const PATH_BYTES_MAX: usize = 1000;
@@ -65,11 +65,11 @@ impl JsonQuery {
 
     pub(super) fn find(
         &self,
-        answer: &Answer<'_>,
+        answer: &ResponseView<'_>,
         count_max: usize,
-        reading: &mut Reading,
-        finds: &mut Finds,
-    ) -> Result<usize, Miss> {
+        reading: &mut ParseCache,
+        finds: &mut Values,
+    ) -> Result<usize, ExtractError> {
         match self {
             Self::Simple(_) if count_max == 0 => Ok(0),
             Self::Simple(segments) => json_scan::find(answer.body, segments, finds).map(usize::from),
@@ -77,7 +77,7 @@ impl JsonQuery {
                 let mut count = 0;
                 for value in path.query(reading.json(answer)?).all().into_iter().take(count_max) {
                     if !push(value, finds) {
-                        return Err(Miss::TooLarge);
+                        return Err(ExtractError::TooLarge);
                     }
                     count += 1;
                 }
@@ -87,13 +87,13 @@ impl JsonQuery {
     }
 }
 
-fn push(value: &Value, finds: &mut Finds) -> bool {
+fn push(value: &Value, finds: &mut Values) -> bool {
     match value {
-        Value::String(text) => finds.push(Kind::Text, text.as_bytes()),
-        Value::Null => finds.push(Kind::Null, b"null"),
-        Value::Bool(flag) => finds.push(Kind::Bool, if *flag { b"true" } else { b"false" }),
-        Value::Number(number) => finds.push(Kind::Number, number.to_string().as_bytes()),
-        nested => finds.push(Kind::Json, nested.to_string().as_bytes()),
+        Value::String(text) => finds.push(JsonType::Text, text.as_bytes()),
+        Value::Null => finds.push(JsonType::Null, b"null"),
+        Value::Bool(flag) => finds.push(JsonType::Bool, if *flag { b"true" } else { b"false" }),
+        Value::Number(number) => finds.push(JsonType::Number, number.to_string().as_bytes()),
+        nested => finds.push(JsonType::Json, nested.to_string().as_bytes()),
     }
 }
 

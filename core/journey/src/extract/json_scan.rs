@@ -4,8 +4,8 @@
 
 use memchr::memchr2;
 
-use super::reading::Miss;
-use crate::value::{Finds, Kind};
+use super::parse_cache::ExtractError;
+use crate::value::{JsonType, Values};
 
 /// Arrays and objects within each other, as `serde_json` has it.
 const DEPTH_MAX: u32 = 127;
@@ -20,7 +20,7 @@ pub(super) enum Segment {
 }
 
 /// Adds the value at `path`; false where there is none.
-pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Finds) -> Result<bool, Miss> {
+pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Values) -> Result<bool, ExtractError> {
     let mut walk = Walk { json, at: 0 };
     for segment in path {
         let found = match segment {
@@ -36,11 +36,11 @@ pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Finds) -> Result<b
 }
 
 /// Adds the elements of a JSON array, up to `count_max`, and says how many: for `each` over a value that is a list.
-pub fn json_items(array: &[u8], count_max: usize, finds: &mut Finds) -> Result<usize, Miss> {
+pub fn json_items(array: &[u8], count_max: usize, finds: &mut Values) -> Result<usize, ExtractError> {
     let mut walk = Walk { json: array, at: 0 };
     let mut count = 0;
     if walk.space() != Some(b'[') {
-        return Err(Miss::NotJson);
+        return Err(ExtractError::NotJson);
     }
     walk.at += 1;
     let mut more = walk.space() != Some(b']');
@@ -69,16 +69,16 @@ impl<'j> Walk<'j> {
         None
     }
 
-    fn expect(&mut self, wanted: u8) -> Result<(), Miss> {
+    fn expect(&mut self, wanted: u8) -> Result<(), ExtractError> {
         if self.space() != Some(wanted) {
-            return Err(Miss::NotJson);
+            return Err(ExtractError::NotJson);
         }
         self.at += 1;
         Ok(())
     }
 
     /// Behind an element: whether a comma follows, or `end`.
-    fn goes_on(&mut self, end: u8) -> Result<bool, Miss> {
+    fn goes_on(&mut self, end: u8) -> Result<bool, ExtractError> {
         match self.space() {
             Some(b',') => {
                 self.at += 1;
@@ -88,16 +88,18 @@ impl<'j> Walk<'j> {
                 self.at += 1;
                 Ok(false)
             }
-            _ => Err(Miss::NotJson),
+            _ => Err(ExtractError::NotJson),
         }
     }
 
     /// To the value of `name`; false where this is no object or has no such name.
-    fn enter_object(&mut self, name: &[u8]) -> Result<bool, Miss> {
+    fn enter_object(&mut self, name: &[u8]) -> Result<bool, ExtractError> {
         match self.space() {
             Some(b'{') => self.at += 1,
             other => {
-                return other.filter(|byte| begins_value(*byte)).map_or(Err(Miss::NotJson), |_| Ok(false));
+                return other
+                    .filter(|byte| begins_value(*byte))
+                    .map_or(Err(ExtractError::NotJson), |_| Ok(false));
             }
         }
         if self.space() == Some(b'}') {
@@ -118,11 +120,13 @@ impl<'j> Walk<'j> {
     }
 
     /// To the element at `index`; false where this is no array or is shorter.
-    fn enter_array(&mut self, index: usize) -> Result<bool, Miss> {
+    fn enter_array(&mut self, index: usize) -> Result<bool, ExtractError> {
         match self.space() {
             Some(b'[') => self.at += 1,
             other => {
-                return other.filter(|byte| begins_value(*byte)).map_or(Err(Miss::NotJson), |_| Ok(false));
+                return other
+                    .filter(|byte| begins_value(*byte))
+                    .map_or(Err(ExtractError::NotJson), |_| Ok(false));
             }
         }
         if self.space() == Some(b']') {
@@ -138,11 +142,11 @@ impl<'j> Walk<'j> {
     }
 
     /// The inside of a string whose first quote is behind us, and whether it has escapes.
-    fn string(&mut self) -> Result<(&'j [u8], bool), Miss> {
+    fn string(&mut self) -> Result<(&'j [u8], bool), ExtractError> {
         let (start, mut escaped) = (self.at, false);
         loop {
             let rest = self.json.get(self.at..).unwrap_or_default();
-            let Some(next) = memchr2(b'"', b'\\', rest) else { return Err(Miss::NotJson) };
+            let Some(next) = memchr2(b'"', b'\\', rest) else { return Err(ExtractError::NotJson) };
             self.at += next + 1;
             if rest[next] == b'"' {
                 return Ok((&self.json[start..self.at - 1], escaped));
@@ -153,11 +157,11 @@ impl<'j> Walk<'j> {
     }
 
     /// Steps over one value.
-    fn skip(&mut self) -> Result<(), Miss> {
+    fn skip(&mut self) -> Result<(), ExtractError> {
         let (mut depth, mut objects) = (0_u32, 0_u128);
         self.space();
         loop {
-            let Some(byte) = self.json.get(self.at) else { return Err(Miss::NotJson) };
+            let Some(byte) = self.json.get(self.at) else { return Err(ExtractError::NotJson) };
             match byte {
                 b'"' => {
                     self.at += 1;
@@ -165,7 +169,7 @@ impl<'j> Walk<'j> {
                 }
                 b'{' | b'[' => {
                     if depth == DEPTH_MAX {
-                        return Err(Miss::NotJson);
+                        return Err(ExtractError::NotJson);
                     }
                     objects = objects << 1 | u128::from(*byte == b'{');
                     depth += 1;
@@ -173,7 +177,7 @@ impl<'j> Walk<'j> {
                 }
                 b'}' | b']' => {
                     if depth == 0 || (objects & 1 == 1) != (*byte == b'}') {
-                        return Err(Miss::NotJson);
+                        return Err(ExtractError::NotJson);
                     }
                     objects >>= 1;
                     depth -= 1;
@@ -192,42 +196,46 @@ impl<'j> Walk<'j> {
     }
 
     /// Steps over a number or literal.
-    fn word(&mut self) -> Result<(), Miss> {
+    fn word(&mut self) -> Result<(), ExtractError> {
         let is_end = |byte: &u8| {
             matches!(byte, b',' | b':' | b']' | b'}' | b'"' | b'[' | b'{') || byte.is_ascii_whitespace()
         };
         let rest = &self.json[self.at..];
         let length = rest.iter().position(is_end).unwrap_or(rest.len());
         self.at += length;
-        if length == 0 { Err(Miss::NotJson) } else { Ok(()) }
+        if length == 0 { Err(ExtractError::NotJson) } else { Ok(()) }
     }
 
     /// Adds the value here, and steps over it.
-    fn take(&mut self, finds: &mut Finds) -> Result<(), Miss> {
-        let first = self.space().ok_or(Miss::NotJson)?;
+    fn take(&mut self, finds: &mut Values) -> Result<(), ExtractError> {
+        let first = self.space().ok_or(ExtractError::NotJson)?;
         let start = self.at;
         if first == b'"' {
             self.at += 1;
             let (inside, escaped) = self.string()?;
             if !escaped {
                 let clean = !inside.iter().any(|byte| *byte < 0x20);
-                return if clean { fits(finds.push(Kind::Text, inside)) } else { Err(Miss::NotJson) };
+                return if clean {
+                    fits(finds.push(JsonType::Text, inside))
+                } else {
+                    Err(ExtractError::NotJson)
+                };
             }
             let mut broken = false;
-            let added = finds.push_with(Kind::Text, |out| {
+            let added = finds.push_with(JsonType::Text, |out| {
                 broken = unescape(inside, |bytes| out.extend_from_slice(bytes)).is_none();
                 !broken
             });
-            return if broken { Err(Miss::NotJson) } else { fits(added) };
+            return if broken { Err(ExtractError::NotJson) } else { fits(added) };
         }
         self.skip()?;
         let text = &self.json[start..self.at];
         let kind = match text {
-            b"true" | b"false" => Kind::Bool,
-            b"null" => Kind::Null,
-            [b'{' | b'[', ..] => Kind::Json,
-            number if is_number(number) => Kind::Number,
-            _ => return Err(Miss::NotJson),
+            b"true" | b"false" => JsonType::Bool,
+            b"null" => JsonType::Null,
+            [b'{' | b'[', ..] => JsonType::Json,
+            number if is_number(number) => JsonType::Number,
+            _ => return Err(ExtractError::NotJson),
         };
         fits(finds.push(kind, text))
     }
@@ -237,8 +245,8 @@ const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
 }
 
-fn fits(added: bool) -> Result<(), Miss> {
-    if added { Ok(()) } else { Err(Miss::TooLarge) }
+fn fits(added: bool) -> Result<(), ExtractError> {
+    if added { Ok(()) } else { Err(ExtractError::TooLarge) }
 }
 
 /// RFC 8259 §6.

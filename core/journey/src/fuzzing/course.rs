@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use memchr::memmem;
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{
     AuthPlan, HostFacts, Nanos, Plan, RequestPlan, RunOptions, Step, Target, TargetUrl, resolve,
 };
 
-use crate::extract::{Answer, Reading};
-use crate::{Identity, Onward, Outgoing, Scene, Session, StepWork};
+use crate::extract::{ParseCache, ResponseView};
+use crate::{CompiledStep, FollowUpSink, Identity, NextMessage, RenderContext, Session};
 
 /// What must not go to another target.
 const SECRET: &str = "planted";
@@ -18,24 +18,24 @@ const STATUSES: [u16; 8] = [200, 301, 302, 303, 307, 308, 401, 404];
 
 /// Answers one after the other, a byte 0xff between them: the first byte chooses a status, then field lines, an empty
 /// line, the body. Whatever goes out is one whole request for a target of the plan, and secrets stay at home.
-pub fn course(data: &[u8]) {
+pub fn fuzz_session(data: &[u8]) {
     let plan = plan();
-    let step = StepWork::new(&plan.scenarios[0].steps[0], &plan, true).expect("asks for nothing");
-    let (mut seq, mut scratch, mut reading) = (0, Vec::new(), Reading::default());
-    let mut scene = Scene {
+    let step = CompiledStep::new(&plan.scenarios[0].steps[0], &plan, true).expect("asks for nothing");
+    let (mut seq, mut scratch, mut reading) = (0, Vec::new(), ParseCache::default());
+    let mut scene = RenderContext {
         seed: 1,
         tables: &[],
         data: &[],
         wall_ms: 1_700_000_000_000,
-        share: Share::WHOLE,
+        share: Partition::WHOLE,
         seq: &mut seq,
         counts: &[],
         scratch: &mut scratch,
         reading: &mut reading,
-        finds: &mut crate::value::Finds::default(),
+        finds: &mut crate::value::Values::default(),
     };
     let mut session = Session::default();
-    session.begin(Identity::of_arrival(0, 1));
+    session.begin(Identity::for_arrival(0, 1));
     let (mut sent, mut redirects) = (written(&step, &mut scene, &mut session), 0);
     for one in data.split(|byte| *byte == 0xff) {
         let Some((&choice, rest)) = one.split_first() else { continue };
@@ -43,23 +43,27 @@ pub fn course(data: &[u8]) {
         let (fields, body) = rest.split_at(fields_end);
         let status = STATUSES[usize::from(choice) % STATUSES.len()];
         let body = body.strip_prefix(b"\r\n").unwrap_or(body);
-        let answer = Answer { status, time: Nanos(1), size: body.len() as u64, fields, body, jar: None };
+        let answer =
+            ResponseView { status, time: Nanos(1), size: body.len() as u64, fields, body, jar: None };
         let mut request = Vec::new();
-        let mut out = Outgoing {
+        let mut out = FollowUpSink {
             request: &mut request,
             counted: &mut Vec::new(),
             told: &mut Vec::new(),
             watch: &mut |_| (),
         };
-        sent = match step.answered(&mut scene, &mut session, &sent, &answer, &mut out) {
-            Onward::Over { .. } => {
+        sent = match step.on_answer(&mut scene, &mut session, &sent, &answer, &mut out) {
+            NextMessage::Over { .. } => {
                 redirects = 0;
                 written(&step, &mut scene, &mut session)
             }
-            Onward::Leg(leg) => {
+            NextMessage::Leg(leg) => {
                 check(&request, leg.target);
-                redirects = if leg.kind == crate::LegKind::Redirect { redirects + 1 } else { redirects };
-                assert!(leg.kind != crate::LegKind::Redirect || request != sent || redirects < 9, "for ever");
+                redirects = if leg.kind == crate::FollowUpKind::Redirect { redirects + 1 } else { redirects };
+                assert!(
+                    leg.kind != crate::FollowUpKind::Redirect || request != sent || redirects < 9,
+                    "for ever"
+                );
                 request
             }
         };
@@ -84,7 +88,7 @@ fn check(request: &[u8], target: u16) {
     assert!(!(leaves_home && (text.contains(SECRET) || text.contains("Authorization"))), "{text}");
 }
 
-fn written(step: &StepWork, scene: &mut Scene<'_>, session: &mut Session) -> Vec<u8> {
+fn written(step: &CompiledStep, scene: &mut RenderContext<'_>, session: &mut Session) -> Vec<u8> {
     let mut out = Vec::new();
     if step.render(scene, session, &mut out).expect("nothing is lacking") {
         return out;
@@ -94,7 +98,7 @@ fn written(step: &StepWork, scene: &mut Scene<'_>, session: &mut Session) -> Vec
 
 /// One step that goes wherever it is led, and two targets.
 fn plan() -> Plan {
-    let host = HostFacts { addresses: vec![IpAddr::from([127, 0, 0, 1])], ..HostFacts::plain(1) };
+    let host = HostFacts { addresses: vec![IpAddr::from([127, 0, 0, 1])], ..HostFacts::for_tests(1) };
     let address = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
     let url = TargetUrl::parse("http://a.org/").expect("a URL");
     let resolved = resolve(&RunOptions::default(), &url, &[address(80)], &host);

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use wavetank_plan::redact::is_secret_header;
 
-use super::place::{PLACE_BYTES_MAX, Place};
+use super::http_url::{HttpUrl, PLACE_BYTES_MAX};
 
 /// The request that a redirect asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// Where it goes.
-    pub to: Place,
+    pub to: HttpUrl,
     /// It is a GET now, without a body and the headers that describe one.
     pub becomes_get: bool,
     /// It goes to the origin that redirected: secrets may be sent along.
@@ -32,10 +32,10 @@ impl Hop {
     ///
     /// Methods change as the Fetch Standard (§4.4, HTTP-redirect fetch) has it: 303 makes everything but HEAD a GET,
     /// 301 and 302 make a POST one, 307 and 308 keep the method and the body.
-    pub fn of(
+    pub fn from_response(
         status: u16,
         method: &str,
-        from: &Place,
+        from: &HttpUrl,
         location: Option<&[u8]>,
     ) -> Option<Result<Self, RedirectFault>> {
         if !matches!(status, 301 | 302 | 303 | 307 | 308) {
@@ -57,7 +57,7 @@ impl Hop {
 
 /// Whether a header that was given for one origin may be sent after a redirect. Secrets stay where they were meant
 /// to go, and so does a `Host` that was written by hand.
-pub fn may_carry(header: &str, hop: &Hop) -> bool {
+pub fn may_forward_header(header: &str, hop: &Hop) -> bool {
     const OF_THE_BODY: [&str; 6] = [
         "content-type",
         "content-length",
@@ -90,12 +90,12 @@ fn as_text(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn base() -> Place {
-        Place::parse("http://Shop.example:8080/a/b/c?d#e").expect("is an address")
+    fn base() -> HttpUrl {
+        HttpUrl::parse("http://Shop.example:8080/a/b/c?d#e").expect("is an address")
     }
 
     fn hop(status: u16, method: &str, location: &str) -> Hop {
-        Hop::of(status, method, &base(), Some(location.as_bytes()))
+        Hop::from_response(status, method, &base(), Some(location.as_bytes()))
             .expect("redirects")
             .expect("can be followed")
     }
@@ -123,7 +123,10 @@ mod tests {
     #[test]
     fn what_cannot_be_followed_is_said() {
         let check = |status, location: Option<&[u8]>, expected| {
-            assert_eq!(Hop::of(status, "GET", &base(), location).map(|hop| hop.map(drop)), expected);
+            assert_eq!(
+                Hop::from_response(status, "GET", &base(), location).map(|hop| hop.map(drop)),
+                expected
+            );
         };
         check(200, Some(b"/x"), None);
         check(304, Some(b"/x"), None);
@@ -133,7 +136,7 @@ mod tests {
         check(302, Some(b"http://[::"), Some(Err(RedirectFault::BadLocation)));
         check(302, Some(&[b'a'; 9000]), Some(Err(RedirectFault::TooLong)));
         check(302, Some(b"/\xff"), Some(Ok(())));
-        let raw = Hop::of(302, "GET", &base(), Some(b"/\xff"));
+        let raw = Hop::from_response(302, "GET", &base(), Some(b"/\xff"));
         assert_eq!(raw.expect("redirects").expect("resolves").to.target(), "/%FF");
     }
 
@@ -155,7 +158,8 @@ mod tests {
 
     #[test]
     fn secrets_stay_with_their_origin() {
-        let check = |hop: &Hop, header, expected| assert_eq!(may_carry(header, hop), expected, "{header}");
+        let check =
+            |hop: &Hop, header, expected| assert_eq!(may_forward_header(header, hop), expected, "{header}");
         let (home, away) = (hop(307, "POST", "/x"), hop(307, "POST", "http://other/"));
         for secret in ["Authorization", "cookie", "X-Api-Key", "Host"] {
             check(&home, secret, true);
@@ -168,11 +172,11 @@ mod tests {
 
     #[test]
     fn a_place_is_taken_apart() {
-        let place = Place::parse("https://U:p@Example.org/a/b?c#d").expect("is an address");
+        let place = HttpUrl::parse("https://U:p@Example.org/a/b?c#d").expect("is an address");
         assert_eq!((place.host(), place.port(), place.is_tls()), ("example.org", 443, true));
         assert_eq!((place.path(), place.target()), ("/a/b", "/a/b?c"));
         for wrong in ["", "x", "/x", "mailto:a@b", "http://", "file:///x", "http://a b/"] {
-            assert_eq!(Place::parse(wrong).expect_err(wrong).code, "address");
+            assert_eq!(HttpUrl::parse(wrong).expect_err(wrong).code, "address");
         }
     }
 
@@ -180,9 +184,9 @@ mod tests {
         #[test]
         fn any_location_is_survived(location: Vec<u8>, text: String) {
             for bytes in [location.as_slice(), text.as_bytes()] {
-                if let Some(Ok(hop)) = Hop::of(302, "GET", &base(), Some(bytes)) {
+                if let Some(Ok(hop)) = Hop::from_response(302, "GET", &base(), Some(bytes)) {
                     proptest::prop_assert!(hop.to.target().starts_with('/'));
-                    proptest::prop_assert!(Place::parse(hop.to.as_str()).is_ok());
+                    proptest::prop_assert!(HttpUrl::parse(hop.to.as_str()).is_ok());
                 }
             }
         }

@@ -2,15 +2,15 @@
 
 use wavetank_plan::{AuthPlan, Plan, StatusSet, Step, UserError};
 
-use super::{Afield, Keeps, StepWork, Taken};
-use crate::asked::Asked;
+use super::{CompiledExtract, CompiledStep, FollowUpConfig, Retain};
 use crate::auth::Credentials;
+use crate::compiled_check::CompiledCheck;
 use crate::extract::Extractor;
-use crate::leg::is_idempotent;
-use crate::places::Places;
-use crate::shape::Shape;
+use crate::follow_up::is_idempotent;
+use crate::request_template::RequestTemplate;
+use crate::target_matcher::TargetMatcher;
 
-impl StepWork {
+impl CompiledStep {
     /// Compile `step` of a scenario whose users keep cookies, or not.
     ///
     /// # Errors
@@ -18,25 +18,25 @@ impl StepWork {
     pub fn new(step: &Step, plan: &Plan, cookies: bool) -> Result<Self, UserError> {
         let taken = |extract: &wavetank_plan::Extract| {
             let extractor = Extractor::parse(&extract.from)?;
-            Ok::<_, UserError>(Taken { variable: extract.variable, extractor, all: extract.all })
+            Ok::<_, UserError>(CompiledExtract { variable: extract.variable, extractor, all: extract.all })
         };
         let extract: Vec<_> = step.extract.iter().map(taken).collect::<Result<_, _>>()?;
-        let checks: Vec<_> = step.checks.iter().map(Asked::new).collect::<Result<_, _>>()?;
+        let checks: Vec<_> = step.checks.iter().map(CompiledCheck::new).collect::<Result<_, _>>()?;
         let counts: Vec<_> = step
             .counts
             .iter()
-            .map(|(count, check)| Ok::<_, UserError>((*count, Asked::new(check)?)))
+            .map(|(count, check)| Ok::<_, UserError>((*count, CompiledCheck::new(check)?)))
             .collect::<Result<_, _>>()?;
         let asked = || checks.iter().chain(counts.iter().map(|(_, asked)| asked));
         let looks = !extract.is_empty() || !checks.is_empty() || !counts.is_empty();
-        let looks_inside =
-            extract.iter().any(|taken| taken.extractor.needs_body()) || asked().any(Asked::needs_body);
+        let looks_inside = extract.iter().any(|taken| taken.extractor.needs_body())
+            || asked().any(CompiledCheck::needs_body);
         let target = &plan.targets[step.target];
         // A check of the status says what is wanted, and the default does not.
-        let status_checked = checks.iter().any(Asked::is_of_status);
+        let status_checked = checks.iter().any(CompiledCheck::checks_status);
         let method = step.request.method.clone();
-        let credentials = Credentials::of(step, plan);
-        let afield = Afield::of(step, plan, credentials.is_some());
+        let credentials = Credentials::for_step(step, plan);
+        let afield = FollowUpConfig::of(step, plan, credentials.is_some());
         Ok(Self {
             name: step.name.clone(),
             target: u16::try_from(step.target).expect("the plan limits targets"),
@@ -45,13 +45,13 @@ impl StepWork {
             idempotent: is_idempotent(&method),
             host: without_port(&target.host).to_ascii_lowercase(),
             secure: target.server_name.is_some(),
-            shape: Shape::new(step, plan),
+            shape: RequestTemplate::new(step, plan),
             expect: if status_checked {
                 StatusSet(vec![(100, 999)])
             } else {
                 step.expect.clone().unwrap_or_else(|| plan.http.expect.clone())
             },
-            keeps: Keeps {
+            keeps: Retain {
                 fields: looks || afield.is_some(),
                 body: looks_inside,
                 page: afield.as_ref().is_some_and(|afield| afield.resources),
@@ -67,7 +67,7 @@ impl StepWork {
     }
 }
 
-impl Afield {
+impl FollowUpConfig {
     /// `None` where every request is one message. Bytes that are sent as they are lead nowhere.
     fn of(step: &Step, plan: &Plan, answers_challenges: bool) -> Option<Box<Self>> {
         let request = &step.request;
@@ -83,7 +83,7 @@ impl Afield {
             "only digests answer"
         );
         Some(Box::new(Self {
-            places: Places::new(plan),
+            places: TargetMatcher::new(plan),
             follow: step.follow,
             resources: step.resources,
             expect_resource: plan.http.expect.clone(),

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use crate::redirect::Place;
-use crate::resources::Resources;
-use crate::session::{Session, Told};
-use crate::stray::Stray;
+use crate::embedded_resources::Resources;
+use crate::follow_up_error::FollowUpError;
+use crate::redirect::HttpUrl;
+use crate::session::{Session, SessionEvent};
 
-use super::Afield;
+use super::FollowUpConfig;
 
 /// A page's embedded resources are fetched up to this number.
 pub const RESOURCES_MAX: usize = 256;
@@ -22,41 +22,41 @@ const NOTED_MAX: usize = 32;
 
 /// What is known of pages, by one load thread.
 #[derive(Debug, Default)]
-pub(crate) struct Pages {
+pub(crate) struct PageCache {
     /// The last page, where it came from, and what it embeds: under load the next one is most often the same.
-    last: Option<(Vec<u8>, Place, Arc<Resources>)>,
+    last: Option<(Vec<u8>, HttpUrl, Arc<Resources>)>,
     /// What was said about places where nothing is fetched.
     noted: BTreeSet<String>,
 }
 
-impl Pages {
+impl PageCache {
     /// What `page`, which came from `from`, embeds.
-    fn embedded_in(&mut self, page: &[u8], from: &Place) -> Arc<Resources> {
+    fn embedded_in(&mut self, page: &[u8], from: &HttpUrl) -> Arc<Resources> {
         if let Some((known, place, found)) = &self.last
             && (known.as_slice(), place) == (page, from)
         {
             return Arc::clone(found);
         }
-        let found = Arc::new(Resources::of(page, from, RESOURCES_MAX));
+        let found = Arc::new(Resources::find_in(page, from, RESOURCES_MAX));
         self.last = Some((page.to_vec(), from.clone(), Arc::clone(&found)));
         found
     }
 
     /// Say something once.
-    fn note(&mut self, words: impl FnOnce() -> String, subject: &str, told: &mut Vec<Told>) {
+    fn note(&mut self, words: impl FnOnce() -> String, subject: &str, told: &mut Vec<SessionEvent>) {
         if self.noted.len() < NOTED_MAX && !self.noted.contains(subject) {
             self.noted.insert(subject.to_owned());
-            told.push(Told::Log(words()));
+            told.push(SessionEvent::Log(words()));
         }
     }
 }
 
 /// A page that is not judged before what it embeds has come.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct PendingPage {
     /// The request that brought it: those for what it embeds are made of it.
     pub(super) request: Vec<u8>,
-    pub(super) place: Place,
+    pub(super) place: HttpUrl,
     /// Index into the plan's targets.
     pub(super) target: u16,
     pub(super) status: u16,
@@ -66,21 +66,21 @@ pub(super) struct Page {
     /// Without its coding, where a step looks inside.
     pub(super) body: Vec<u8>,
     /// What is still to be fetched, and the targets it lies at.
-    pub(super) left: VecDeque<(Place, u16)>,
+    pub(super) left: VecDeque<(HttpUrl, u16)>,
     /// Bytes of what was fetched.
     pub(super) bytes: u64,
     /// What failed first.
-    pub(super) failed: Option<Stray>,
+    pub(super) failed: Option<FollowUpError>,
 }
 
 /// What `session` must fetch of what `page` embeds: what it has not fetched yet, from the plan's targets.
-pub(super) fn to_fetch(
-    afield: &Afield,
-    pages: &mut Pages,
+pub(super) fn resources_to_fetch(
+    afield: &FollowUpConfig,
+    pages: &mut PageCache,
     session: &mut Session,
-    (page, from, near): (&[u8], &Place, u16),
-    told: &mut Vec<Told>,
-) -> VecDeque<(Place, u16)> {
+    (page, from, near): (&[u8], &HttpUrl, u16),
+    told: &mut Vec<SessionEvent>,
+) -> VecDeque<(HttpUrl, u16)> {
     let found = pages.embedded_in(page, from);
     if found.unread || found.left_out > 0 {
         let words = || {
@@ -91,7 +91,7 @@ pub(super) fn to_fetch(
     }
     let mut all = VecDeque::new();
     for place in &found.places {
-        let Some(target) = afield.places.target_of(place, near) else {
+        let Some(target) = afield.places.target_for(place, near) else {
             let words = || {
                 let host = place.authority();
                 format!(
@@ -101,7 +101,7 @@ pub(super) fn to_fetch(
             pages.note(words, place.authority(), told);
             continue;
         };
-        if is_new(&mut session.held().fetched, place) {
+        if is_new(&mut session.data_mut().fetched, place) {
             all.push_back((place.clone(), target));
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn to_fetch(
 }
 
 /// Whether nothing was fetched from `place`; from now on it was.
-fn is_new(fetched: &mut Vec<u64>, place: &Place) -> bool {
+fn is_new(fetched: &mut Vec<u64>, place: &HttpUrl) -> bool {
     let mut hasher = DefaultHasher::new();
     place.as_str().hash(&mut hasher);
     let hash = hasher.finish();

@@ -5,7 +5,7 @@
 use memchr::memmem;
 use wavetank_wire::h1::Headers;
 
-use crate::redirect::{Hop, may_carry};
+use crate::redirect::{Hop, may_forward_header};
 
 /// What changes from one request to the next.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Rewrite<'_> {
         // A name that is no text stands for nothing that is known here.
         let (Some(hop), Ok(name)) = (self.hop, str::from_utf8(name)) else { return true };
         let secret = || self.secrets.iter().any(|secret| name.eq_ignore_ascii_case(secret));
-        (may_carry(name, hop) || name.eq_ignore_ascii_case("host")) && (hop.same_origin || !secret())
+        (may_forward_header(name, hop) || name.eq_ignore_ascii_case("host")) && (hop.same_origin || !secret())
     }
 }
 
@@ -107,7 +107,7 @@ fn push_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redirect::Place;
+    use crate::redirect::HttpUrl;
 
     const SENT: &[u8] =
         b"POST /a?b HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\nCookie: own=1\r\n\
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn secrets_and_bodies_stay_where_they_belong() {
         let hop = |becomes_get, same_origin| Hop {
-            to: Place::parse("http://b.org:81/x").expect("an address"),
+            to: HttpUrl::parse("http://b.org:81/x").expect("an address"),
             becomes_get,
             same_origin,
         };

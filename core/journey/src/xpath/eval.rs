@@ -10,7 +10,7 @@ const WORK_MAX: usize = 20_000_000;
 
 /// Why evaluating ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum EvalError {
     TooMuchWork,
     /// A number or text stands where nodes are needed.
     NotNodes,
@@ -18,15 +18,15 @@ pub(super) enum Stop {
 
 /// A value (XPath 1.0 §1). Nodes are in the document's order, each once.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Val {
+pub(super) enum XPathValue {
     Nodes(Vec<NodeId>),
     Number(f64),
     Text(String),
     Bool(bool),
 }
 
-impl Val {
-    pub(super) fn truth(&self) -> bool {
+impl XPathValue {
+    pub(super) fn to_bool(&self) -> bool {
         match self {
             Self::Nodes(nodes) => !nodes.is_empty(),
             Self::Number(number) => *number != 0.0 && !number.is_nan(),
@@ -38,7 +38,7 @@ impl Val {
 
 /// Where we are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Context {
     pub(super) node: NodeId,
     pub(super) position: usize,
     pub(super) size: usize,
@@ -54,84 +54,86 @@ impl<'t> Eval<'t> {
         Self { tree, left: WORK_MAX }
     }
 
-    pub(super) fn work(&mut self, amount: usize) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(amount + 1).ok_or(Stop::TooMuchWork)?;
+    pub(super) fn charge(&mut self, amount: usize) -> Result<(), EvalError> {
+        self.left = self.left.checked_sub(amount + 1).ok_or(EvalError::TooMuchWork)?;
         Ok(())
     }
 
-    pub(super) fn string_value(&mut self, node: NodeId) -> Result<String, Stop> {
+    pub(super) fn string_value(&mut self, node: NodeId) -> Result<String, EvalError> {
         let mut text = String::new();
         let looked = self.tree.push_string_value(node, &mut text);
-        self.work(looked + text.len() / 4)?;
+        self.charge(looked + text.len() / 4)?;
         Ok(text)
     }
 
-    pub(super) fn text(&mut self, val: Val) -> Result<String, Stop> {
+    pub(super) fn text(&mut self, val: XPathValue) -> Result<String, EvalError> {
         Ok(match val {
-            Val::Nodes(nodes) => match nodes.first() {
+            XPathValue::Nodes(nodes) => match nodes.first() {
                 Some(first) => self.string_value(*first)?,
                 None => String::new(),
             },
-            Val::Number(number) => number_text(number),
-            Val::Text(text) => text,
-            Val::Bool(truth) => truth.to_string(),
+            XPathValue::Number(number) => number_text(number),
+            XPathValue::Text(text) => text,
+            XPathValue::Bool(truth) => truth.to_string(),
         })
     }
 
-    pub(super) fn number(&mut self, val: Val) -> Result<f64, Stop> {
+    pub(super) fn number(&mut self, val: XPathValue) -> Result<f64, EvalError> {
         Ok(match val {
-            Val::Number(number) => number,
-            Val::Bool(truth) => f64::from(u8::from(truth)),
+            XPathValue::Number(number) => number,
+            XPathValue::Bool(truth) => f64::from(u8::from(truth)),
             val => text_number(&self.text(val)?),
         })
     }
 
-    pub(super) fn expr(&mut self, expr: &Expr, place: Place) -> Result<Val, Stop> {
-        self.work(0)?;
+    pub(super) fn expr(&mut self, expr: &Expr, place: Context) -> Result<XPathValue, EvalError> {
+        self.charge(0)?;
         match expr {
-            Expr::Number(number) => Ok(Val::Number(*number)),
-            Expr::Text(text) => Ok(Val::Text(text.to_string())),
+            Expr::Number(number) => Ok(XPathValue::Number(*number)),
+            Expr::Text(text) => Ok(XPathValue::Text(text.to_string())),
             Expr::Negative(inner) => {
                 let val = self.expr(inner, place)?;
-                Ok(Val::Number(-self.number(val)?))
+                Ok(XPathValue::Number(-self.number(val)?))
             }
             Expr::Call(function, arguments) => function.call(arguments, self, place),
             Expr::Path { absolute, steps } => {
                 let start = if *absolute { Tree::ROOT } else { place.node };
-                self.steps(vec![start], steps).map(Val::Nodes)
+                self.steps(vec![start], steps).map(XPathValue::Nodes)
             }
             Expr::From { start, predicates, steps } => {
-                let Val::Nodes(mut nodes) = self.expr(start, place)? else { return Err(Stop::NotNodes) };
+                let XPathValue::Nodes(mut nodes) = self.expr(start, place)? else {
+                    return Err(EvalError::NotNodes);
+                };
                 for predicate in predicates {
                     nodes = self.keep(nodes, predicate)?;
                 }
-                self.steps(nodes, steps).map(Val::Nodes)
+                self.steps(nodes, steps).map(XPathValue::Nodes)
             }
             Expr::Binary(op, sides) => self.binary(*op, &sides.0, &sides.1, place),
         }
     }
 
-    fn binary(&mut self, op: Op, left: &Expr, right: &Expr, place: Place) -> Result<Val, Stop> {
+    fn binary(&mut self, op: Op, left: &Expr, right: &Expr, place: Context) -> Result<XPathValue, EvalError> {
         let left = self.expr(left, place)?;
         match op {
-            Op::Or if left.truth() => return Ok(Val::Bool(true)),
-            Op::And if !left.truth() => return Ok(Val::Bool(false)),
+            Op::Or if left.to_bool() => return Ok(XPathValue::Bool(true)),
+            Op::And if !left.to_bool() => return Ok(XPathValue::Bool(false)),
             _ => {}
         }
         let right = self.expr(right, place)?;
         match op {
-            Op::Or | Op::And => Ok(Val::Bool(right.truth())),
+            Op::Or | Op::And => Ok(XPathValue::Bool(right.to_bool())),
             Op::Union => match (left, right) {
-                (Val::Nodes(mut left), Val::Nodes(right)) => {
-                    self.work(left.len() + right.len())?;
+                (XPathValue::Nodes(mut left), XPathValue::Nodes(right)) => {
+                    self.charge(left.len() + right.len())?;
                     left.extend(right);
-                    Ok(Val::Nodes(in_order(left)))
+                    Ok(XPathValue::Nodes(in_order(left)))
                 }
-                _ => Err(Stop::NotNodes),
+                _ => Err(EvalError::NotNodes),
             },
             Op::Plus | Op::Minus | Op::Times | Op::Div | Op::Mod => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
-                Ok(Val::Number(match op {
+                Ok(XPathValue::Number(match op {
                     Op::Plus => left + right,
                     Op::Minus => left - right,
                     Op::Times => left * right,
@@ -139,18 +141,18 @@ impl<'t> Eval<'t> {
                     _ => left % right,
                 }))
             }
-            _ => self.compare(op, left, right).map(Val::Bool),
+            _ => self.compare(op, left, right).map(XPathValue::Bool),
         }
     }
 
     /// XPath 1.0 §3.4: of nodes, any one decides.
-    fn compare(&mut self, op: Op, left: Val, right: Val) -> Result<bool, Stop> {
+    fn compare(&mut self, op: Op, left: XPathValue, right: XPathValue) -> Result<bool, EvalError> {
         match (left, right) {
-            (Val::Nodes(left), Val::Nodes(right)) => {
+            (XPathValue::Nodes(left), XPathValue::Nodes(right)) => {
                 let right = self.texts(&right)?;
                 for left in self.texts(&left)? {
                     for right in &right {
-                        self.work(left.len().min(right.len()) / 16)?;
+                        self.charge(left.len().min(right.len()) / 16)?;
                         if texts(op, &left, right) {
                             return Ok(true);
                         }
@@ -158,33 +160,33 @@ impl<'t> Eval<'t> {
                 }
                 Ok(false)
             }
-            (left @ Val::Nodes(_), Val::Bool(right)) => {
-                Ok(atoms(op, &Val::Bool(left.truth()), &Val::Bool(right)))
+            (left @ XPathValue::Nodes(_), XPathValue::Bool(right)) => {
+                Ok(atoms(op, &XPathValue::Bool(left.to_bool()), &XPathValue::Bool(right)))
             }
-            (Val::Bool(left), right @ Val::Nodes(_)) => {
-                Ok(atoms(op, &Val::Bool(left), &Val::Bool(right.truth())))
+            (XPathValue::Bool(left), right @ XPathValue::Nodes(_)) => {
+                Ok(atoms(op, &XPathValue::Bool(left), &XPathValue::Bool(right.to_bool())))
             }
-            (Val::Nodes(nodes), other) => {
-                Ok(self.texts(&nodes)?.into_iter().any(|text| atoms(op, &Val::Text(text), &other)))
+            (XPathValue::Nodes(nodes), other) => {
+                Ok(self.texts(&nodes)?.into_iter().any(|text| atoms(op, &XPathValue::Text(text), &other)))
             }
-            (other, Val::Nodes(nodes)) => {
-                Ok(self.texts(&nodes)?.into_iter().any(|text| atoms(op, &other, &Val::Text(text))))
+            (other, XPathValue::Nodes(nodes)) => {
+                Ok(self.texts(&nodes)?.into_iter().any(|text| atoms(op, &other, &XPathValue::Text(text))))
             }
             (left, right) => Ok(atoms(op, &left, &right)),
         }
     }
 
-    fn texts(&mut self, nodes: &[NodeId]) -> Result<Vec<String>, Stop> {
+    fn texts(&mut self, nodes: &[NodeId]) -> Result<Vec<String>, EvalError> {
         nodes.iter().map(|node| self.string_value(*node)).collect()
     }
 
-    fn steps(&mut self, mut nodes: Vec<NodeId>, steps: &[Step]) -> Result<Vec<NodeId>, Stop> {
+    fn steps(&mut self, mut nodes: Vec<NodeId>, steps: &[Step]) -> Result<Vec<NodeId>, EvalError> {
         for step in steps {
             let mut found = Vec::new();
             for node in nodes {
                 let mut here = Vec::new();
                 let looked = walk(self.tree, node, step.axis, &step.test, |id| here.push(id));
-                self.work(looked)?;
+                self.charge(looked)?;
                 for predicate in &step.predicates {
                     here = self.keep(here, predicate)?;
                 }
@@ -197,7 +199,7 @@ impl<'t> Eval<'t> {
     }
 
     /// What a predicate keeps: a number means the place in the list.
-    fn keep(&mut self, nodes: Vec<NodeId>, predicate: &Expr) -> Result<Vec<NodeId>, Stop> {
+    fn keep(&mut self, nodes: Vec<NodeId>, predicate: &Expr) -> Result<Vec<NodeId>, EvalError> {
         let size = nodes.len();
         if let Expr::Number(wanted) = predicate {
             let at = (1..=size).find(|position| same(*position as f64, *wanted));
@@ -205,10 +207,10 @@ impl<'t> Eval<'t> {
         }
         let mut kept = Vec::new();
         for (at, node) in nodes.into_iter().enumerate() {
-            let place = Place { node, position: at + 1, size };
+            let place = Context { node, position: at + 1, size };
             let keeps = match self.expr(predicate, place)? {
-                Val::Number(number) => same(number, place.position as f64),
-                val => val.truth(),
+                XPathValue::Number(number) => same(number, place.position as f64),
+                val => val.to_bool(),
             };
             if keeps {
                 kept.push(node);
@@ -247,16 +249,16 @@ fn numbers(op: Op, left: f64, right: f64) -> bool {
 }
 
 /// Compares two values of which neither is a list of nodes.
-fn atoms(op: Op, left: &Val, right: &Val) -> bool {
-    let number = |val: &Val| match val {
-        Val::Number(number) => *number,
-        Val::Bool(truth) => f64::from(u8::from(*truth)),
-        Val::Text(text) => text_number(text),
-        Val::Nodes(_) => f64::NAN,
+fn atoms(op: Op, left: &XPathValue, right: &XPathValue) -> bool {
+    let number = |val: &XPathValue| match val {
+        XPathValue::Number(number) => *number,
+        XPathValue::Bool(truth) => f64::from(u8::from(*truth)),
+        XPathValue::Text(text) => text_number(text),
+        XPathValue::Nodes(_) => f64::NAN,
     };
     let equal = || match (left, right) {
-        (Val::Bool(_), _) | (_, Val::Bool(_)) => left.truth() == right.truth(),
-        (Val::Text(left), Val::Text(right)) => left == right,
+        (XPathValue::Bool(_), _) | (_, XPathValue::Bool(_)) => left.to_bool() == right.to_bool(),
+        (XPathValue::Text(left), XPathValue::Text(right)) => left == right,
         _ => same(number(left), number(right)),
     };
     match op {

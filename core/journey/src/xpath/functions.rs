@@ -1,6 +1,6 @@
 //! The core library (XPath 1.0 §4).
 
-use super::eval::{Eval, Place, Stop, Val};
+use super::eval::{Context, Eval, EvalError, XPathValue};
 use super::expr::Expr;
 use super::number::round;
 use super::tree::NodeKind;
@@ -89,27 +89,32 @@ impl Function {
         }
     }
 
-    pub(super) fn call(self, arguments: &[Expr], eval: &mut Eval<'_>, place: Place) -> Result<Val, Stop> {
+    pub(super) fn call(
+        self,
+        arguments: &[Expr],
+        eval: &mut Eval<'_>,
+        place: Context,
+    ) -> Result<XPathValue, EvalError> {
         let mut number = |at: usize| eval.expr(&arguments[at], place).and_then(|val| eval.number(val));
         Ok(match self {
-            Self::Last => Val::Number(place.size as f64),
-            Self::Position => Val::Number(place.position as f64),
-            Self::True => Val::Bool(true),
-            Self::False => Val::Bool(false),
-            Self::Floor => Val::Number(number(0)?.floor()),
-            Self::Ceiling => Val::Number(number(0)?.ceil()),
-            Self::Round => Val::Number(round(number(0)?)),
+            Self::Last => XPathValue::Number(place.size as f64),
+            Self::Position => XPathValue::Number(place.position as f64),
+            Self::True => XPathValue::Bool(true),
+            Self::False => XPathValue::Bool(false),
+            Self::Floor => XPathValue::Number(number(0)?.floor()),
+            Self::Ceiling => XPathValue::Number(number(0)?.ceil()),
+            Self::Round => XPathValue::Number(round(number(0)?)),
             Self::Boolean | Self::Not => {
-                let truth = eval.expr(&arguments[0], place)?.truth();
-                Val::Bool(truth == (self == Self::Boolean))
+                let truth = eval.expr(&arguments[0], place)?.to_bool();
+                XPathValue::Bool(truth == (self == Self::Boolean))
             }
-            Self::Count => Val::Number(nodes(arguments, eval, place)?.len() as f64),
+            Self::Count => XPathValue::Number(nodes(arguments, eval, place)?.len() as f64),
             Self::Sum => {
                 let mut sum = 0.0;
                 for node in nodes(arguments, eval, place)? {
                     sum += super::number::text_number(&eval.string_value(node)?);
                 }
-                Val::Number(sum)
+                XPathValue::Number(sum)
             }
             Self::Name | Self::LocalName => {
                 let node = if arguments.is_empty() {
@@ -121,17 +126,22 @@ impl Function {
                 let name =
                     node.filter(|node| named(eval.tree.kind(*node))).map_or("", |node| eval.tree.name(node));
                 let local = name.rsplit_once(':').map_or(name, |(_, local)| local);
-                Val::Text(if self == Self::Name { name } else { local }.to_owned())
+                XPathValue::Text(if self == Self::Name { name } else { local }.to_owned())
             }
             Self::Number if arguments.is_empty() => {
-                Val::Number(super::number::text_number(&eval.string_value(place.node)?))
+                XPathValue::Number(super::number::text_number(&eval.string_value(place.node)?))
             }
-            Self::Number => Val::Number(number(0)?),
+            Self::Number => XPathValue::Number(number(0)?),
             _ => return self.on_texts(arguments, eval, place),
         })
     }
 
-    fn on_texts(self, arguments: &[Expr], eval: &mut Eval<'_>, place: Place) -> Result<Val, Stop> {
+    fn on_texts(
+        self,
+        arguments: &[Expr],
+        eval: &mut Eval<'_>,
+        place: Context,
+    ) -> Result<XPathValue, EvalError> {
         let mut texts: Vec<String> = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let val = eval.expr(argument, place)?;
@@ -150,34 +160,34 @@ impl Function {
         Ok(match self {
             Self::Concat => {
                 // Counted before it is made: texts of texts of texts double each time.
-                eval.work(texts.iter().map(String::len).sum())?;
-                Val::Text(texts.concat())
+                eval.charge(texts.iter().map(String::len).sum())?;
+                XPathValue::Text(texts.concat())
             }
-            Self::StartsWith => Val::Bool(first.starts_with(second)),
-            Self::Contains => Val::Bool(first.contains(second)),
+            Self::StartsWith => XPathValue::Bool(first.starts_with(second)),
+            Self::Contains => XPathValue::Bool(first.contains(second)),
             Self::SubstringBefore => {
-                Val::Text(first.split_once(second).map_or("", |(before, _)| before).to_owned())
+                XPathValue::Text(first.split_once(second).map_or("", |(before, _)| before).to_owned())
             }
             Self::SubstringAfter => {
-                Val::Text(first.split_once(second).map_or("", |(_, after)| after).to_owned())
+                XPathValue::Text(first.split_once(second).map_or("", |(_, after)| after).to_owned())
             }
-            Self::StringLength => Val::Number(first.chars().count() as f64),
+            Self::StringLength => XPathValue::Number(first.chars().count() as f64),
             Self::NormalizeSpace => {
                 let words: Vec<_> =
                     first.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty()).collect();
-                Val::Text(words.join(" "))
+                XPathValue::Text(words.join(" "))
             }
             Self::Translate => {
-                eval.work(first.len().saturating_mul(second.len()) / 16)?;
+                eval.charge(first.len().saturating_mul(second.len()) / 16)?;
                 let to: Vec<char> = texts[2].chars().collect();
                 let changed =
                     first.chars().filter_map(|one| match second.chars().position(|from| from == one) {
                         Some(at) => to.get(at).copied(),
                         None => Some(one),
                     });
-                Val::Text(changed.collect())
+                XPathValue::Text(changed.collect())
             }
-            _ => Val::Text(texts.swap_remove(0)),
+            _ => XPathValue::Text(texts.swap_remove(0)),
         })
     }
 }
@@ -185,11 +195,11 @@ impl Function {
 /// `substring()` counts letters from 1 and rounds its numbers; what is not a number gives nothing.
 fn substring(
     text: &str,
-    start: Val,
+    start: XPathValue,
     arguments: &[Expr],
     eval: &mut Eval<'_>,
-    place: Place,
-) -> Result<Val, Stop> {
+    place: Context,
+) -> Result<XPathValue, EvalError> {
     let start = round(eval.number(start)?);
     let end = match arguments.get(2) {
         Some(length) => {
@@ -200,12 +210,16 @@ fn substring(
     };
     let letters = text.chars().enumerate();
     let inside = letters.filter(|(at, _)| (at + 1) as f64 >= start && ((at + 1) as f64) < end);
-    Ok(Val::Text(inside.map(|(_, one)| one).collect()))
+    Ok(XPathValue::Text(inside.map(|(_, one)| one).collect()))
 }
 
-fn nodes(arguments: &[Expr], eval: &mut Eval<'_>, place: Place) -> Result<Vec<super::tree::NodeId>, Stop> {
+fn nodes(
+    arguments: &[Expr],
+    eval: &mut Eval<'_>,
+    place: Context,
+) -> Result<Vec<super::tree::NodeId>, EvalError> {
     match eval.expr(&arguments[0], place)? {
-        Val::Nodes(nodes) => Ok(nodes),
-        _ => Err(Stop::NotNodes),
+        XPathValue::Nodes(nodes) => Ok(nodes),
+        _ => Err(EvalError::NotNodes),
     }
 }

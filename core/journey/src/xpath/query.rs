@@ -2,12 +2,12 @@
 
 use wavetank_plan::UserError;
 
-use super::eval::{Eval, Place, Stop, Val};
+use super::eval::{Context, Eval, EvalError, XPathValue};
 use super::expr::Expr;
 use super::parse::parse;
 use super::tree::Tree;
-use crate::extract::Miss;
-use crate::value::{Finds, Kind};
+use crate::extract::ExtractError;
+use crate::value::{JsonType, Values};
 
 /// An expression may have so many bytes.
 const XPATH_BYTES_MAX: usize = 1000;
@@ -31,20 +31,20 @@ impl XPath {
 
     /// Adds what the expression finds in a document, up to `count_max` values: the text of each node, or the one number,
     /// text or truth it comes to.
-    pub fn find(&self, tree: &Tree, count_max: usize, finds: &mut Finds) -> Result<usize, Miss> {
+    pub fn find(&self, tree: &Tree, count_max: usize, finds: &mut Values) -> Result<usize, ExtractError> {
         let mut eval = Eval::new(tree);
-        let place = Place { node: Tree::ROOT, position: 1, size: 1 };
+        let place = Context { node: Tree::ROOT, position: 1, size: 1 };
         let miss = |stop| match stop {
-            Stop::TooMuchWork => Miss::TooMuchWork,
-            Stop::NotNodes => Miss::NotFound,
+            EvalError::TooMuchWork => ExtractError::TooMuchWork,
+            EvalError::NotNodes => ExtractError::NotFound,
         };
-        let fits = |added: bool| if added { Ok(()) } else { Err(Miss::TooLarge) };
+        let fits = |added: bool| if added { Ok(()) } else { Err(ExtractError::TooLarge) };
         match eval.expr(&self.0, place).map_err(miss)? {
-            Val::Nodes(nodes) => {
+            XPathValue::Nodes(nodes) => {
                 let mut count = 0;
                 for node in nodes.into_iter().take(count_max) {
                     let text = eval.string_value(node).map_err(miss)?;
-                    fits(finds.push(Kind::Text, text.trim().as_bytes()))?;
+                    fits(finds.push(JsonType::Text, text.trim().as_bytes()))?;
                     count += 1;
                 }
                 Ok(count)
@@ -52,9 +52,9 @@ impl XPath {
             _ if count_max == 0 => Ok(0),
             val => {
                 let kind = match &val {
-                    Val::Number(number) if number.is_finite() => Kind::Number,
-                    Val::Bool(_) => Kind::Bool,
-                    _ => Kind::Text,
+                    XPathValue::Number(number) if number.is_finite() => JsonType::Number,
+                    XPathValue::Bool(_) => JsonType::Bool,
+                    _ => JsonType::Text,
                 };
                 let text = eval.text(val).map_err(miss)?;
                 fits(finds.push(kind, text.as_bytes()))?;

@@ -94,12 +94,12 @@ impl Tree {
 
 /// A tree in the making, from events in the document's order. Every addition answers `None` beyond a limit.
 #[derive(Debug)]
-pub(super) struct Grower {
+pub(super) struct TreeBuilder {
     tree: Tree,
     open: Vec<NodeId>,
 }
 
-impl Grower {
+impl TreeBuilder {
     pub(super) fn new() -> Self {
         let root = Node { kind: NodeKind::Root, parent: 0, end: 0, name: 0..0, value: 0..0 };
         Self { tree: Tree { nodes: vec![root], text: String::new() }, open: vec![Tree::ROOT] }

@@ -4,9 +4,9 @@
 use std::alloc::System;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use wavetank_journey::cookies::{CookieFate, Jar, Site};
-use wavetank_journey::extract::{Answer, Extractor, Reading};
-use wavetank_journey::value::Finds;
+use wavetank_journey::cookies::{CookieOutcome, Jar, Site};
+use wavetank_journey::extract::{Extractor, ParseCache, ResponseView};
+use wavetank_journey::value::Values;
 use wavetank_journey::{auth, body};
 use wavetank_plan::Nanos;
 
@@ -28,8 +28,8 @@ fn the_steady_state_allocates_nothing() {
     let site = Site { host: "a.org", path: "/x", secure: false };
     let fields = b"Location: /a\r\nSet-Cookie: sid=1234; path=/\r\n\r\n";
     let text = br#"{"event": {"list": [1, 2, {"sku": "A1", "odd": "\u00e4\n"}]}, "n": 1.5}"#;
-    let answer = Answer { status: 200, time: Nanos::SECOND, size: 9, fields, body: text, jar: None };
-    let (mut reading, mut finds) = (Reading::default(), Finds::default());
+    let answer = ResponseView { status: 200, time: Nanos::SECOND, size: 9, fields, body: text, jar: None };
+    let (mut reading, mut finds) = (ParseCache::default(), Values::default());
     for from in [
         "json $.event.list[2].sku",
         "json $.event.list[2].odd",
@@ -53,7 +53,7 @@ fn the_steady_state_allocates_nothing() {
     check("a renewed cookie", || {
         turn += 1;
         out.clear();
-        assert_eq!(jar.take(&[b's', b'=', b'a' + turn], &site, 0), CookieFate::Kept);
+        assert_eq!(jar.store(&[b's', b'=', b'a' + turn], &site, 0), CookieOutcome::Kept);
         assert!(jar.render(&site, 0, &mut out));
     });
     check("escapes and functions", || {

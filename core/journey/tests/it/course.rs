@@ -4,20 +4,21 @@ use std::io::Write;
 use std::net::IpAddr;
 
 use wavetank_journey::content::ContentFault::{Broken, TooLarge, Truncated};
-use wavetank_journey::extract::{Answer, Reading};
-use wavetank_journey::value::Finds;
+use wavetank_journey::extract::{ParseCache, ResponseView};
+use wavetank_journey::value::Values;
 use wavetank_journey::{
-    Identity, Journey, LegKind, Onward, Outgoing, RESOURCES_MAX, Scene, Session, Stray, Told, Unwanted,
+    FollowUpError, FollowUpKind, FollowUpSink, Identity, Journey, NextMessage, RESOURCES_MAX, Rejection,
+    RenderContext, Session, SessionEvent,
 };
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    AuthPlan, Check, ConnectionUse, Extract, HostFacts, Nanos, Op, Operand, Plan, ProxyUrl, Quantity,
-    RequestPlan, RunOptions, Scenario, Step, Target, TargetUrl, Test, Tested,
+    AuthPlan, Check, CheckSubject, ConnectionOwner, Extract, HostFacts, Nanos, Op, Operand, Plan, ProxyUrl,
+    Quantity, RequestPlan, RunOptions, Scenario, Step, Target, TargetUrl, Test,
 };
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
 fn plan() -> Plan {
-    let host = HostFacts { addresses: vec![IpAddr::from([10, 0, 8, 1])], ..HostFacts::plain(1) };
+    let host = HostFacts { addresses: vec![IpAddr::from([10, 0, 8, 1])], ..HostFacts::for_tests(1) };
     let url = TargetUrl::parse("http://shop.org/").expect("a good URL");
     let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:80".parse().expect("a good address")];
@@ -56,12 +57,12 @@ struct Walker {
     journey: Journey,
     session: Session,
     sent: Vec<u8>,
-    told: Vec<Told>,
-    memory: (u64, Vec<u8>, Reading, Finds),
+    told: Vec<SessionEvent>,
+    memory: (u64, Vec<u8>, ParseCache, Values),
 }
 
 /// What became of an answer: what goes out next (why, where, the bytes), or how the request ended.
-type Became = Result<(LegKind, u16, String), (u16, Result<(), Unwanted>)>;
+type Became = Result<(FollowUpKind, u16, String), (u16, Result<(), Rejection>)>;
 
 impl Walker {
     fn new(step: Step) -> Self {
@@ -71,24 +72,24 @@ impl Walker {
     fn on_plan(step: Step, mut plan: Plan) -> Self {
         let scenario = Scenario {
             variables: vec!["v".to_owned()],
-            ..Scenario::of_steps("", ConnectionUse::User, vec![step])
+            ..Scenario::from_steps("", ConnectionOwner::User, vec![step])
         };
         plan.scenarios = vec![scenario];
         let journey = Journey::new(&plan.scenarios[0], &plan).expect("a good journey");
         let mut session = Session::default();
-        session.begin(Identity::of_arrival(0, 1));
+        session.begin(Identity::for_arrival(0, 1));
         Self { journey, session, sent: Vec::new(), told: Vec::new(), memory: Default::default() }
     }
 
-    fn on<R>(&mut self, work: impl FnOnce(&mut Scene<'_>, &mut Self) -> R) -> R {
+    fn on<R>(&mut self, work: impl FnOnce(&mut RenderContext<'_>, &mut Self) -> R) -> R {
         let mut memory = std::mem::take(&mut self.memory);
         let (seq, scratch, reading, finds) = &mut memory;
-        let mut scene = Scene {
+        let mut scene = RenderContext {
             seed: 7,
             tables: &[],
             data: &[],
             wall_ms: 1_700_000_000_000,
-            share: Share::WHOLE,
+            share: Partition::WHOLE,
             seq,
             counts: &[],
             scratch,
@@ -114,7 +115,7 @@ impl Walker {
 
     fn answer(&mut self, status: u16, fields: &str, body: &[u8]) -> Became {
         self.on(|scene, this| {
-            let answer = Answer {
+            let answer = ResponseView {
                 status,
                 time: Nanos::from_millis(5),
                 size: body.len() as u64,
@@ -123,16 +124,16 @@ impl Walker {
                 jar: None,
             };
             let mut request = Vec::new();
-            let mut out = Outgoing {
+            let mut out = FollowUpSink {
                 request: &mut request,
                 counted: &mut Vec::new(),
                 told: &mut this.told,
                 watch: &mut |_| (),
             };
             let step = &this.journey.steps[0];
-            match step.answered(scene, &mut this.session, &this.sent, &answer, &mut out) {
-                Onward::Over { status, judged } => Err((status, judged)),
-                Onward::Leg(leg) => {
+            match step.on_answer(scene, &mut this.session, &this.sent, &answer, &mut out) {
+                NextMessage::Over { status, judged } => Err((status, judged)),
+                NextMessage::Leg(leg) => {
                     this.sent.clone_from(&request);
                     Ok((leg.kind, leg.target, String::from_utf8(request).expect("text")))
                 }
@@ -141,7 +142,7 @@ impl Walker {
     }
 
     /// Where the answer leads: why, to which target, and the request line.
-    fn leads(&mut self, status: u16, fields: &str, body: &str) -> (LegKind, u16, String) {
+    fn leads(&mut self, status: u16, fields: &str, body: &str) -> (FollowUpKind, u16, String) {
         let (kind, target, request) = self.answer(status, fields, body.as_bytes()).expect("a leg");
         (kind, target, request.lines().next().expect("a request line").to_owned())
     }
@@ -153,13 +154,13 @@ const DONE: Became = Err((200, Ok(())));
 fn redirects_are_followed_as_far_as_was_said() {
     let mut walker = Walker::new(Step { follow: 2, ..get("/a") });
     walker.send();
-    let leg = |line: &str| (LegKind::Redirect, 0, format!("GET {line} HTTP/1.1"));
+    let leg = |line: &str| (FollowUpKind::Redirect, 0, format!("GET {line} HTTP/1.1"));
     assert_eq!(walker.leads(302, "Location: b?c#d\r\n", ""), leg("/b?c"));
     assert_eq!(walker.leads(301, "Location: http://shop.org/e\r\n", ""), leg("/e"));
     assert_eq!(walker.answer(307, "Location: /f\r\n", b""), Err((307, Ok(()))), "two were allowed");
     walker.send();
     assert_eq!(walker.leads(302, "Location: /b\r\n", ""), leg("/b"), "each request has its own");
-    assert_eq!(walker.answer(404, "", b""), Err((404, Err(Unwanted::Status))));
+    assert_eq!(walker.answer(404, "", b""), Err((404, Err(Rejection::Status))));
     let mut home = Walker::new(get("/a"));
     home.send();
     assert_eq!(
@@ -175,8 +176,9 @@ fn a_redirect_leads_to_targets_of_the_plan_only() {
         let mut walker = Walker::new(Step { follow: 1, ..get("/a") });
         walker.send();
         let became = walker.answer(302, &format!("Location: {location}\r\n"), b"");
-        let elsewhere = |stray: &Stray| matches!(stray, Stray::Elsewhere(_) | Stray::NoAddress);
-        let refused = matches!(&became, Err((302, Err(Unwanted::Stray(stray)))) if elsewhere(stray));
+        let elsewhere =
+            |stray: &FollowUpError| matches!(stray, FollowUpError::Elsewhere(_) | FollowUpError::NoAddress);
+        let refused = matches!(&became, Err((302, Err(Rejection::Stray(stray)))) if elsewhere(stray));
         assert_eq!(refused, expected.is_none(), "{location}: {became:?}");
         assert_eq!(became.ok().map(|leg| leg.1), expected, "{location}");
     };
@@ -256,7 +258,7 @@ fn a_challenge_is_answered_once_and_remembered() {
     let challenge = "WWW-Authenticate: Digest realm=r, nonce=n1, qop=auth\r\n";
     assert!(!walker.send().contains("Authorization"));
     let (kind, target, request) = walker.answer(401, challenge, b"").expect("a leg");
-    assert_eq!((kind, target), (LegKind::Challenge, 0));
+    assert_eq!((kind, target), (FollowUpKind::Challenge, 0));
     assert!(request.starts_with("GET /a?b HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("uri=\"/a?b\"") && request.contains("nc=00000001"), "{request}");
     assert_eq!(walker.answer(200, "", b""), DONE);
@@ -266,10 +268,10 @@ fn a_challenge_is_answered_once_and_remembered() {
     let again = walker.answer(401, &challenge.replace("n1", "n2"), b"").expect("a leg").2;
     assert!(again.contains("nonce=\"n2\"") && again.contains("nc=00000001"), "{again}");
     assert_eq!(again.matches("Authorization").count(), 1, "{again}");
-    assert_eq!(walker.answer(401, challenge, b""), Err((401, Err(Unwanted::Status))), "asked twice");
+    assert_eq!(walker.answer(401, challenge, b""), Err((401, Err(Rejection::Status))), "asked twice");
     walker.send();
     let refused = walker.answer(401, challenge, b"");
-    assert_eq!(refused, Err((401, Err(Unwanted::Status))), "a wrong password stays wrong");
+    assert_eq!(refused, Err((401, Err(Rejection::Status))), "a wrong password stays wrong");
     walker.send();
     let stale = challenge.replace("qop", "stale=true, qop");
     assert!(walker.answer(401, &stale, b"").is_ok());
@@ -283,7 +285,7 @@ fn what_a_page_embeds_is_fetched_once_a_session() {
     let mut walker = Walker::new(Step { resources: true, extract, ..get("/p/") });
     let page = "<title>t</title><img src=a.png><img src=a.png><script src=//static.org/s.js></script>\
                 <img src=http://cdn.example/x.png><link rel=stylesheet href=/c.css>";
-    let resource = |line: &str, target| (LegKind::Resource, target, format!("GET {line} HTTP/1.1"));
+    let resource = |line: &str, target| (FollowUpKind::Resource, target, format!("GET {line} HTTP/1.1"));
     walker.send();
     assert_eq!(walker.leads(200, PAGE, page), resource("/p/a.png", 0));
     let sent = String::from_utf8(walker.sent.clone()).expect("text");
@@ -297,13 +299,13 @@ fn what_a_page_embeds_is_fetched_once_a_session() {
     assert_eq!(sent.matches("Referer").count(), 1, "{sent}");
     assert_eq!(walker.leads(200, "", ""), resource("/c.css", 0));
     assert_eq!(walker.answer(200, "", b""), DONE);
-    assert_eq!(walker.session.variable(0).and_then(Finds::first).expect("a title").text, b"t");
-    let [Told::Log(note)] = &walker.told[..] else { panic!("{:?}", walker.told) };
+    assert_eq!(walker.session.variable(0).and_then(Values::first).expect("a title").text, b"t");
+    let [SessionEvent::Log(note)] = &walker.told[..] else { panic!("{:?}", walker.told) };
     assert!(note.contains("cdn.example") && note.contains("hint:"), "{note}");
     walker.send();
     assert_eq!(walker.answer(200, PAGE, page.as_bytes()), DONE, "nothing twice in a session");
     assert_eq!(walker.told.len(), 1, "noted once");
-    walker.session.begin(Identity::of_arrival(0, 2));
+    walker.session.begin(Identity::for_arrival(0, 2));
     walker.send();
     assert_eq!(walker.leads(200, PAGE, page), resource("/p/a.png", 0), "another session");
 }
@@ -314,11 +316,11 @@ fn a_resource_that_fails_fails_its_page() {
     walker.send();
     walker.leads(200, PAGE, "<img src=/a><img src=/b>");
     let (kind, _, line) = walker.leads(302, "Location: /a2\r\n", "");
-    assert_eq!((kind, line.as_str()), (LegKind::Redirect, "GET /a2 HTTP/1.1"));
+    assert_eq!((kind, line.as_str()), (FollowUpKind::Redirect, "GET /a2 HTTP/1.1"));
     assert_eq!(walker.leads(404, "", "").2, "GET /b HTTP/1.1", "the others are fetched all the same");
-    let stray = Stray::Resource("http://shop.org/a2".to_owned(), 404);
-    assert!(stray.words().contains("http://shop.org/a2 was answered by 404"), "{}", stray.words());
-    assert_eq!(walker.answer(200, "", b""), Err((200, Err(Unwanted::Stray(stray)))));
+    let stray = FollowUpError::Resource("http://shop.org/a2".to_owned(), 404);
+    assert!(stray.message().contains("http://shop.org/a2 was answered by 404"), "{}", stray.message());
+    assert_eq!(walker.answer(200, "", b""), Err((200, Err(Rejection::Stray(stray)))));
     walker.send();
     let other = "Content-Type: text/plain\r\n";
     assert_eq!(walker.answer(200, other, b"<img src=/c>"), DONE, "this is no page");
@@ -339,23 +341,23 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 fn bodies_are_looked_into_without_their_coding() {
     let equals = Check {
         text: "json $.a = 1".to_owned(),
-        subject: Tested::Answer("json $.a".to_owned()),
+        subject: CheckSubject::Answer("json $.a".to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(1.0, Quantity::Bare)]),
     };
     let mut walker = Walker::new(Step { checks: vec![equals], ..get("/") });
-    let mut check = |coding: &str, body: &[u8], expected: Result<(), Unwanted>| {
+    let mut check = |coding: &str, body: &[u8], expected: Result<(), Rejection>| {
         walker.send();
         let became = walker.answer(200, &format!("Content-Encoding: {coding}\r\n"), body);
         assert_eq!(became, Err((200, expected)), "{coding}");
     };
-    let stray = |stray| Err(Unwanted::Stray(stray));
+    let stray = |stray| Err(Rejection::Stray(stray));
     let body = gzip(b"{\"a\": 1}");
     check("gzip", &body, Ok(()));
     check("identity", b"{\"a\": 1}", Ok(()));
-    check("gzip", b"{\"a\": 1, \"and\": \"more\"}", stray(Stray::Content(Broken)));
-    check("gzip", &body[..body.len() - 9], stray(Stray::Content(Truncated)));
-    check("compress", &body, stray(Stray::UnknownCoding("compress".to_owned())));
-    check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(Stray::Content(TooLarge)));
+    check("gzip", b"{\"a\": 1, \"and\": \"more\"}", stray(FollowUpError::Content(Broken)));
+    check("gzip", &body[..body.len() - 9], stray(FollowUpError::Content(Truncated)));
+    check("compress", &body, stray(FollowUpError::UnknownCoding("compress".to_owned())));
+    check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(FollowUpError::Content(TooLarge)));
     check("gzip", &body, Ok(()));
     // Nobody looks inside: what it is does not matter.
     let mut blind = Walker::new(get("/"));
@@ -367,7 +369,7 @@ fn bodies_are_looked_into_without_their_coding() {
 fn cookies_of_the_way_are_kept_and_can_be_asked_for() {
     let equals = Check {
         text: "cookie id = 7".to_owned(),
-        subject: Tested::Answer("cookie id".to_owned()),
+        subject: CheckSubject::Answer("cookie id".to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(7.0, Quantity::Bare)]),
     };
     let mut walker = Walker::new(Step { follow: 1, checks: vec![equals], ..get("/a/b") });

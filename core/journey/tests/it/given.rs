@@ -1,16 +1,16 @@
 //! What the run's `before` sets is there in every session, and what watches a step is told all that is found.
 
-use wavetank_journey::extract::{Answer, Miss, Reading};
-use wavetank_journey::value::{Finds, Kind};
-use wavetank_journey::{Identity, Journey, Lacking, Look, Next, Scene, Session};
-use wavetank_pace::Share;
+use wavetank_journey::extract::{ExtractError, ParseCache, ResponseView};
+use wavetank_journey::value::{JsonType, Values};
+use wavetank_journey::{Identity, Journey, Observation, RenderContext, RenderError, Session, SessionAction};
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, Check, ConnectionUse, Escape, Expr, Extract, Hole, HostFacts, Nanos, Op, Operand, Piece, Plan,
-    Quantity, RequestPlan, RunOptions, Scenario, Step, TargetUrl, Template, Test, Tested,
+    Action, Check, CheckSubject, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts, Nanos, Op, Operand,
+    Plan, Quantity, RequestPlan, RunOptions, Scenario, Step, TargetUrl, Template, TemplatePart, Test,
 };
 
 fn plan() -> Plan {
-    let host = HostFacts::plain(1);
+    let host = HostFacts::for_tests(1);
     let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
     let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:8080".parse().expect("a good address")];
@@ -21,29 +21,29 @@ fn plan() -> Plan {
 fn scenario() -> Scenario {
     let hole = Hole { value: Expr::Variable(1), escape: Escape::Path };
     let mut path = Template::from("/");
-    path.pieces.push(Piece::Hole(hole));
+    path.pieces.push(TemplatePart::Hole(hole));
     let request = RequestPlan { method: "GET".to_owned(), path, ..RequestPlan::default() };
-    let mut scenario = Scenario::of_steps("", ConnectionUse::User, vec![Step::plain("a", 0, request)]);
+    let mut scenario = Scenario::from_steps("", ConnectionOwner::User, vec![Step::plain("a", 0, request)]);
     scenario.variables = vec!["own".to_owned(), "token".to_owned()];
     scenario
 }
 
-fn value(text: &str) -> Finds {
-    let mut value = Finds::default();
-    assert!(value.push(Kind::Text, text.as_bytes()));
+fn value(text: &str) -> Values {
+    let mut value = Values::default();
+    assert!(value.push(JsonType::Text, text.as_bytes()));
     value
 }
 
 /// Call `work` with a scene.
-fn on_scene<R>(work: impl FnOnce(&mut Scene<'_>) -> R) -> R {
+fn on_scene<R>(work: impl FnOnce(&mut RenderContext<'_>) -> R) -> R {
     let (mut seq, mut scratch, mut reading, mut finds) =
-        (0, Vec::new(), Reading::default(), Finds::default());
-    work(&mut Scene {
+        (0, Vec::new(), ParseCache::default(), Values::default());
+    work(&mut RenderContext {
         seed: 7,
         tables: &[],
         data: &[],
         wall_ms: 0,
-        share: Share::WHOLE,
+        share: Partition::WHOLE,
         seq: &mut seq,
         counts: &[],
         scratch: &mut scratch,
@@ -53,10 +53,13 @@ fn on_scene<R>(work: impl FnOnce(&mut Scene<'_>) -> R) -> R {
 }
 
 /// The request line of the first step, of a session that has gone through the journey until then.
-fn sent(journey: &Journey, session: &mut Session) -> Result<String, Lacking> {
+fn sent(journey: &Journey, session: &mut Session) -> Result<String, RenderError> {
     on_scene(|scene| {
-        session.begin(Identity::of_arrival(0, 1));
-        assert_eq!(session.advance(&journey.session, scene, Nanos(0), &mut Vec::new()), Next::Request(0));
+        session.begin(Identity::for_arrival(0, 1));
+        assert_eq!(
+            session.advance(&journey.session, scene, Nanos(0), &mut Vec::new()),
+            SessionAction::Request(0)
+        );
         let mut out = Vec::new();
         journey.steps[0].render(scene, session, &mut out)?;
         let text = String::from_utf8(out).expect("text");
@@ -68,16 +71,16 @@ fn sent(journey: &Journey, session: &mut Session) -> Result<String, Lacking> {
 fn what_is_given_by_name_is_there() {
     let mut journey = Journey::new(&scenario(), &plan()).expect("a good journey");
     let mut nobody = Session::default();
-    journey.admit(&mut nobody);
-    assert_eq!(sent(&journey, &mut nobody), Err(Lacking::Variable(1)));
-    journey.give(&[
+    journey.init_session(&mut nobody);
+    assert_eq!(sent(&journey, &mut nobody), Err(RenderError::Variable(1)));
+    journey.set_initial_variables(&[
         ("token".to_owned(), value("old")),
         ("elsewhere".to_owned(), value("x")),
         ("token".to_owned(), value("t 1")),
     ]);
     for _ in 0..2 {
         let mut session = Session::default();
-        journey.admit(&mut session);
+        journey.init_session(&mut session);
         assert_eq!(sent(&journey, &mut session).as_deref(), Ok("GET /t%201 HTTP/1.1"));
         assert!(session.variable(0).is_none(), "nothing was given to the other one");
     }
@@ -88,10 +91,10 @@ fn what_a_session_sets_itself_is_its_own() {
     let mut own = scenario();
     own.journey = vec![Action::Request(0), Action::Set(1, "mine".into())];
     let mut journey = Journey::new(&own, &plan()).expect("a good journey");
-    journey.give(&[("token".to_owned(), value("given"))]);
+    journey.set_initial_variables(&[("token".to_owned(), value("given"))]);
     let (mut one, mut other) = (Session::default(), Session::default());
-    journey.admit(&mut one);
-    journey.admit(&mut other);
+    journey.init_session(&mut one);
+    journey.init_session(&mut other);
     assert_eq!(sent(&journey, &mut one).as_deref(), Ok("GET /given HTTP/1.1"));
     on_scene(|scene| one.advance(&journey.session, scene, Nanos(0), &mut Vec::new()));
     assert_eq!(sent(&journey, &mut one).as_deref(), Ok("GET /mine HTTP/1.1"));
@@ -104,18 +107,18 @@ fn one_operation_at_a_time_comes_to_the_same_end() {
     long.journey = vec![Action::Repeat(3, vec![Action::Set(0, "x".into())]), Action::Request(0)];
     let journey = Journey::new(&long, &plan()).expect("a good journey");
     let mut session = Session::default();
-    session.begin(Identity::of_arrival(0, 1));
+    session.begin(Identity::for_arrival(0, 1));
     let mut steps = 0;
     let next = on_scene(|scene| {
         loop {
             steps += 1;
             match session.advance_by(1, &journey.session, scene, Nanos(0), &mut Vec::new()) {
-                Next::GiveWay => {}
+                SessionAction::GiveWay => {}
                 next => break next,
             }
         }
     });
-    assert_eq!(next, Next::Request(0));
+    assert_eq!(next, SessionAction::Request(0));
     assert!(steps > 6, "{steps}");
 }
 
@@ -123,7 +126,7 @@ fn one_operation_at_a_time_comes_to_the_same_end() {
 fn whoever_watches_is_told_everything() {
     let of = |subject: &str, number| Check {
         text: subject.to_owned(),
-        subject: Tested::Answer(subject.to_owned()),
+        subject: CheckSubject::Answer(subject.to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(number, Quantity::Bare)]),
     };
     let mut scenario = scenario();
@@ -133,24 +136,24 @@ fn whoever_watches_is_told_everything() {
     scenario.steps[0].counts = vec![(4, of("status", 200.0)), (5, of("status", 500.0))];
     let journey = Journey::new(&scenario, &plan()).expect("a good journey");
     let mut session = Session::default();
-    session.begin(Identity::of_arrival(0, 1));
+    session.begin(Identity::for_arrival(0, 1));
     let (mut told, mut counted) = (Vec::new(), Vec::new());
     let (fields, body): (&[u8], &[u8]) = (b"", b"{\"a\": 1}");
-    let answer = Answer { status: 200, time: Nanos(1), size: 8, fields, body, jar: None };
-    let mut watch = |look: Look<'_>| {
+    let answer = ResponseView { status: 200, time: Nanos(1), size: 8, fields, body, jar: None };
+    let mut watch = |look: Observation<'_>| {
         told.push(match look {
-            Look::Cookie(..) => "cookie".to_owned(),
-            Look::Extract(place, Ok(found)) => format!("{place}: {} found", found.len()),
-            Look::Extract(place, Err(miss)) => format!("{place}: {miss:?}"),
-            Look::Check(place, instead) => format!("{place} {instead:?}"),
-            Look::Count(count, holds) => format!("{count} {holds}"),
+            Observation::Cookie(..) => "cookie".to_owned(),
+            Observation::Extract(place, Ok(found)) => format!("{place}: {} found", found.len()),
+            Observation::Extract(place, Err(miss)) => format!("{place}: {miss:?}"),
+            Observation::Check(place, instead) => format!("{place} {instead:?}"),
+            Observation::Count(count, holds) => format!("{count} {holds}"),
         });
     };
     let taken = on_scene(|scene| {
-        journey.steps[0].take_watched(scene, &mut session, &answer, &mut counted, &mut watch)
+        journey.steps[0].apply_observed(scene, &mut session, &answer, &mut counted, &mut watch)
     });
     assert!(taken.is_err());
-    let missing = format!("1: {:?}", Miss::NotFound);
+    let missing = format!("1: {:?}", ExtractError::NotFound);
     let expected =
         ["0: 1 found", &missing, "0 None", "1 Some(\"1\")", "2 Some(\"nothing\")", "4 true", "5 false"];
     assert_eq!(told, expected);

@@ -1,13 +1,15 @@
 //! Journeys walked by hand: what a session wants next, and what it holds.
 
-use wavetank_journey::extract::{Answer, Reading};
-use wavetank_journey::value::Finds;
-use wavetank_journey::{Identity, Journey, Lacking, Next, Scene, Session, Told, Unwanted};
-use wavetank_pace::Share;
+use wavetank_journey::extract::{ParseCache, ResponseView};
+use wavetank_journey::value::Values;
+use wavetank_journey::{
+    Identity, Journey, Rejection, RenderContext, RenderError, Session, SessionAction, SessionEvent,
+};
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, Check, Choice, Close, ConnectionUse, Escape, Expr, Extract, Hole, HostFacts, HttpPlan,
-    HttpVersion, Nanos, Op, Operand, Piece, Plan, Quantity, RequestPlan, RunOptions, Scenario, StatusSet,
-    Step, TargetUrl, Template, Test, Tested, Think,
+    Action, Check, CheckSubject, Choice, Close, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts,
+    HttpPlan, HttpVersion, Nanos, Op, Operand, Plan, Quantity, RequestPlan, RunOptions, Scenario, StatusSet,
+    Step, TargetUrl, Template, TemplatePart, Test, Think,
 };
 
 const SEED: u64 = 7;
@@ -20,7 +22,7 @@ fn scenario(journey: Vec<Action>) -> Scenario {
         ..RequestPlan::default()
     };
     let steps = ["a", "b", "c"].map(|name| Step::plain(name, 0, request(name)));
-    let mut scenario = Scenario::of_steps("s", ConnectionUse::User, steps.into());
+    let mut scenario = Scenario::from_steps("s", ConnectionOwner::User, steps.into());
     scenario.variables = ["v", "list", "item"].map(str::to_owned).into();
     scenario.journey = journey;
     scenario
@@ -30,7 +32,7 @@ fn plan() -> Plan {
     let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
     let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:8080".parse().expect("a good address")];
-    let host = HostFacts::plain(8);
+    let host = HostFacts::for_tests(8);
     let mut plan = wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan;
     plan.http = HttpPlan {
         version: HttpVersion::Http11,
@@ -54,27 +56,29 @@ fn plan() -> Plan {
 struct Walker {
     journey: Journey,
     session: Session,
-    told: Vec<Told>,
+    told: Vec<SessionEvent>,
     counted: Vec<u16>,
-    memory: (u64, Vec<u8>, Reading, Finds),
+    memory: (u64, Vec<u8>, ParseCache, Values),
 }
 
 impl Walker {
     fn new(scenario: &Scenario) -> Self {
         let journey = Journey::new(scenario, &plan()).expect("a good journey");
         let mut session = Session::default();
-        session.begin(Identity::of_arrival(0, 42));
+        session.begin(Identity::for_arrival(0, 42));
         Self { journey, session, told: Vec::new(), counted: Vec::new(), memory: Default::default() }
     }
 
-    fn scene(&mut self) -> (Scene<'_>, &mut Session, &Journey, &mut Vec<Told>, &mut Vec<u16>) {
+    fn scene(
+        &mut self,
+    ) -> (RenderContext<'_>, &mut Session, &Journey, &mut Vec<SessionEvent>, &mut Vec<u16>) {
         let (seq, scratch, reading, finds) = &mut self.memory;
-        let scene = Scene {
+        let scene = RenderContext {
             seed: SEED,
             tables: &[],
             data: &[],
             wall_ms: 1_700_000_000_000,
-            share: Share::WHOLE,
+            share: Partition::WHOLE,
             seq,
             counts: &[3],
             scratch,
@@ -84,12 +88,12 @@ impl Walker {
         (scene, &mut self.session, &self.journey, &mut self.told, &mut self.counted)
     }
 
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> SessionAction {
         let (mut scene, session, journey, told, _) = self.scene();
         session.advance(&journey.session, &mut scene, Nanos(5), told)
     }
 
-    fn render(&mut self, step: usize) -> Result<String, Lacking> {
+    fn render(&mut self, step: usize) -> Result<String, RenderError> {
         let (mut scene, session, journey, ..) = self.scene();
         let mut out = Vec::new();
         let step = &journey.steps[step];
@@ -99,12 +103,12 @@ impl Walker {
         Ok(String::from_utf8(out).expect("text"))
     }
 
-    fn answer(&mut self, step: usize, status: u16, fields: &str, body: &str) -> Result<(), Unwanted> {
+    fn answer(&mut self, step: usize, status: u16, fields: &str, body: &str) -> Result<(), Rejection> {
         let (mut scene, session, journey, _, counted) = self.scene();
         let (time, size) = (Nanos::from_millis(1_500), body.len() as u64);
         let (fields, body) = (fields.as_bytes(), body.as_bytes());
-        let answer = Answer { status, time, size, fields, body, jar: None };
-        journey.steps[step].take(&mut scene, session, &answer, counted)
+        let answer = ResponseView { status, time, size, fields, body, jar: None };
+        journey.steps[step].apply(&mut scene, session, &answer, counted)
     }
 
     /// The names of the steps until the end, each answered by 200 and `body`.
@@ -112,15 +116,15 @@ impl Walker {
         let mut names = Vec::new();
         for _ in 0..10_000 {
             match self.next() {
-                Next::Request(step) => {
+                SessionAction::Request(step) => {
                     names.push(self.journey.steps[usize::from(step)].name.clone());
                     // What it finds is another test's.
                     let _ = self.answer(usize::from(step), 200, "", body);
                 }
-                Next::Pause(length) => names.push(format!("({length})")),
-                Next::Wait(place) => names.push(format!("<{}>", place.place)),
-                Next::GiveWay => names.push(".".to_owned()),
-                Next::End { run } => {
+                SessionAction::Pause(length) => names.push(format!("({length})")),
+                SessionAction::Wait(place) => names.push(format!("<{}>", place.place)),
+                SessionAction::GiveWay => names.push(".".to_owned()),
+                SessionAction::End { run } => {
                     names.extend(run.then(|| "!".to_owned()));
                     return names.concat();
                 }
@@ -142,19 +146,19 @@ const C: Action = Action::Request(2);
 fn of(subject: &str, op: Op, number: f64) -> Check {
     Check {
         text: format!("{subject} {} {number}", op.sign()),
-        subject: Tested::Answer(subject.to_owned()),
+        subject: CheckSubject::Answer(subject.to_owned()),
         test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
     }
 }
 
 fn hole(value: Expr, escape: Escape) -> Template {
-    Template { pieces: vec![Piece::Hole(Hole { value, escape })] }
+    Template { pieces: vec![TemplatePart::Hole(Hole { value, escape })] }
 }
 
 fn of_variable(slot: u16, op: Op, text: &str) -> Check {
     Check {
         text: String::new(),
-        subject: Tested::Value(hole(Expr::Variable(slot), Escape::Plain)),
+        subject: CheckSubject::Value(hole(Expr::Variable(slot), Escape::Plain)),
         test: Test::Compare(op, vec![Operand::Text(text.into())]),
     }
 }
@@ -183,8 +187,8 @@ fn loops_go_round_as_often_as_they_say() {
 #[test]
 fn a_loop_that_does_nothing_gives_way() {
     let mut walker = Walker::new(&scenario(vec![Action::Repeat(1_000_000, vec![]), A]));
-    assert_eq!(walker.next(), Next::GiveWay);
-    assert_eq!(walker.next(), Next::GiveWay);
+    assert_eq!(walker.next(), SessionAction::GiveWay);
+    assert_eq!(walker.next(), SessionAction::GiveWay);
 }
 
 #[test]
@@ -233,7 +237,7 @@ fn what_was_extracted_goes_out_as_what_it_was() {
     let mut shop = scenario(vec![A, B]);
     shop.steps[0].extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
     let mut body = Template::from("{\"sku\":");
-    body.pieces.push(Piece::Hole(Hole { value: Expr::Variable(0), escape: Escape::JsonValue }));
+    body.pieces.push(TemplatePart::Hole(Hole { value: Expr::Variable(0), escape: Escape::JsonValue }));
     body.push_fixed(b"}");
     shop.steps[1].request.method = "POST".to_owned();
     shop.steps[1].request.body = body;
@@ -266,11 +270,11 @@ fn a_list_goes_out_as_an_array() {
 fn what_is_lacking_is_not_sent() {
     let mut lacking = scenario(vec![A]);
     lacking.steps[0].request.path = hole(Expr::Variable(0), Escape::Path);
-    assert_eq!(Walker::new(&lacking).render(0), Err(Lacking::Variable(0)));
+    assert_eq!(Walker::new(&lacking).render(0), Err(RenderError::Variable(0)));
     let mut split = scenario(vec![A]);
     let value = Expr::Text("a\r\nEvil: yes".to_owned());
     split.steps[0].request.headers = vec![("X".to_owned(), hole(value, Escape::Header))];
-    assert_eq!(Walker::new(&split).render(0), Err(Lacking::Header));
+    assert_eq!(Walker::new(&split).render(0), Err(RenderError::Header));
 }
 
 #[test]
@@ -283,7 +287,7 @@ fn a_whole_address_keeps_its_delimiters_and_must_be_a_path() {
     let sent = render("/page/2?sort=a&b c#top").expect("it is a path");
     assert!(sent.starts_with("GET /page/2?sort=a&b%20c HTTP/1.1\r\n"), "{sent}");
     for text in ["", "page", "http://a.org/"] {
-        assert_eq!(render(text), Err(Lacking::Address), "{text}");
+        assert_eq!(render(text), Err(RenderError::Address), "{text}");
     }
 }
 
@@ -306,11 +310,11 @@ fn checks_fail_requests_and_say_what_stood_there() {
         (walker.answer(0, status, "", body), walker.counted)
     };
     assert_eq!(answer(200, "{\"sold\": 10}"), (Ok(()), vec![4]));
-    assert_eq!(answer(200, "{\"sold\": 11}").0, Err(Unwanted::Check(1, "11".to_owned())));
-    assert_eq!(answer(200, "{}").0, Err(Unwanted::Check(1, "nothing".to_owned())));
-    assert_eq!(answer(404, "{\"sold\": 1}").0, Err(Unwanted::Check(0, "404".to_owned())));
+    assert_eq!(answer(200, "{\"sold\": 11}").0, Err(Rejection::Check(1, "11".to_owned())));
+    assert_eq!(answer(200, "{}").0, Err(Rejection::Check(1, "nothing".to_owned())));
+    assert_eq!(answer(404, "{\"sold\": 1}").0, Err(Rejection::Check(0, "404".to_owned())));
     // Without a check of its own the status is the default's business.
-    assert_eq!(Walker::new(&scenario(vec![A])).answer(0, 404, "", ""), Err(Unwanted::Status));
+    assert_eq!(Walker::new(&scenario(vec![A])).answer(0, 404, "", ""), Err(Rejection::Status));
 }
 
 #[test]
@@ -323,7 +327,7 @@ fn times_are_compared_in_their_unit() {
     timed.steps[0].checks = vec![below(2e9)];
     assert_eq!(Walker::new(&timed).answer(0, 200, "", ""), Ok(()));
     timed.steps[0].checks = vec![below(1e9)];
-    assert!(matches!(Walker::new(&timed).answer(0, 200, "", ""), Err(Unwanted::Check(0, _))));
+    assert!(matches!(Walker::new(&timed).answer(0, 200, "", ""), Err(Rejection::Check(0, _))));
 }
 
 #[test]
@@ -333,8 +337,8 @@ fn groups_and_logs_are_told() {
         Action::Log(hole(Expr::Session, Escape::Plain)),
     ]));
     assert_eq!(walker.walk(""), "a");
-    let log = |text: &str| Told::Log(text.to_owned());
-    assert_eq!(walker.told, [log("in it"), Told::Group(0, Nanos(5), Nanos(5)), log("42")]);
+    let log = |text: &str| SessionEvent::Log(text.to_owned());
+    assert_eq!(walker.told, [log("in it"), SessionEvent::Group(0, Nanos(5), Nanos(5)), log("42")]);
 }
 
 #[test]
@@ -342,7 +346,7 @@ fn the_same_session_draws_the_same() {
     let drawn = |session| {
         let drawn = vec![A, Action::Think(Think::Even { from: Nanos(1), to: Nanos::from_secs(9) })];
         let mut walker = Walker::new(&scenario(drawn));
-        walker.session.begin(Identity::of_arrival(0, session));
+        walker.session.begin(Identity::for_arrival(0, session));
         walker.walk("")
     };
     assert_eq!(drawn(1), drawn(1));

@@ -5,13 +5,13 @@ use crate::common;
 use common::{Second, phase, plan, with_warmup};
 use proptest::prelude::*;
 use wavetank_measure::{
-    Course, CourseMaker, DropReason, ErrorClass, Interval, Selection, StepColumn, Totals,
+    DropReason, ErrorClass, Interval, Selection, StepBucket, TimeSeries, TimeSeriesBuilder, Totals,
 };
 use wavetank_plan::constants::SERIES_MAX;
 use wavetank_plan::{Key, Nanos, Plan};
 
-fn course(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> Course {
-    let mut maker = CourseMaker::new(plan, columns_max);
+fn course(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries {
+    let mut maker = TimeSeriesBuilder::new(plan, columns_max);
     for interval in intervals {
         maker.add(interval);
     }
@@ -19,7 +19,7 @@ fn course(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> Course {
 }
 
 /// The course tells what the totals tell, as a whole and as the sum of its columns and of its steps.
-fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> Course {
+fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries {
     let mut totals = Totals::new(plan);
     for interval in intervals {
         totals.add(interval);
@@ -29,7 +29,7 @@ fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> Course {
     assert_eq!(told, (&whole.counters, &whole.response, &whole.service, &whole.lag, &whole.wait));
     assert_eq!(course.censored(), whole.censored());
     assert!(course.columns.len() <= columns_max, "{} columns", course.columns.len());
-    let mut parts = wavetank_measure::Counters::default();
+    let mut parts = wavetank_measure::RequestCounters::default();
     let mut status = wavetank_measure::StatusCounts::default();
     let mut response = wavetank_measure::Histogram::default();
     for column in course.judged() {
@@ -42,7 +42,7 @@ fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> Course {
     for step in &course.steps {
         let own = totals.view(Selection::Step(step.scenario, step.step));
         assert_eq!((&step.counters, &step.response), (&own.counters, &own.response));
-        let sum = |of: fn(&StepColumn) -> u64| step.columns.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&StepBucket) -> u64| step.columns.iter().map(of).sum::<u64>();
         let told = (sum(|it| it.offered), sum(|it| it.done), sum(|it| it.failed), sum(|it| it.dropped));
         assert_eq!(
             told,
@@ -114,7 +114,8 @@ fn columns_become_longer_in_lengths_that_people_read() {
             .map(|at| Second::at(at).done(1 + at as u64 % 7, 1 + at as u64 % 90).seal())
             .collect();
         let grown = check(&plan, columns_max, &intervals);
-        let mut maker = CourseMaker::new(&plan, columns_max).spanning(Nanos::ZERO, Nanos::from_secs(seconds));
+        let mut maker =
+            TimeSeriesBuilder::new(&plan, columns_max).spanning(Nanos::ZERO, Nanos::from_secs(seconds));
         for interval in &intervals {
             maker.add(interval);
         }
@@ -164,7 +165,7 @@ fn room_is_bounded_however_far_and_manifold() {
     let spread = course(&plan(1), 50, &far);
     assert!(spread.columns.len() <= 50 && spread.response.count() == 5, "{}", spread.columns.len());
     // More steps than may have a course of their own, each in more seconds than there is room for.
-    let mut maker = CourseMaker::new(&plan(1), 100);
+    let mut maker = TimeSeriesBuilder::new(&plan(1), 100);
     for at in 0..4 {
         let mut interval = Second::at(at).seal();
         for number in 0..SERIES_MAX as u16 + 100 {
@@ -184,7 +185,7 @@ fn room_is_bounded_however_far_and_manifold() {
         (SERIES_MAX, 400, 4 * (SERIES_MAX as u64 + 100))
     );
     let cells: usize = many.steps.iter().map(|step| step.columns.len()).sum();
-    assert!(cells <= Course::CELLS_MAX && many.step_column > many.column, "{cells} cells");
+    assert!(cells <= TimeSeries::CELLS_MAX && many.step_column > many.column, "{cells} cells");
     assert!(many.steps.iter().all(|step| step.counters.done == 4 && step.response.count() == 4));
 }
 
@@ -199,7 +200,7 @@ fn what_only_a_checkpoint_tells_is_in_the_totals_and_in_no_column() {
     let all: Vec<_> = std::iter::once(warmup).chain((0..8).map(second)).collect();
     let mut sum = Interval::default();
     all[..6].iter().for_each(|interval| sum.merge(interval));
-    let mut maker = CourseMaker::new(&plan, 100);
+    let mut maker = TimeSeriesBuilder::new(&plan, 100);
     for at in [0, 1, 2] {
         maker.add(&all[at]);
     }
@@ -243,7 +244,7 @@ proptest! {
         // Each with a maker of its own, put together.
         agents.rotate_left(order.index(3));
         let mut makers: Vec<_> = agents.iter().map(|intervals| {
-            let mut maker = CourseMaker::new(&plan, columns_max);
+            let mut maker = TimeSeriesBuilder::new(&plan, columns_max);
             for interval in intervals {
                 maker.add(interval);
             }

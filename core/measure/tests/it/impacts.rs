@@ -4,12 +4,12 @@ use crate::common;
 
 use common::{Second, phase, plan};
 use wavetank_measure::{ErrorClass, Impact, Ledger, Recovery};
-use wavetank_plan::{EventPlan, Levels, Load, Nanos, Plan};
+use wavetank_plan::{Load, Nanos, Plan, PlannedEvent, PopulationCurve};
 
 const LENGTH: i64 = 40;
 
 fn with_events(mut plan: Plan) -> Plan {
-    let event = EventPlan {
+    let event = PlannedEvent {
         when: Nanos::from_secs(10),
         host: "app1".to_owned(),
         run: "fault kill app".to_owned(),
@@ -132,7 +132,7 @@ fn slow_is_worse_and_so_are_lost_connections() {
 #[test]
 fn a_closed_loop_that_starves_is_hurt_by_its_rate() {
     let mut closed = with_events(plan(LENGTH));
-    closed.phases[0].load = Load::Closed { users: Levels::constant(10, None), sessions_each: None };
+    closed.phases[0].load = Load::Closed { users: PopulationCurve::constant(10, None), sessions_each: None };
     let starving = |at: i64| if (10..14).contains(&at) { Second::at(at).done(50, 5) } else { well(at) };
     let impact = impact(&closed, 10_000, Some(14_000), starving);
     assert_eq!((impact.hurt, impact.recovery), (Nanos::from_secs(4), Recovery::During(Nanos::from_secs(4))));
@@ -146,7 +146,8 @@ fn fewer_users_are_expected_to_do_less() {
     let mut closed = with_events(plan(LENGTH));
     closed.phases = vec![phase("many", 0, 12), phase("few", 12, LENGTH - 12)];
     for (phase, users) in closed.phases.iter_mut().zip([10, 5]) {
-        phase.load = Load::Closed { users: Levels::constant(users, phase.length), sessions_each: None };
+        phase.load =
+            Load::Closed { users: PopulationCurve::constant(users, phase.length), sessions_each: None };
     }
     let half = |at: i64| Second::at(at).done(if at < 12 { 100 } else { 50 }, 5);
     assert_eq!(impact(&closed, 10_000, Some(14_000), half).recovery, Recovery::Unhurt);

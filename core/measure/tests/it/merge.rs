@@ -5,7 +5,7 @@ use crate::common;
 use common::{Second, plan};
 use proptest::prelude::*;
 use wavetank_measure::{
-    CheckCount, DropReason, ErrorClass, Interval, Ledger, Meeting, Selection, ThreadHealth, Totals,
+    CheckCount, DropReason, ErrorClass, Interval, Ledger, RendezvousRelease, Selection, ThreadStats, Totals,
 };
 use wavetank_plan::{Key, Nanos};
 
@@ -31,7 +31,7 @@ fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
             interval.bytes.sent = total * 100;
             interval.users = total;
             interval.target_mut(0, thread % 2).connect.record_n(total, total);
-            interval.threads = vec![ThreadHealth { thread, turns: total, ..ThreadHealth::default() }];
+            interval.threads = vec![ThreadStats { thread, turns: total, ..ThreadStats::default() }];
             journey(interval, thread, total);
             // A series in other places of the list than on other threads.
             interval.step_mut(Key { phase: 5 - thread % 3, scenario: thread, step: 1 });
@@ -50,9 +50,9 @@ fn journey(interval: &mut Interval, thread: u16, total: u64) {
     asked.add(7, 1);
     journeys.group_mut(1, 0, thread % 2).times.record_n(total, total);
     for number in [0, 1 + u64::from(thread / 2)] {
-        let mut meeting = Meeting { number, of: 9, present: total, ..Meeting::default() };
+        let mut meeting = RendezvousRelease { number, of: 9, present: total, ..RendezvousRelease::default() };
         (0..total).for_each(|n| meeting.sent_at(Nanos((n * 100) as i64 - i64::from(thread))));
-        journeys.meet(&meeting);
+        journeys.add_rendezvous_release(&meeting);
     }
 }
 

@@ -3,19 +3,19 @@
 use crate::common;
 
 use common::{Second, phase, plan};
-use wavetank_measure::{HeldPhase, HeldSecond, Plateau, Thinned, Totals};
-use wavetank_plan::{Levels, Load, Nanos, Phase, Plan, Rate};
+use wavetank_measure::{Downsampled, HeldPhase, HeldSecond, Plateau, Totals};
+use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve, Rate};
 
-fn hold(name: &str, start: i64, connections: Levels) -> Phase {
+fn hold(name: &str, start: i64, connections: PopulationCurve) -> Phase {
     let seconds = connections.length().0 / Nanos::SECOND.0;
     Phase { load: Load::Hold { connections, sessions_each: None }, ..phase(name, start, seconds) }
 }
 
 /// Opens `count` in 2 s, keeps them for `seconds`, closes them in 1 s.
 fn holding(count: u64, seconds: i64) -> Plan {
-    let climb = Levels::climb(0, count, Rate::per_second(count / 2)).expect("a climb");
-    let fall = Levels::climb(count, 0, Rate::per_second(count)).expect("a fall");
-    let keep = Levels::constant(count, Some(Nanos::from_secs(seconds)));
+    let climb = PopulationCurve::climb(0, count, Rate::per_second(count / 2)).expect("a climb");
+    let fall = PopulationCurve::climb(count, 0, Rate::per_second(count)).expect("a fall");
+    let keep = PopulationCurve::constant(count, Some(Nanos::from_secs(seconds)));
     let phases = vec![hold("open", 0, climb), hold("keep", 2, keep), hold("close", 2 + seconds, fall)];
     Plan { phases, ..plan(1) }
 }
@@ -75,11 +75,11 @@ fn the_lowest_second_is_the_first_of_the_fewest() {
     let totals = troubled();
     let all: Vec<(&HeldPhase, &Plateau)> = totals.held.plateaus().collect();
     let [(held, plateau)] = all[..] else { panic!("one plateau: {all:?}") };
-    assert_eq!((held.phase, plateau.seconds, plateau.kept.kept().len()), (1, 4, 4));
+    assert_eq!((held.phase, plateau.seconds, plateau.kept.as_slice().len()), (1, 4, 4));
     let lowest = plateau.lowest;
     assert_eq!((lowest.at, lowest.held, lowest.planned), (Nanos::from_secs(4), 195, 200));
     // The last second of a plateau is judged by the plateau, not by the fall that begins at its seal.
-    assert!(plateau.kept.kept().iter().all(|second| second.planned == 200), "{plateau:?}");
+    assert!(plateau.kept.as_slice().iter().all(|second| second.planned == 200), "{plateau:?}");
 }
 
 /// A signal at 4.5 s: what is open at the second's end is what closing has left.
@@ -104,7 +104,7 @@ fn seconds_tell_of_requests_too() {
     let busy = second(2, [0, 0, 0, 0, 200]).phase(1).done(99, 2).answered(0, 1).done(1, 9).open(7);
     let totals = totals(&holding(200, 4), [second(0, [200, 0, 0, 0, 200]), busy]);
     let (_, plateau) = totals.held.plateaus().next().expect("a plateau");
-    let second = plateau.kept.kept()[0];
+    let second = plateau.kept.as_slice()[0];
     assert_eq!((second.in_flight, second.answered), (7, 100));
     assert!((2_000_000..2_100_000).contains(&second.p99_ns), "{second:?}");
 }
@@ -124,9 +124,9 @@ fn a_long_plateau_keeps_some_of_its_seconds() {
     let quiet = (0..seconds).map(|at| second(2 + at, [0, 0, 0, 0, 200]));
     let totals = totals(&holding(200, seconds), [second(0, [200, 0, 0, 0, 200])].into_iter().chain(quiet));
     let (_, plateau) = totals.held.plateaus().next().expect("a plateau");
-    assert_eq!((plateau.seconds, plateau.kept.every()), (3_000, 4));
-    let kept = plateau.kept.kept();
-    assert!(kept.len() <= Thinned::<HeldSecond>::KEPT_MAX && kept.len() >= 700, "{}", kept.len());
+    assert_eq!((plateau.seconds, plateau.kept.stride()), (3_000, 4));
+    let kept = plateau.kept.as_slice();
+    assert!(kept.len() <= Downsampled::<HeldSecond>::KEPT_MAX && kept.len() >= 700, "{}", kept.len());
     let apart = kept.windows(2).all(|two| two[1].at - two[0].at == Nanos::from_secs(4));
     assert!(apart, "one of every four, to the last");
 }

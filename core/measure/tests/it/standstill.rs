@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{KEY, Second, closed, plan, with_warmup};
-use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Standstills};
+use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Stalls};
 use wavetank_plan::{Nanos, Plan};
 
 /// Seconds of 100 answers each until 5 s, of which the last leaves 50 open; then two in which nothing ends and 100 more are
@@ -32,8 +32,8 @@ fn book(plan: &Plan, seconds: &[Interval]) -> Ledger {
 }
 
 /// Begin and length of the longest in milliseconds, and how many were open.
-fn longest(found: Standstills) -> Option<(i64, i64, u64)> {
-    let Standstills { longest, .. } = found;
+fn longest(found: Stalls) -> Option<(i64, i64, u64)> {
+    let Stalls { longest, .. } = found;
     (found.count > 0).then_some((longest.from.0 / 1_000_000, longest.len.0 / 1_000_000, longest.open))
 }
 
@@ -198,7 +198,7 @@ fn users_who_all_wait_ask_for_no_more() {
 
 #[test]
 fn a_generator_that_did_not_look_proves_nothing() {
-    type Change = fn(&mut wavetank_measure::ThreadHealth);
+    type Change = fn(&mut wavetank_measure::ThreadStats);
     let at = |second: usize, change: Change| {
         move |seconds: &mut Vec<Interval>| change(&mut seconds[second].threads[0])
     };
@@ -228,8 +228,8 @@ fn only_the_judged_load_without_a_gap_counts() {
     check_run(&plan(5), &seconds(), None);
     check(|seconds| drop(seconds.remove(5)), None);
     let mut gaps = book(&plan(10), &seconds());
-    gaps.has_gaps();
-    assert_eq!(gaps.standstills(), Standstills::default());
+    gaps.mark_incomplete();
+    assert_eq!(gaps.standstills(), Stalls::default());
     // A phase that was over within a second leaves too short a rest.
     let short = |millis: i64| {
         move |seconds: &mut Vec<Interval>| {

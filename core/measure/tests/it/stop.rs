@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{Second, condition, plan, with_warmup};
-use wavetank_measure::{DropReason, ErrorClass, Ledger, Silence};
+use wavetank_measure::{DropReason, ErrorClass, Ledger, UnresponsiveDetector};
 use wavetank_plan::Nanos;
 
 /// The second at whose seal `text` fires.
@@ -137,11 +137,11 @@ fn the_first_five_seconds_are_those_of_the_warmup() {
 fn silent(threshold: &str, seconds: impl IntoIterator<Item = Second>) -> Option<(i64, i64)> {
     let mut plan = plan(20);
     plan.thresholds = vec![condition(threshold)];
-    let mut silence = Silence::of(&plan)?;
+    let mut silence = UnresponsiveDetector::for_plan(&plan)?;
     let whole = |length: Nanos| length.0 / Nanos::SECOND.0;
     seconds.into_iter().map(Second::seal).find_map(|interval| {
         silence.add(&interval);
-        silence.unbearable().map(|lasted| (whole(interval.end()), whole(lasted)))
+        silence.exceeded_for().map(|lasted| (whole(interval.end()), whole(lasted)))
     })
 }
 

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{KEY, Second, phase, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Selection, Totals};
-use wavetank_plan::{Levels, Load, Nanos, Phase, Plan};
+use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve};
 
 fn totals(plan: &Plan, intervals: impl IntoIterator<Item = Second>) -> Totals {
     let mut totals = Totals::new(plan);
@@ -145,10 +145,10 @@ fn gauges_are_those_of_the_latest_seal_and_peaks_the_highest() {
         load: Load::Hold { connections, sessions_each: None },
         ..phase(name, at, 1)
     };
-    let ramp = |begin, end| Levels::ramp(begin, end, Nanos::SECOND).expect("a ramp");
+    let ramp = |begin, end| PopulationCurve::ramp(begin, end, Nanos::SECOND).expect("a ramp");
     holding.phases = vec![
         hold("open", 0, ramp(0, 50)),
-        hold("keep", 1, Levels::constant(50, Some(Nanos::SECOND))),
+        hold("keep", 1, PopulationCurve::constant(50, Some(Nanos::SECOND))),
         hold("close", 2, ramp(50, 0)),
     ];
     let totals = self::totals(&holding, [held(0, 30, 30), held(1, 49, 50), held(2, 1, 49)]);

@@ -3,17 +3,17 @@
 use crate::common;
 
 use common::{Second, closed, plan, with_warmup};
-use wavetank_measure::{DropReason, ErrorClass, Ledger, Share, Validity};
+use wavetank_measure::{DropReason, ErrorClass, Fraction, GeneratorHealth, Ledger};
 use wavetank_plan::{Nanos, Plan};
 
-fn facts(plan: &Plan, seconds: impl IntoIterator<Item = Second>) -> Validity {
+fn facts(plan: &Plan, seconds: impl IntoIterator<Item = Second>) -> GeneratorHealth {
     let mut book = Ledger::new(plan);
     seconds.into_iter().for_each(|second| drop(book.add(&second.seal())));
     book.validity()
 }
 
-const fn share(count: u64, of: u64) -> Share {
-    Share { count, of }
+const fn share(count: u64, of: u64) -> Fraction {
+    Fraction { count, of }
 }
 
 fn seconds(n: i64, special: i64, make: fn(Second) -> Second) -> impl Iterator<Item = Second> {
@@ -22,7 +22,7 @@ fn seconds(n: i64, special: i64, make: fn(Second) -> Second) -> impl Iterator<It
 
 #[test]
 fn the_worst_ten_seconds_are_found_wherever_they_lie() {
-    fn check(length: i64, late_at: i64, expected: Share) {
+    fn check(length: i64, late_at: i64, expected: Fraction) {
         let late = |second: Second| second.done(70, 5).done_lagging(30, 50, 2000);
         let facts = facts(&plan(length), seconds(length, late_at, late));
         assert_eq!(facts.late_worst.share, expected, "late in second {late_at} of {length}");
@@ -102,8 +102,8 @@ fn turns_and_threads_add_up() {
             Second::at(at).done(100, 5).busy(if at < 3 { 95 } else { 94 }).with(|interval| {
                 interval.threads[0].stalled_turns = 20;
                 interval.threads[0].starved_turns = 5;
-                let second = wavetank_measure::ThreadHealth { thread: 1, turns: 1000, ..interval.threads[0] };
-                interval.threads.push(wavetank_measure::ThreadHealth { busy_ns: 0, ..second });
+                let second = wavetank_measure::ThreadStats { thread: 1, turns: 1000, ..interval.threads[0] };
+                interval.threads.push(wavetank_measure::ThreadStats { busy_ns: 0, ..second });
             })
         }),
     );

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 /// Which of up to 65,536 slots hold something: one bit each, and one bit for each 64 of them.
 #[derive(Clone, Debug)]
-pub(super) struct Bits {
+pub(super) struct SlotBitmap {
     words: Vec<u64>,
     summary: Vec<u64>,
 }
 
-impl Bits {
+impl SlotBitmap {
     /// `slots` empty slots, a multiple of 4096.
     pub(super) fn new(slots: usize) -> Self {
         Self { words: vec![0; slots / 64], summary: vec![0; slots / 4096] }
@@ -65,13 +65,13 @@ mod tests {
     #[test]
     fn finds_what_a_plain_search_finds() {
         for slots in [4_096, 65_536] {
-            let mut bits = Bits::new(slots);
+            let mut bits = SlotBitmap::new(slots);
             let set = [0, 1, 63, 64, 65, 4_000, 4_095, 4_096, 5_000, 40_000, 65_535];
             let set: Vec<usize> = set.into_iter().filter(|&slot| slot < slots).collect();
             for &slot in &set {
                 bits.set(slot);
             }
-            let check = |bits: &Bits, set: &[usize]| {
+            let check = |bits: &SlotBitmap, set: &[usize]| {
                 for from in 0..slots {
                     let expected = set.iter().copied().find(|&slot| slot >= from);
                     assert_eq!(bits.first_from(from), expected, "from {from} of {slots}");

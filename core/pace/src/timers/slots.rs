@@ -3,7 +3,7 @@
 //! A wheel spans minutes, and time goes over all of it: a page for each slot that was ever used would in the end be all
 //! of them, in each of dozens of load threads. What is here follows how far ahead timers are set, not how long a run is.
 
-use super::bits::Bits;
+use super::bits::SlotBitmap;
 
 /// Slots of a page, which then is one page of memory.
 const PAGE_SLOTS: usize = 512;
@@ -25,14 +25,14 @@ type Page = Box<[Slot]>;
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pages: Vec<Option<Page>>,
-    filled: Bits,
+    filled: SlotBitmap,
 }
 
 /// Pages that no wheel has at the moment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spare(Vec<Page>);
+pub(super) struct PagePool(Vec<Page>);
 
-impl Spare {
+impl PagePool {
     fn take(&mut self) -> Page {
         let empty = Slot { first: super::wheel::NONE, after: 0 };
         self.0.pop().unwrap_or_else(|| vec![empty; PAGE_SLOTS].into_boxed_slice())
@@ -48,11 +48,11 @@ impl Spare {
 impl Slots {
     /// `slots` empty slots, a multiple of 4096.
     pub(super) fn new(slots: usize) -> Self {
-        Self { pages: vec![None; slots / PAGE_SLOTS], filled: Bits::new(slots) }
+        Self { pages: vec![None; slots / PAGE_SLOTS], filled: SlotBitmap::new(slots) }
     }
 
     /// Put an entry at the head of a slot; the former head, if there is one.
-    pub(super) fn push(&mut self, slot: usize, entry: u32, after: u32, spare: &mut Spare) -> Option<u32> {
+    pub(super) fn push(&mut self, slot: usize, entry: u32, after: u32, spare: &mut PagePool) -> Option<u32> {
         let page = self.pages[slot / PAGE_SLOTS].get_or_insert_with(|| spare.take());
         let found = &mut page[slot % PAGE_SLOTS];
         if self.filled.contains(slot) {
@@ -82,14 +82,14 @@ impl Slots {
     }
 
     /// Empty a filled slot; the head of its list.
-    pub(super) fn take(&mut self, slot: usize, spare: &mut Spare) -> Option<u32> {
+    pub(super) fn take(&mut self, slot: usize, spare: &mut PagePool) -> Option<u32> {
         let first = self.slot(slot).map(|found| found.first);
         self.clear(slot, spare);
         first
     }
 
     /// Nothing is in a slot any more.
-    pub(super) fn clear(&mut self, slot: usize, spare: &mut Spare) {
+    pub(super) fn clear(&mut self, slot: usize, spare: &mut PagePool) {
         self.filled.clear(slot);
         let page = slot / PAGE_SLOTS;
         if self.filled.is_clear(page * PAGE_SLOTS..(page + 1) * PAGE_SLOTS) {

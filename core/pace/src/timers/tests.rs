@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::Random;
+use crate::Philox;
 
 const MS: i64 = 1_000_000;
 
@@ -80,14 +80,14 @@ impl Pair {
 }
 
 /// A distance up to `reach`, of any magnitude.
-fn spread(random: &mut Random, reach: u64) -> i64 {
+fn spread(random: &mut Philox, reach: u64) -> i64 {
     let shift = random.below(38);
     random.below(1 + (reach >> shift)) as i64
 }
 
 /// Random inserts, cancels and turns with deadlines up to `reach` away.
 fn check(seed: u64, start: i64, reach: u64, steps: usize) {
-    let mut random = Random::keyed(seed, 1, reach);
+    let mut random = Philox::keyed(seed, 1, reach);
     let mut pair = Pair::new(seed, start);
     for _ in 0..steps {
         match random.below(10) {
@@ -142,7 +142,7 @@ fn takes_any_instant_there_is() {
 
 #[test]
 fn next_is_exact_where_nothing_was_cancelled() {
-    let mut random = Random::keyed(9, 2, 0);
+    let mut random = Philox::keyed(9, 2, 0);
     let mut pair = Pair::new(9, 0);
     pair.pop_all(0);
     for _ in 0..3_000 {

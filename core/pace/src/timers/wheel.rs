@@ -6,7 +6,7 @@
 //! which seconds' worth of timers move at once. A deadline still further away parks in the farther half of
 //! the far wheel, spread over its slots, and is filed anew when that slot comes.
 
-use super::slots::{Slots, Spare};
+use super::slots::{PagePool, Slots};
 
 /// No entry.
 pub(super) const NONE: u32 = u32::MAX;
@@ -30,13 +30,13 @@ pub(super) struct Entry<T> {
     /// Next entry of the slot, or of the free list.
     pub(super) next: u32,
     previous: u32,
-    pub(super) place: Place,
+    pub(super) place: EntryState,
     value: Option<T>,
 }
 
 /// Which list an entry is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EntryState {
     /// None: free, or between two.
     Nowhere,
     /// The heap of due timers.
@@ -63,7 +63,7 @@ pub(super) struct Wheel<T> {
     tick: u64,
     near: Slots,
     far: Slots,
-    spare: Spare,
+    spare: PagePool,
     /// What [`Wheel::next`] found, for as long as no slot was filled or emptied since: it is asked in every turn of a loop.
     next: Next,
 }
@@ -78,7 +78,7 @@ impl<T> Wheel<T> {
             tick: tick_of(0),
             near: Slots::new(NEAR_SLOTS),
             far: Slots::new(FAR_SLOTS),
-            spare: Spare::default(),
+            spare: PagePool::default(),
             next: Next::Unknown,
         }
     }
@@ -111,7 +111,7 @@ impl<T> Wheel<T> {
             let entry = u32::try_from(self.entries.len()).ok().filter(|&entry| entry != NONE);
             let entry = entry.expect("fewer than 4 billion timers");
             let value = Some(value);
-            let place = Place::Nowhere;
+            let place = EntryState::Nowhere;
             self.entries.push(Entry { at, generation: 0, next: NONE, previous: NONE, place, value });
             return (entry, 0);
         }
@@ -127,7 +127,7 @@ impl<T> Wheel<T> {
     pub(super) fn release(&mut self, entry: u32) -> Option<T> {
         let found = &mut self.entries[entry as usize];
         found.generation = found.generation.wrapping_add(1);
-        found.place = Place::Nowhere;
+        found.place = EntryState::Nowhere;
         found.next = self.free;
         self.free = entry;
         self.used -= 1;
@@ -141,9 +141,9 @@ impl<T> Wheel<T> {
         // How long after the slot's begin.
         let in_turn = (ordinal(at) & TURN_NS_MASK) as u32;
         let (place, after) = if tick <= self.tick {
-            (Place::Due, 0)
+            (EntryState::Due, 0)
         } else if turn_of(tick) == turn_of(self.tick) {
-            (Place::Near((tick % NEAR_SLOTS as u64) as u16), in_turn & TICK_NS_MASK)
+            (EntryState::Near((tick % NEAR_SLOTS as u64) as u16), in_turn & TICK_NS_MASK)
         } else {
             let ahead = turn_of(tick) - turn_of(self.tick);
             let (turn, after) = if ahead < FAR_SLOTS as u64 {
@@ -154,14 +154,14 @@ impl<T> Wheel<T> {
                 let spread = u64::from(entry.wrapping_mul(0x9E37_79B1) >> 17);
                 (turn_of(self.tick) + FAR_SLOTS as u64 - 1 - spread, PARKED)
             };
-            (Place::Far((turn % FAR_SLOTS as u64) as u16), after)
+            (EntryState::Far((turn % FAR_SLOTS as u64) as u16), after)
         };
         self.entries[entry as usize].place = place;
         self.next = Next::Unknown;
         let next = match place {
-            Place::Nowhere | Place::Due => return false,
-            Place::Near(slot) => self.near.push(slot.into(), entry, after, &mut self.spare),
-            Place::Far(slot) => self.far.push(slot.into(), entry, after, &mut self.spare),
+            EntryState::Nowhere | EntryState::Due => return false,
+            EntryState::Near(slot) => self.near.push(slot.into(), entry, after, &mut self.spare),
+            EntryState::Far(slot) => self.far.push(slot.into(), entry, after, &mut self.spare),
         };
         let next = next.unwrap_or(NONE);
         let found = &mut self.entries[entry as usize];
@@ -184,9 +184,9 @@ impl<T> Wheel<T> {
         }
         self.next = Next::Unknown;
         let (slots, slot) = match place {
-            Place::Near(slot) => (&mut self.near, usize::from(slot)),
-            Place::Far(slot) => (&mut self.far, usize::from(slot)),
-            Place::Nowhere | Place::Due => return,
+            EntryState::Near(slot) => (&mut self.near, usize::from(slot)),
+            EntryState::Far(slot) => (&mut self.far, usize::from(slot)),
+            EntryState::Nowhere | EntryState::Due => return,
         };
         if next == NONE {
             slots.clear(slot, &mut self.spare);
@@ -227,9 +227,9 @@ impl<T> Wheel<T> {
         let mut list = NONE;
         for (number, entry) in self.entries.iter_mut().enumerate() {
             match entry.place {
-                Place::Nowhere | Place::Due => continue,
-                Place::Near(slot) => self.near.clear(slot.into(), &mut self.spare),
-                Place::Far(slot) => self.far.clear(slot.into(), &mut self.spare),
+                EntryState::Nowhere | EntryState::Due => continue,
+                EntryState::Near(slot) => self.near.clear(slot.into(), &mut self.spare),
+                EntryState::Far(slot) => self.far.clear(slot.into(), &mut self.spare),
             }
             entry.next = list;
             list = number as u32;

@@ -1,7 +1,7 @@
 //! Poisson arrivals are Poisson arrivals: counts, gaps, independence; fixed seeds.
 
-use wavetank_pace::{Arrival, LineSpec, Schedule, ScheduleSpec, Share};
-use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
+use wavetank_pace::{Arrival, ArrivalSource, Partition, Schedule, ScheduleSpec};
+use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
 
 fn spec(seed: u64, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
     ScheduleSpec {
@@ -10,9 +10,9 @@ fn spec(seed: u64, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
         start: Nanos::ZERO,
         end: Some(end),
         // Tests are short, so that nobody misses its memory.
-        line: LineSpec::Rate(Box::leak(Box::new(Curve::constant(rate, None))), Arrivals::Poisson),
+        line: ArrivalSource::Rate(Box::leak(Box::new(RateCurve::constant(rate, None))), Arrivals::Poisson),
         count_max: None,
-        share: Share::WHOLE,
+        share: Partition::WHOLE,
     }
 }
 

@@ -1,14 +1,14 @@
 //! The schedule against plain reference implementations: every arrival, for any division of the work.
 
-use wavetank_pace::{Arrival, LineSpec, Random, Schedule, ScheduleSpec, Share};
-use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
+use wavetank_pace::{Arrival, ArrivalSource, Partition, Philox, Schedule, ScheduleSpec};
+use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
 
 const MINUTE: Nanos = Nanos::from_secs(60);
 const HOUR: Nanos = Nanos::from_secs(3_600);
 
 /// A rate all along; tests are short, so that nobody misses its memory.
-fn line(arrivals: Arrivals, rate: Rate) -> LineSpec<'static> {
-    LineSpec::Rate(Box::leak(Box::new(Curve::constant(rate, None))), arrivals)
+fn line(arrivals: Arrivals, rate: Rate) -> ArrivalSource<'static> {
+    ArrivalSource::Rate(Box::leak(Box::new(RateCurve::constant(rate, None))), arrivals)
 }
 
 fn spec(arrivals: Arrivals, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
@@ -19,7 +19,7 @@ fn spec(arrivals: Arrivals, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
         end: Some(end),
         line: line(arrivals, rate),
         count_max: None,
-        share: Share::WHOLE,
+        share: Partition::WHOLE,
     }
 }
 
@@ -128,7 +128,7 @@ fn even_arrivals_stay_exact_for_a_year() {
     };
     let far = 999_983 * 86_400 * 365;
     let mut schedule =
-        Schedule::new(ScheduleSpec { share: Share { first: far, width: 2, of: far * 2 }, ..spec });
+        Schedule::new(ScheduleSpec { share: Partition { first: far, width: 2, of: far * 2 }, ..spec });
     assert_eq!(schedule.pop(), Some(Arrival { index: far, at: Nanos::from_secs(86_400 * 365) }));
     assert_eq!(schedule.pop().unwrap().at, Nanos(Nanos::from_secs(86_400 * 365).0 + 1_000));
     // Beyond the end of time there is nothing, and no panic.
@@ -148,9 +148,9 @@ fn check_shares(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)]) -> usize {
     assert!(whole.is_sorted() && whole.is_sorted_by_key(|arrival| arrival.at), "{spec:?}");
     assert!(whole.iter().zip(0..).all(|(arrival, index)| arrival.index == index), "{spec:?}");
     assert_eq!(whole, list(spec, changes, false), "{spec:?}: telling changes ahead or late differs");
-    let agents = [(0, 5), (5, 1), (6, 3)].map(|(first, width)| Share { first, width, of: 9 });
+    let agents = [(0, 5), (5, 1), (6, 3)].map(|(first, width)| Partition { first, width, of: 9 });
     for threads in [1, 2, 7] {
-        for agents in [&[Share::WHOLE][..], &agents] {
+        for agents in [&[Partition::WHOLE][..], &agents] {
             let shares = agents.iter().flat_map(|agent| (0..threads).map(|k| agent.split(threads, k)));
             let mut merged: Vec<Arrival> = shares
                 .enumerate()
@@ -167,7 +167,7 @@ fn check_shares(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)]) -> usize {
 fn any_number_of_threads_and_agents_makes_one_list() {
     let mut arrivals = 0;
     for seed in 0..60 {
-        let mut random = Random::keyed(seed, 77, 0);
+        let mut random = Philox::keyed(seed, 77, 0);
         let mut rate = || {
             let count = random.below(4) * random.below(1 << (1 + seed % 12));
             match random.below(4) {
@@ -239,7 +239,7 @@ fn counts_and_ends_are_half_open() {
     check(Rate::per_second(3), Nanos::from_secs(10), Some(0), 0);
     check(Rate::per_second(3), Nanos::ZERO, None, 0);
     let nobody = ScheduleSpec {
-        share: Share { first: 0, width: 0, of: 2 },
+        share: Partition { first: 0, width: 0, of: 2 },
         ..spec(Arrivals::Poisson, Rate::per_second(100), Nanos::SECOND)
     };
     assert_eq!(list(nobody, &[], true), []);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use wavetank_pace::{Arrival, LineSpec, Random, Schedule, ScheduleSpec, Share};
-use wavetank_plan::shape::Stretch;
-use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
+use wavetank_pace::{Arrival, ArrivalSource, Partition, Philox, Schedule, ScheduleSpec};
+use wavetank_plan::shape::Segment;
+use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
 
 const fn s(seconds: i64) -> Nanos {
     Nanos::from_secs(seconds)
@@ -14,10 +14,18 @@ const fn per_s(count: u64) -> Rate {
     Rate::per_second(count)
 }
 
-fn spec(seed: u64, rate: &Curve, arrivals: Arrivals, share: Share) -> ScheduleSpec<'_> {
+fn spec(seed: u64, rate: &RateCurve, arrivals: Arrivals, share: Partition) -> ScheduleSpec<'_> {
     let start = Nanos(-1_234_567_891);
     let end = Some(start.after(rate.length()));
-    ScheduleSpec { seed, phase: 3, start, end, line: LineSpec::Rate(rate, arrivals), count_max: None, share }
+    ScheduleSpec {
+        seed,
+        phase: 3,
+        start,
+        end,
+        line: ArrivalSource::Rate(rate, arrivals),
+        count_max: None,
+        share,
+    }
 }
 
 fn rest(mut schedule: Schedule) -> Vec<Arrival> {
@@ -25,11 +33,11 @@ fn rest(mut schedule: Schedule) -> Vec<Arrival> {
 }
 
 /// The list of all shares together, which is that of the whole for any number of them.
-fn merged(seed: u64, rate: &Curve, arrivals: Arrivals) -> Vec<Arrival> {
+fn merged(seed: u64, rate: &RateCurve, arrivals: Arrivals) -> Vec<Arrival> {
     let list = |share| rest(Schedule::new(spec(seed, rate, arrivals, share)));
-    let whole = list(Share::WHOLE);
+    let whole = list(Partition::WHOLE);
     for parts in [2, 7] {
-        let mut all: Vec<_> = (0..parts).flat_map(|k| list(Share::WHOLE.split(parts, k))).collect();
+        let mut all: Vec<_> = (0..parts).flat_map(|k| list(Partition::WHOLE.split(parts, k))).collect();
         all.sort_by_key(|arrival| arrival.index);
         assert!(all == whole, "seed {seed}: {parts} shares differ from one, {arrivals:?} on {rate:?}");
     }
@@ -39,7 +47,7 @@ fn merged(seed: u64, rate: &Curve, arrivals: Arrivals) -> Vec<Arrival> {
 }
 
 /// The integral of the rate from `0` to `at` ns by adding up the pieces in floating point.
-fn integral(rate: &Curve, at: f64) -> f64 {
+fn integral(rate: &RateCurve, at: f64) -> f64 {
     let (mut left, mut sum) = (at, 0.0);
     loop {
         for piece in rate.pieces() {
@@ -55,12 +63,12 @@ fn integral(rate: &Curve, at: f64) -> f64 {
 }
 
 /// Even arrivals are those of the integral in every second; Poisson ones differ from it by what chance allows.
-fn check(seed: u64, rate: &Curve) {
-    let start = spec(seed, rate, Arrivals::Even, Share::WHOLE).start;
+fn check(seed: u64, rate: &RateCurve) {
+    let start = spec(seed, rate, Arrivals::Even, Partition::WHOLE).start;
     let even = merged(seed, rate, Arrivals::Even);
     assert_eq!(even.len() as u64, rate.total(), "seed {seed} {rate:?}");
     for arrival in &even {
-        assert_eq!(rate.instant_of(arrival.index), Some(arrival.at - start), "seed {seed} {rate:?}");
+        assert_eq!(rate.instant_at(arrival.index), Some(arrival.at - start), "seed {seed} {rate:?}");
     }
     let poisson = merged(seed, rate, Arrivals::Poisson);
     let seconds = (rate.length().0 + 999_999_999) / 1_000_000_000;
@@ -83,10 +91,10 @@ fn check(seed: u64, rate: &Curve) {
         );
     }
     for (arrivals, list) in [(Arrivals::Even, &even), (Arrivals::Poisson, &poisson)] {
-        let spec = spec(seed, rate, arrivals, Share::WHOLE);
+        let spec = spec(seed, rate, arrivals, Partition::WHOLE);
         for k in [0, list.len() / 2, list.len().saturating_sub(1), list.len()] {
             let expected = list.get(k).map(|arrival| arrival.at);
-            assert_eq!(spec.instant_of(k as u64), expected, "seed {seed}, number {k} of {rate:?}");
+            assert_eq!(spec.instant_at(k as u64), expected, "seed {seed}, number {k} of {rate:?}");
         }
     }
     check_places(seed, rate, &poisson, start);
@@ -94,7 +102,7 @@ fn check(seed: u64, rate: &Curve) {
 
 /// Seen through the integral, a Poisson process on any curve has exponential gaps (Kolmogorov-Smirnov; 2.2 is
 /// exceeded once in 8,000 cases).
-fn check_places(seed: u64, rate: &Curve, arrivals: &[Arrival], start: Nanos) {
+fn check_places(seed: u64, rate: &RateCurve, arrivals: &[Arrival], start: Nanos) {
     if arrivals.len() < 1_000 {
         return;
     }
@@ -117,21 +125,21 @@ fn check_places(seed: u64, rate: &Curve, arrivals: &[Arrival], start: Nanos) {
 #[test]
 fn every_shape_is_one_list_with_the_right_number_in_each_second() {
     let shapes = [
-        Curve::ramp(per_s(0), per_s(2_000), s(5)),
-        Curve::ramp(per_s(2_000), per_s(0), s(5)),
-        Curve::ramp(Rate { count: 7, per: s(60) }, per_s(300), Nanos(3_333_333_333)),
-        Curve::ramp(per_s(0), per_s(3_000_000), Nanos::from_millis(20)),
-        Curve::ramp(Rate { count: 1, per: s(3_600) }, Rate { count: 1, per: s(60) }, s(3_600)),
-        Curve::stairs(per_s(0), per_s(500), per_s(150), Nanos(777_777_777), Nanos::ZERO),
-        Curve::stairs(per_s(900), per_s(0), per_s(400), s(2), Nanos(1_234_567_890)),
-        Curve::wave(per_s(10), per_s(1_000), Nanos(1_999_999_999), s(7)),
-        Curve::wave(per_s(500), per_s(0), s(10), s(4)),
-        Curve::constant(per_s(50), Some(s(10))).with_spikes(per_s(5_000), Nanos::from_millis(70), s(3)),
-        Curve::ramp(per_s(0), per_s(100), s(9)).and_then(|ramp| ramp.with_spikes(per_s(0), s(1), s(3))),
-        Curve::steps(&[(s(1), per_s(10)), (s(2), per_s(0)), (s(5), per_s(700))], s(6)),
-        Ok(Curve::constant(per_s(0), Some(s(3)))),
-        Ok(Curve::constant(per_s(123), Some(Nanos(1)))),
-        Ok(Curve::constant(Rate { count: 1, per: s(7) }, Some(s(100)))),
+        RateCurve::ramp(per_s(0), per_s(2_000), s(5)),
+        RateCurve::ramp(per_s(2_000), per_s(0), s(5)),
+        RateCurve::ramp(Rate { count: 7, per: s(60) }, per_s(300), Nanos(3_333_333_333)),
+        RateCurve::ramp(per_s(0), per_s(3_000_000), Nanos::from_millis(20)),
+        RateCurve::ramp(Rate { count: 1, per: s(3_600) }, Rate { count: 1, per: s(60) }, s(3_600)),
+        RateCurve::stairs(per_s(0), per_s(500), per_s(150), Nanos(777_777_777), Nanos::ZERO),
+        RateCurve::stairs(per_s(900), per_s(0), per_s(400), s(2), Nanos(1_234_567_890)),
+        RateCurve::wave(per_s(10), per_s(1_000), Nanos(1_999_999_999), s(7)),
+        RateCurve::wave(per_s(500), per_s(0), s(10), s(4)),
+        RateCurve::constant(per_s(50), Some(s(10))).with_spikes(per_s(5_000), Nanos::from_millis(70), s(3)),
+        RateCurve::ramp(per_s(0), per_s(100), s(9)).and_then(|ramp| ramp.with_spikes(per_s(0), s(1), s(3))),
+        RateCurve::steps(&[(s(1), per_s(10)), (s(2), per_s(0)), (s(5), per_s(700))], s(6)),
+        Ok(RateCurve::constant(per_s(0), Some(s(3)))),
+        Ok(RateCurve::constant(per_s(123), Some(Nanos(1)))),
+        Ok(RateCurve::constant(Rate { count: 1, per: s(7) }, Some(s(100)))),
     ];
     for (seed, rate) in (0..).zip(shapes) {
         check(seed, &rate.expect("a shape"));
@@ -142,19 +150,19 @@ fn every_shape_is_one_list_with_the_right_number_in_each_second() {
 fn any_pieces_at_all_make_one_list() {
     let mut arrivals = 0;
     for seed in 100..160 {
-        let mut random = Random::keyed(seed, 7, 7);
+        let mut random = Philox::keyed(seed, 7, 7);
         let highest = 1 << (1 + random.below(12));
-        let pieces: Vec<Stretch> = (0..=random.below(6))
+        let pieces: Vec<Segment> = (0..=random.below(6))
             .map(|_| {
                 // Every other piece begins at nothing.
                 let mut count = || random.below(2) * random.below(highest);
                 let (begin, end) = (count(), count());
-                Stretch { length: Nanos(1 + random.below(900_000_000) as i64), begin, end }
+                Segment { length: Nanos(1 + random.below(900_000_000) as i64), begin, end }
             })
             .collect();
         let per = [Nanos::SECOND, s(60), Nanos(999_999_937), Nanos(1_000_003)][random.below(4) as usize];
         let length = Nanos(1 + random.below(4_000_000_000) as i64);
-        let rate = Curve::new(per, pieces, length).expect("a shape");
+        let rate = RateCurve::new(per, pieces, length).expect("a shape");
         if rate.total() < 50_000 {
             arrivals += rate.total();
             check(seed, &rate);
@@ -168,16 +176,17 @@ fn any_pieces_at_all_make_one_list() {
 fn a_change_cuts_any_shape_at_the_instant() {
     let times: Arc<[Nanos]> = (0..3_000_i64).map(|k| Nanos(k * k * 300)).collect();
     for seed in 0..20 {
-        let mut random = Random::keyed(seed, 8, 8);
-        let rate = Curve::wave(per_s(0), per_s(2_000), Nanos(700_000_007), s(3)).expect("a wave");
-        let ramp = Curve::ramp(per_s(random.below(500)), per_s(random.below(5_000)), s(3)).expect("a ramp");
+        let mut random = Philox::keyed(seed, 8, 8);
+        let rate = RateCurve::wave(per_s(0), per_s(2_000), Nanos(700_000_007), s(3)).expect("a wave");
+        let ramp =
+            RateCurve::ramp(per_s(random.below(500)), per_s(random.below(5_000)), s(3)).expect("a ramp");
         let at = Nanos(random.below(1_500_000_000) as i64);
         for line in [
-            LineSpec::Rate(&rate, Arrivals::Even),
-            LineSpec::Rate(&rate, Arrivals::Poisson),
-            LineSpec::Rate(&ramp, Arrivals::Even),
-            LineSpec::Rate(&ramp, Arrivals::Poisson),
-            LineSpec::Times(&times),
+            ArrivalSource::Rate(&rate, Arrivals::Even),
+            ArrivalSource::Rate(&rate, Arrivals::Poisson),
+            ArrivalSource::Rate(&ramp, Arrivals::Even),
+            ArrivalSource::Rate(&ramp, Arrivals::Poisson),
+            ArrivalSource::Times(&times),
         ] {
             let list = |share, ahead: bool, change: Option<Rate>| {
                 let end = Some(s(2));
@@ -200,7 +209,7 @@ fn a_change_cuts_any_shape_at_the_instant() {
                 all
             };
             let (plain, changed) =
-                (list(Share::WHOLE, true, None), list(Share::WHOLE, true, Some(per_s(777))));
+                (list(Partition::WHOLE, true, None), list(Partition::WHOLE, true, Some(per_s(777))));
             let kept = plain.partition_point(|arrival| arrival.at < at);
             assert_eq!(changed[..kept], plain[..kept], "seed {seed} at {at:?} {line:?}");
             let (follow, expected) = ((changed.len() - kept) as f64, (s(2) - at).as_secs_f64() * 777.0);
@@ -209,7 +218,7 @@ fn a_change_cuts_any_shape_at_the_instant() {
                 "seed {seed}: {follow}, not {expected}"
             );
             for parts in [2, 7] {
-                let share = |k| list(Share::WHOLE.split(parts, k), k % 2 == 0, Some(per_s(777)));
+                let share = |k| list(Partition::WHOLE.split(parts, k), k % 2 == 0, Some(per_s(777)));
                 let mut all: Vec<_> = (0..parts).flat_map(share).collect();
                 all.sort_by_key(|arrival| arrival.index);
                 assert_eq!(all, changed, "seed {seed}, {parts} shares, change at {at:?} of {line:?}");
@@ -222,15 +231,15 @@ fn a_change_cuts_any_shape_at_the_instant() {
 fn a_trace_is_its_own_list() {
     let times: Arc<[Nanos]> = [0, 5, 5, 5, 1_000_000_000, 7_000_000_000].map(Nanos).into();
     let list = |share, end, count_max| {
-        let line = LineSpec::Times(&times);
+        let line = ArrivalSource::Times(&times);
         rest(Schedule::new(ScheduleSpec { seed: 1, phase: 0, start: s(2), end, line, count_max, share }))
             .into_iter()
             .map(|arrival| (arrival.index, arrival.at.0 - 2_000_000_000))
             .collect::<Vec<_>>()
     };
     let all = [(0, 0), (1, 5), (2, 5), (3, 5), (4, 1_000_000_000), (5, 7_000_000_000)];
-    assert_eq!(list(Share::WHOLE, None, None), all);
-    assert_eq!(list(Share::WHOLE, Some(s(9)), None), all[..5]);
-    assert_eq!(list(Share::WHOLE, None, Some(2)), all[..2]);
-    assert_eq!(list(Share::WHOLE.split(2, 1), None, None), [all[1], all[3], all[5]]);
+    assert_eq!(list(Partition::WHOLE, None, None), all);
+    assert_eq!(list(Partition::WHOLE, Some(s(9)), None), all[..5]);
+    assert_eq!(list(Partition::WHOLE, None, Some(2)), all[..2]);
+    assert_eq!(list(Partition::WHOLE.split(2, 1), None, None), [all[1], all[3], all[5]]);
 }

@@ -1,14 +1,14 @@
 //! Users who come and go against an obvious list of all of them, for any division into shares.
 
-use wavetank_pace::{Random, Share, Starts};
-use wavetank_plan::shape::Stretch;
-use wavetank_plan::{Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Rate};
+use wavetank_pace::{Partition, Philox, PopulationSchedule};
+use wavetank_plan::shape::Segment;
+use wavetank_plan::{Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, Rate, ScenarioMix};
 
 const fn s(seconds: i64) -> Nanos {
     Nanos::from_secs(seconds)
 }
 
-fn phase(start: Nanos, users: Levels, length: Option<Nanos>) -> Phase {
+fn phase(start: Nanos, users: PopulationCurve, length: Option<Nanos>) -> Phase {
     Phase {
         name: String::new(),
         warmup: false,
@@ -17,16 +17,16 @@ fn phase(start: Nanos, users: Levels, length: Option<Nanos>) -> Phase {
         requests_max: None,
         sessions_max: None,
         load: Load::Closed { users, sessions_each: None },
-        mix: Mix::one(0),
+        mix: ScenarioMix::one(0),
         max_open: 1,
-        max_open_by: MaxOpenBy::Plan,
+        max_open_by: MaxOpenLimit::Plan,
         connections: 1,
         open_before: false,
     }
 }
 
 /// Phases one after another from -5 s on.
-fn follow(all: &[Levels]) -> Vec<Phase> {
+fn follow(all: &[PopulationCurve]) -> Vec<Phase> {
     let mut start = s(-5);
     let phases = all.iter().map(|levels| {
         let phase = phase(start, levels.clone(), Some(levels.length()));
@@ -37,15 +37,15 @@ fn follow(all: &[Levels]) -> Vec<Phase> {
 }
 
 /// How many are wanted at `at` by a share, found by asking for each of them.
-fn asked(phases: &[Phase], share: Share, at: Nanos) -> u64 {
-    let wanted = phases.iter().filter_map(|phase| phase.wanted_at(at)).sum::<u64>();
+fn asked(phases: &[Phase], share: Partition, at: Nanos) -> u64 {
+    let wanted = phases.iter().filter_map(|phase| phase.users_at(at)).sum::<u64>();
     (0..wanted).filter(|&user| share.contains(user)).count() as u64
 }
 
 /// At, just before and just after each move of anybody the number is the one asked for, and nothing moves twice.
-fn check(seed: u64, phases: &[Phase], agents: &[Share]) -> usize {
+fn check(seed: u64, phases: &[Phase], agents: &[Partition]) -> usize {
     let moves = |share| {
-        let mut starts = Starts::new(phases, share);
+        let mut starts = PopulationSchedule::new(phases, share);
         let mut all = Vec::new();
         while let Some(at) = starts.peek() {
             let moved = starts.pop().expect("peek saw it");
@@ -83,42 +83,49 @@ fn check(seed: u64, phases: &[Phase], agents: &[Share]) -> usize {
     count
 }
 
-fn check_all(seed: u64, levels: &[Levels]) -> usize {
+fn check_all(seed: u64, levels: &[PopulationCurve]) -> usize {
     let phases = follow(levels);
-    let weighted = [(0, 5), (5, 1), (6, 3)].map(|(first, width)| Share { first, width, of: 9 });
-    let parts = |parts: u64| (0..parts).map(|k| Share::WHOLE.split(parts, k)).collect::<Vec<_>>();
+    let weighted = [(0, 5), (5, 1), (6, 3)].map(|(first, width)| Partition { first, width, of: 9 });
+    let parts = |parts: u64| (0..parts).map(|k| Partition::WHOLE.split(parts, k)).collect::<Vec<_>>();
     [parts(1), parts(2), parts(7), weighted.to_vec()].iter().map(|shares| check(seed, &phases, shares)).sum()
 }
 
 #[test]
 fn users_come_and_go_when_the_shape_says_so() {
-    let levels = |made: Result<Levels, _>| made.expect("a shape");
-    let up = levels(Levels::climb(0, 100, Rate::per_second(30)));
-    let keep = Levels::constant(100, Some(s(2)));
-    let down = levels(Levels::climb(100, 0, Rate::per_second(70)));
+    let levels = |made: Result<PopulationCurve, _>| made.expect("a shape");
+    let up = levels(PopulationCurve::climb(0, 100, Rate::per_second(30)));
+    let keep = PopulationCurve::constant(100, Some(s(2)));
+    let down = levels(PopulationCurve::climb(100, 0, Rate::per_second(70)));
     check_all(0, &[up.clone(), keep.clone(), down.clone()]);
     // Jumps in between, in both directions, also into the middle of a slope.
-    check_all(0, &[keep.clone(), up.clone(), keep, Levels::constant(30, Some(s(1))), down, up]);
+    check_all(0, &[keep.clone(), up.clone(), keep, PopulationCurve::constant(30, Some(s(1))), down, up]);
     let ramp = Nanos::from_millis(300);
-    let stairs = |begin, end, step| levels(Levels::stairs(begin, end, step, s(1), ramp));
-    check_all(0, &[stairs(0, 300, 50), Levels::constant(300, Some(s(6))), stairs(300, 0, 100)]);
-    check_all(0, &[levels(Levels::wave(3, 40, s(2), Nanos(7_654_321_012)))]);
-    check_all(0, &[levels(Levels::ramp(5, 5, s(1))), levels(Levels::ramp(0, 1, Nanos(1))), stairs(1, 1, 1)]);
+    let stairs = |begin, end, step| levels(PopulationCurve::stairs(begin, end, step, s(1), ramp));
+    check_all(0, &[stairs(0, 300, 50), PopulationCurve::constant(300, Some(s(6))), stairs(300, 0, 100)]);
+    check_all(0, &[levels(PopulationCurve::wave(3, 40, s(2), Nanos(7_654_321_012)))]);
+    check_all(
+        0,
+        &[
+            levels(PopulationCurve::ramp(5, 5, s(1))),
+            levels(PopulationCurve::ramp(0, 1, Nanos(1))),
+            stairs(1, 1, 1),
+        ],
+    );
 }
 
 #[test]
 fn any_pieces_at_all() {
     let mut moves = 0;
     for seed in 0..80 {
-        let mut random = Random::keyed(seed, 5, 5);
+        let mut random = Philox::keyed(seed, 5, 5);
         let mut levels = || {
             let highest = 1 + random.below(60);
             let pieces = (0..=random.below(5)).map(|_| {
                 let length = Nanos(1 + random.below(700_000_000) as i64);
-                Stretch { length, begin: random.below(highest), end: random.below(highest) }
+                Segment { length, begin: random.below(highest), end: random.below(highest) }
             });
             let pieces = pieces.collect();
-            Levels::new(pieces, Nanos(1 + random.below(3_000_000_000) as i64)).expect("a shape")
+            PopulationCurve::new(pieces, Nanos(1 + random.below(3_000_000_000) as i64)).expect("a shape")
         };
         moves += check_all(seed, &[levels(), levels(), levels()]);
     }
@@ -127,15 +134,17 @@ fn any_pieces_at_all() {
 
 #[test]
 fn a_million_users_of_one_instant_are_one_move_and_a_quiet_year_costs_nothing() {
-    let phases = [phase(Nanos::ZERO, Levels::constant(1_000_000, None), None)];
-    let mut starts = Starts::new(&phases, Share::WHOLE.split(4, 3));
+    let phases = [phase(Nanos::ZERO, PopulationCurve::constant(1_000_000, None), None)];
+    let mut starts = PopulationSchedule::new(&phases, Partition::WHOLE.split(4, 3));
     assert_eq!(starts.pop().map(|moved| (moved.at, moved.wanted)), Some((Nanos::ZERO, 250_000)));
     assert_eq!(starts.pop(), None);
     // Of 11 and 12 users one more comes and goes each second, and it is nobody of this share.
     let year = s(86_400 * 365);
-    let wave = Levels::wave(11, 12, s(1), year).expect("a wave");
-    let mut starts =
-        Starts::new(&[phase(Nanos::ZERO, wave, Some(year))], Share { first: 3, width: 1, of: 7 });
+    let wave = PopulationCurve::wave(11, 12, s(1), year).expect("a wave");
+    let mut starts = PopulationSchedule::new(
+        &[phase(Nanos::ZERO, wave, Some(year))],
+        Partition { first: 3, width: 1, of: 7 },
+    );
     assert_eq!(starts.pop().map(|moved| moved.wanted), Some(2));
     assert_eq!(starts.pop(), None);
 }

@@ -6,22 +6,22 @@ const APART_MIN: usize = 4;
 
 /// The CPUs of both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct CpuAssignment {
     /// Of the load threads.
     pub load: Vec<u32>,
     /// Of the target on this host; empty where it is elsewhere.
     pub target: Vec<u32>,
 }
 
-impl Layout {
+impl CpuAssignment {
     /// For a target elsewhere: all CPUs are the load's.
-    pub fn elsewhere(cpus: &[u32]) -> Self {
+    pub fn for_remote_target(cpus: &[u32]) -> Self {
         Self { load: cpus.to_vec(), target: Vec::new() }
     }
 
     /// For a target on the same host. `core_of` tells by what a CPU's core is known, e.g. its first CPU: CPUs of one core
     /// stay together, because they share what is measured. Where there is no half for each, both get all.
-    pub fn of(cpus: &[u32], core_of: impl Fn(u32) -> u32) -> Self {
+    pub fn from_cpus(cpus: &[u32], core_of: impl Fn(u32) -> u32) -> Self {
         let mut sorted = cpus.to_vec();
         sorted.sort_by_key(|&cpu| (core_of(cpu), cpu));
         let cores = |part: &[u32]| part.iter().map(|&cpu| core_of(cpu)).collect::<Vec<_>>();
@@ -56,7 +56,7 @@ mod tests {
 
     #[track_caller]
     fn check(cpus: &[u32], core_of: impl Fn(u32) -> u32, load: &[u32], target: &[u32], name: &str) {
-        let layout = Layout::of(cpus, core_of);
+        let layout = CpuAssignment::from_cpus(cpus, core_of);
         assert_eq!((layout.load.as_slice(), layout.target.as_slice(), layout.name()), (load, target, name));
     }
 
@@ -72,6 +72,6 @@ mod tests {
         check(&[0, 1, 2, 3, 4, 5, 6, 7], |cpu| cpu % 4, &[0, 4, 1, 5], &[2, 6, 3, 7], "apart");
         check(&[0, 1, 2, 3, 4, 5], |cpu| cpu / 2, &[0, 1, 2, 3], &[4, 5], "apart");
         check(&[0, 1, 2, 3], |_| 0, &[0, 1, 2, 3], &[0, 1, 2, 3], "shared");
-        assert_eq!(Layout::elsewhere(&[1, 2]).name(), "elsewhere");
+        assert_eq!(CpuAssignment::for_remote_target(&[1, 2]).name(), "elsewhere");
     }
 }

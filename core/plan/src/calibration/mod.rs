@@ -3,12 +3,12 @@
 //! Pure: how a given time is divided into measurements, which CPUs load and target get, what several rounds come to, and
 //! which part of what was found a plan takes.
 
-mod asked;
-mod course;
+mod demand;
 mod layout;
 mod rounds;
+mod schedule;
 
-pub use asked::{Able, Asked};
-pub use course::Course;
-pub use layout::Layout;
-pub use rounds::{Rounds, median};
+pub use demand::{HostRates, RateDemand};
+pub use layout::CpuAssignment;
+pub use rounds::{RoundValues, median};
+pub use schedule::CalibrationSchedule;

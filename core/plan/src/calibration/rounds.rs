@@ -2,9 +2,9 @@
 
 /// Values of the same thing, one a round.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rounds(pub Vec<f64>);
+pub struct RoundValues(pub Vec<f64>);
 
-impl Rounds {
+impl RoundValues {
     /// The middle one; of an even number the lower of both in the middle, so that it is one that was measured and
     /// no mean. `None` without any.
     pub fn median(&self) -> Option<f64> {
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn check(values: &[f64], median: Option<f64>, range: Option<(f64, f64)>, spread: f64) {
-        let rounds = Rounds(values.to_vec());
+        let rounds = RoundValues(values.to_vec());
         assert_eq!((rounds.median(), rounds.range()), (median, range), "{values:?}");
         assert!((rounds.spread() - spread).abs() < 1e-12, "{values:?}: {}", rounds.spread());
     }

@@ -1,6 +1,6 @@
 //! [`HostGauge`]: what a condition can ask of a host.
 
-use super::subject::Kind;
+use super::subject::ValueKind;
 
 /// A gauge of a host (`cpu(lb1) < 96%`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +45,12 @@ impl HostGauge {
         GAUGES.iter().find(|(_, gauge)| *gauge == self).map(|(name, _)| *name).expect("every gauge is listed")
     }
 
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> ValueKind {
         match self {
-            Self::Cpu | Self::HottestCore => Kind::Share,
-            Self::Memory | Self::Swap => Kind::BytesOrShare,
-            Self::NetIn | Self::NetOut => Kind::Link,
-            Self::Established | Self::Queue => Kind::Count,
+            Self::Cpu | Self::HottestCore => ValueKind::Share,
+            Self::Memory | Self::Swap => ValueKind::BytesOrShare,
+            Self::NetIn | Self::NetOut => ValueKind::Link,
+            Self::Established | Self::Queue => ValueKind::Count,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// Whether `pattern` means the host called `name`. A pattern has at most one pair of brackets, with numbers and ranges
 /// of them; a leading zero says how many digits all of a range have. What is no pattern means the host of that name.
-pub fn means_host(pattern: &str, name: &str) -> bool {
+pub fn matches_host(pattern: &str, name: &str) -> bool {
     let parts = pattern.split_once('[').and_then(|(head, rest)| Some((head, rest.split_once(']')?)));
     let Some((head, (numbers, tail))) = parts else { return pattern == name };
     let Some(middle) = name.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)) else {
@@ -26,14 +26,14 @@ fn holds(range: &str, digits: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::means_host;
+    use super::matches_host;
 
     fn check(pattern: &str, means: &[&str], others: &[&str]) {
         for name in means {
-            assert!(means_host(pattern, name), "{pattern} means {name}");
+            assert!(matches_host(pattern, name), "{pattern} means {name}");
         }
         for name in others {
-            assert!(!means_host(pattern, name), "{pattern} does not mean {name}");
+            assert!(!matches_host(pattern, name), "{pattern} does not mean {name}");
         }
     }
 

@@ -8,7 +8,7 @@ mod subject;
 mod value;
 
 pub use host::HostGauge;
-pub use host_pattern::means_host;
+pub use host_pattern::matches_host;
 pub use subject::{ERROR_CLASSES, PART_NAMES};
 
 use crate::Nanos;
@@ -95,15 +95,15 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
     /// A percentile (99.9) of a part's histogram, optionally of one step.
-    Percentile(f64, Part, Option<String>),
+    Percentile(f64, LatencyPart, Option<String>),
     /// The mean of a part.
-    Mean(Part, Option<String>),
+    Mean(LatencyPart, Option<String>),
     /// The minimum of a part.
-    Min(Part, Option<String>),
+    Min(LatencyPart, Option<String>),
     /// The maximum of a part.
-    Max(Part, Option<String>),
+    Max(LatencyPart, Option<String>),
     /// `offered sent done failed late dropped`, optionally of one step; a count, share or rate by the value.
-    Requests(RequestCount, Option<String>),
+    Requests(RequestCounter, Option<String>),
     /// `errors(CLASS)`; the class's name as in the contract.
     Errors(String),
     /// `status(CODE)`.
@@ -146,7 +146,7 @@ impl Subject {
 
 /// Which counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestCount {
+pub enum RequestCounter {
     /// Intended by the plan.
     Offered,
     /// First byte handed to the kernel.
@@ -163,7 +163,7 @@ pub enum RequestCount {
 
 /// A part of a request's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum LatencyPart {
     /// complete − intended.
     Response,
     /// complete − sent.

@@ -1,11 +1,11 @@
 //! The left-hand side of a condition.
 
-use super::{HostGauge, Part, RequestCount, Subject};
+use super::{HostGauge, LatencyPart, RequestCounter, Subject};
 use crate::{UserError, did_you_mean};
 
 /// What a subject may be compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// A duration.
     Time,
     /// A count, or a share of what was offered or planned.
@@ -42,25 +42,25 @@ pub const ERROR_CLASSES: [&str; 16] = [
     "other",
 ];
 
-const REQUESTS: [(&str, RequestCount); 6] = [
-    ("offered", RequestCount::Offered),
-    ("sent", RequestCount::Sent),
-    ("done", RequestCount::Done),
-    ("failed", RequestCount::Failed),
-    ("late", RequestCount::Late),
-    ("dropped", RequestCount::Dropped),
+const REQUESTS: [(&str, RequestCounter); 6] = [
+    ("offered", RequestCounter::Offered),
+    ("sent", RequestCounter::Sent),
+    ("done", RequestCounter::Done),
+    ("failed", RequestCounter::Failed),
+    ("late", RequestCounter::Late),
+    ("dropped", RequestCounter::Dropped),
 ];
 
-const PARTS: [(&str, Part); 9] = [
-    ("response", Part::Response),
-    ("service", Part::Service),
-    ("wait", Part::Wait),
-    ("lag", Part::Lag),
-    ("connect", Part::Connect),
-    ("tls", Part::Tls),
-    ("ttfb", Part::Ttfb),
-    ("transfer", Part::Transfer),
-    ("failed", Part::Failed),
+const PARTS: [(&str, LatencyPart); 9] = [
+    ("response", LatencyPart::Response),
+    ("service", LatencyPart::Service),
+    ("wait", LatencyPart::Wait),
+    ("lag", LatencyPart::Lag),
+    ("connect", LatencyPart::Connect),
+    ("tls", LatencyPart::Tls),
+    ("ttfb", LatencyPart::Ttfb),
+    ("transfer", LatencyPart::Transfer),
+    ("failed", LatencyPart::Failed),
 ];
 
 /// The parts' names, which no step may bear: `p99(connect)` could not be told from `p99(STEP)`.
@@ -111,7 +111,7 @@ const NAMES: [&str; 39] = [
 ];
 
 /// Reads a subject and says what it may be compared with.
-pub(super) fn parse_subject(text: &str) -> Result<(Subject, Kind), UserError> {
+pub(super) fn parse_subject(text: &str) -> Result<(Subject, ValueKind), UserError> {
     let (name, argument) = match text.split_once('(') {
         Some((name, rest)) => {
             let inside = rest.strip_suffix(')').ok_or_else(|| unclosed(text))?.trim();
@@ -132,20 +132,20 @@ pub(super) fn parse_subject(text: &str) -> Result<(Subject, Kind), UserError> {
     }
     if let Some((count, rated)) = request_count(name) {
         let kind = match (rated, count) {
-            (true, _) => Kind::Rate,
-            (false, RequestCount::Offered) => Kind::Count,
-            (false, _) => Kind::CountOrShare,
+            (true, _) => ValueKind::Rate,
+            (false, RequestCounter::Offered) => ValueKind::Count,
+            (false, _) => ValueKind::CountOrShare,
         };
         return Ok((Subject::Requests(count, argument.map(str::to_owned)), kind));
     }
     match (name, argument) {
-        ("errors", Some(class)) => return Ok((error_class(class)?, Kind::CountOrShare)),
-        ("status", Some(code)) => return Ok((status(code)?, Kind::CountOrShare)),
+        ("errors", Some(class)) => return Ok((error_class(class)?, ValueKind::CountOrShare)),
+        ("status", Some(code)) => return Ok((status(code)?, ValueKind::CountOrShare)),
         ("errors", None) => return Err(wants(text, "a class", "errors(reset), or failed for all of them")),
         ("status", None) => return Err(wants(text, "a code", "status(500)")),
-        ("check", Some(check)) => return Ok((Subject::Check(check.to_owned()), Kind::CountOrShare)),
-        ("count", Some(count)) => return Ok((Subject::Count(count.to_owned()), Kind::CountOrShare)),
-        ("skew", Some(rendezvous)) => return Ok((Subject::Skew(rendezvous.to_owned()), Kind::Time)),
+        ("check", Some(check)) => return Ok((Subject::Check(check.to_owned()), ValueKind::CountOrShare)),
+        ("count", Some(count)) => return Ok((Subject::Count(count.to_owned()), ValueKind::CountOrShare)),
+        ("skew", Some(rendezvous)) => return Ok((Subject::Skew(rendezvous.to_owned()), ValueKind::Time)),
         ("check", None) => return Err(wants(text, "a check's name", "check(fresh)")),
         ("count", None) => return Err(wants(text, "a count's name", "count(sold)")),
         ("skew", None) => return Err(wants(text, "a rendezvous", "skew(doors)")),
@@ -162,17 +162,17 @@ pub(super) fn parse_subject(text: &str) -> Result<(Subject, Kind), UserError> {
         "max" => Subject::Max(part, step),
         _ => Subject::Percentile(percentile(name)?, part, step),
     };
-    Ok((subject, Kind::Time))
+    Ok((subject, ValueKind::Time))
 }
 
-fn gauge(name: &str) -> Option<(Subject, Kind)> {
+fn gauge(name: &str) -> Option<(Subject, ValueKind)> {
     Some(match name {
-        "opened" => (Subject::Opened, Kind::Count),
-        "connections failed" => (Subject::ConnectionsFailed, Kind::CountOrShare),
-        "users" => (Subject::Users, Kind::Count),
-        "in_flight" => (Subject::InFlight, Kind::Count),
-        "held" => (Subject::Held, Kind::Count),
-        "lost" => (Subject::Lost, Kind::CountOrShare),
+        "opened" => (Subject::Opened, ValueKind::Count),
+        "connections failed" => (Subject::ConnectionsFailed, ValueKind::CountOrShare),
+        "users" => (Subject::Users, ValueKind::Count),
+        "in_flight" => (Subject::InFlight, ValueKind::Count),
+        "held" => (Subject::Held, ValueKind::Count),
+        "lost" => (Subject::Lost, ValueKind::CountOrShare),
         _ => return None,
     })
 }
@@ -180,8 +180,8 @@ fn gauge(name: &str) -> Option<(Subject, Kind)> {
 fn without_argument(
     text: &str,
     argument: Option<&str>,
-    subject: (Subject, Kind),
-) -> Result<(Subject, Kind), UserError> {
+    subject: (Subject, ValueKind),
+) -> Result<(Subject, ValueKind), UserError> {
     if argument.is_some() {
         let message = format!("`{text}` is of the whole run and takes no parentheses");
         let hint = format!("{}; a stretch of time is `in PHASE`", text.split('(').next().unwrap_or(text));
@@ -190,23 +190,23 @@ fn without_argument(
     Ok(subject)
 }
 
-fn request_count(name: &str) -> Option<(RequestCount, bool)> {
+fn request_count(name: &str) -> Option<(RequestCounter, bool)> {
     let (bare, rated) = name.strip_suffix("_rate").map_or((name, false), |bare| (bare, true));
     REQUESTS.iter().find(|(known, _)| *known == bare).map(|(_, count)| (*count, rated))
 }
 
 /// `connect` is a part, `buy.service` a part of a step, anything else a step's response.
-fn part_and_step(argument: Option<&str>) -> Result<(Part, Option<String>), UserError> {
-    let Some(argument) = argument else { return Ok((Part::Response, None)) };
+fn part_and_step(argument: Option<&str>) -> Result<(LatencyPart, Option<String>), UserError> {
+    let Some(argument) = argument else { return Ok((LatencyPart::Response, None)) };
     let part_named = |word: &str| PARTS.iter().find(|(name, _)| *name == word).map(|(_, part)| *part);
     if let Some(part) = part_named(argument) {
         return Ok((part, None));
     }
     let Some((step, word)) = argument.rsplit_once('.').filter(|(step, _)| !step.is_empty()) else {
-        return Ok((Part::Response, Some(argument.to_owned())));
+        return Ok((LatencyPart::Response, Some(argument.to_owned())));
     };
     match part_named(word) {
-        Some(part @ (Part::Response | Part::Service)) => Ok((part, Some(step.to_owned()))),
+        Some(part @ (LatencyPart::Response | LatencyPart::Service)) => Ok((part, Some(step.to_owned()))),
         // A path may end in such a word; a step's name with a slash or a blank in it is one.
         Some(_) if !step.contains(['/', ' ']) => Err(UserError::usage(
             "condition_subject",
@@ -215,7 +215,7 @@ fn part_and_step(argument: Option<&str>) -> Result<(Part, Option<String>), UserE
                 "of a step there are response and service: {step}, {step}.service; {word} for each phase: p99({word}) in PHASE"
             ),
         )),
-        _ => Ok((Part::Response, Some(argument.to_owned()))),
+        _ => Ok((LatencyPart::Response, Some(argument.to_owned()))),
     }
 }
 

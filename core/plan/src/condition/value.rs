@@ -1,12 +1,12 @@
 //! The right-hand side of a condition, checked against its subject.
 
-use super::subject::Kind;
+use super::subject::ValueKind;
 use super::{Op, Value};
 use crate::quantity::{parse_count, parse_duration, parse_link, parse_rate, parse_share, parse_size};
 use crate::{Nanos, UserError};
 
 /// Reads the value of a subject of kind `kind`.
-pub(super) fn parse_value(text: &str, kind: Kind, op: Op) -> Result<Value, UserError> {
+pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, UserError> {
     if text.is_empty() {
         let hint = format!("for example {}", example(kind));
         return Err(UserError::usage("condition_value", "nothing follows the comparison", hint));
@@ -18,11 +18,11 @@ pub(super) fn parse_value(text: &str, kind: Kind, op: Op) -> Result<Value, UserE
     let share = text.ends_with('%');
     let rate = text.contains('/');
     let value = match kind {
-        Kind::Time if share || rate => return Err(misfit(text, "a time", kind)),
-        Kind::Time => Value::Time(parse_duration(text).map_err(|error| with_unit(text, error))?),
-        Kind::Rate if share => return Err(misfit(text, "a rate", kind)),
-        Kind::Rate => Value::PerSecond(parse_rate(text)?.as_per_second()),
-        Kind::Count | Kind::CountOrShare if rate => {
+        ValueKind::Time if share || rate => return Err(misfit(text, "a time", kind)),
+        ValueKind::Time => Value::Time(parse_duration(text).map_err(|error| with_unit(text, error))?),
+        ValueKind::Rate if share => return Err(misfit(text, "a rate", kind)),
+        ValueKind::Rate => Value::PerSecond(parse_rate(text)?.as_per_second()),
+        ValueKind::Count | ValueKind::CountOrShare if rate => {
             let hint = "rates are compared with done_rate, failed_rate, …: done_rate > 1k/s";
             return Err(UserError::usage(
                 "condition_value",
@@ -30,14 +30,16 @@ pub(super) fn parse_value(text: &str, kind: Kind, op: Op) -> Result<Value, UserE
                 hint,
             ));
         }
-        Kind::Count if share => return Err(misfit(text, "a count", kind)),
-        Kind::CountOrShare | Kind::Share | Kind::BytesOrShare if share => Value::Share(parse_share(text)?),
-        Kind::Count | Kind::CountOrShare => Value::Count(parse_count(text)? as f64),
-        Kind::Share => return Err(misfit(text, "a share", kind)),
+        ValueKind::Count if share => return Err(misfit(text, "a count", kind)),
+        ValueKind::CountOrShare | ValueKind::Share | ValueKind::BytesOrShare if share => {
+            Value::Share(parse_share(text)?)
+        }
+        ValueKind::Count | ValueKind::CountOrShare => Value::Count(parse_count(text)? as f64),
+        ValueKind::Share => return Err(misfit(text, "a share", kind)),
         // Zero is zero in every unit: `swap(lb1) = 0`.
-        Kind::BytesOrShare if text == "0" => Value::Bytes(0.0),
-        Kind::BytesOrShare => Value::Bytes(parse_size(text)? as f64),
-        Kind::Link => Value::BitsPerSecond(parse_link(text)? as f64),
+        ValueKind::BytesOrShare if text == "0" => Value::Bytes(0.0),
+        ValueKind::BytesOrShare => Value::Bytes(parse_size(text)? as f64),
+        ValueKind::Link => Value::BitsPerSecond(parse_link(text)? as f64),
     };
     let zero = match value {
         Value::Time(length) => length == Nanos::ZERO,
@@ -54,19 +56,19 @@ pub(super) fn parse_value(text: &str, kind: Kind, op: Op) -> Result<Value, UserE
     Ok(value)
 }
 
-fn example(kind: Kind) -> &'static str {
+fn example(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Time => "250ms",
-        Kind::CountOrShare => "1% or 100",
-        Kind::Count => "10k",
-        Kind::Rate => "1k/s",
-        Kind::Share => "96%",
-        Kind::BytesOrShare => "12GB or 80%",
-        Kind::Link => "8Gbit/s",
+        ValueKind::Time => "250ms",
+        ValueKind::CountOrShare => "1% or 100",
+        ValueKind::Count => "10k",
+        ValueKind::Rate => "1k/s",
+        ValueKind::Share => "96%",
+        ValueKind::BytesOrShare => "12GB or 80%",
+        ValueKind::Link => "8Gbit/s",
     }
 }
 
-fn misfit(text: &str, what: &str, kind: Kind) -> UserError {
+fn misfit(text: &str, what: &str, kind: ValueKind) -> UserError {
     let message = format!("`{text}` is not {what}");
     UserError::usage("condition_value", message, format!("for example {}", example(kind)))
 }

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 
 use super::peak::Peak;
 use super::{Forecast, PhaseForecast};
-use crate::footprint::{End, Footprint};
-use crate::resolve::Room;
+use crate::footprint::{ConnectionEnd, MemoryModel};
+use crate::resolve::HostCapacity;
 use crate::{EngineChoice, HostFacts, Load, Nanos, Phase, Plan, SourceOrder, UserError};
 
 /// What the phases of a plan that hold connections come to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Holding {
+pub struct HoldForecast {
     /// Connections at the highest.
     pub connections: u64,
     /// Source addresses that are used, and ports of each at most; `None` where the kernel chooses.
@@ -31,14 +31,14 @@ pub struct Holding {
     pub next_limit: (&'static str, u64),
 }
 
-impl Holding {
+impl HoldForecast {
     /// Of a plan; `None` where it holds none.
     ///
     /// # Errors
     /// Where the plan has more threads than any host.
-    pub fn of(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Result<Option<Self>, UserError> {
+    pub fn for_plan(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Result<Option<Self>, UserError> {
         let mut targets: Vec<SocketAddr> =
-            plan.targets.iter().flat_map(|target| plan.way_to(target)).copied().collect();
+            plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).copied().collect();
         targets.sort_unstable();
         targets.dedup();
         let held = || {
@@ -48,8 +48,9 @@ impl Holding {
         if held().next().is_none() {
             return Ok(None);
         }
-        let room = Room::new(host, &plan.sources.ranges, &targets, plan.engine, None, plan.tls.is_some())?;
-        let peak = Peak::of(plan);
+        let room =
+            HostCapacity::new(host, &plan.sources.ranges, &targets, plan.engine, None, plan.tls.is_some())?;
+        let peak = Peak::for_plan(plan);
         let connections = peak.demand.connections;
         let most = |of: &dyn Fn(&PhaseForecast) -> Option<f64>| {
             held().map(|(_, own)| of(own)).reduce(|one, other| Some(one?.max(other?))).flatten()
@@ -83,23 +84,23 @@ fn sources(plan: &Plan, host: &HostFacts, targets: &[SocketAddr], connections: u
 
 /// How long the stretches of a phase take in which there are more and more.
 fn rising(phase: &Phase) -> Nanos {
-    let pieces = phase.load.levels().map_or(&[][..], crate::Levels::pieces);
+    let pieces = phase.load.levels().map_or(&[][..], crate::PopulationCurve::pieces);
     let rising = pieces.iter().filter(|piece| piece.end > piece.begin);
     rising.fold(Nanos::ZERO, |sum, piece| sum.after(piece.length))
 }
 
 /// Kernel's and program's, of each end that is on this host, and what requests under way add.
-fn memory(plan: &Plan, room: &Room<'_>, peak: Peak) -> Vec<(&'static str, u64, u64)> {
+fn memory(plan: &Plan, room: &HostCapacity<'_>, peak: Peak) -> Vec<(&'static str, u64, u64)> {
     let (connections, tls) = (peak.demand.connections, plan.tls.is_some());
-    let of = |end| Footprint::of(end, plan.engine, tls);
+    let of = |end| MemoryModel::for_end(end, plan.engine, tls);
     let all = |each: u64| (each, each.saturating_mul(connections));
     let mut parts = Vec::new();
     let mut add = |what, (each, bytes)| parts.push((what, each, bytes));
-    let client = of(End::Client);
+    let client = of(ConnectionEnd::Client);
     add("client_kernel", all(client.kernel));
     add("client", all(client.user));
     if room.ends() == 2 {
-        let target = of(End::Target);
+        let target = of(ConnectionEnd::Target);
         add("target_kernel", all(target.kernel));
         add("target", all(target.user));
     }
@@ -109,7 +110,7 @@ fn memory(plan: &Plan, room: &Room<'_>, peak: Peak) -> Vec<(&'static str, u64, u
 }
 
 /// What more connections of the same kind would come to first.
-fn next_limit(room: &Room<'_>, peak: Peak) -> (&'static str, u64) {
+fn next_limit(room: &HostCapacity<'_>, peak: Peak) -> (&'static str, u64) {
     let bytes = u128::from(peak.demand.bytes(room.footprint(), peak.users)).max(1);
     let fitting = u128::from(room.memory_bytes()) * u128::from(peak.demand.connections) / bytes;
     let limits = [

@@ -3,36 +3,36 @@
 //! Pure functions of the [`Plan`]. What the plan fixes is exact; what chance draws has a mean and bounds; what answers
 //! decide has bounds or none, and says so. Nothing here guesses how fast a target is.
 
-mod amount;
+mod bounded_estimate;
+mod condition_forecast;
+mod delay_in_path;
 mod holding;
-mod lacking;
-mod named_delay;
+mod list_cost;
 mod need;
 mod notes;
 mod opening;
-mod outlook;
-mod passage;
 mod peak;
 mod phase;
-mod rises;
+mod population_changes;
 mod risks;
 mod session;
+mod shortfalls;
 mod timeline;
 mod walk;
 
-pub use amount::Amount;
-pub use holding::Holding;
-pub use lacking::lacking;
-pub(crate) use lacking::{locked, threads, tracked};
-pub use named_delay::named_delay;
-pub use need::{Need, needs};
+pub use bounded_estimate::BoundedEstimate;
+pub use condition_forecast::ConditionForecast;
+pub use delay_in_path::delay_in_path;
+pub use holding::HoldForecast;
+pub use list_cost::ListCost;
+pub use need::{ResourceNeed, needs};
 pub use notes::notes;
-pub use opening::Opening;
-pub use outlook::Outlook;
-pub use passage::Passage;
+pub use opening::ConnectForecast;
 pub use phase::{CapReached, PhaseForecast};
 pub use risks::risks;
-pub(crate) use risks::{lists, unread};
+pub(crate) use risks::{lists, receive_memory_risk};
+pub use shortfalls::shortfalls;
+pub(crate) use shortfalls::{conntrack_shortfall, locked_memory_shortfall, threads};
 
 pub use session::SessionForecast;
 pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
@@ -47,9 +47,9 @@ pub struct Forecast {
     /// What each phase sends, by index.
     pub phases: Vec<PhaseForecast>,
     /// Sessions of the phases that are judged.
-    pub sessions: Amount,
+    pub sessions: BoundedEstimate,
     /// Requests of the phases that are judged.
-    pub requests: Amount,
+    pub requests: BoundedEstimate,
     /// When the last phase ends; `None` where that depends on answers.
     pub load_end: Option<Nanos>,
     /// When everything is over at the latest: `load_end` and the drain.
@@ -60,21 +60,21 @@ pub struct Forecast {
 
 impl Forecast {
     /// Of a plan whose every number is fixed.
-    pub fn of(plan: &Plan) -> Self {
+    pub fn for_plan(plan: &Plan) -> Self {
         let scenarios: Vec<SessionForecast> =
-            plan.scenarios.iter().map(|scenario| SessionForecast::of(scenario, plan)).collect();
+            plan.scenarios.iter().map(|scenario| SessionForecast::for_scenario(scenario, plan)).collect();
         let phases: Vec<PhaseForecast> =
-            plan.phases.iter().map(|phase| PhaseForecast::of(phase, plan, &scenarios)).collect();
+            plan.phases.iter().map(|phase| PhaseForecast::for_phase(phase, plan, &scenarios)).collect();
         let judged = || plan.phases.iter().zip(&phases).filter(|(phase, _)| !phase.warmup);
-        let sum = |of: fn(&PhaseForecast) -> Amount| {
-            judged().fold(Amount::ZERO, |sum, (_, phase)| sum.plus(of(phase)))
+        let sum = |of: fn(&PhaseForecast) -> BoundedEstimate| {
+            judged().fold(BoundedEstimate::ZERO, |sum, (_, phase)| sum.plus(of(phase)))
         };
         let (sessions, requests) = (sum(|phase| phase.sessions), sum(|phase| phase.requests));
         let load_end =
             phases.iter().map(|phase| phase.ends).reduce(|one, other| Some(one?.max(other?))).flatten();
         // Where one phase's end is open, the chart goes as far as the others are known.
         let known = phases.iter().filter_map(|phase| phase.ends).max().unwrap_or(Nanos::ZERO);
-        let timeline = Timeline::of(plan, &scenarios, known);
+        let timeline = Timeline::for_plan(plan, &scenarios, known);
         Self {
             end: load_end.map(|end| end.after(plan.drain)),
             scenarios,

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 
 use super::peak::Peak;
-use crate::quantity::{show_size, show_whole};
-use crate::resolve::Room;
+use crate::quantity::{format_grouped, show_size};
+use crate::resolve::HostCapacity;
 use crate::{FileBudget, HostFacts, Plan, UserError};
 
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct ResourceNeed {
     /// `connections`, `source_ports`, `memory`, `threads`.
     pub what: &'static str,
     /// So much at the highest.
@@ -26,17 +26,17 @@ pub struct Need {
 ///
 /// # Errors
 /// Where the plan has more threads than any host.
-pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
+pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<ResourceNeed>, UserError> {
     let mut targets: Vec<SocketAddr> =
         plan.targets.iter().flat_map(|target| target.addresses.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
     let tls = plan.tls.is_some();
-    let room = Room::new(host, &plan.sources.ranges, &targets, plan.engine, None, tls)?;
+    let room = HostCapacity::new(host, &plan.sources.ranges, &targets, plan.engine, None, tls)?;
     let both_ends = host.is_target(&targets);
     let cpus = u32::try_from(host.cpus.len()).unwrap_or(1).max(1);
     let files = FileBudget::new(host, plan.engine, cpus, false, both_ends);
-    let Peak { demand, users } = Peak::of(plan);
+    let Peak { demand, users } = Peak::for_plan(plan);
     let connections = demand.connections;
     let each = room.footprint();
     let memory = demand.bytes(each, users);
@@ -46,21 +46,21 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
         _ => "source addresses × their ports × target addresses".to_owned(),
     };
     Ok(vec![
-        Need {
+        ResourceNeed {
             what: "connections",
             needed: connections,
-            available: Some(files.at_most()),
+            available: Some(files.max_sockets()),
             bytes: false,
-            why: format!("{} files in one table (ulimit -n){ends}", show_whole(host.files_max)),
+            why: format!("{} files in one table (ulimit -n){ends}", format_grouped(host.files_max)),
         },
-        Need {
+        ResourceNeed {
             what: "source_ports",
             needed: connections,
             available: Some(room.tuples()),
             bytes: false,
             why: sources,
         },
-        Need {
+        ResourceNeed {
             what: "memory",
             needed: memory,
             available: Some(room.memory_bytes()),
@@ -71,7 +71,7 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
                 show_size(each.under_way),
             ),
         },
-        Need {
+        ResourceNeed {
             what: "threads",
             needed: u64::from(plan.threads),
             available: Some(u64::from(cpus)),

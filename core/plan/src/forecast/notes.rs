@@ -1,14 +1,14 @@
 //! What a plan's reader should know, beside its numbers.
 
-use super::{Forecast, named_delay, outlook};
-use crate::quantity::{show_clock, show_whole};
-use crate::resolve::ports_searched;
-use crate::{HostFacts, MaxOpenBy, Plan};
+use super::{Forecast, condition_forecast, delay_in_path};
+use crate::quantity::{format_grouped, show_clock};
+use crate::resolve::port_search_note;
+use crate::{HostFacts, MaxOpenLimit, Plan};
 
 /// One line each.
 pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(outlook::sessions_for_requests(plan, forecast));
+    notes.extend(condition_forecast::sessions_for_requests(plan, forecast));
     slower_than_timeout(plan, &mut notes);
     lowered(plan, &mut notes);
     for (phase, told) in plan.phases.iter().zip(&forecast.phases) {
@@ -16,7 +16,7 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
             notes.push(format!(
                 "{}: {} connections are opened in the {} before {} (open_rate)",
                 phase.name,
-                show_whole(count),
+                format_grouped(count),
                 show_clock(takes),
                 if phase.start == crate::Nanos::ZERO { "t0".to_owned() } else { show_clock(phase.start) }
             ));
@@ -27,7 +27,7 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
         if let Some(scenario) = scenario {
             let requests = match scenario.steps.len() {
                 1 => "1 request".to_owned(),
-                many => format!("{} requests", show_whole(many as u64)),
+                many => format!("{} requests", format_grouped(many as u64)),
             };
             notes.push(format!("{what} the load: {requests}, once, counted apart (setup)"));
         }
@@ -38,14 +38,14 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
     if forecast.scenarios.iter().any(|scenario| scenario.ends_run) {
         notes.push("a session may end the run (end: run) before its time".to_owned());
     }
-    notes.extend(ports_searched(plan, host));
+    notes.extend(port_search_note(plan, host));
     notes
 }
 
 /// Phases whose open requests this host lowers; alike ones in one line.
 fn lowered(plan: &Plan, notes: &mut Vec<String>) {
-    let mut told: Vec<(MaxOpenBy, u64, Vec<&str>)> = Vec::new();
-    for phase in plan.phases.iter().filter(|phase| phase.max_open_by != MaxOpenBy::Plan) {
+    let mut told: Vec<(MaxOpenLimit, u64, Vec<&str>)> = Vec::new();
+    for phase in plan.phases.iter().filter(|phase| phase.max_open_by != MaxOpenLimit::Plan) {
         match told.iter_mut().find(|(by, most, _)| (*by, *most) == (phase.max_open_by, phase.max_open)) {
             Some((_, _, names)) => names.push(&phase.name),
             None => told.push((phase.max_open_by, phase.max_open, vec![&phase.name])),
@@ -53,14 +53,14 @@ fn lowered(plan: &Plan, notes: &mut Vec<String>) {
     }
     for (by, most, names) in told {
         let what = match by {
-            MaxOpenBy::Files => "files",
-            MaxOpenBy::Memory => "memory",
-            MaxOpenBy::Plan | MaxOpenBy::Sources => "source ports",
+            MaxOpenLimit::Files => "files",
+            MaxOpenLimit::Memory => "memory",
+            MaxOpenLimit::Plan | MaxOpenLimit::Sources => "source ports",
         };
         let requests = if most == 1 {
             "1 open request".to_owned()
         } else {
-            format!("{} open requests", show_whole(most))
+            format!("{} open requests", format_grouped(most))
         };
         notes.push(format!(
             "{}: this host has {what} for {requests} only; what comes above that is dropped",
@@ -75,7 +75,7 @@ fn slower_than_timeout(plan: &Plan, notes: &mut Vec<String>) {
         for step in &scenario.steps {
             let timeout = step.timeout.unwrap_or(plan.http.timeout);
             let path = step.request.path.shown();
-            let Some(delay) = named_delay(&path).filter(|delay| *delay >= timeout) else { continue };
+            let Some(delay) = delay_in_path(&path).filter(|delay| *delay >= timeout) else { continue };
             let key = if step.timeout.is_some() { "its timeout" } else { "http.timeout" };
             notes.push(format!(
                 "{path} answers after {} and the timeout is {}: every request will fail; raise {key}",

@@ -1,58 +1,58 @@
 //! [`Opening`]: connections that a phase opens.
 
-use super::{Amount, SessionForecast};
-use crate::{ConnectionUse, Nanos, Phase, Plan};
+use super::{BoundedEstimate, SessionForecast};
+use crate::{ConnectionOwner, Nanos, Phase, Plan};
 
 /// Connections that a phase opens, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Opening {
+pub struct ConnectForecast {
     /// Opened in the phase, those ahead of it included.
-    pub total: Amount,
+    pub total: BoundedEstimate,
     /// Opened a second at the highest, where that is known: by arrivals of the open model, by those who start in the others.
     pub per_s_max: Option<f64>,
     /// Opened ahead of the phase, and how long that takes.
     pub ahead: Option<(u64, Nanos)>,
 }
 
-impl Opening {
-    pub(super) fn of(
+impl ConnectForecast {
+    pub(super) fn for_phase(
         (phase, carried): (&Phase, u64),
         plan: &Plan,
         scenarios: &[SessionForecast],
-        shares: &[(u16, Amount)],
+        shares: &[(u16, BoundedEstimate)],
         starts: u64,
-        requests: Amount,
+        requests: BoundedEstimate,
     ) -> Self {
         let open = phase.load.levels().is_none();
-        let users = Amount::exact(starts as f64);
-        let mut total = Amount::ZERO;
+        let users = BoundedEstimate::exact(starts as f64);
+        let mut total = BoundedEstimate::ZERO;
         let mut per_arrival = Some(0.0);
         let weights = phase.mix.parts().iter().map(|part| part.1 as f64 / phase.mix.total() as f64);
         for (&(at, sessions), share) in shares.iter().zip(weights) {
             let Some(scenario) = scenarios.get(usize::from(at)) else { continue };
             let each = per_session(scenario, plan, open);
             let own = match (scenario.connection, open) {
-                (ConnectionUse::Shared, _) => {
-                    Amount::between(0.0, Some(phase.connections.max(starts) as f64))
+                (ConnectionOwner::Shared, _) => {
+                    BoundedEstimate::between(0.0, Some(phase.connections.max(starts) as f64))
                 }
-                (ConnectionUse::User, false) if lasts(plan) => {
-                    users.drawn(share).times(Amount::exact(scenario.targets as f64))
+                (ConnectionOwner::User, false) if lasts(plan) => {
+                    users.weighted(share).times(BoundedEstimate::exact(scenario.targets as f64))
                 }
-                (ConnectionUse::User | ConnectionUse::Session | ConnectionUse::Request, _) => {
+                (ConnectionOwner::User | ConnectionOwner::Session | ConnectionOwner::Request, _) => {
                     sessions.times(each)
                 }
             };
             let own = if at_request(scenario, plan) && shares.len() == 1 { requests } else { own };
             total = total.plus(own);
             let known =
-                if scenario.connection == ConnectionUse::Shared { None } else { each.likely_or_most() };
+                if scenario.connection == ConnectionOwner::Shared { None } else { each.mean_or_upper() };
             per_arrival = per_arrival.zip(known).map(|(sum, each)| sum + each * share);
         }
         let per_s_max = match &phase.load {
             crate::Load::Open { rate, .. } => per_arrival.map(|each| rate.max().as_per_second() * each),
             load => load.levels().filter(|_| lasts(plan)).and_then(|levels| {
                 let kept = shares.iter().all(|(at, _)| {
-                    scenarios.get(usize::from(*at)).is_some_and(|one| one.connection == ConnectionUse::User)
+                    scenarios.get(usize::from(*at)).is_some_and(|one| one.connection == ConnectionOwner::User)
                 });
                 kept.then(|| steepest(levels, carried))
             }),
@@ -73,17 +73,17 @@ const fn lasts(plan: &Plan) -> bool {
 
 /// Whether each request has a connection of its own.
 fn at_request(scenario: &SessionForecast, plan: &Plan) -> bool {
-    scenario.connection == ConnectionUse::Request || !plan.http.keepalive
+    scenario.connection == ConnectionOwner::Request || !plan.http.keepalive
 }
 
 /// Connections that one session opens; in the open model its user's first and last steps belong to it.
-fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> Amount {
+fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> BoundedEstimate {
     let requests = if open { scenario.whole().requests } else { scenario.session.requests };
     if at_request(scenario, plan) {
         return requests;
     }
     let most = scenario.targets as f64;
-    let kept = Amount {
+    let kept = BoundedEstimate {
         least: requests.least.min(1.0),
         mean: requests.mean.filter(|_| scenario.targets == 1 && requests.least >= 1.0).map(|_| 1.0),
         most: Some(requests.most.map_or(most, |requests| requests.min(most))),
@@ -91,7 +91,7 @@ fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> Amount {
     match plan.http.requests_per_connection {
         Some(each) => {
             let by = |requests: f64| (requests / each.max(1) as f64).ceil();
-            Amount {
+            BoundedEstimate {
                 least: by(requests.least).max(kept.least),
                 mean: requests.is_exact().then(|| by(requests.least).max(most)),
                 most: requests.most.map(|requests| by(requests) + most - 1.0),
@@ -104,8 +104,8 @@ fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> Amount {
 }
 
 /// How many start a second where most do; `carried` are there already.
-fn steepest(levels: &crate::Levels, carried: u64) -> f64 {
-    let climb = |piece: &crate::shape::Stretch| {
+fn steepest(levels: &crate::PopulationCurve, carried: u64) -> f64 {
+    let climb = |piece: &crate::shape::Segment| {
         piece.end.saturating_sub(piece.begin) as f64 / piece.length.as_secs_f64().max(1e-9)
     };
     let jumps = levels.pieces().windows(2).map(|pair| pair[1].begin.saturating_sub(pair[0].end) as f64);

@@ -1,28 +1,31 @@
 //! [`Peak`]: what of a plan there is at once at the highest.
 
-use crate::resolve::Demand;
-use crate::{Levels, Nanos, Phase, Plan};
+use crate::resolve::ConnectionDemand;
+use crate::{Nanos, Phase, Plan, PopulationCurve};
 
 /// What there is at once at the highest. What sessions of a phase need after its end is in what they need during it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Peak {
     /// Connections.
-    pub(super) demand: Demand,
+    pub(super) demand: ConnectionDemand,
     /// Users who have no connection to themselves.
     pub(super) users: u64,
 }
 
 impl Peak {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn for_plan(plan: &Plan) -> Self {
         let at = |begin: Nanos| {
-            plan.phases.iter().filter(|phase| phase.holds(begin)).fold(Self::default(), |sum, phase| {
-                // Arrivals that find no connection free wait, and above a limit they are dropped: no need of a plan's.
-                let users = phase.load.levels().map_or(0, Levels::max);
-                Self {
-                    demand: sum.demand.plus(demand(phase, plan)),
-                    users: sum.users.saturating_add(users.saturating_sub(phase.connections)),
-                }
-            })
+            plan.phases.iter().filter(|phase| phase.is_active_at(begin)).fold(
+                Self::default(),
+                |sum, phase| {
+                    // Arrivals that find no connection free wait, and above a limit they are dropped: no need of a plan's.
+                    let users = phase.load.levels().map_or(0, PopulationCurve::max);
+                    Self {
+                        demand: sum.demand.plus(demand(phase, plan)),
+                        users: sum.users.saturating_add(users.saturating_sub(phase.connections)),
+                    }
+                },
+            )
         };
         plan.phases.iter().map(|phase| at(phase.start)).fold(Self::default(), |most, own| Self {
             demand: most.demand.or(own.demand),
@@ -32,12 +35,12 @@ impl Peak {
 }
 
 /// Connections of a phase, and how many of them have a request under way.
-fn demand(phase: &Phase, plan: &Plan) -> Demand {
+fn demand(phase: &Phase, plan: &Plan) -> ConnectionDemand {
     if phase.load.levels().is_none() {
         // Who arrives is there for a request's sake.
-        return Demand::busy(phase.connections);
+        return ConnectionDemand::busy(phase.connections);
     }
     let of = |&(at, _): &(u16, u64)| plan.scenarios.get(usize::from(at));
     let shares = phase.mix.parts().iter().filter_map(of).map(|one| one.busy_share(plan.http.timeout));
-    Demand::shared(phase.connections, shares.fold(0.0, f64::max))
+    ConnectionDemand::shared(phase.connections, shares.fold(0.0, f64::max))
 }

@@ -1,8 +1,8 @@
 //! [`PhaseForecast`]: what one phase sends.
 
-use super::opening::Opening;
-use super::rises::Rises;
-use super::{Amount, SessionForecast};
+use super::opening::ConnectForecast;
+use super::population_changes::PopulationChanges;
+use super::{BoundedEstimate, SessionForecast};
 use crate::{Arrivals, Load, Nanos, Phase, Plan};
 
 /// Above this part of its limit a Poisson process may come to it (in standard deviations).
@@ -12,13 +12,13 @@ const DEVIATIONS: f64 = 4.0;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseForecast {
     /// Sessions that start.
-    pub sessions: Amount,
+    pub sessions: BoundedEstimate,
     /// Those of each scenario of the mix, in its order.
-    pub shares: Vec<(u16, Amount)>,
+    pub shares: Vec<(u16, BoundedEstimate)>,
     /// Whether a limit on their number ends the phase; `None` without one.
     pub cap: Option<(u64, CapReached)>,
     /// Requests.
-    pub requests: Amount,
+    pub requests: BoundedEstimate,
     /// Requests a second at most, where that is known: of the open model what arrives; of the closed one what its
     /// pauses allow if answers took no time.
     pub requests_per_s_max: Option<f64>,
@@ -31,7 +31,7 @@ pub struct PhaseForecast {
     /// When the last session starts or users stop; `None` where that is not known beforehand.
     pub ends: Option<Nanos>,
     /// Connections it opens.
-    pub opening: Opening,
+    pub opening: ConnectForecast,
 }
 
 /// Whether a limit is come to.
@@ -46,22 +46,22 @@ pub enum CapReached {
 }
 
 impl PhaseForecast {
-    pub(super) fn of(phase: &Phase, plan: &Plan, scenarios: &[SessionForecast]) -> Self {
+    pub(super) fn for_phase(phase: &Phase, plan: &Plan, scenarios: &[SessionForecast]) -> Self {
         let mix = Mixed { phase, scenarios };
         let carried = carried(phase, plan);
-        let rises = phase.load.levels().map(|levels| Rises::of(levels, carried));
+        let rises = phase.load.levels().map(|levels| PopulationChanges::for_levels(levels, carried));
         let (sessions, cap) = match rises {
             Some(rises) => mix.sessions_of_users(rises, carried),
             None => sessions_that_arrive(phase),
         };
         let total = phase.mix.total() as f64;
         let parts = phase.mix.parts().iter();
-        let shares: Vec<(u16, Amount)> =
-            parts.map(|&(at, weight)| (at, sessions.drawn(weight as f64 / total))).collect();
+        let shares: Vec<(u16, BoundedEstimate)> =
+            parts.map(|&(at, weight)| (at, sessions.weighted(weight as f64 / total))).collect();
         let starts = rises.map_or(0, |rises| rises.starts);
         let requests = mix.requests(&shares, starts);
         let ends = ends(phase);
-        let level_max = phase.load.levels().map_or(0, crate::Levels::max);
+        let level_max = phase.load.levels().map_or(0, crate::PopulationCurve::max);
         let sessions_per_s_max = match &phase.load {
             Load::Open { rate, .. } => Some(rate.max().as_per_second()),
             Load::Pause => Some(0.0),
@@ -75,15 +75,16 @@ impl PhaseForecast {
             .iter()
             .any(|&(at, _)| scenarios.get(usize::from(at)).is_some_and(SessionForecast::is_loop));
         // Nobody waits for such sessions to be over.
-        let requests = if loops { Amount::between(sessions.least, requests.most) } else { requests };
+        let requests = if loops { BoundedEstimate::between(sessions.least, requests.most) } else { requests };
         let requests_per_s_max = match sessions_per_s_max {
             Some(_) if loops => None,
-            Some(rate) => each.likely_or_most().map(|each| rate * each),
+            Some(rate) => each.mean_or_upper().map(|each| rate * each),
             None => mix.turns_per_user_s().and_then(|turns| {
-                Some(level_max as f64 * turns * mix.mean(|one| one.session.requests).likely_or_most()?)
+                Some(level_max as f64 * turns * mix.mean(|one| one.session.requests).mean_or_upper()?)
             }),
         };
-        let opening = Opening::of((phase, carried), plan, scenarios, &shares, starts, requests);
+        let opening =
+            ConnectForecast::for_phase((phase, carried), plan, scenarios, &shares, starts, requests);
         Self {
             sessions,
             shares,
@@ -107,46 +108,50 @@ struct Mixed<'a> {
 
 impl Mixed<'_> {
     /// Something of the scenarios, by weight.
-    fn mean(&self, of: impl Fn(&SessionForecast) -> Amount) -> Amount {
+    fn mean(&self, of: impl Fn(&SessionForecast) -> BoundedEstimate) -> BoundedEstimate {
         let mut parts = self.phase.mix.parts().iter().filter_map(|&(at, weight)| {
             let share = weight as f64 / self.phase.mix.total() as f64;
             Some((share, of(self.scenarios.get(usize::from(at))?)))
         });
-        let Some((share, first)) = parts.next() else { return Amount::ZERO };
+        let Some((share, first)) = parts.next() else { return BoundedEstimate::ZERO };
         let mut mean = first.mean.map(|mean| mean * share);
         let mut all = first;
         for (share, amount) in parts {
             mean = mean.zip(amount.mean).map(|(sum, mean)| sum + mean * share);
-            all = all.or(amount);
+            all = all.either(amount);
         }
-        Amount { mean, ..all }
+        BoundedEstimate { mean, ..all }
     }
 
     /// Sessions a second that one user comes to at most on average, if answers took no time; `None` where only answers
     /// hold a user up.
     fn turns_per_user_s(&self) -> Option<f64> {
-        let turn = self.mean(SessionForecast::turn_ns);
+        let turn = self.mean(SessionForecast::cycle_time);
         let ns = turn.mean.unwrap_or(turn.least);
         (ns > 0.0).then(|| 1e9 / ns)
     }
 
     /// Sessions of the users that start and of the `carried` ones from the phase before, who may go round as often again.
-    fn sessions_of_users(&self, rises: Rises, carried: u64) -> (Amount, Option<(u64, CapReached)>) {
+    fn sessions_of_users(
+        &self,
+        rises: PopulationChanges,
+        carried: u64,
+    ) -> (BoundedEstimate, Option<(u64, CapReached)>) {
         let silent = self.mean(|one| one.session.requests).most.is_some_and(|most| most <= 0.0)
             && matches!(self.phase.load, Load::Hold { .. });
         if silent {
-            return (Amount::ZERO, None);
+            return (BoundedEstimate::ZERO, None);
         }
         let starts = rises.starts as f64;
-        let most_at_once = self.phase.load.levels().map_or(0, crate::Levels::max) as f64;
+        let most_at_once = self.phase.load.levels().map_or(0, crate::PopulationCurve::max) as f64;
         let by_time =
             self.phase.length.and_then(|_| Some(rises.seconds * self.turns_per_user_s()? + most_at_once));
-        let mut sessions = Amount::between(starts, by_time.map(|most| most.max(starts)));
+        let mut sessions = BoundedEstimate::between(starts, by_time.map(|most| most.max(starts)));
         if let Some(each) = self.phase.load.sessions_each() {
             let all = (starts + carried as f64) * each as f64;
             // Whoever comes begins once; who is there already may still be busy when this phase ends.
             sessions = if (each == 1 && carried == 0) || self.phase.length.is_none() {
-                Amount::exact(all)
+                BoundedEstimate::exact(all)
             } else {
                 sessions.capped(all)
             };
@@ -159,29 +164,30 @@ impl Mixed<'_> {
             _ if sessions.least >= cap => CapReached::Yes,
             _ => CapReached::Perhaps,
         };
-        let sessions = if reached == CapReached::Yes { Amount::exact(cap) } else { sessions.capped(cap) };
+        let sessions =
+            if reached == CapReached::Yes { BoundedEstimate::exact(cap) } else { sessions.capped(cap) };
         (sessions, Some((most, reached)))
     }
 
     /// Requests of all sessions, and those that users send once.
-    fn requests(&self, shares: &[(u16, Amount)], starts: u64) -> Amount {
-        let users = Amount::exact(starts as f64);
+    fn requests(&self, shares: &[(u16, BoundedEstimate)], starts: u64) -> BoundedEstimate {
+        let users = BoundedEstimate::exact(starts as f64);
         let open = self.phase.load.levels().is_none();
-        shares.iter().fold(Amount::ZERO, |sum, &(at, sessions)| {
+        shares.iter().fold(BoundedEstimate::ZERO, |sum, &(at, sessions)| {
             let Some(scenario) = self.scenarios.get(usize::from(at)) else { return sum };
             let once = scenario.before.requests.plus(scenario.after.requests);
             let own = sessions.times(scenario.session.requests);
             let share =
                 self.phase.mix.parts().iter().find(|part| part.0 == at).map_or(1.0, |part| part.1 as f64)
                     / self.phase.mix.total() as f64;
-            let around = if open { sessions } else { users.drawn(share) };
+            let around = if open { sessions } else { users.weighted(share) };
             sum.plus(own).plus(around.times(once))
         })
     }
 }
 
 /// Sessions of the open model, and whether a limit ends them.
-fn sessions_that_arrive(phase: &Phase) -> (Amount, Option<(u64, CapReached)>) {
+fn sessions_that_arrive(phase: &Phase) -> (BoundedEstimate, Option<(u64, CapReached)>) {
     let most = phase.arrivals_max();
     let (all, poisson) = match &phase.load {
         Load::Open { rate, arrivals, .. } => {
@@ -191,8 +197,8 @@ fn sessions_that_arrive(phase: &Phase) -> (Amount, Option<(u64, CapReached)>) {
         _ => (Some(0), false),
     };
     let all = all.map(|all| all as f64);
-    let amount = |all: f64| if poisson { Amount::poisson(all) } else { Amount::exact(all) };
-    let Some(cap) = most else { return (all.map_or(Amount::between(0.0, None), amount), None) };
+    let amount = |all: f64| if poisson { BoundedEstimate::poisson(all) } else { BoundedEstimate::exact(all) };
+    let Some(cap) = most else { return (all.map_or(BoundedEstimate::between(0.0, None), amount), None) };
     let limit = cap as f64;
     let reached = match all {
         None => CapReached::Yes,
@@ -205,7 +211,7 @@ fn sessions_that_arrive(phase: &Phase) -> (Amount, Option<(u64, CapReached)>) {
         Some(_) => CapReached::Perhaps,
     };
     let sessions = match (all, reached) {
-        (_, CapReached::Yes) | (None, _) => Amount::exact(limit),
+        (_, CapReached::Yes) | (None, _) => BoundedEstimate::exact(limit),
         (Some(all), _) => amount(all).capped(limit),
     };
     (sessions, Some((cap, reached)))
@@ -226,7 +232,7 @@ fn carried(phase: &Phase, plan: &Plan) -> u64 {
 fn ends(phase: &Phase) -> Option<Nanos> {
     let by_count = || match &phase.load {
         Load::Open { rate, .. } => {
-            let last = rate.instant_of(phase.arrivals_max()?.checked_sub(1)?)?;
+            let last = rate.instant_at(phase.arrivals_max()?.checked_sub(1)?)?;
             Some(phase.start.after(last))
         }
         _ => None,

@@ -9,21 +9,21 @@ use std::net::SocketAddr;
 use super::Forecast;
 use super::peak::Peak;
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
-use crate::quantity::{show_count, show_rate, show_whole};
-use crate::{Close, ConnectionUse, HostFacts, Load, Nanos, Plan};
+use crate::quantity::{format_grouped, show_count, show_rate};
+use crate::{Close, ConnectionOwner, HostFacts, Load, Nanos, Plan};
 
 /// Sockets in one chain of the kernel's table from which on it is felt.
 const CHAIN_MAX: u64 = 4;
 
 /// What of `host` is tight for `plan`, one line each.
 pub fn risks(plan: &Plan, host: &HostFacts) -> Vec<String> {
-    let forecast = &Forecast::of(plan);
+    let forecast = &Forecast::for_plan(plan);
     let targets: Vec<SocketAddr> =
-        plan.targets.iter().flat_map(|target| plan.way_to(target)).copied().collect();
+        plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).copied().collect();
     let both_ends = host.is_target(&targets);
-    let peak = Peak::of(plan);
+    let peak = Peak::for_plan(plan);
     let lines = [
-        unread(peak.demand.under_way, host),
+        receive_memory_risk(peak.demand.under_way, host),
         backlog(forecast, host).filter(|_| both_ends),
         time_wait(plan, forecast, host).filter(|_| both_ends || plan.http.keepalive),
         lists(peak.demand.connections.saturating_mul(if both_ends { 2 } else { 1 }), host),
@@ -32,7 +32,7 @@ pub fn risks(plan: &Plan, host: &HostFacts) -> Vec<String> {
 }
 
 /// Whatever waits unread takes a page a socket, however short it is.
-pub(crate) fn unread(under_way: u64, host: &HostFacts) -> Option<String> {
+pub(crate) fn receive_memory_risk(under_way: u64, host: &HostFacts) -> Option<String> {
     let most = host.limits.tcp_pages?[2];
     let pages = under_way.saturating_add(under_way / 5);
     (pages > most).then(|| {
@@ -40,8 +40,8 @@ pub(crate) fn unread(under_way: u64, host: &HostFacts) -> Option<String> {
             "up to {} requests under way may take {} pages of TCP's memory, which has {}: above it windows shrink and \
              answers slow down; as root: sysctl -w net.ipv4.tcp_mem='{} {pages} {pages}'",
             show_count(under_way),
-            show_whole(pages),
-            show_whole(most),
+            format_grouped(pages),
+            format_grouped(most),
             pages / 4 * 3
         )
     })
@@ -57,7 +57,7 @@ fn backlog(forecast: &Forecast, host: &HostFacts) -> Option<String> {
             "a target on this host lets {} connections wait to be accepted, {:.0} ms of {}: one that is kept from its \
              CPU for longer makes clients try again after 1 s; as root, before it starts: sysctl -w \
              net.core.somaxconn={BACKLOG_ASKED}",
-            show_whole(most),
+            format_grouped(most),
             most as f64 / per_s * 1e3,
             show_rate(per_s)
         )
@@ -75,7 +75,7 @@ fn time_wait(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Option<Strin
         let mut parts = phase.mix.parts().iter().filter_map(|part| plan.scenarios.get(usize::from(part.0)));
         let brief = !plan.http.keepalive
             || matches!(phase.load, Load::Open { .. })
-                && parts.any(|one| one.connection != ConnectionUse::Shared);
+                && parts.any(|one| one.connection != ConnectionOwner::Shared);
         let opened = own.opening.per_s_max.filter(|_| brief).unwrap_or(0.0);
         let seconds = phase.length.map_or(TIME_WAIT, |length| length.min(TIME_WAIT)).as_secs_f64();
         falling.max(opened) * seconds
@@ -92,8 +92,8 @@ fn time_wait(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Option<Strin
 }
 
 /// How many leave a second where most do.
-fn falling_per_s(levels: &crate::Levels) -> f64 {
-    let fall = |piece: &crate::shape::Stretch| {
+fn falling_per_s(levels: &crate::PopulationCurve) -> f64 {
+    let fall = |piece: &crate::shape::Segment| {
         let length = piece.length.max(Nanos(1)).as_secs_f64();
         piece.begin.saturating_sub(piece.end) as f64 / length.max(1e-9)
     };
@@ -108,7 +108,7 @@ pub(crate) fn lists(sockets: u64, host: &HostFacts) -> Option<String> {
             "{} sockets share {} lists of the kernel's, which looks through one for each packet: requests get slower, none \
              fails; a network namespace may have more lists (docs/million.md)",
             show_count(sockets),
-            show_whole(buckets)
+            format_grouped(buckets)
         )
     })
 }

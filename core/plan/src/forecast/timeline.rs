@@ -34,7 +34,7 @@ pub struct TimelinePoint {
 
 impl Timeline {
     /// From the first phase's begin to `until`; nothing if that is no time.
-    pub(super) fn of(plan: &Plan, scenarios: &[SessionForecast], until: Nanos) -> Self {
+    pub(super) fn for_plan(plan: &Plan, scenarios: &[SessionForecast], until: Nanos) -> Self {
         let from = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         let length = until.since(from);
         let fits = |seconds: &i64| length / (*seconds as u64 * 1_000_000_000) < POINTS_MAX as u64;
@@ -75,7 +75,7 @@ impl TimelinePoint {
             // What is wanted just before the stretch ends: at its end the next phase may have begun.
             let last = until.min(phase.end().unwrap_or(until)) - Nanos(1);
             let ended = phase.end().is_some_and(|end| end < until);
-            let level = if ended { 0 } else { phase.wanted_at(last).unwrap_or(0) };
+            let level = if ended { 0 } else { phase.users_at(last).unwrap_or(0) };
             match phase.load {
                 Load::Closed { .. } => point.users = point.users.saturating_add(level),
                 Load::Hold { .. } => point.held = point.held.saturating_add(level),

@@ -8,14 +8,14 @@ pub struct Check {
     /// The user's words, white space folded: its name in reports.
     pub text: String,
     /// What is looked at.
-    pub subject: Tested,
+    pub subject: CheckSubject,
     /// What it must be.
     pub test: Test,
 }
 
 /// The subject of a [`Check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tested {
+pub enum CheckSubject {
     /// Something of the answer: the grammar's FROM, such as `json $.sku`.
     Answer(String),
     /// A value of the session.

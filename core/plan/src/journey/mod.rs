@@ -3,17 +3,17 @@
 //! Plain values, as the plan holds and stores them. What carries them out lives in `core/journey`.
 
 mod action;
-mod busy;
+mod busy_share;
 mod check;
 mod data;
-mod longest;
+mod max_duration;
 mod requests;
 mod template;
 mod think;
 mod walk;
 
 pub use action::{Action, AuthPlan, Choice, Extract, OnFailure, Rendezvous};
-pub use check::{Check, Operand, Quantity, Test, Tested};
+pub use check::{Check, CheckSubject, Operand, Quantity, Test};
 pub use data::{DataPlan, RowChoice};
-pub use template::{Escape, Expr, Hole, Piece, Template};
+pub use template::{Escape, Expr, Hole, Template, TemplatePart};
 pub use think::Think;

@@ -1,27 +1,27 @@
 //! [`Template`]: text with holes that a session fills.
 
-use crate::SecretText;
+use crate::Secret;
 
 /// Text with holes, ready to be rendered: the names in it are numbers, and each hole knows how its value is
 /// written where it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     /// In order; never two fixed ones beside each other.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TemplatePart>,
 }
 
 impl Template {
     /// Text without holes.
     pub fn fixed(text: impl Into<Vec<u8>>) -> Self {
         let text = text.into();
-        Self { pieces: if text.is_empty() { Vec::new() } else { vec![Piece::Fixed(text)] } }
+        Self { pieces: if text.is_empty() { Vec::new() } else { vec![TemplatePart::Fixed(text)] } }
     }
 
     /// The text, if there are no holes.
     pub fn as_fixed(&self) -> Option<&[u8]> {
         match self.pieces.as_slice() {
             [] => Some(b""),
-            [Piece::Fixed(text)] => Some(text),
+            [TemplatePart::Fixed(text)] => Some(text),
             _ => None,
         }
     }
@@ -31,8 +31,8 @@ impl Template {
         let mut shown = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Fixed(text) => shown.push_str(&String::from_utf8_lossy(text)),
-                Piece::Hole(_) => shown.push_str("${…}"),
+                TemplatePart::Fixed(text) => shown.push_str(&String::from_utf8_lossy(text)),
+                TemplatePart::Hole(_) => shown.push_str("${…}"),
             }
         }
         shown
@@ -46,8 +46,8 @@ impl Template {
     /// The holes, in order.
     pub fn holes(&self) -> impl Iterator<Item = &Hole> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Hole(hole) => Some(hole),
-            Piece::Fixed(_) => None,
+            TemplatePart::Hole(hole) => Some(hole),
+            TemplatePart::Fixed(_) => None,
         })
     }
 
@@ -55,8 +55,8 @@ impl Template {
     pub fn push_fixed(&mut self, text: &[u8]) {
         match self.pieces.last_mut() {
             _ if text.is_empty() => {}
-            Some(Piece::Fixed(before)) => before.extend_from_slice(text),
-            _ => self.pieces.push(Piece::Fixed(text.to_vec())),
+            Some(TemplatePart::Fixed(before)) => before.extend_from_slice(text),
+            _ => self.pieces.push(TemplatePart::Fixed(text.to_vec())),
         }
     }
 }
@@ -69,7 +69,7 @@ impl<T: AsRef<str>> From<T> for Template {
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePart {
     /// Bytes as they are.
     Fixed(Vec<u8>),
     /// A value of the session.
@@ -146,6 +146,6 @@ pub enum Expr {
         /// Its name, which is what the plan shows.
         name: String,
         /// The words.
-        value: SecretText,
+        value: Secret,
     },
 }

@@ -1,6 +1,6 @@
 //! Walking through all that actions name: which values of a session they need, and which secrets they send.
 
-use super::{Action, AuthPlan, Check, Expr, Operand, Template, Test, Tested};
+use super::{Action, AuthPlan, Check, CheckSubject, Expr, Operand, Template, Test};
 use crate::{Plan, Scenario, Step};
 
 impl Scenario {
@@ -68,7 +68,7 @@ fn of_step<'a>(step: &'a Step, visit: &mut dyn FnMut(&'a Expr)) {
 }
 
 fn of_check<'a>(check: &'a Check, visit: &mut dyn FnMut(&'a Expr)) {
-    if let Tested::Value(subject) = &check.subject {
+    if let CheckSubject::Value(subject) = &check.subject {
         of_template(subject, visit);
     }
     match &check.test {

@@ -6,19 +6,19 @@
 mod count;
 mod decimal;
 mod duration;
+mod format;
 mod link;
 mod rate;
 mod share;
-mod show;
 mod size;
 mod whole;
 
 pub use count::{parse_count, parse_count_positive};
 pub use duration::{parse_duration, parse_duration_positive};
+pub(crate) use format::format_sizes_distinct;
+pub use format::{share_literal, show_count, show_link, show_rate, show_share, show_size, trimmed};
 pub use link::parse_link;
 pub use rate::{parse_rate, parse_rate_positive};
 pub use share::parse_share;
-pub(crate) use show::show_sizes_apart;
-pub use show::{show_count, show_link, show_rate, show_share, show_size, trimmed, typed_share};
 pub use size::parse_size;
-pub use whole::{show_clock, show_short, show_whole};
+pub use whole::{format_compact, format_grouped, show_clock};

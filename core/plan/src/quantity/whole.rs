@@ -4,7 +4,7 @@ use super::trimmed;
 use crate::Nanos;
 
 /// Every digit, in groups of three: `4,800`, `100,000,000`.
-pub fn show_whole(count: u64) -> String {
+pub fn format_grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (at, digit) in digits.char_indices() {
@@ -17,7 +17,7 @@ pub fn show_whole(count: u64) -> String {
 }
 
 /// As a file would write it, where that is exact in four digits: `15k`, `3.48M`; else [`show_whole`].
-pub fn show_short(count: u64) -> String {
+pub fn format_compact(count: u64) -> String {
     for (unit, size) in [("G", 1_000_000_000_u64), ("M", 1_000_000), ("k", 1_000)] {
         let hundredth = size / 100;
         if count >= size && count.is_multiple_of(hundredth) && count / size < 1_000 {
@@ -25,7 +25,7 @@ pub fn show_short(count: u64) -> String {
             return format!("{}{unit}", trimmed(&text));
         }
     }
-    show_whole(count)
+    format_grouped(count)
 }
 
 /// An instant or a length as a clock shows it: `20s`, `50m00s`, `1h40m00s`, `2d03h00m`; fractions of a second only below
@@ -64,7 +64,7 @@ mod tests {
             (10_000_000, "10,000,000", "10M"),
             (1_234_567, "1,234,567", "1,234,567"),
         ] {
-            assert_eq!((show_whole(count).as_str(), show_short(count).as_str()), (whole, short));
+            assert_eq!((format_grouped(count).as_str(), format_compact(count).as_str()), (whole, short));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use crate::footprint::{End, Footprint, USER_BYTES, available_for, plannable_bytes};
-use crate::lack::Lack;
-use crate::quantity::{show_count, show_sizes_apart};
-use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenBy, SourceRange, UserError};
+use crate::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
+use crate::quantity::{format_sizes_distinct, show_count};
+use crate::shortfall::Shortfall;
+use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit, SourceRange, UserError};
 
 /// Lowest port that is for anybody's use.
 const PORT_MIN: u16 = 1_024;
@@ -22,19 +22,19 @@ pub(super) struct Capacity {
     /// Memory that may be planned with.
     pub(super) memory_bytes: u64,
     /// Memory of one connection, at both ends where the target is on this host.
-    pub(super) each: Footprint,
+    pub(super) each: MemoryModel,
 }
 
 /// Connections that are to be open at once, and of how many of them a request is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Demand {
+pub struct ConnectionDemand {
     /// Connections.
     pub connections: u64,
     /// Requests under way on them.
     pub under_way: u64,
 }
 
-impl Demand {
+impl ConnectionDemand {
     /// Every connection has a request under way.
     pub const fn busy(connections: u64) -> Self {
         Self { connections, under_way: connections }
@@ -64,7 +64,7 @@ impl Demand {
     }
 
     /// Memory that it takes, where each connection takes `each`, with so many users beside who have none.
-    pub const fn bytes(self, each: Footprint, users: u64) -> u64 {
+    pub const fn bytes(self, each: MemoryModel, users: u64) -> u64 {
         let idle = self.connections.saturating_mul(each.idle());
         let busy = self.under_way.saturating_mul(each.under_way);
         idle.saturating_add(busy).saturating_add(users.saturating_mul(USER_BYTES))
@@ -78,55 +78,59 @@ impl Demand {
 }
 
 impl Capacity {
-    pub(super) fn of(
+    pub(super) fn for_host(
         host: &HostFacts,
         sources: &[SourceRange],
         targets: &[SocketAddr],
         files: FileBudget,
         (engine, tls): (EngineChoice, bool),
     ) -> Self {
-        let client = Footprint::of(End::Client, engine, tls);
+        let client = MemoryModel::for_end(ConnectionEnd::Client, engine, tls);
         // What serves on this host is taken for wavetank's own server on the same engine: nobody knows others.
         let both_ends = host.is_target(targets);
-        let each = if both_ends { client.plus(Footprint::of(End::Target, engine, tls)) } else { client };
+        let each = if both_ends {
+            client.plus(MemoryModel::for_end(ConnectionEnd::Target, engine, tls))
+        } else {
+            client
+        };
         let memory_bytes = plannable_bytes(host.memory_available_bytes);
         Self {
             files,
-            by_files: files.easily(),
+            by_files: files.without_extra_threads(),
             by_sources: tuples(host, sources, targets),
-            by_memory: memory_bytes / each.busy(),
+            by_memory: memory_bytes / each.with_request_in_flight(),
             memory_bytes,
             each,
         }
     }
 
     /// `wanted`, or less if this host cannot, with what lowered it.
-    pub(super) fn lower(self, wanted: u64) -> (u64, MaxOpenBy) {
+    pub(super) fn clamp_to_host(self, wanted: u64) -> (u64, MaxOpenLimit) {
         [
-            (self.by_files, MaxOpenBy::Files),
-            (self.by_sources, MaxOpenBy::Sources),
-            (self.by_memory, MaxOpenBy::Memory),
+            (self.by_files, MaxOpenLimit::Files),
+            (self.by_sources, MaxOpenLimit::Sources),
+            (self.by_memory, MaxOpenLimit::Memory),
         ]
         .into_iter()
-        .fold((wanted, MaxOpenBy::Plan), |least, next| if next.0 < least.0 { next } else { least })
+        .fold((wanted, MaxOpenLimit::Plan), |least, next| if next.0 < least.0 { next } else { least })
     }
 }
 
 /// Files, pairs of address and port, and memory that this host lacks (exit 5) for `demand` and so many users beside who
 /// have no connection.
-pub(super) fn lacks(
-    (demand, users): (Demand, u64),
+pub(super) fn shortfalls(
+    (demand, users): (ConnectionDemand, u64),
     capacity: Capacity,
     host: &HostFacts,
     sources: &[SourceRange],
     targets: &[SocketAddr],
-) -> Vec<Lack> {
+) -> Vec<Shortfall> {
     let mut lacks = Vec::new();
     let connections = demand.connections;
-    let files = capacity.files.at_most();
+    let files = capacity.files.max_sockets();
     if connections > files {
         let error = capacity.files.refusal(connections, connections);
-        lacks.push(Lack::of_more_than(files, error));
+        lacks.push(Shortfall::exceeding(files, error));
     }
     if connections > capacity.by_sources {
         lacks.push(no_tuples(connections, capacity.by_sources, host, sources, targets).into());
@@ -135,14 +139,14 @@ pub(super) fn lacks(
     if bytes > capacity.memory_bytes {
         let fitting = demand.fitting(capacity.memory_bytes, bytes);
         let needed = available_for(bytes);
-        lacks.push(Lack::of_more_than(fitting, no_memory(connections, needed, fitting, host)));
+        lacks.push(Shortfall::exceeding(fitting, no_memory(connections, needed, fitting, host)));
     }
     lacks
 }
 
 /// What is told where `connections` need more memory than this host has, which is enough for `fitting`.
 pub(crate) fn no_memory(connections: u64, needed: u64, fitting: u64, host: &HostFacts) -> UserError {
-    let (need, has) = show_sizes_apart(needed, host.memory_available_bytes);
+    let (need, has) = format_sizes_distinct(needed, host.memory_available_bytes);
     UserError::refused(
         "no_memory",
         format!(
@@ -218,7 +222,7 @@ fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> 
     let per_target = |target: &SocketAddr| {
         let family = |range: &&SourceRange| range.first.is_ipv4() == target.is_ipv4();
         if sources.is_empty() {
-            u128::from(host.senders())
+            u128::from(host.load_host_count())
         } else {
             sources.iter().filter(family).map(SourceRange::len).sum::<u128>()
         }

@@ -94,7 +94,7 @@ fn given(options: &RunOptions, name: &str) -> bool {
 ///
 /// # Errors
 /// The first contradiction.
-pub fn contradictions(options: &RunOptions) -> Result<(), UserError> {
+pub fn check_conflicts(options: &RunOptions) -> Result<(), UserError> {
     exclusive(options)?;
     zeros(options)?;
     amounts(options)

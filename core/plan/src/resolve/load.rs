@@ -1,11 +1,12 @@
 //! The load of a plain run: phases, connections, open requests and threads (contract §6).
 
 use super::capacity::Capacity;
-use super::room::Room;
+use super::host_capacity::HostCapacity;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
 use crate::quantity::{show_count, show_rate};
 use crate::{
-    Arrivals, Curve, FileTables, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Rate, RunOptions, UserError,
+    Arrivals, FileTables, Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, Rate, RateCurve, RunOptions,
+    ScenarioMix, UserError,
 };
 
 /// Phases and threads, and the load in one line.
@@ -29,7 +30,7 @@ impl LoadPlan {
 pub(super) fn load_plan(
     options: &RunOptions,
     timeout: Nanos,
-    room: &Room<'_>,
+    room: &HostCapacity<'_>,
 ) -> Result<LoadPlan, UserError> {
     let capacity = room.capacity;
     let mut main = match options.rate {
@@ -72,13 +73,14 @@ fn lasting(load: &Load, length: Nanos) -> Load {
     let length = Some(length);
     match load {
         Load::Open { rate, arrivals, requests_each } => Load::Open {
-            rate: Curve::constant(rate.max(), length),
+            rate: RateCurve::constant(rate.max(), length),
             arrivals: *arrivals,
             requests_each: *requests_each,
         },
-        Load::Closed { users, sessions_each } => {
-            Load::Closed { users: Levels::constant(users.max(), length), sessions_each: *sessions_each }
-        }
+        Load::Closed { users, sessions_each } => Load::Closed {
+            users: PopulationCurve::constant(users.max(), length),
+            sessions_each: *sessions_each,
+        },
         other => other.clone(),
     }
 }
@@ -113,10 +115,10 @@ fn closed_phase(options: &RunOptions) -> Result<Phase, UserError> {
         length,
         requests_max: None,
         sessions_max: None,
-        load: Load::Closed { users: Levels::constant(users, length), sessions_each: None },
-        mix: Mix::one(0),
+        load: Load::Closed { users: PopulationCurve::constant(users, length), sessions_each: None },
+        mix: ScenarioMix::one(0),
         max_open: users,
-        max_open_by: MaxOpenBy::Plan,
+        max_open_by: MaxOpenLimit::Plan,
         connections,
         open_before: true,
     })
@@ -132,11 +134,11 @@ fn open_phase(
     let natural = in_a_timeout(rate, timeout).clamp(1, MAX_OPEN);
     // With a pool of the user's size only memory bounds what may wait for it.
     let lowered = match options.connections {
-        Some(_) => Capacity { by_files: u64::MAX, by_sources: u64::MAX, ..capacity }.lower(natural),
-        None => capacity.lower(natural),
+        Some(_) => Capacity { by_files: u64::MAX, by_sources: u64::MAX, ..capacity }.clamp_to_host(natural),
+        None => capacity.clamp_to_host(natural),
     };
-    let (max_open, max_open_by) = options.max_open.map_or(lowered, |own| (own, MaxOpenBy::Plan));
-    let fitting = capacity.lower(max_open).0;
+    let (max_open, max_open_by) = options.max_open.map_or(lowered, |own| (own, MaxOpenLimit::Plan));
+    let fitting = capacity.clamp_to_host(max_open).0;
     let connections = options.connections.unwrap_or(fitting);
     if connections == 0 || max_open == 0 {
         return Err(UserError::refused(
@@ -154,11 +156,11 @@ fn open_phase(
         requests_max: None,
         sessions_max: None,
         load: Load::Open {
-            rate: Curve::constant(rate, length),
+            rate: RateCurve::constant(rate, length),
             arrivals: options.arrivals.unwrap_or(Arrivals::Even),
             requests_each: None,
         },
-        mix: Mix::one(0),
+        mix: ScenarioMix::one(0),
         max_open,
         max_open_by,
         connections,

@@ -6,10 +6,10 @@
 mod capacity;
 mod conflicts;
 mod engine;
+mod host_capacity;
 mod load;
-mod remarks;
+mod notes;
 mod request;
-mod room;
 mod series;
 mod tls;
 
@@ -18,18 +18,18 @@ use std::net::SocketAddr;
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
 use crate::forecast;
 use crate::{
-    AroundPlan, Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load,
-    Missing, NamedWay, Plan, Rate, Renewal, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
-    TargetUrl, UserError, sources, thresholds,
+    Close, ConnectionOwner, DnsRefreshPlan, EngineChoice, Guard, HooksPlan, HostFacts, HttpPlan, HttpVersion,
+    IpFamily, Load, Plan, Rate, RefreshedName, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
+    TargetUrl, Unsupported, UserError, sources, thresholds,
 };
 
-pub use capacity::Demand;
+pub use capacity::ConnectionDemand;
 pub(crate) use capacity::no_memory;
-pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, contradictions};
+pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts};
 pub use engine::{Engine, choose as choose_engine};
-pub use remarks::{no_names, ports_searched};
+pub use host_capacity::{HostCapacity, ThreadLayout};
+pub use notes::{dns_option_unused, port_search_note};
 pub use request::{USER_AGENT, check_header, user_and_password};
-pub use room::{Held, Room};
 pub use series::check_series;
 pub use tls::tls_plan;
 
@@ -46,7 +46,7 @@ pub struct Resolved {
     /// Other defaults worth knowing and things that look unintended, one line each, to be printed first.
     pub remarks: Vec<String>,
     /// Why the engine is not the best one there is, with what to do about it, if it is not and nobody asked for that.
-    pub engine_why: Option<Missing>,
+    pub engine_why: Option<Unsupported>,
     /// Decides over every socket address of the run.
     pub guard: Guard,
 }
@@ -63,7 +63,7 @@ pub fn resolve(
     host: &HostFacts,
 ) -> Result<Resolved, UserError> {
     conflicts::check(options)?;
-    let way = way_addresses(options, url, addresses)?;
+    let way = connect_addresses(options, url, addresses)?;
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
     let http = http_plan(options, url, &way)?;
@@ -71,11 +71,11 @@ pub fn resolve(
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
     let tls_on = tls.is_some();
     let (ranges, ways) = (&options.sources.ranges, way.clone());
-    let room = Room::new(host, ranges, &ways, engine.choice, options.threads, tls_on)?;
+    let room = HostCapacity::new(host, ranges, &ways, engine.choice, options.threads, tls_on)?;
     let load = load::load_plan(options, http.timeout, &room)?;
     let mut notes: Vec<_> = load.remark.iter().cloned().collect();
     request::remarks(options, &request, &mut notes);
-    notes.extend(remarks::no_names(options.dns, &http));
+    notes.extend(notes::dns_option_unused(options.dns, &http));
     if let Some(tls) = &tls {
         tls::remarks(tls, options.once, &mut notes);
     }
@@ -89,16 +89,16 @@ pub fn resolve(
         http,
         tls,
         sources: options.sources.clone(),
-        scenarios: vec![Scenario::of_steps(
+        scenarios: vec![Scenario::from_steps(
             String::new(),
             match &load.main().load {
-                Load::Open { .. } => ConnectionUse::Shared,
-                _ => ConnectionUse::User,
+                Load::Open { .. } => ConnectionOwner::Shared,
+                _ => ConnectionOwner::User,
             },
             vec![Step::plain(format!("{} {plain_path}", request.method), 0, request)],
         )],
         shared: SharedPlan::default(),
-        around: AroundPlan::default(),
+        around: HooksPlan::default(),
         phases: load.phases,
         threads: load.threads,
         engine: engine.choice,
@@ -112,8 +112,8 @@ pub fn resolve(
         tags: options.tags.clone(),
     };
     thresholds::check_conditions(&plan, host.load_hosts.is_some())?;
-    remarks::of_plan(&plan, host, &mut notes);
-    UserError::all(forecast::lacking(&plan, &room, "-c")).map_or(Ok(()), Err)?;
+    notes::plan_warnings(&plan, host, &mut notes);
+    UserError::combine(forecast::shortfalls(&plan, &room, "-c")).map_or(Ok(()), Err)?;
     notes.extend(forecast::risks(&plan, host));
     Ok(Resolved {
         load: load.line,
@@ -158,7 +158,7 @@ impl RunOptions {
 ///
 /// # Errors
 /// As [`usable_addresses`].
-pub fn way_addresses(
+pub fn connect_addresses(
     options: &RunOptions,
     url: &TargetUrl,
     addresses: &[SocketAddr],
@@ -249,7 +249,7 @@ fn http_plan(options: &RunOptions, url: &TargetUrl, way: &[SocketAddr]) -> Resul
         body_max: None,
         proxy: options.proxy.as_ref().map(|proxy| proxy.url.plan(way.to_vec())).transpose()?,
         proxy_protocol: options.proxy_protocol,
-        dns: Renewal::new(options.dns, options.ip, vec![NamedWay::all_of(name)]),
+        dns: DnsRefreshPlan::new(options.dns, options.ip, vec![RefreshedName::all_addresses(name)]),
     })
 }
 

@@ -1,7 +1,7 @@
 //! [`check_series`]: that a plan counts no more things apart than are kept.
 
 use crate::constants::SERIES_MAX;
-use crate::quantity::show_whole;
+use crate::quantity::format_grouped;
 use crate::{Load, Plan, UserError};
 
 /// Every step is counted and timed by itself in every phase whose sessions may come to it. All of that is kept by every load
@@ -20,10 +20,10 @@ pub fn check_series(plan: &Plan) -> Result<(), UserError> {
     let all: usize = plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum();
     let message = format!(
         "{} series, one for each step in each phase, are more than {}: {} phases, {} steps",
-        show_whole(series as u64),
-        show_whole(SERIES_MAX as u64),
-        show_whole(loaded().count() as u64),
-        show_whole(all as u64)
+        format_grouped(series as u64),
+        format_grouped(SERIES_MAX as u64),
+        format_grouped(loaded().count() as u64),
+        format_grouped(all as u64)
     );
     let hint = "fewer phases: a ramp or a stair is one ({rate: 100/s to 1k/s, step: 100/s, every: 10s}), and phases of a scenario's \
                 own count its steps alone; or fewer steps";

@@ -3,7 +3,7 @@
 use rustls_pki_types::DnsName;
 
 use crate::pem;
-use crate::pem_files::{check_certificates, identity_of};
+use crate::pem_files::{check_certificates, load_identity};
 use crate::tls_names::{chosen_ciphers, chosen_groups};
 use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume, UserError};
 
@@ -37,7 +37,7 @@ pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, Us
         client: tls
             .cert
             .as_ref()
-            .map(|cert| identity_of(["--cert", "--key"], cert, tls.key.as_ref()))
+            .map(|cert| load_identity(["--cert", "--key"], cert, tls.key.as_ref()))
             .transpose()?,
         sni: tls.sni.clone(),
         resume: tls.resume.unwrap_or_default(),
@@ -76,7 +76,7 @@ pub(super) fn remarks(plan: &TlsPlan, once: bool, remarks: &mut Vec<String>) {
 
 /// A URL without TLS takes no option of TLS.
 fn in_the_clear(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
-    let Some(first) = tls.given().first().copied() else { return Ok(None) };
+    let Some(first) = tls.given_flags().first().copied() else { return Ok(None) };
     let secure = TargetUrl { tls: true, ..url.clone() };
     // The port of `http` is of no use to `https`.
     let secure = if url.port == 80 { TargetUrl { port: 443, ..secure } } else { secure };

@@ -1,18 +1,18 @@
 //! [`Curve`]: a rate over time.
 
-use super::line::{Line, PIECES_MAX, Place, Stretch};
-use super::make::{self, gcd};
+use super::builders::{self, gcd};
 use super::ramp::Ramp;
-use super::{ShapeFault, wave};
+use super::segments::{PIECES_MAX, Segment, SegmentAt, Segments};
+use super::{ShapeError, wave};
 use crate::{Nanos, Rate};
 
 /// A rate over time as straight pieces, from the phase's start on. Its integral, and where that reaches a number, are
 /// exact; `1 / (2 per)` of an arrival is called a half tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Curve {
+pub struct RateCurve {
     /// What the pieces' counts are counted over, ns; positive.
     per: u64,
-    line: Line,
+    line: Segments,
     /// Half ticks before each piece of a turn.
     before: Vec<u128>,
     /// Half ticks of one turn.
@@ -56,17 +56,17 @@ const PER_MAX: u128 = 1 << 61;
 /// Where a rate has to be known between knots it is rounded to this part of the curve's grid.
 const CUT_GRID: u64 = 1 << 16;
 
-impl Curve {
+impl RateCurve {
     /// Pieces in arrivals per `per`, repeated until `length`. More than one arrival per nanosecond counts as one.
     ///
     /// # Errors
     /// Zero lengths, too many pieces, lengths that do not fit.
-    pub fn new(per: Nanos, pieces: Vec<Stretch>, length: Nanos) -> Result<Self, ShapeFault> {
+    pub fn new(per: Nanos, pieces: Vec<Segment>, length: Nanos) -> Result<Self, ShapeError> {
         let (mut per, mut pieces) = (per.0.max(1).unsigned_abs(), pieces);
         for piece in &mut pieces {
             (piece.begin, piece.end) = (piece.begin.min(per), piece.end.min(per));
         }
-        let ramp = |piece: &Stretch| Ramp {
+        let ramp = |piece: &Segment| Ramp {
             length: piece.length.0.unsigned_abs(),
             begin: piece.begin,
             end: piece.end,
@@ -75,7 +75,7 @@ impl Curve {
             let common = pieces.iter().fold(u128::from(per), |common, piece| {
                 gcd(gcd(common, u128::from(piece.begin)), u128::from(piece.end))
             });
-            let divide = |pieces: &mut [Stretch], by: u64| {
+            let divide = |pieces: &mut [Segment], by: u64| {
                 for piece in pieces {
                     (piece.begin, piece.end) = (piece.begin / by, piece.end / by);
                 }
@@ -88,7 +88,7 @@ impl Curve {
                 per = per.div_ceil(2);
             }
         }
-        let line = Line::new(pieces, length)?;
+        let line = Segments::new(pieces, length)?;
         let mut turn_ticks = 0_u128;
         let before = line.pieces().iter().map(|piece| {
             let before = turn_ticks;
@@ -105,45 +105,46 @@ impl Curve {
     /// If `length` is not positive.
     pub fn constant(rate: Rate, length: Option<Nanos>) -> Self {
         let length = length.unwrap_or(Nanos::MAX);
-        Self::new(rate.per, make::flat(rate.count, length), length).expect("a positive length was asked for")
+        Self::new(rate.per, builders::flat(rate.count, length), length)
+            .expect("a positive length was asked for")
     }
 
     /// `A to B`: evenly from one to the other.
-    pub fn ramp(begin: Rate, end: Rate, length: Nanos) -> Result<Self, ShapeFault> {
+    pub fn ramp(begin: Rate, end: Rate, length: Nanos) -> Result<Self, ShapeError> {
         let (per, [begin, end]) = common([begin, end]);
-        Self::new(per, make::ramp(begin, end, length), length)
+        Self::new(per, builders::ramp(begin, end, length), length)
     }
 
     /// `A to B, step: S, every: D`, and with `ramp` the first part of each stair leads up to it. Each stair is a step
     /// from what came before it, so `0/s to 300/s` in steps of 100/s is 100, 200, 300.
-    pub fn stairs(begin: Rate, end: Rate, step: Rate, every: Nanos, ramp: Nanos) -> Result<Self, ShapeFault> {
+    pub fn stairs(begin: Rate, end: Rate, step: Rate, every: Nanos, ramp: Nanos) -> Result<Self, ShapeError> {
         let (per, [begin, end, step]) = common([begin, end, step]);
-        let pieces = make::stairs(begin, end, step, every, ramp)?;
-        Self::new(per, pieces, make::stairs_length(begin, end, step, every)?)
+        let pieces = builders::stairs(begin, end, step, every, ramp)?;
+        Self::new(per, pieces, builders::stairs_length(begin, end, step, every)?)
     }
 
     /// `A to B, wave: D`: begins at A, is B half a period later and A again after a period. A cosine in 64 straight
     /// pieces, the knots rounded to 1/65,536 of the swing.
-    pub fn wave(begin: Rate, end: Rate, period: Nanos, length: Nanos) -> Result<Self, ShapeFault> {
+    pub fn wave(begin: Rate, end: Rate, period: Nanos, length: Nanos) -> Result<Self, ShapeError> {
         let (per, [begin, end]) = common([begin, end]);
-        let fine = i128::from(per.0).checked_mul(wave::SCALE * 2).ok_or(ShapeFault::OutOfRange)?;
-        let per = i64::try_from(fine).map_err(|_| ShapeFault::OutOfRange)?;
+        let fine = i128::from(per.0).checked_mul(wave::SCALE * 2).ok_or(ShapeError::OutOfRange)?;
+        let per = i64::try_from(fine).map_err(|_| ShapeError::OutOfRange)?;
         let (begin, end) = (i128::from(begin), i128::from(end));
         let value = |k| {
             u64::try_from((begin + end) * wave::SCALE - (end - begin) * wave::cosine(k)).unwrap_or(u64::MAX)
         };
-        Self::new(Nanos(per), make::period(period, value)?, length)
+        Self::new(Nanos(per), builders::period(period, value)?, length)
     }
 
     /// Rates that hold from their instant until the next one, the last one until `length`; before the first nothing.
     /// Instants rise from 0.
-    pub fn steps(rows: &[(Nanos, Rate)], length: Nanos) -> Result<Self, ShapeFault> {
+    pub fn steps(rows: &[(Nanos, Rate)], length: Nanos) -> Result<Self, ShapeError> {
         let per = rows.iter().fold(1, |per, (_, rate)| common_per(per, rate.per));
         let ends = rows.iter().skip(1).map(|row| row.0).chain([length]);
-        let leading = rows.first().map(|row| Stretch { length: row.0, begin: 0, end: 0 });
+        let leading = rows.first().map(|row| Segment { length: row.0, begin: 0, end: 0 });
         let pieces = rows.iter().zip(ends).map(|(&(from, rate), end)| {
             let count = at_per(rate, per);
-            Stretch { length: end - from, begin: count, end: count }
+            Segment { length: end - from, begin: count, end: count }
         });
         // The next row of the same instant has the last word.
         let pieces = leading.into_iter().chain(pieces).filter(|piece| piece.length != Nanos::ZERO).collect();
@@ -151,34 +152,34 @@ impl Curve {
     }
 
     /// `spike: R for D every E` on top of this curve: in each E the last D runs at R instead.
-    pub fn with_spikes(&self, rate: Rate, duration: Nanos, every: Nanos) -> Result<Self, ShapeFault> {
+    pub fn with_spikes(&self, rate: Rate, duration: Nanos, every: Nanos) -> Result<Self, ShapeError> {
         if duration <= Nanos::ZERO || every <= Nanos::ZERO {
-            return Err(ShapeFault::ZeroLength);
+            return Err(ShapeError::ZeroLength);
         }
         if duration >= every {
-            return Err(ShapeFault::SpikeTooLong);
+            return Err(ShapeError::SpikeTooLong);
         }
         if let Some(base) = self.as_constant() {
             let (per, [base, spike]) = common([base, rate]);
-            let pieces = [make::flat(base, every - duration), make::flat(spike, duration)].concat();
+            let pieces = [builders::flat(base, every - duration), builders::flat(spike, duration)].concat();
             return Self::new(per, pieces, self.length());
         }
         // A base that moves is cut at each spike, on a finer grid.
         let grid = self.per.checked_mul(CUT_GRID).filter(|&grid| u128::from(grid) <= PER_MAX);
-        let grid = grid.ok_or(ShapeFault::OutOfRange)?;
+        let grid = grid.ok_or(ShapeError::OutOfRange)?;
         let (every, duration) = (every.0.unsigned_abs(), duration.0.unsigned_abs());
         let spike = at_per(rate, grid);
         let (mut at, mut pieces) = (0, Vec::new());
         while at < self.line.length() {
             if pieces.len() > PIECES_MAX {
-                return Err(ShapeFault::TooManyPieces);
+                return Err(ShapeError::TooManyPieces);
             }
             let spiking = at % every >= every - duration;
             let turn = at - at % every;
             let next = if spiking { turn + every } else { turn + (every - duration) };
             let next = next.min(self.line.length());
             if spiking {
-                pieces.extend(make::flat(spike, Nanos((next - at) as i64)));
+                pieces.extend(builders::flat(spike, Nanos((next - at) as i64)));
                 at = next;
                 continue;
             }
@@ -186,7 +187,7 @@ impl Curve {
             let piece = self.line.pieces()[place.piece];
             let next = next.min(place.from.saturating_add(piece.length.0.unsigned_abs()));
             let value = |at: u64| between(&piece, at - place.from, CUT_GRID);
-            pieces.push(Stretch { length: Nanos((next - at) as i64), begin: value(at), end: value(next) });
+            pieces.push(Segment { length: Nanos((next - at) as i64), begin: value(at), end: value(next) });
             at = next;
         }
         Self::new(Nanos(grid as i64), pieces, self.length())
@@ -198,7 +199,7 @@ impl Curve {
     }
 
     /// The straight pieces of one turn; they repeat until [`length`](Self::length).
-    pub fn pieces(&self) -> &[Stretch] {
+    pub fn pieces(&self) -> &[Segment] {
         self.line.pieces()
     }
 
@@ -250,13 +251,13 @@ impl Curve {
     }
 
     /// When even arrival number `index` (from 0) falls due, if the curve comes to it.
-    pub fn instant_of(&self, index: u64) -> Option<Nanos> {
-        self.reach(u128::from(index).checked_mul(2 * u128::from(self.per))?)
+    pub fn instant_at(&self, index: u64) -> Option<Nanos> {
+        self.last_instant_within(u128::from(index).checked_mul(2 * u128::from(self.per))?)
     }
 
     /// The last nanosecond before which no more than `ticks` half ticks are collected, if they are exceeded at all.
     #[inline]
-    pub fn reach(&self, ticks: u128) -> Option<Nanos> {
+    pub fn last_instant_within(&self, ticks: u128) -> Option<Nanos> {
         let piece = self.piece_reaching(ticks)?;
         let at = piece.from.after(piece.inverse(ticks - piece.before));
         (at < self.length()).then_some(at)
@@ -275,18 +276,18 @@ impl Curve {
         self.line.place(u64::try_from(turn).ok()?, piece).map(|place| self.piece(place))
     }
 
-    fn piece(&self, place: Place) -> CurvePiece {
-        let Stretch { length, begin, end } = self.line.pieces()[place.piece];
+    fn piece(&self, place: SegmentAt) -> CurvePiece {
+        let Segment { length, begin, end } = self.line.pieces()[place.piece];
         CurvePiece { from: Nanos(place.from as i64), length, begin, end, before: self.before_place(place) }
     }
 
-    fn before_place(&self, place: Place) -> u128 {
+    fn before_place(&self, place: SegmentAt) -> u128 {
         u128::from(place.turn) * self.turn_ticks + self.before[place.piece]
     }
 }
 
 /// The value of a piece `at` ns after its begin, times `grid`, rounded down.
-fn between(piece: &Stretch, at: u64, grid: u64) -> u64 {
+fn between(piece: &Segment, at: u64, grid: u64) -> u64 {
     let (begin, end) = (i128::from(piece.begin) * i128::from(grid), i128::from(piece.end) * i128::from(grid));
     let length = i128::from(piece.length.0);
     // |end − begin| < 2^62 and at < 2^63.

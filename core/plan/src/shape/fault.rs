@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a shape cannot be made. Whoever read it from a file knows the place and says what to write instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShapeFault {
+pub enum ShapeError {
     /// A shape, a stair, a wave or a period lasts no time at all.
     ZeroLength,
     /// A step of nothing never arrives.
@@ -19,7 +19,7 @@ pub enum ShapeFault {
     OutOfRange,
 }
 
-impl fmt::Display for ShapeFault {
+impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroLength => "it lasts no time at all",

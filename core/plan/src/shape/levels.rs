@@ -1,8 +1,8 @@
 //! [`Levels`]: how many users or held connections are wanted over time.
 
-use super::line::{Line, Stretch};
-use super::make;
-use super::{ShapeFault, wave};
+use super::builders;
+use super::segments::{Segment, Segments};
+use super::{ShapeError, wave};
 use crate::{Nanos, Rate};
 
 /// How many are wanted, as straight pieces and jumps, from the phase's start on.
@@ -11,8 +11,8 @@ use crate::{Nanos, Rate};
 /// in the opposite order, the last one first. In a piece of `L` ns between `a` and `b` move number `k` of `|b − a|`
 /// falls `⌊k L / |b − a|⌋` ns after its begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Levels {
-    line: Line,
+pub struct PopulationCurve {
+    line: Segments,
 }
 
 /// A piece of [`Levels`] and where it lies.
@@ -46,13 +46,13 @@ impl LevelPiece {
     }
 }
 
-impl Levels {
+impl PopulationCurve {
     /// Pieces, repeated until `length`.
     ///
     /// # Errors
     /// Zero lengths, too many pieces, lengths that do not fit.
-    pub fn new(pieces: Vec<Stretch>, length: Nanos) -> Result<Self, ShapeFault> {
-        Ok(Self { line: Line::new(pieces, length)? })
+    pub fn new(pieces: Vec<Segment>, length: Nanos) -> Result<Self, ShapeError> {
+        Ok(Self { line: Segments::new(pieces, length)? })
     }
 
     /// As many all along; without a length until the end of time.
@@ -61,39 +61,39 @@ impl Levels {
     /// If `length` is not positive.
     pub fn constant(count: u64, length: Option<Nanos>) -> Self {
         let length = length.unwrap_or(Nanos::MAX);
-        Self::new(make::flat(count, length), length).expect("a positive length was asked for")
+        Self::new(builders::flat(count, length), length).expect("a positive length was asked for")
     }
 
     /// `A to B`: evenly from one to the other. For `at: RATE` see [`climb_length`](super::climb_length).
-    pub fn ramp(begin: u64, end: u64, length: Nanos) -> Result<Self, ShapeFault> {
-        Self::new(make::ramp(begin, end, length), length)
+    pub fn ramp(begin: u64, end: u64, length: Nanos) -> Result<Self, ShapeError> {
+        Self::new(builders::ramp(begin, end, length), length)
     }
 
     /// `A to B, step: S, every: D`, and with `ramp` the first part of each stair leads up to it. Each stair is a step
     /// from what came before it, so `0 to 300` in steps of 100 is 100, 200, 300.
-    pub fn stairs(begin: u64, end: u64, step: u64, every: Nanos, ramp: Nanos) -> Result<Self, ShapeFault> {
-        let pieces = make::stairs(begin, end, step, every, ramp)?;
-        Self::new(pieces, make::stairs_length(begin, end, step, every)?)
+    pub fn stairs(begin: u64, end: u64, step: u64, every: Nanos, ramp: Nanos) -> Result<Self, ShapeError> {
+        let pieces = builders::stairs(begin, end, step, every, ramp)?;
+        Self::new(pieces, builders::stairs_length(begin, end, step, every)?)
     }
 
     /// `A to B, wave: D`: begins at A, is B half a period later and A again after a period. A cosine in 64 straight
     /// pieces between whole numbers.
-    pub fn wave(begin: u64, end: u64, period: Nanos, length: Nanos) -> Result<Self, ShapeFault> {
+    pub fn wave(begin: u64, end: u64, period: Nanos, length: Nanos) -> Result<Self, ShapeError> {
         let (begin, end) = (i128::from(begin), i128::from(end));
         let value = |k| {
             let fine = (begin + end) * wave::SCALE - (end - begin) * wave::cosine(k);
             ((fine + wave::SCALE) / (wave::SCALE * 2)) as u64
         };
-        Self::new(make::period(period, value)?, length)
+        Self::new(builders::period(period, value)?, length)
     }
 
     /// For `at: RATE` of users or connections: [`ramp`](Self::ramp) as long as that takes.
-    pub fn climb(begin: u64, end: u64, at: Rate) -> Result<Self, ShapeFault> {
-        Self::ramp(begin, end, make::climb_length(begin, end, at).ok_or(ShapeFault::OutOfRange)?)
+    pub fn climb(begin: u64, end: u64, at: Rate) -> Result<Self, ShapeError> {
+        Self::ramp(begin, end, builders::climb_length(begin, end, at).ok_or(ShapeError::OutOfRange)?)
     }
 
     /// The straight pieces of one turn; they repeat until [`length`](Self::length).
-    pub fn pieces(&self) -> &[Stretch] {
+    pub fn pieces(&self) -> &[Segment] {
         self.line.pieces()
     }
 
@@ -126,7 +126,7 @@ impl Levels {
     /// Number `piece` of turn number `turn`; `None` beyond the end.
     pub fn piece(&self, turn: u64, piece: usize) -> Option<LevelPiece> {
         let place = self.line.place(turn, piece)?;
-        let Stretch { length, begin, end } = self.line.pieces()[piece];
+        let Segment { length, begin, end } = self.line.pieces()[piece];
         Some(LevelPiece { from: Nanos(place.from as i64), length, begin, end })
     }
 }

@@ -4,16 +4,16 @@
 //! until the shape's length is reached, so that a wave of a second costs the same for a minute and for a month.
 //! Everything is integers: every machine that is told a shape sees the same arrival at the same nanosecond.
 
+mod builders;
 mod curve;
 mod fault;
 mod levels;
-mod line;
-mod make;
 mod ramp;
+mod segments;
 mod wave;
 
-pub use curve::{Curve, CurvePiece};
-pub use fault::ShapeFault;
-pub use levels::{LevelPiece, Levels};
-pub use line::Stretch;
-pub use make::{climb_length, rise_length};
+pub use builders::{climb_length, rise_length};
+pub use curve::{CurvePiece, RateCurve};
+pub use fault::ShapeError;
+pub use levels::{LevelPiece, PopulationCurve};
+pub use segments::Segment;

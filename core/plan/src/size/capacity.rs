@@ -1,14 +1,14 @@
 //! [`RoleCapacity`]: what one host of a role can do.
 
-use super::{Flow, Role};
+use super::{PerSecond, Role};
 use crate::UserError;
-use crate::quantity::{parse_count_positive, parse_rate_positive, show_short};
+use crate::quantity::{format_compact, parse_count_positive, parse_rate_positive};
 
 /// What one host of a role can do; `None`: nothing is known of that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoleCapacity {
     /// Requests a second.
-    pub requests: Option<Flow>,
+    pub requests: Option<PerSecond>,
     /// Connections of clients at once.
     pub connections: Option<u64>,
 }
@@ -28,7 +28,7 @@ impl RoleCapacity {
         let mut capacity = Self::default();
         for word in words.split(',').map(str::trim) {
             let twice = if word.contains('/') {
-                capacity.requests.replace(Flow::of(parse_rate_positive(word)?)).is_some()
+                capacity.requests.replace(PerSecond::from_rate(parse_rate_positive(word)?)).is_some()
             } else {
                 capacity.connections.replace(parse_count_positive(word)?).is_some()
             };
@@ -42,8 +42,8 @@ impl RoleCapacity {
 
     /// `270k/s`, `140k/s, 500k connections`, or nothing.
     pub fn show(self) -> String {
-        let connections = self.connections.map(|count| format!("{} connections", show_short(count)));
-        let parts: Vec<String> = self.requests.map(Flow::show).into_iter().chain(connections).collect();
+        let connections = self.connections.map(|count| format!("{} connections", format_compact(count)));
+        let parts: Vec<String> = self.requests.map(PerSecond::show).into_iter().chain(connections).collect();
         parts.join(", ")
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     use crate::Rate;
 
     fn check(text: &str, rate: Option<u64>, connections: Option<u64>) {
-        let requests = rate.map(|rate| Flow::of(Rate::per_second(rate)));
+        let requests = rate.map(|rate| PerSecond::from_rate(Rate::per_second(rate)));
         let (_, read) = RoleCapacity::parse(text).unwrap();
         assert_eq!(read, RoleCapacity { requests, connections }, "{text}");
     }

@@ -1,8 +1,8 @@
 //! [`Column`]: so many online beside so many a second, which are two different things.
 
-use super::answer::{bits, count_text};
-use super::{Demand, Flow, Means, Role, Sizing};
-use crate::quantity::{show_count, show_short, show_size};
+use super::result::{bits, count_text};
+use super::{HostInventory, LoadDemand, PerSecond, Role, Sizing};
+use crate::quantity::{format_compact, show_count, show_size};
 use crate::{Nanos, Rate};
 
 /// A connection that is only online says so once in so long.
@@ -10,7 +10,7 @@ const HEARTBEAT: Nanos = Nanos::from_secs(60);
 
 /// One load, in the rows that all of them have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ComparisonColumn {
     /// `1M online`, `1M a second`, `as asked`.
     pub name: String,
     /// Name and value of each row, the same names in each column.
@@ -18,16 +18,18 @@ pub struct Column {
 }
 
 /// The number that was asked for as connections, as requests a second, and both at once if that was asked.
-pub fn columns(demand: &Demand, means: &Means) -> Vec<Column> {
+pub fn columns(demand: &LoadDemand, means: &HostInventory) -> Vec<ComparisonColumn> {
     let connections = demand.connections;
-    let whole = |flow: Flow| flow.during(Nanos::SECOND).max(1);
+    let whole = |flow: PerSecond| flow.count_in(Nanos::SECOND).max(1);
     let rate = if demand.requests.is_zero() { connections } else { whole(demand.requests) };
     let count = if demand.requests.is_zero() || demand.asked_connections() { connections } else { rate };
-    let service = if demand.exchange.service_given { demand.exchange.service } else { super::means::SERVICE };
-    let exchange = super::Exchange { service, ..demand.exchange };
-    let online = Demand::new(Flow::over(u128::from(count), HEARTBEAT), count, Flow::ZERO, exchange);
-    let flow = Flow::of(Rate::per_second(rate));
-    let busy = Demand::new(flow, flow.during(service).max(1), Flow::ZERO, exchange);
+    let service =
+        if demand.exchange.service_given { demand.exchange.service } else { super::host_inventory::SERVICE };
+    let exchange = super::TransactionProfile { service, ..demand.exchange };
+    let online =
+        LoadDemand::new(PerSecond::per(u128::from(count), HEARTBEAT), count, PerSecond::ZERO, exchange);
+    let flow = PerSecond::from_rate(Rate::per_second(rate));
+    let busy = LoadDemand::new(flow, flow.count_in(service).max(1), PerSecond::ZERO, exchange);
     let mut all = vec![
         column(format!("{} online", short(count)), &online, means),
         column(format!("{} a second", short(rate)), &busy, means),
@@ -40,17 +42,17 @@ pub fn columns(demand: &Demand, means: &Means) -> Vec<Column> {
 
 /// As a file would write it where that is short; else three digits.
 fn short(count: u64) -> String {
-    Some(show_short(count)).filter(|text| text.len() <= 5).unwrap_or_else(|| show_count(count))
+    Some(format_compact(count)).filter(|text| text.len() <= 5).unwrap_or_else(|| show_count(count))
 }
 
-fn column(name: String, demand: &Demand, means: &Means) -> Column {
+fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> ComparisonColumn {
     // Hosts that there are say nothing of what another load would take.
-    let means = Means { hosts: [None; 3], backends: None, ..means.clone() };
-    let sizing = Sizing::of(demand.clone(), &means);
+    let means = HostInventory { hosts: [None; 3], backends: None, ..means.clone() };
+    let sizing = Sizing::compute(demand.clone(), &means);
     let tier = |role: Role| sizing.tiers.iter().find(|tier| tier.role == role);
     let ways = tier(Role::Load).map(|tier| tier.ways).unwrap_or_default();
     let memory =
-        |role: Role| tier(role).map_or(0, |tier| tier.each.of_all(demand.connections, demand.in_flight));
+        |role: Role| tier(role).map_or(0, |tier| tier.each.total(demand.connections, demand.in_flight));
     let answer = |what: &str| {
         let found = sizing.tuples.answers.iter().find(|answer| answer.what == what);
         found.map_or_else(|| "-".to_owned(), |answer| answer.value.show())
@@ -78,10 +80,10 @@ fn column(name: String, demand: &Demand, means: &Means) -> Column {
             rows.push((row, if known { count_text(tier.needed) } else { "?".to_owned() }));
         }
     }
-    Column { name, rows }
+    ComparisonColumn { name, rows }
 }
 
-impl Demand {
+impl LoadDemand {
     /// Whether the number of connections was asked for, and does not follow from a rate.
     fn asked_connections(&self) -> bool {
         self.asked.iter().any(|answer| answer.what == "connections" && answer.formula.is_empty())

@@ -1,9 +1,9 @@
 //! [`Demand`]: how much load there is at its highest, whatever it was asked in.
 
-use super::answer::show_length;
-use super::{Answer, Flow, Quantity};
+use super::result::show_length;
+use super::{PerSecond, Quantity, SizingResult};
 use crate::constants::OPEN_RATE_PER_S;
-use crate::quantity::{show_short, show_whole};
+use crate::quantity::{format_compact, format_grouped};
 use crate::{Nanos, Rate, UserError};
 
 /// More connections than anything in sight has; keeps every product exact.
@@ -12,30 +12,30 @@ pub const CONNECTIONS_MAX: u64 = 1_000_000_000_000;
 /// How much load there is at its highest. The three numbers of connections hang together (Little's law): so many at
 /// once = so many new ones a second × the time each is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Demand {
+pub struct LoadDemand {
     /// Requests a second.
-    pub requests: Flow,
+    pub requests: PerSecond,
     /// Connections at once.
     pub connections: u64,
     /// New connections a second while it lasts, because others end.
-    pub opens: Flow,
+    pub opens: PerSecond,
     /// New connections a second at the highest, those before the load included.
-    pub opening: Flow,
+    pub opening: PerSecond,
     /// Requests under way at once.
     pub in_flight: u64,
     /// What is exchanged.
-    pub exchange: Exchange,
+    pub exchange: TransactionProfile,
     /// How long it lasts, where that is known.
     pub length: Option<Nanos>,
     /// The numbers as they were asked, and those that follow from them.
-    pub asked: Vec<Answer>,
+    pub asked: Vec<SizingResult>,
     /// Worth knowing.
     pub notes: Vec<String>,
 }
 
 /// What goes over a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct TransactionProfile {
     /// From a request's first byte to its answer's last.
     pub service: Nanos,
     /// Whether somebody said so.
@@ -47,12 +47,12 @@ pub struct Exchange {
     /// Clients speak TLS.
     pub tls: bool,
     /// Who ends connections, and how.
-    pub closing: Closing,
+    pub closing: CloseSide,
 }
 
 /// Who ends a connection, and how: decides who keeps it in `TIME_WAIT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closing {
+pub enum CloseSide {
     /// The client, orderly.
     Client,
     /// The client, by a reset: nobody keeps anything.
@@ -63,7 +63,7 @@ pub enum Closing {
 
 /// The words that say how much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoadWords {
+pub struct LoadOptions {
     /// `-r`: requests a second.
     pub rate: Option<Rate>,
     /// `-c`: connections at once.
@@ -80,19 +80,19 @@ pub struct LoadWords {
     pub requests: Option<u64>,
 }
 
-impl Demand {
+impl LoadDemand {
     /// Of words.
     ///
     /// # Errors
     /// Where they say too little, contradict each other, or say more than can be counted.
-    pub fn of_words(words: &LoadWords, exchange: Exchange) -> Result<Self, UserError> {
+    pub fn from_options(words: &LoadOptions, exchange: TransactionProfile) -> Result<Self, UserError> {
         let mut demand = match (words.rate, words.connections) {
             (None, None) => return Err(nothing(words)),
-            (Some(rate), None) => arriving(words, Flow::of(rate), exchange),
-            (rate, Some(connections)) => kept(words, rate.map(Flow::of), connections, exchange)?,
+            (Some(rate), None) => arriving(words, PerSecond::from_rate(rate), exchange),
+            (rate, Some(connections)) => kept(words, rate.map(PerSecond::from_rate), connections, exchange)?,
         };
         if demand.connections > CONNECTIONS_MAX {
-            let message = format!("{} connections are out of range", show_whole(demand.connections));
+            let message = format!("{} connections are out of range", format_grouped(demand.connections));
             return Err(UserError::usage(
                 "overflow",
                 message,
@@ -105,18 +105,18 @@ impl Demand {
     }
 
     fn ask(&mut self, what: &'static str, value: Quantity, formula: impl Into<String>) {
-        self.asked.push(Answer { role: None, what, value, formula: formula.into() });
+        self.asked.push(SizingResult { role: None, what, value, formula: formula.into() });
     }
 
     /// Requests under way at once: never more than there are connections.
     fn flight(&mut self) -> Result<(), UserError> {
         let service = self.exchange.service;
-        let wanted = self.requests.during(service);
+        let wanted = self.requests.count_in(service);
         self.in_flight = wanted.min(self.connections);
         if self.requests.is_zero() {
             return Ok(());
         }
-        let (rate, connections) = (self.requests.show(), show_whole(self.connections));
+        let (rate, connections) = (self.requests.show(), format_grouped(self.connections));
         if wanted <= self.connections {
             let formula = format!("{rate} × {} service", show_length(service));
             self.ask("in_flight", Quantity::Count(self.in_flight), formula);
@@ -129,7 +129,7 @@ impl Demand {
                 format!(
                     "{rate} at {} each keep {} connections busy, and there are {connections}",
                     show_length(service),
-                    show_whole(wanted)
+                    format_grouped(wanted)
                 ),
                 format!("-c {wanted} or more, or answers within {}", show_length(longest)),
             ));
@@ -144,7 +144,7 @@ impl Demand {
     }
 
     /// What it all comes to, where its length or number is said.
-    fn total(&mut self, words: &LoadWords) -> Result<(), UserError> {
+    fn total(&mut self, words: &LoadOptions) -> Result<(), UserError> {
         let by_count = words.requests.map(|count| (count, Nanos(per(u128::from(count), self.requests))));
         if by_count.is_some() && self.requests.is_zero() {
             let hint = "-r says how fast they are sent";
@@ -162,28 +162,29 @@ impl Demand {
         );
         if !self.requests.is_zero() {
             let formula = format!("{} × {}", self.requests.show(), show_length(length));
-            self.ask("requests_in_all", Quantity::Count(self.requests.during(length)), formula);
+            self.ask("requests_in_all", Quantity::Count(self.requests.count_in(length)), formula);
         }
         Ok(())
     }
 }
 
 /// `-r` without `-c`: as many connections as it takes.
-fn arriving(words: &LoadWords, requests: Flow, exchange: Exchange) -> Demand {
+fn arriving(words: &LoadOptions, requests: PerSecond, exchange: TransactionProfile) -> LoadDemand {
     let each = words.each.or(words.hold.map(|_| 1));
-    let opens = each.map_or(Flow::ZERO, |each| requests.part(each));
+    let opens = each.map_or(PerSecond::ZERO, |each| requests.part(each));
     let (connections, formula) = if let Some(hold) = words.hold {
-        (opens.during(hold), format!("{} × {}", opens.show(), show_length(hold)))
+        (opens.count_in(hold), format!("{} × {}", opens.show(), show_length(hold)))
     } else {
         let formula = format!("{} × {} service", requests.show(), show_length(exchange.service));
-        (requests.during(exchange.service).max(1), formula)
+        (requests.count_in(exchange.service).max(1), formula)
     };
     // A connection of one request that is kept for so long is one whose answer takes so long.
     let service = match words.hold {
         Some(hold) if each == Some(1) && !exchange.service_given => hold,
         _ => exchange.service,
     };
-    let mut demand = Demand::new(requests, connections, opens, Exchange { service, ..exchange });
+    let mut demand =
+        LoadDemand::new(requests, connections, opens, TransactionProfile { service, ..exchange });
     demand.opening = opens.max(opening(words, connections));
     demand.ask("requests_per_s", Quantity::PerSecond(requests), "");
     if let Some(each) = each {
@@ -196,12 +197,12 @@ fn arriving(words: &LoadWords, requests: Flow, exchange: Exchange) -> Demand {
 
 /// `-c`: so many are kept.
 fn kept(
-    words: &LoadWords,
-    rate: Option<Flow>,
+    words: &LoadOptions,
+    rate: Option<PerSecond>,
     connections: u64,
-    exchange: Exchange,
-) -> Result<Demand, UserError> {
-    let by_hold = words.hold.map(|hold| Flow::over(u128::from(connections), hold));
+    exchange: TransactionProfile,
+) -> Result<LoadDemand, UserError> {
+    let by_hold = words.hold.map(|hold| PerSecond::per(u128::from(connections), hold));
     let requests = match (rate, words.each, by_hold) {
         (Some(rate), Some(each), Some(opens)) => {
             agree(words, rate, each, opens)?;
@@ -214,11 +215,11 @@ fn kept(
             let message = "requests on each connection mean nothing without -r or --hold";
             return Err(UserError::usage("conflict", message, hint));
         }
-        (None, None, _) => Flow::ZERO,
+        (None, None, _) => PerSecond::ZERO,
     };
     let by_each = words.each.map(|each| requests.part(each));
     let opens = by_hold.or(by_each).unwrap_or_default();
-    let mut demand = Demand::new(requests, connections, opens, exchange);
+    let mut demand = LoadDemand::new(requests, connections, opens, exchange);
     demand.opening = opens.max(opening(words, connections));
     demand.ask("connections", Quantity::Count(connections), "");
     let formula = match (rate, words.each) {
@@ -227,7 +228,7 @@ fn kept(
     };
     demand.ask("requests_per_s", Quantity::PerSecond(requests), formula);
     if let Some(hold) = words.hold {
-        let formula = format!("{} ÷ {}", show_whole(connections), show_length(hold));
+        let formula = format!("{} ÷ {}", format_grouped(connections), show_length(hold));
         demand.ask("opens_per_s", Quantity::PerSecond(opens), formula);
     } else if let Some(each) = words.each {
         let formula = format!("{} ÷ {} on each connection", requests.show(), requests_word(each));
@@ -235,23 +236,28 @@ fn kept(
     }
     if !requests.is_zero() {
         let gap = Nanos(per(u128::from(connections), requests));
-        let formula = format!("{} ÷ {}", show_whole(connections), requests.show());
+        let formula = format!("{} ÷ {}", format_grouped(connections), requests.show());
         demand.ask("each_sends_every", Quantity::Length(gap), formula);
     }
     let ahead = Nanos(per(u128::from(connections), demand.opening));
-    let formula = format!("{} ÷ {} (--open-rate)", show_whole(connections), demand.opening.show());
+    let formula = format!("{} ÷ {} (--open-rate)", format_grouped(connections), demand.opening.show());
     demand.ask("opening_takes", Quantity::Length(ahead), formula);
     Ok(demand)
 }
 
-impl Demand {
-    pub(super) fn new(requests: Flow, connections: u64, opens: Flow, exchange: Exchange) -> Self {
+impl LoadDemand {
+    pub(super) fn new(
+        requests: PerSecond,
+        connections: u64,
+        opens: PerSecond,
+        exchange: TransactionProfile,
+    ) -> Self {
         Self {
             requests,
             connections,
             opens,
             opening: opens,
-            in_flight: requests.during(exchange.service).min(connections),
+            in_flight: requests.count_in(exchange.service).min(connections),
             exchange,
             length: None,
             asked: Vec::new(),
@@ -261,13 +267,13 @@ impl Demand {
 }
 
 /// New connections a second while a pool fills.
-fn opening(words: &LoadWords, connections: u64) -> Flow {
+fn opening(words: &LoadOptions, connections: u64) -> PerSecond {
     let wanted = words.open_rate.unwrap_or(Rate::per_second(OPEN_RATE_PER_S));
-    Flow::of(wanted).min(Flow::over(u128::from(connections), Nanos::SECOND))
+    PerSecond::from_rate(wanted).min(PerSecond::per(u128::from(connections), Nanos::SECOND))
 }
 
 /// Rate, requests a connection, and connections ÷ their time may all be said, if they say the same.
-fn agree(words: &LoadWords, rate: Flow, each: u64, opens: Flow) -> Result<(), UserError> {
+fn agree(words: &LoadOptions, rate: PerSecond, each: u64, opens: PerSecond) -> Result<(), UserError> {
     let product = opens.times(u128::from(each));
     // Each was rounded up by a millionth at most.
     let apart = product.as_f64() - rate.as_f64();
@@ -277,7 +283,7 @@ fn agree(words: &LoadWords, rate: Flow, each: u64, opens: Flow) -> Result<(), Us
     let (connections, hold) = (words.connections.unwrap_or(0), words.hold.unwrap_or_default());
     let message = format!(
         "-c {}, --hold {} and {} on each are {}, and -r says {}",
-        show_short(connections),
+        format_compact(connections),
         show_length(hold),
         requests_word(each),
         product.show(),
@@ -286,7 +292,7 @@ fn agree(words: &LoadWords, rate: Flow, each: u64, opens: Flow) -> Result<(), Us
     Err(UserError::usage("conflict", message, "leave one of the four out: it follows from the others"))
 }
 
-fn nothing(words: &LoadWords) -> UserError {
+fn nothing(words: &LoadOptions) -> UserError {
     let message = match words.hold {
         Some(hold) => format!("--hold {} says how long, and nothing says how much", show_length(hold)),
         None => "nothing says how much load there is".to_owned(),
@@ -296,11 +302,11 @@ fn nothing(words: &LoadWords) -> UserError {
 }
 
 fn requests_word(count: u64) -> String {
-    if count == 1 { "1 request".to_owned() } else { format!("{} requests", show_whole(count)) }
+    if count == 1 { "1 request".to_owned() } else { format!("{} requests", format_grouped(count)) }
 }
 
 /// How long `count` take at `flow`, in nanoseconds, rounded up.
-fn per(count: u128, flow: Flow) -> i64 {
+fn per(count: u128, flow: PerSecond) -> i64 {
     let seconds = count as f64 / flow.as_f64().max(f64::MIN_POSITIVE);
     // `as` saturates.
     (seconds * 1e9).ceil() as i64

@@ -1,6 +1,6 @@
 //! [`Flow`]: so many a second, added and multiplied without losing any.
 
-use crate::quantity::{show_rate, show_short};
+use crate::quantity::{format_compact, show_rate};
 use crate::{Nanos, Rate};
 
 /// Parts of one a second that are still told apart.
@@ -11,25 +11,25 @@ const SECOND_NS: u128 = 1_000_000_000;
 /// So many a second, in millionths, rounded up: what a tier must bear is never told too small. Sums and products
 /// saturate far above anything that could be built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Flow(u128);
+pub struct PerSecond(u128);
 
-impl Flow {
+impl PerSecond {
     /// None.
     pub const ZERO: Self = Self(0);
 
     /// The rate.
-    pub fn of(rate: Rate) -> Self {
-        Self::over(u128::from(rate.count), rate.per)
+    pub fn from_rate(rate: Rate) -> Self {
+        Self::per(u128::from(rate.count), rate.per)
     }
 
     /// So many in each `length`; a length of zero counts as a nanosecond.
-    pub fn over(count: u128, length: Nanos) -> Self {
+    pub fn per(count: u128, length: Nanos) -> Self {
         let length = u128::from(length.0.unsigned_abs()).max(1);
         Self(count.saturating_mul(PARTS * SECOND_NS).div_ceil(length))
     }
 
     /// A measured or predicted rate; what is no number counts as none.
-    pub fn of_f64(per_second: f64) -> Self {
+    pub fn from_f64(per_second: f64) -> Self {
         let parts = per_second * PARTS as f64;
         // `as` saturates, and takes what is no number for zero.
         Self(parts.max(0.0).ceil() as u128)
@@ -54,7 +54,7 @@ impl Flow {
     }
 
     /// How many of `each` it takes: at least one where there is anything, and one of an `each` of nothing.
-    pub fn in_units_of(self, each: Self) -> u64 {
+    pub fn units_needed(self, each: Self) -> u64 {
         if each.0 == 0 {
             return 1;
         }
@@ -63,7 +63,7 @@ impl Flow {
 
     /// How many come in `length`, rounded up but for the part that the flow itself was rounded up by: 7 a minute are 7 in
     /// a minute.
-    pub fn during(self, length: Nanos) -> u64 {
+    pub fn count_in(self, length: Nanos) -> u64 {
         let length = u128::from(length.0.unsigned_abs());
         let slack = length.saturating_sub(1).min(PARTS * SECOND_NS - 1);
         let parts = self.0.saturating_mul(length).saturating_sub(slack);
@@ -90,7 +90,7 @@ impl Flow {
         }
         let whole = u64::try_from(self.0 / PARTS).unwrap_or(u64::MAX);
         let exact = self.0.is_multiple_of(PARTS) && (whole < 1_000 || whole.is_multiple_of(10));
-        if exact && whole > 0 { format!("{}/s", show_short(whole)) } else { show_rate(self.as_f64()) }
+        if exact && whole > 0 { format!("{}/s", format_compact(whole)) } else { show_rate(self.as_f64()) }
     }
 }
 
@@ -98,27 +98,27 @@ impl Flow {
 mod tests {
     use super::*;
 
-    fn check(flow: Flow, shown: &str, in_a_minute: u64) {
-        assert_eq!((flow.show().as_str(), flow.during(Nanos::from_secs(60))), (shown, in_a_minute));
+    fn check(flow: PerSecond, shown: &str, in_a_minute: u64) {
+        assert_eq!((flow.show().as_str(), flow.count_in(Nanos::from_secs(60))), (shown, in_a_minute));
     }
 
     #[test]
     fn nothing_is_lost_and_nothing_overflows() {
-        check(Flow::of(Rate::per_second(1_000_000)), "1M/s", 60_000_000);
-        check(Flow::of(Rate { count: 7, per: Nanos::from_secs(60) }), "0.117/s", 7);
-        check(Flow::over(1_000_000, Nanos::from_secs(100)), "10k/s", 600_000);
-        check(Flow::over(1_000_000, Nanos::from_secs(60)), "16.7 k/s", 1_000_000);
-        check(Flow::ZERO, "0/s", 0);
-        let most = Flow::of(Rate::per_second(1_000_000_000));
+        check(PerSecond::from_rate(Rate::per_second(1_000_000)), "1M/s", 60_000_000);
+        check(PerSecond::from_rate(Rate { count: 7, per: Nanos::from_secs(60) }), "0.117/s", 7);
+        check(PerSecond::per(1_000_000, Nanos::from_secs(100)), "10k/s", 600_000);
+        check(PerSecond::per(1_000_000, Nanos::from_secs(60)), "16.7 k/s", 1_000_000);
+        check(PerSecond::ZERO, "0/s", 0);
+        let most = PerSecond::from_rate(Rate::per_second(1_000_000_000));
         check(most, "1G/s", 60_000_000_000);
         check(most.times(1_500), "1.5 T/s", 90_000_000_000_000);
         assert_eq!(
-            most.times(1 << 40).times(8).in_units_of(Flow::of(Rate::per_second(8))),
+            most.times(1 << 40).times(8).units_needed(PerSecond::from_rate(Rate::per_second(8))),
             1_099_511_627_776_000_000_000_u128.min(u128::from(u64::MAX)) as u64
         );
-        assert_eq!(most.during(Nanos(i64::MAX)), 9_223_372_036_854_775_807);
-        assert_eq!(Flow::over(u128::MAX, Nanos(1)).during(Nanos(i64::MAX)), u64::MAX);
-        assert_eq!(Flow::of_f64(f64::NAN), Flow::ZERO);
-        assert_eq!(Flow::of_f64(2.5), Flow::over(5, Nanos::from_secs(2)));
+        assert_eq!(most.count_in(Nanos(i64::MAX)), 9_223_372_036_854_775_807);
+        assert_eq!(PerSecond::per(u128::MAX, Nanos(1)).count_in(Nanos(i64::MAX)), u64::MAX);
+        assert_eq!(PerSecond::from_f64(f64::NAN), PerSecond::ZERO);
+        assert_eq!(PerSecond::from_f64(2.5), PerSecond::per(5, Nanos::from_secs(2)));
     }
 }

@@ -1,9 +1,9 @@
 //! [`PerConnection`]: what a client's connection takes of memory on a host of a role.
 
-use super::answer::count_text;
-use super::{Answer, Balancing, Demand, Means, Quantity, Role, Tier};
+use super::result::count_text;
+use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
 use crate::EngineChoice;
-use crate::footprint::{End, Footprint};
+use crate::footprint::{ConnectionEnd, MemoryModel};
 
 /// Memory of one connection of a client on a host of a role, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,17 +20,17 @@ pub struct PerConnection {
 
 impl PerConnection {
     /// On a host of `role`.
-    pub fn of(role: Role, demand: &Demand, means: &Means) -> Self {
+    pub fn for_role(role: Role, demand: &LoadDemand, means: &HostInventory) -> Self {
         let tls = demand.exchange.tls;
-        let end = |end: End, tls: bool| Footprint::of(end, EngineChoice::Auto, tls);
+        let end = |end: ConnectionEnd, tls: bool| MemoryModel::for_end(end, EngineChoice::Auto, tls);
         let (sockets, all) = match (role, means.balancing) {
-            (Role::Load, _) => (1, end(End::Client, tls)),
+            (Role::Load, _) => (1, end(ConnectionEnd::Client, tls)),
             // A proxy ends the clients' TLS.
-            (Role::Server, Balancing::Proxy) => (1, end(End::Target, false)),
-            (Role::Server, _) => (1, end(End::Target, tls)),
+            (Role::Server, Balancing::Proxy) => (1, end(ConnectionEnd::Target, false)),
+            (Role::Server, _) => (1, end(ConnectionEnd::Target, tls)),
             (Role::Balancer, Balancing::Proxy) => {
-                let both = end(End::Target, false).plus(end(End::Client, false));
-                (2, Footprint { user: 0, ..both })
+                let both = end(ConnectionEnd::Target, false).plus(end(ConnectionEnd::Client, false));
+                (2, MemoryModel { user: 0, ..both })
             }
             (Role::Balancer, _) => return Self::default(),
         };
@@ -43,13 +43,13 @@ impl PerConnection {
     }
 
     /// Of so many connections, with so many requests under way.
-    pub const fn of_all(self, connections: u64, in_flight: u64) -> u64 {
+    pub const fn total(self, connections: u64, in_flight: u64) -> u64 {
         connections.saturating_mul(self.idle()).saturating_add(in_flight.saturating_mul(self.under_way))
     }
 }
 
 /// Memory of one host of each role, and what one connection takes of it.
-pub(super) fn answers(tiers: &[Tier], demand: &Demand) -> Vec<Answer> {
+pub(super) fn answers(tiers: &[TierSizing], demand: &LoadDemand) -> Vec<SizingResult> {
     let mut all = Vec::new();
     for tier in tiers.iter().filter(|tier| tier.each.sockets > 0) {
         let PerConnection { sockets, kernel, user, under_way } = tier.each;
@@ -64,7 +64,7 @@ pub(super) fn answers(tiers: &[Tier], demand: &Demand) -> Vec<Answer> {
         } else {
             String::new()
         };
-        all.push(Answer {
+        all.push(SizingResult {
             role: Some(tier.role),
             what: "memory_each",
             value: Quantity::Bytes(tier.memory_each(demand)),

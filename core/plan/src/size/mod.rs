@@ -4,36 +4,36 @@
 //! reckon (how many requests a second a host can answer) is handed in, or told as unknown. Every number keeps the
 //! formula that it comes of, with the numbers put in.
 
-mod answer;
 mod capacity;
 mod compare;
 mod demand;
 mod flow;
-mod means;
+mod host_inventory;
 mod memory;
 mod network;
-mod of_plan;
+mod options;
+mod plan_demand;
 mod ports;
+mod result;
 mod role;
 mod tier;
 mod traffic;
 mod tuning;
-mod wishes;
 
-pub use answer::{Answer, Quantity};
 pub use capacity::RoleCapacity;
-pub use compare::{Column, columns};
-pub use demand::{CONNECTIONS_MAX, Closing, Demand, Exchange, LoadWords};
-pub use flow::Flow;
-pub use means::{ANSWER_BYTES, BYTES_MAX, Means, SERVICE, Setting};
+pub use compare::{ComparisonColumn, columns};
+pub use demand::{CONNECTIONS_MAX, CloseSide, LoadDemand, LoadOptions, TransactionProfile};
+pub use flow::PerSecond;
+pub use host_inventory::{ANSWER_BYTES, BYTES_MAX, HostInventory, SERVICE, Setting};
 pub use memory::PerConnection;
-pub use of_plan::PlanBytes;
-pub use ports::Tuples;
+pub use options::{PortsOption, SizeOptions};
+pub use plan_demand::PlanBytes;
+pub use ports::PortBudget;
+pub use result::{Quantity, SizingResult};
 pub use role::{Balancing, Role};
-pub use tier::{Limit, Tier, Ways};
-pub use traffic::{Parcel, Traffic, Way};
+pub use tier::{Limit, NetworkUse, TierSizing};
+pub use traffic::{Direction, PacketCount, Traffic};
 pub use tuning::Tuning;
-pub use wishes::{PortsWord, Wishes};
 
 use crate::UserError;
 
@@ -41,15 +41,15 @@ use crate::UserError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizing {
     /// The load.
-    pub demand: Demand,
+    pub demand: LoadDemand,
     /// Hosts of each role that there is.
-    pub tiers: Vec<Tier>,
+    pub tiers: Vec<TierSizing>,
     /// Ports and addresses.
-    pub tuples: Tuples,
+    pub tuples: PortBudget,
     /// Memory of each role's hosts.
-    pub memory: Vec<Answer>,
+    pub memory: Vec<SizingResult>,
     /// What goes over their links.
-    pub network: Vec<Answer>,
+    pub network: Vec<SizingResult>,
     /// Packets and bytes between clients and what they are connected to.
     pub traffic: Traffic,
     /// Limits to raise.
@@ -62,21 +62,21 @@ pub struct Sizing {
 
 impl Sizing {
     /// Of `demand` on hosts as `means` say.
-    pub fn of(demand: Demand, means: &Means) -> Self {
+    pub fn compute(demand: LoadDemand, means: &HostInventory) -> Self {
         let roles = Role::ALL.into_iter().filter(|role| means.has(*role));
-        let tiers: Vec<Tier> = roles.map(|role| Tier::of(role, &demand, means)).collect();
-        let tuples = Tuples::of(&demand, means, &tiers);
+        let tiers: Vec<TierSizing> = roles.map(|role| TierSizing::for_role(role, &demand, means)).collect();
+        let tuples = PortBudget::for_demand(&demand, means, &tiers);
         let mut tunings: Vec<Tuning> =
             tiers.iter().flat_map(|tier| tuning::tunings(tier, tuples.per_source, &demand, means)).collect();
         let first = if means.balancing == Balancing::None { Role::Server } else { Role::Balancer };
         tunings.extend(tuning::neighbours(tuples.sources, first));
         let lacking: Vec<UserError> = tiers
             .iter()
-            .filter_map(|tier| tier.lacking(&demand, means))
+            .filter_map(|tier| tier.missing(&demand, means))
             .chain(tuples.lacking.iter().cloned())
             .collect();
         let notes = demand.notes.clone();
-        let traffic = Traffic::of(&demand, demand.exchange.tls);
+        let traffic = Traffic::for_demand(&demand, demand.exchange.tls);
         let memory = memory::answers(&tiers, &demand);
         let network = network::answers(&traffic, &tiers, &demand, means);
         Self { demand, tiers, tuples, memory, network, traffic, tunings, lacking, notes }

@@ -1,14 +1,22 @@
 //! What goes over links: of one request, of one connection, and in and out of each host.
 
-use super::answer::count_text;
-use super::tier::hosts_word;
-use super::traffic::{FRAME_BYTES, Way};
-use super::{Answer, Balancing, Demand, Flow, Means, Parcel, Quantity, Role, Tier, Traffic};
+use super::result::count_text;
+use super::tier::host_count_text;
+use super::traffic::{Direction, FRAME_BYTES};
+use super::{
+    Balancing, HostInventory, LoadDemand, PacketCount, PerSecond, Quantity, Role, SizingResult, TierSizing,
+    Traffic,
+};
 
 /// The numbers, with their formulas.
-pub(super) fn answers(traffic: &Traffic, tiers: &[Tier], demand: &Demand, means: &Means) -> Vec<Answer> {
+pub(super) fn answers(
+    traffic: &Traffic,
+    tiers: &[TierSizing],
+    demand: &LoadDemand,
+    means: &HostInventory,
+) -> Vec<SizingResult> {
     let mut all = Vec::new();
-    let one = |what: &'static str, parcel: Parcel, of: &str| Answer {
+    let one = |what: &'static str, parcel: PacketCount, of: &str| SizingResult {
         role: None,
         what,
         value: Quantity::Bytes(parcel.bytes()),
@@ -43,18 +51,18 @@ pub(super) fn answers(traffic: &Traffic, tiers: &[Tier], demand: &Demand, means:
 fn host(
     role: Role,
     (what, packets): (&'static str, &'static str),
-    way: Way,
+    way: Direction,
     working: u64,
     formula: &str,
-) -> Vec<Answer> {
-    let shared = if working > 1 { format!(" ÷ {}", hosts_word(working)) } else { String::new() };
-    let bits = Answer {
+) -> Vec<SizingResult> {
+    let shared = if working > 1 { format!(" ÷ {}", host_count_text(working)) } else { String::new() };
+    let bits = SizingResult {
         role: Some(role),
         what,
         value: Quantity::BitsPerSecond(way.bits().part(working)),
         formula: format!("{formula}{shared}"),
     };
-    let packets = Answer {
+    let packets = SizingResult {
         role: Some(role),
         what: packets,
         value: Quantity::PerSecond(way.packets.part(working)),
@@ -64,12 +72,12 @@ fn host(
 }
 
 /// What is summed, into hosts of a role and out of them.
-fn formulas(role: Role, demand: &Demand, means: &Means) -> (String, String) {
-    let front = Traffic::of(demand, demand.exchange.tls);
+fn formulas(role: Role, demand: &LoadDemand, means: &HostInventory) -> (String, String) {
+    let front = Traffic::for_demand(demand, demand.exchange.tls);
     let behind = demand.exchange.tls && means.balancing != Balancing::Proxy;
-    let back = Traffic::of(demand, behind);
+    let back = Traffic::for_demand(demand, behind);
     let sum = |traffic: &Traffic, way: usize| {
-        let of = |flow: Flow, parcel: Parcel| {
+        let of = |flow: PerSecond, parcel: PacketCount| {
             (!flow.is_zero()).then(|| format!("{} × {} B", flow.show(), parcel.bytes()))
         };
         let parts = [of(demand.requests, traffic.each[way]), of(demand.opens, traffic.around[way])];

@@ -4,10 +4,10 @@
 //! one source address has all its ports anew for each address and port of a target, and a limit of 64 thousand
 //! connections is one of a pair of addresses, not of a host.
 
-use super::answer::count_text;
-use super::tier::hosts_word;
-use super::{Answer, Balancing, Demand, Means, Quantity, Role, Tier};
-use crate::quantity::show_whole;
+use super::result::count_text;
+use super::tier::host_count_text;
+use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
+use crate::quantity::format_grouped;
 use crate::{Nanos, UserError};
 
 /// After this time Linux tells a new connection from an old one of the same four numbers (`tcp_tw_reuse_delay`); a
@@ -18,9 +18,9 @@ pub(super) const KERNEL_PORTS: u64 = 28_232;
 
 /// What ports ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tuples {
+pub struct PortBudget {
     /// The numbers.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<SizingResult>,
     /// What is missing.
     pub lacking: Vec<UserError>,
     /// Worth knowing.
@@ -31,9 +31,9 @@ pub struct Tuples {
     pub sources: u64,
 }
 
-impl Tuples {
+impl PortBudget {
     /// For a load on these hosts; `tiers` are those of [`Role::ALL`] that there are.
-    pub fn of(demand: &Demand, means: &Means, tiers: &[Tier]) -> Self {
+    pub fn for_demand(demand: &LoadDemand, means: &HostInventory, tiers: &[TierSizing]) -> Self {
         let mut tuples = Self::default();
         tuples.of_load(demand, means, tiers);
         if means.balancing == Balancing::Proxy {
@@ -43,17 +43,17 @@ impl Tuples {
     }
 
     fn add(&mut self, role: Role, what: &'static str, value: u64, formula: String) {
-        self.answers.push(Answer { role: Some(role), what, value: Quantity::Count(value), formula });
+        self.answers.push(SizingResult { role: Some(role), what, value: Quantity::Count(value), formula });
     }
 
-    fn of_load(&mut self, demand: &Demand, means: &Means, tiers: &[Tier]) {
+    fn of_load(&mut self, demand: &LoadDemand, means: &HostInventory, tiers: &[TierSizing]) {
         let (each, formula) = wanted(demand.connections, demand);
         let (ports, targets) = (means.load_ports, means.targets);
         let by_address = ports.saturating_mul(targets);
         let addresses = each.div_ceil(by_address.max(1)).max(1);
         let of_ports = match targets {
-            1 => format!("{} ports", show_whole(ports)),
-            _ => format!("({} ports × {} targets)", show_whole(ports), show_whole(targets)),
+            1 => format!("{} ports", format_grouped(ports)),
+            _ => format!("({} ports × {} targets)", format_grouped(ports), format_grouped(targets)),
         };
         let formula = if addresses == 1 {
             format!("{formula} fit into {of_ports} of one: none need be given")
@@ -67,11 +67,11 @@ impl Tuples {
         let Some(load) = tiers.iter().find(|tier| tier.role == Role::Load) else { return };
         let hosts = load.have.unwrap_or(load.needed).max(1);
         if hosts > 1 {
-            let formula = format!("⌈{} ÷ {}⌉", count_text(addresses), hosts_word(hosts));
+            let formula = format!("⌈{} ÷ {}⌉", count_text(addresses), host_count_text(hosts));
             self.add(Role::Load, "addresses_each", addresses.div_ceil(hosts), formula);
         }
         if load.have.is_some() {
-            let formula = format!("{} × {of_ports}, with one address each", hosts_word(hosts));
+            let formula = format!("{} × {of_ports}, with one address each", host_count_text(hosts));
             self.add(Role::Load, "connections_by_ports", hosts.saturating_mul(by_address), formula);
         }
         if addresses > 1 {
@@ -79,17 +79,17 @@ impl Tuples {
             let formula = format!(
                 "⌈{} ÷ {} ports⌉: the target's pairs of address and port count as well",
                 count_text(each),
-                show_whole(ports)
+                format_grouped(ports)
             );
             self.add(Role::Load, "or_targets", all, formula);
         }
     }
 
     /// Whether the source addresses that there are suffice.
-    fn check_sources(&mut self, demand: &Demand, means: &Means, (addresses, each): (u64, u64)) {
+    fn check_sources(&mut self, demand: &LoadDemand, means: &HostInventory, (addresses, each): (u64, u64)) {
         let Some(sources) = means.sources else { return };
         let room = sources.saturating_mul(each);
-        let formula = format!("{} × {}", addresses_word(sources), show_whole(each));
+        let formula = format!("{} × {}", addresses_word(sources), format_grouped(each));
         self.add(Role::Load, "connections_by_sources", room, formula.clone());
         if sources >= addresses {
             return;
@@ -100,7 +100,7 @@ impl Tuples {
         self.lacking.push(UserError::refused("no_source_address", message, hint));
     }
 
-    fn of_proxy(&mut self, demand: &Demand, means: &Means, tiers: &[Tier]) {
+    fn of_proxy(&mut self, demand: &LoadDemand, means: &HostInventory, tiers: &[TierSizing]) {
         let Some(balancer) = tiers.iter().find(|tier| tier.role == Role::Balancer) else { return };
         let established = demand.connections.saturating_mul(2);
         let formula = format!("2 × {}: one to the client, one to a server", count_text(demand.connections));
@@ -111,31 +111,36 @@ impl Tuples {
         let ports = means.balancer_ports.max(1);
         let tuples = each.div_ceil(ports).max(1);
         let on_each = if working > 1 { format!(" on each of {working} balancers") } else { String::new() };
-        let formula = format!("⌈{formula}{on_each} ÷ {} ports⌉", show_whole(ports));
+        let formula = format!("⌈{formula}{on_each} ÷ {} ports⌉", format_grouped(ports));
         self.add(Role::Balancer, "backend_tuples", tuples, formula);
         let quick = each.saturating_mul(2).div_ceil(ports).max(1);
         if quick > tuples {
             let formula = format!(
                 "⌈{} ÷ (50 % of {} ports)⌉: past half the kernel searches for each",
                 count_text(each),
-                show_whole(ports)
+                format_grouped(ports)
             );
             self.add(Role::Balancer, "quick_tuples", quick, formula);
         }
         if let Some(server) = tiers.iter().find(|tier| tier.role == Role::Server) {
             let servers = server.working();
-            let formula = format!("⌈{} ÷ {}⌉", count_text(tuples), hosts_word(servers));
+            let formula = format!("⌈{} ÷ {}⌉", count_text(tuples), host_count_text(servers));
             self.add(Role::Server, "ports_each", tuples.div_ceil(servers), formula);
         }
         self.check_backends(demand, means, (each, working, tuples));
     }
 
     /// Whether the back ends that there are suffice.
-    fn check_backends(&mut self, demand: &Demand, means: &Means, (each, working, tuples): (u64, u64, u64)) {
+    fn check_backends(
+        &mut self,
+        demand: &LoadDemand,
+        means: &HostInventory,
+        (each, working, tuples): (u64, u64, u64),
+    ) {
         let Some(backends) = means.backends else { return };
         let ports = means.balancer_ports;
         let room = backends.saturating_mul(ports);
-        let formula = format!("{} back ends × {} ports", show_whole(backends), show_whole(ports));
+        let formula = format!("{} back ends × {} ports", format_grouped(backends), format_grouped(ports));
         self.add(Role::Balancer, "connections_by_ports", room, format!("{formula}, of each balancer"));
         if room >= each {
             return;
@@ -151,7 +156,7 @@ impl Tuples {
         );
         let hint = format!(
             "{} pairs of address and port to connect to: servers may listen on several ports each; or more addresses of the balancer's own",
-            show_whole(tuples)
+            format_grouped(tuples)
         );
         self.lacking.push(UserError::refused("no_backend_ports", message, hint));
     }
@@ -162,9 +167,9 @@ fn addresses_word(count: u64) -> String {
 }
 
 /// Tuples that `connections` take with those that rest after their use.
-fn wanted(connections: u64, demand: &Demand) -> (u64, String) {
+fn wanted(connections: u64, demand: &LoadDemand) -> (u64, String) {
     // A share of the connections has the same share of what ends.
-    let resting = u128::from(demand.opens.during(REST)) * u128::from(connections);
+    let resting = u128::from(demand.opens.count_in(REST)) * u128::from(connections);
     let resting = u64::try_from(resting.div_ceil(u128::from(demand.connections.max(1)))).unwrap_or(u64::MAX);
     let each = connections.saturating_add(resting);
     let formula = if resting == 0 {

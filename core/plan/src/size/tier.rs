@@ -1,11 +1,11 @@
 //! [`Tier`]: how many hosts of one role it takes, and why.
 
-use super::answer::{bits, count_text};
 use super::memory::PerConnection;
-use super::traffic::Way;
-use super::{Balancing, Demand, Flow, Means, Role, Traffic};
+use super::result::{bits, count_text};
+use super::traffic::Direction;
+use super::{Balancing, HostInventory, LoadDemand, PerSecond, Role, Traffic};
 use crate::footprint::plannable_bytes;
-use crate::quantity::{show_size, show_whole};
+use crate::quantity::{format_grouped, show_size};
 use crate::{Nanos, UserError};
 
 /// Part of a link that may be filled: above it queues grow.
@@ -13,7 +13,7 @@ const LINK_PART: (u64, u64) = (17, 20);
 
 /// How many hosts of one role it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tier {
+pub struct TierSizing {
     /// Which role.
     pub role: Role,
     /// Hosts that it takes, spare ones included.
@@ -25,7 +25,7 @@ pub struct Tier {
     /// What each thing asks for, without spare ones; the first asks for most.
     pub limits: Vec<Limit>,
     /// Both ways of all links of the role together.
-    pub ways: Ways,
+    pub ways: NetworkUse,
     /// Memory of one client's connection on a host of the role.
     pub each: PerConnection,
 }
@@ -43,22 +43,22 @@ pub struct Limit {
 
 /// What goes into hosts and out of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ways {
+pub struct NetworkUse {
     /// Into them.
-    pub into: Way,
+    pub into: Direction,
     /// Out of them.
-    pub out: Way,
+    pub out: Direction,
 }
 
-impl Tier {
+impl TierSizing {
     /// For a load.
-    pub fn of(role: Role, demand: &Demand, means: &Means) -> Self {
-        let ways = Ways::of(role, demand, means);
-        let each = PerConnection::of(role, demand, means);
+    pub fn for_role(role: Role, demand: &LoadDemand, means: &HostInventory) -> Self {
+        let ways = NetworkUse::for_role(role, demand, means);
+        let each = PerConnection::for_role(role, demand, means);
         let mut limits = limits(role, demand, means, ways, each);
         limits.sort_by_key(|limit| std::cmp::Reverse(limit.hosts));
         let working = limits.first().map_or(1, |limit| limit.hosts);
-        let spare = means.spare_of(role);
+        let spare = means.spare_hosts(role);
         Self {
             role,
             needed: working.saturating_add(spare),
@@ -79,17 +79,17 @@ impl Tier {
     }
 
     /// Clients' connections on one of them.
-    pub fn connections_each(&self, demand: &Demand) -> u64 {
+    pub fn connections_each(&self, demand: &LoadDemand) -> u64 {
         demand.connections.div_ceil(self.working())
     }
 
     /// Memory of all connections on one of them.
-    pub fn memory_each(&self, demand: &Demand) -> u64 {
-        self.each.of_all(self.connections_each(demand), demand.in_flight.div_ceil(self.working()))
+    pub fn memory_each(&self, demand: &LoadDemand) -> u64 {
+        self.each.total(self.connections_each(demand), demand.in_flight.div_ceil(self.working()))
     }
 
     /// What is missing, if hosts are.
-    pub fn lacking(&self, demand: &Demand, means: &Means) -> Option<UserError> {
+    pub fn missing(&self, demand: &LoadDemand, means: &HostInventory) -> Option<UserError> {
         let have = self.have.filter(|have| *have < self.needed)?;
         let limit = self.limits.first()?;
         let name = self.role.name();
@@ -97,7 +97,7 @@ impl Tier {
         let message = match (limit.what, means.capacity[self.role as usize].requests) {
             ("requests", Some(each)) => format!(
                 "{} in the role {name} × {} = {}, not {}",
-                hosts_word(have),
+                host_count_text(have),
                 each.show(),
                 each.times(u128::from(have)).show(),
                 demand.requests.show()
@@ -106,58 +106,65 @@ impl Tier {
                 let each = means.capacity[self.role as usize].connections.unwrap_or(0);
                 format!(
                     "{} in the role {name} × {} = {} connections, not {}",
-                    hosts_word(have),
-                    show_whole(each),
+                    host_count_text(have),
+                    format_grouped(each),
                     count_text(have.saturating_mul(each)),
                     count_text(demand.connections)
                 )
             }
-            (what, _) => format!("{} in the role {name} have too little {what}", hosts_word(have)),
+            (what, _) => format!("{} in the role {name} have too little {what}", host_count_text(have)),
         };
-        let hint = format!("it takes {}{gone}: {}", hosts_word(self.needed), limit.formula);
+        let hint = format!("it takes {}{gone}: {}", host_count_text(self.needed), limit.formula);
         Some(UserError::refused("too_few_hosts", message, hint))
     }
 }
 
 /// `1 host`, `7 hosts`.
-pub(super) fn hosts_word(count: u64) -> String {
+pub(super) fn host_count_text(count: u64) -> String {
     if count == 1 { "1 host".to_owned() } else { format!("{} hosts", count_text(count)) }
 }
 
-fn limits(role: Role, demand: &Demand, means: &Means, ways: Ways, each: PerConnection) -> Vec<Limit> {
+fn limits(
+    role: Role,
+    demand: &LoadDemand,
+    means: &HostInventory,
+    ways: NetworkUse,
+    each: PerConnection,
+) -> Vec<Limit> {
     let capacity = means.capacity[role as usize];
     let mut all = Vec::new();
     if let Some(own) = capacity.requests.filter(|_| !demand.requests.is_zero()) {
         let formula = format!("⌈{} ÷ {}⌉", demand.requests.show(), own.show());
-        all.push(Limit { what: "requests", hosts: demand.requests.in_units_of(own), formula });
+        all.push(Limit { what: "requests", hosts: demand.requests.units_needed(own), formula });
     }
     if let Some(own) = capacity.connections {
         let formula = format!("⌈{} connections ÷ {}⌉", count_text(demand.connections), count_text(own));
         all.push(Limit { what: "connections", hosts: demand.connections.div_ceil(own.max(1)), formula });
     }
     if let Some(memory) = means.memory.filter(|_| each.idle() > 0) {
-        let wanted = each.of_all(demand.connections, demand.in_flight);
+        let wanted = each.total(demand.connections, demand.in_flight);
         let usable = plannable_bytes(memory).max(1);
         let formula = format!("⌈{} ÷ {} of {}⌉", show_size(wanted), show_size(usable), show_size(memory));
         all.push(Limit { what: "memory", hosts: wanted.div_ceil(usable), formula });
     }
     if let Some(link) = means.link {
         let wanted = ways.into.bits().max(ways.out.bits());
-        let usable = Flow::over(u128::from(link) * u128::from(LINK_PART.0), Nanos::SECOND).part(LINK_PART.1);
-        let all_bits = Flow::over(u128::from(link), Nanos::SECOND);
+        let usable =
+            PerSecond::per(u128::from(link) * u128::from(LINK_PART.0), Nanos::SECOND).part(LINK_PART.1);
+        let all_bits = PerSecond::per(u128::from(link), Nanos::SECOND);
         let formula = format!("⌈{} ÷ ({} × 85 %)⌉", bits(wanted), bits(all_bits));
-        all.push(Limit { what: "link", hosts: wanted.in_units_of(usable).max(1), formula });
+        all.push(Limit { what: "link", hosts: wanted.units_needed(usable).max(1), formula });
     }
     all
 }
 
-impl Ways {
+impl NetworkUse {
     /// Of a role: what clients send goes into servers, a proxy hands it on in connections of its own, a director alone
     /// what comes from clients.
-    fn of(role: Role, demand: &Demand, means: &Means) -> Self {
-        let front = Traffic::of(demand, demand.exchange.tls);
+    fn for_role(role: Role, demand: &LoadDemand, means: &HostInventory) -> Self {
+        let front = Traffic::for_demand(demand, demand.exchange.tls);
         let back = match means.balancing {
-            Balancing::Proxy => Traffic::of(demand, false),
+            Balancing::Proxy => Traffic::for_demand(demand, false),
             Balancing::None | Balancing::Direct => front,
         };
         match (role, means.balancing) {

@@ -4,8 +4,8 @@
 //! an acknowledgement for each two segments of an answer, three packets to open a connection and three to close it,
 //! and a full TLS handshake. Lost packets and what offloading saves are left out.
 
-use super::Flow;
-use super::demand::{Closing, Demand, Exchange};
+use super::PerSecond;
+use super::demand::{CloseSide, LoadDemand, TransactionProfile};
 use crate::Nanos;
 
 /// Data of one full segment: 1,500 bytes without the heads of IPv4 and TCP, and the timestamps (RFC 7323).
@@ -25,14 +25,14 @@ const HANDSHAKE_PACKETS: (u64, u64) = (5, 5);
 
 /// What goes one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct Direction {
     /// Packets a second.
-    pub packets: Flow,
+    pub packets: PerSecond,
     /// Bytes a second on the wire.
-    pub bytes: Flow,
+    pub bytes: PerSecond,
 }
 
-impl Way {
+impl Direction {
     /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -40,7 +40,7 @@ impl Way {
     }
 
     /// Bits a second.
-    pub fn bits(self) -> Flow {
+    pub fn bits(self) -> PerSecond {
         self.bytes.times(8)
     }
 }
@@ -49,45 +49,48 @@ impl Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// From the clients.
-    pub up: Way,
+    pub up: Direction,
     /// To the clients.
-    pub down: Way,
+    pub down: Direction,
     /// Packets and bytes of one request and its answer, from the client and to it.
-    pub each: [Parcel; 2],
+    pub each: [PacketCount; 2],
     /// Those of opening and closing one connection.
-    pub around: [Parcel; 2],
+    pub around: [PacketCount; 2],
 }
 
 /// Some packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parcel {
+pub struct PacketCount {
     /// How many.
     pub packets: u64,
     /// Their data, without what each costs beside.
     pub data: u64,
 }
 
-impl Parcel {
+impl PacketCount {
     /// Bytes on the wire.
     pub const fn bytes(self) -> u64 {
         self.data + self.packets * FRAME_BYTES
     }
 
-    fn a_second(self, flow: Flow) -> Way {
-        Way { packets: flow.times(u128::from(self.packets)), bytes: flow.times(u128::from(self.bytes())) }
+    fn a_second(self, flow: PerSecond) -> Direction {
+        Direction {
+            packets: flow.times(u128::from(self.packets)),
+            bytes: flow.times(u128::from(self.bytes())),
+        }
     }
 }
 
 impl Traffic {
     /// Of a load; `tls`: this stretch of the way is spoken in TLS.
-    pub fn of(demand: &Demand, tls: bool) -> Self {
-        let Exchange { request_bytes, answer_bytes, service, closing, .. } = demand.exchange;
+    pub fn for_demand(demand: &LoadDemand, tls: bool) -> Self {
+        let TransactionProfile { request_bytes, answer_bytes, service, closing, .. } = demand.exchange;
         let (up, down) = (segments(request_bytes, tls), segments(answer_bytes, tls));
         // The answer acknowledges its request, if it comes soon enough; the next request comes too late to do that.
         let acks_down = if service < ACK_DELAY { 0 } else { up.packets.div_ceil(2) };
         let each = [
-            Parcel { packets: up.packets + down.packets.div_ceil(2), data: up.data },
-            Parcel { packets: down.packets + acks_down, data: down.data },
+            PacketCount { packets: up.packets + down.packets.div_ceil(2), data: up.data },
+            PacketCount { packets: down.packets + acks_down, data: down.data },
         ];
         let around = around(closing, tls);
         let opens = demand.opens;
@@ -101,19 +104,22 @@ impl Traffic {
 }
 
 /// Bytes of HTTP in segments.
-fn segments(bytes: u64, tls: bool) -> Parcel {
+fn segments(bytes: u64, tls: bool) -> PacketCount {
     let records = if tls { bytes.div_ceil(RECORD_BYTES.1) * RECORD_BYTES.0 } else { 0 };
     let data = bytes + records;
-    Parcel { packets: data.div_ceil(SEGMENT_BYTES), data }
+    PacketCount { packets: data.div_ceil(SEGMENT_BYTES), data }
 }
 
 /// SYN, SYN and ACK, ACK; the handshake; FIN, FIN and ACK, ACK, or one RST.
-fn around(closing: Closing, tls: bool) -> [Parcel; 2] {
+fn around(closing: CloseSide, tls: bool) -> [PacketCount; 2] {
     let (up, down) = match closing {
-        Closing::Client => (2 + 2, 1 + 1),
-        Closing::Server => (2 + 1, 1 + 2),
-        Closing::Reset => (2 + 1, 1),
+        CloseSide::Client => (2 + 2, 1 + 1),
+        CloseSide::Server => (2 + 1, 1 + 2),
+        CloseSide::Reset => (2 + 1, 1),
     };
     let (packets, data) = if tls { (HANDSHAKE_PACKETS, HANDSHAKE_BYTES) } else { ((0, 0), (0, 0)) };
-    [Parcel { packets: up + packets.0, data: data.0 }, Parcel { packets: down + packets.1, data: data.1 }]
+    [
+        PacketCount { packets: up + packets.0, data: data.0 },
+        PacketCount { packets: down + packets.1, data: data.1 },
+    ]
 }

@@ -3,8 +3,8 @@
 //! Only what the load asks for, each by its formula; nothing is ever lowered. What articles about a million
 //! connections set beside these does nothing, or harm: docs/size.md tells of them.
 
-use super::answer::count_text;
-use super::{Balancing, Demand, Means, Role, Tier};
+use super::result::count_text;
+use super::{Balancing, HostInventory, LoadDemand, Role, TierSizing};
 use crate::footprint::{PAGE_BYTES, TIME_WAIT_BYTES};
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
 use crate::{NR_OPEN_DEFAULT, Nanos};
@@ -34,7 +34,12 @@ pub struct Tuning {
 }
 
 /// Everything that hosts of the role need.
-pub(super) fn tunings(tier: &Tier, per_source: u64, demand: &Demand, means: &Means) -> Vec<Tuning> {
+pub(super) fn tunings(
+    tier: &TierSizing,
+    per_source: u64,
+    demand: &LoadDemand,
+    means: &HostInventory,
+) -> Vec<Tuning> {
     let role = tier.role;
     let mut list = List { role, all: Vec::new() };
     if tier.each.sockets > 0 {
@@ -53,12 +58,12 @@ pub(super) fn tunings(tier: &Tier, per_source: u64, demand: &Demand, means: &Mea
 }
 
 /// Whether hosts of the role open connections.
-fn connects(role: Role, means: &Means) -> bool {
+fn connects(role: Role, means: &HostInventory) -> bool {
     role == Role::Load || (role == Role::Balancer && means.balancing == Balancing::Proxy)
 }
 
 /// Whether hosts of the role accept connections.
-fn accepts(role: Role, means: &Means) -> bool {
+fn accepts(role: Role, means: &HostInventory) -> bool {
     role == Role::Server || (role == Role::Balancer && means.balancing == Balancing::Proxy)
 }
 
@@ -93,7 +98,7 @@ impl List {
 }
 
 /// Sockets of the host and of its process.
-fn files(list: &mut List, tier: &Tier, demand: &Demand) {
+fn files(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let sockets = tier.connections_each(demand).saturating_mul(tier.each.sockets);
     let of = format!("{} sockets", count_text(sockets));
     list.least(
@@ -125,7 +130,7 @@ fn files(list: &mut List, tier: &Tier, demand: &Demand) {
 }
 
 /// Ports to connect from.
-fn ports(list: &mut List, per_source: u64, means: &Means, tier: &Tier, demand: &Demand) {
+fn ports(list: &mut List, per_source: u64, means: &HostInventory, tier: &TierSizing, demand: &LoadDemand) {
     let (first, last) = means.range;
     let needed = if list.role == Role::Load { per_source } else { tier.connections_each(demand) };
     if needed > super::ports::KERNEL_PORTS / 2 {
@@ -145,8 +150,8 @@ fn ports(list: &mut List, per_source: u64, means: &Means, tier: &Tier, demand: &
 }
 
 /// Connections that wait to be accepted.
-fn queue(list: &mut List, tier: &Tier, demand: &Demand) {
-    let burst = demand.opening.part(tier.working()).during(BURST);
+fn queue(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
+    let burst = demand.opening.part(tier.working()).count_in(BURST);
     let value = burst.checked_next_power_of_two().unwrap_or(u64::MAX).clamp(SOMAXCONN, BACKLOG_ASKED);
     let formula = format!(
         "{} new ones × 250 ms, 4,096 to 65,535; the program's own backlog too",
@@ -157,15 +162,15 @@ fn queue(list: &mut List, tier: &Tier, demand: &Demand) {
 }
 
 /// `TIME_WAIT`, at whoever closes first.
-fn waits(list: &mut List, tier: &Tier, demand: &Demand, means: &Means) {
-    use super::Closing;
+fn waits(list: &mut List, tier: &TierSizing, demand: &LoadDemand, means: &HostInventory) {
+    use super::CloseSide;
     let closes = match (demand.exchange.closing, list.role, means.balancing) {
-        (Closing::Reset, ..) => false,
-        (Closing::Client, role, _) => role == Role::Load || connects(role, means),
-        (Closing::Server, role, _) => accepts(role, means),
+        (CloseSide::Reset, ..) => false,
+        (CloseSide::Client, role, _) => role == Role::Load || connects(role, means),
+        (CloseSide::Server, role, _) => accepts(role, means),
     };
     let each = demand.opens.part(tier.working());
-    let waiting = each.during(TIME_WAIT);
+    let waiting = each.count_in(TIME_WAIT);
     if closes && waiting > 0 {
         let formula = format!("1.2 × {} closed × 60 s, {TIME_WAIT_BYTES} B each", each.show());
         list.least("net.ipv4.tcp_max_tw_buckets", ceiling(waiting, 6, 5), formula);
@@ -173,7 +178,7 @@ fn waits(list: &mut List, tier: &Tier, demand: &Demand, means: &Means) {
 }
 
 /// Data that nobody has read takes a page of each socket at least.
-fn pages(list: &mut List, tier: &Tier, demand: &Demand) {
+fn pages(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let sockets = tier.connections_each(demand).saturating_mul(tier.each.sockets);
     if sockets < 100_000 {
         return;
@@ -193,9 +198,9 @@ fn pages(list: &mut List, tier: &Tier, demand: &Demand) {
 }
 
 /// Connection tracking: best none.
-fn tracking(list: &mut List, tier: &Tier, demand: &Demand) {
+fn tracking(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let each = tier.connections_each(demand).saturating_mul(tier.each.sockets.max(1));
-    let gone = demand.opens.part(tier.working()).during(TRACKED_AFTER);
+    let gone = demand.opens.part(tier.working()).count_in(TRACKED_AFTER);
     let value = ceiling(each.saturating_add(gone), 5, 4);
     let formula = format!(
         "1.25 × ({} + {} of the last 120 s), 320 B each; where connections are tracked: better are they not",

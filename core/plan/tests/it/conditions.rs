@@ -1,6 +1,6 @@
 //! Tables of conditions: what is read, and what a wrong one is answered.
 
-use wavetank_plan::{Condition, ExitCode, HostGauge, Nanos, Op, Part, RequestCount, Subject, Value};
+use wavetank_plan::{Condition, ExitCode, HostGauge, LatencyPart, Nanos, Op, RequestCounter, Subject, Value};
 
 /// Reads `text` and compares subject, comparison and value.
 fn check(text: &str, subject: &Subject, op: Op, value: Value) {
@@ -18,26 +18,33 @@ fn ms(millis: i64) -> Value {
 #[test]
 fn times() {
     let step = |name: &str| Some(name.to_owned());
-    check("p99 < 250ms", &Subject::Percentile(99.0, Part::Response, None), Op::Less, ms(250));
-    check("p99.99<=1s", &Subject::Percentile(99.99, Part::Response, None), Op::LessEqual, ms(1_000));
-    check("p50(connect) < 1s", &Subject::Percentile(50.0, Part::Connect, None), Op::Less, ms(1_000));
-    check("p95(buy) < 1s", &Subject::Percentile(95.0, Part::Response, step("buy")), Op::Less, ms(1_000));
+    check("p99 < 250ms", &Subject::Percentile(99.0, LatencyPart::Response, None), Op::Less, ms(250));
+    check("p99.99<=1s", &Subject::Percentile(99.99, LatencyPart::Response, None), Op::LessEqual, ms(1_000));
+    check("p50(connect) < 1s", &Subject::Percentile(50.0, LatencyPart::Connect, None), Op::Less, ms(1_000));
+    check(
+        "p95(buy) < 1s",
+        &Subject::Percentile(95.0, LatencyPart::Response, step("buy")),
+        Op::Less,
+        ms(1_000),
+    );
     check(
         "p95(buy.service) < 1s",
-        &Subject::Percentile(95.0, Part::Service, step("buy")),
+        &Subject::Percentile(95.0, LatencyPart::Service, step("buy")),
         Op::Less,
         ms(1_000),
     );
     check(
         "p99(GET /a=b) < 1s",
-        &Subject::Percentile(99.0, Part::Response, step("GET /a=b")),
+        &Subject::Percentile(99.0, LatencyPart::Response, step("GET /a=b")),
         Op::Less,
         ms(1_000),
     );
-    check("max(lag) <= 1ms", &Subject::Max(Part::Lag, None), Op::LessEqual, ms(1));
-    check("mean(failed) > 2 ms", &Subject::Mean(Part::Failed, None), Op::Greater, ms(2));
-    check("min(wait) >= 0s", &Subject::Min(Part::Wait, None), Op::GreaterEqual, ms(0));
-    for (name, part) in [("tls", Part::Tls), ("ttfb", Part::Ttfb), ("transfer", Part::Transfer)] {
+    check("max(lag) <= 1ms", &Subject::Max(LatencyPart::Lag, None), Op::LessEqual, ms(1));
+    check("mean(failed) > 2 ms", &Subject::Mean(LatencyPart::Failed, None), Op::Greater, ms(2));
+    check("min(wait) >= 0s", &Subject::Min(LatencyPart::Wait, None), Op::GreaterEqual, ms(0));
+    for (name, part) in
+        [("tls", LatencyPart::Tls), ("ttfb", LatencyPart::Ttfb), ("transfer", LatencyPart::Transfer)]
+    {
         check(&format!("max({name}) < 1s"), &Subject::Max(part, None), Op::Less, ms(1_000));
     }
 }
@@ -45,15 +52,15 @@ fn times() {
 #[test]
 fn counts_shares_and_rates() {
     let requests = |count| Subject::Requests(count, None);
-    check("done > 0", &requests(RequestCount::Done), Op::Greater, Value::Count(0.0));
-    check("failed < 1%", &requests(RequestCount::Failed), Op::Less, Value::Share(0.01));
-    check("failed = 0", &requests(RequestCount::Failed), Op::Equal, Value::Count(0.0));
-    check("dropped != 5k", &requests(RequestCount::Dropped), Op::NotEqual, Value::Count(5_000.0));
-    check("late<0.1%", &requests(RequestCount::Late), Op::Less, Value::Share(0.001));
-    check("offered >= 1M", &requests(RequestCount::Offered), Op::GreaterEqual, Value::Count(1e6));
-    check("done_rate > 1M/s", &requests(RequestCount::Done), Op::Greater, Value::PerSecond(1e6));
-    check("sent_rate > 60/min", &requests(RequestCount::Sent), Op::Greater, Value::PerSecond(1.0));
-    let buy = Subject::Requests(RequestCount::Done, Some("buy".to_owned()));
+    check("done > 0", &requests(RequestCounter::Done), Op::Greater, Value::Count(0.0));
+    check("failed < 1%", &requests(RequestCounter::Failed), Op::Less, Value::Share(0.01));
+    check("failed = 0", &requests(RequestCounter::Failed), Op::Equal, Value::Count(0.0));
+    check("dropped != 5k", &requests(RequestCounter::Dropped), Op::NotEqual, Value::Count(5_000.0));
+    check("late<0.1%", &requests(RequestCounter::Late), Op::Less, Value::Share(0.001));
+    check("offered >= 1M", &requests(RequestCounter::Offered), Op::GreaterEqual, Value::Count(1e6));
+    check("done_rate > 1M/s", &requests(RequestCounter::Done), Op::Greater, Value::PerSecond(1e6));
+    check("sent_rate > 60/min", &requests(RequestCounter::Sent), Op::Greater, Value::PerSecond(1.0));
+    let buy = Subject::Requests(RequestCounter::Done, Some("buy".to_owned()));
     check("done_rate(buy) > 5/s", &buy, Op::Greater, Value::PerSecond(5.0));
     check("errors(reset) = 0", &Subject::Errors("reset".to_owned()), Op::Equal, Value::Count(0.0));
     check("status(503) < 0.5%", &Subject::Status(503), Op::Less, Value::Share(0.005));

@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use wavetank_plan::EngineChoice::{Auto, Epoll, Uring};
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 use wavetank_plan::{
-    EngineChoice, ExitCode, FileBudget, Holding, HostFacts, MaxOpenBy, Missing, Plan, Rate, Resolved,
-    RunOptions, SocketFacts, SourceRange, SourcesPlan, TargetUrl, UserError, resolve,
+    EngineChoice, ExitCode, FileBudget, HostFacts, MaxOpenLimit, Plan, Rate, Resolved, RunOptions,
+    SocketLayout, SocketSupport, SourceRange, SourcesPlan, TargetUrl, Unsupported, UserError, resolve,
 };
 
 const TABLE: u64 = 20_000;
@@ -14,13 +14,13 @@ const OWN: u64 = TABLE - 32;
 
 /// Two CPUs, 20,000 files a table, memory without end.
 fn host(uring: bool, own_files: FileTables) -> HostFacts {
-    let uring = if uring { Ok(()) } else { Err(Missing::new("io_uring_setup EPERM", "sysctl x=0")) };
+    let uring = if uring { Ok(()) } else { Err(Unsupported::new("io_uring_setup EPERM", "sysctl x=0")) };
     HostFacts {
         memory_available_bytes: 1 << 45,
         files_max: TABLE,
-        sockets: SocketFacts { uring, own_files, ..SocketFacts::plain() },
+        sockets: SocketSupport { uring, own_files, ..SocketSupport::plain() },
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
-        ..HostFacts::plain(2)
+        ..HostFacts::for_tests(2)
     }
 }
 
@@ -108,7 +108,7 @@ fn what_does_not_fit_is_refused_with_the_way_out() {
     let own = host(false, PerThread);
     let few = RunOptions { threads: Some(3), ..connections(100_000) };
     check(few, &own, "more than 3 threads hold", "--threads 6, or leave it out");
-    let sockets = SocketFacts { files_left: Some(150_000), ..own.sockets.clone() };
+    let sockets = SocketSupport { files_left: Some(150_000), ..own.sockets.clone() };
     let full = HostFacts { sockets, ..own };
     check(connections(100_000), &full, "fs.file-max", "raise fs.file-max by 50000");
     let both_ends = plan(connections(75_000), &full);
@@ -121,7 +121,7 @@ fn arrivals_alone_start_no_threads_for_files() {
     let plan = plan(rate, &host(false, PerThread));
     let main = plan.phases.last().expect("a phase");
     assert_eq!((plan.threads, plan.files), (2, PerThread));
-    assert_eq!((main.max_open, main.max_open_by), (2 * OWN, MaxOpenBy::Files));
+    assert_eq!((main.max_open, main.max_open_by), (2 * OWN, MaxOpenLimit::Files));
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn a_budget_never_promises_more_than_it_holds() {
     for own in [Shared, PerThread, PerProcess] {
         for (threads, fixed) in [(1, true), (1, false), (2, false), (7, true), (300, false)] {
             let budget = FileBudget::new(&host(false, own), Epoll, threads, fixed, true);
-            assert!(budget.easily() <= budget.at_most());
+            assert!(budget.without_extra_threads() <= budget.max_sockets());
             for sockets in [0, 1, TABLE - 200, TABLE, OWN, OWN + 1, 99_999, u64::MAX] {
-                let Holding { files, threads: held_by } = budget.holding(sockets);
+                let SocketLayout { files, threads: held_by } = budget.holding(sockets);
                 assert!(held_by >= threads && (!fixed || held_by == threads), "{budget:?} {sockets}");
                 let most = if files == Shared { TABLE } else { OWN * u64::from(held_by) };
-                assert!(sockets.min(budget.at_most()) <= most, "{budget:?} {sockets}");
+                assert!(sockets.min(budget.max_sockets()) <= most, "{budget:?} {sockets}");
             }
         }
     }
@@ -147,7 +147,7 @@ fn no_more_threads_are_started_for_files_than_one_table_has_room_for() {
         let host = HostFacts { files_max, ..host(false, PerThread) };
         let budget = FileBudget::new(&host, Epoll, 2, false, true);
         assert_eq!(budget.holding(u64::MAX).threads, threads, "{files_max}");
-        assert_eq!(budget.at_most(), sockets, "{files_max}");
+        assert_eq!(budget.max_sockets(), sockets, "{files_max}");
     };
     check(64, 32, 32 * 32);
     check(128, 96, 96 * 96);
@@ -160,7 +160,11 @@ fn rings_are_files_too() {
     let check = |files_max, threads, sockets| {
         let host = HostFacts { files_max, ..host(true, Shared) };
         let budget = FileBudget::new(&host, Uring, threads, true, false);
-        assert_eq!((budget.easily(), budget.at_most()), (sockets, sockets), "{files_max} {threads}");
+        assert_eq!(
+            (budget.without_extra_threads(), budget.max_sockets()),
+            (sockets, sockets),
+            "{files_max} {threads}"
+        );
     };
     // Twelve of the process, four and a ring a thread; a ring holds one less than what a table would.
     check(8, 2, 0);

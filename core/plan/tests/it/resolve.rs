@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
-    Close, Condition, ConnectTo, ConnectionUse, Curve, End, EngineChoice, Footprint, HostFacts, HostLimits,
-    HttpVersion, IpFamily, Levels, Load, MaxOpenBy, Nanos, Plan, Rate, Resolved, RunOptions, SecretText,
-    SocketFacts, SourceRange, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds, plannable_bytes,
-    resolve,
+    Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts, HostLimits,
+    HttpVersion, IpFamily, Load, MaxOpenLimit, MemoryModel, Nanos, Plan, PopulationCurve, Rate, RateCurve,
+    Resolved, RunOptions, Secret, SocketSupport, SourceRange, SourcesPlan, StatusSet, TargetUrl,
+    implicit_thresholds, plannable_bytes, resolve,
 };
 
 /// Eight CPUs, 16 GB, a million files, a /28 of addresses.
@@ -15,7 +15,7 @@ fn host() -> HostFacts {
         cpus: (0..8).collect(),
         memory_available_bytes: 16 << 30,
         files_max: 1 << 20,
-        sockets: SocketFacts::plain(),
+        sockets: SocketSupport::plain(),
         limits: HostLimits::default(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),
@@ -46,10 +46,10 @@ fn options() -> RunOptions {
 fn lasting(load: Load, length: Option<Nanos>) -> Load {
     match load {
         Load::Open { rate, arrivals, requests_each } => {
-            Load::Open { rate: Curve::constant(rate.max(), length), arrivals, requests_each }
+            Load::Open { rate: RateCurve::constant(rate.max(), length), arrivals, requests_each }
         }
         Load::Closed { users, sessions_each } => {
-            Load::Closed { users: Levels::constant(users.max(), length), sessions_each }
+            Load::Closed { users: PopulationCurve::constant(users.max(), length), sessions_each }
         }
         other => other,
     }
@@ -76,7 +76,7 @@ fn check(
 
 #[test]
 fn closed_loads() {
-    let closed = |users| Load::Closed { users: Levels::constant(users, None), sessions_each: None };
+    let closed = |users| Load::Closed { users: PopulationCurve::constant(users, None), sessions_each: None };
     let line = "50 connections, 10 s, closed loop (defaults; -c, -d, -r change them)";
     check(&options(), closed(50), 50, Some(10), None, line);
     let some = RunOptions { connections: Some(1_000), duration: Some(Nanos::from_secs(30)), ..options() };
@@ -100,7 +100,7 @@ fn closed_loads() {
 #[test]
 fn open_loads() {
     let open = |count, per_s| Load::Open {
-        rate: Curve::constant(Rate { count, per: Nanos::from_secs(per_s) }, None),
+        rate: RateCurve::constant(Rate { count, per: Nanos::from_secs(per_s) }, None),
         arrivals: wavetank_plan::Arrivals::Even,
         requests_each: None,
     };
@@ -130,9 +130,9 @@ fn open_loads() {
         "5.00 k/s, pool of 64 connections, 2 m 30 s, open loop",
     );
     let plan = plan(&pool);
-    assert_eq!(plan.scenarios[0].connection, ConnectionUse::Shared);
+    assert_eq!(plan.scenarios[0].connection, ConnectionOwner::Shared);
     assert!(plan.phases[0].open_before);
-    assert_eq!((plan.phases[0].max_open, plan.phases[0].max_open_by), (300_000, MaxOpenBy::Plan));
+    assert_eq!((plan.phases[0].max_open, plan.phases[0].max_open_by), (300_000, MaxOpenLimit::Plan));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn the_rest_has_the_defaults_of_the_contract() {
     assert_eq!((step.name.as_str(), step.request.path.shown().as_str()), ("GET /users", "/users?page=1"));
     let agent = format!("wavetank/{}", env!("CARGO_PKG_VERSION"));
     assert_eq!(step.request.headers, [("User-Agent".to_owned(), agent.into())]);
-    assert_eq!(plan.scenarios[0].connection, ConnectionUse::User);
+    assert_eq!(plan.scenarios[0].connection, ConnectionOwner::User);
     assert!(plan.phases[0].open_before);
 }
 
@@ -201,20 +201,25 @@ fn max_open_is_what_the_host_allows_and_says_why() {
     };
     let small_files = HostFacts { files_max: 1_024, ..host() };
     let kept = 100 + 4 * 8;
-    assert_eq!(of(10, options(), &host()), (600, MaxOpenBy::Plan, 600));
-    assert_eq!(of(100, options(), &small_files), (1_024 - kept, MaxOpenBy::Files, 1_024 - kept));
-    assert_eq!(of(10_000, options(), &host()), (28_232, MaxOpenBy::Sources, 28_232), "one source's ports");
+    assert_eq!(of(10, options(), &host()), (600, MaxOpenLimit::Plan, 600));
+    assert_eq!(of(100, options(), &small_files), (1_024 - kept, MaxOpenLimit::Files, 1_024 - kept));
+    assert_eq!(of(10_000, options(), &host()), (28_232, MaxOpenLimit::Sources, 28_232), "one source's ports");
     let small_memory = HostFacts { memory_available_bytes: 64 << 20, ..host() };
-    let ends = [End::Client, End::Target].map(|end| Footprint::of(end, EngineChoice::Epoll, false).busy());
+    let ends = [ConnectionEnd::Client, ConnectionEnd::Target]
+        .map(|end| MemoryModel::for_end(end, EngineChoice::Epoll, false).with_request_in_flight());
     let fit = plannable_bytes(64 << 20) / ends.iter().sum::<u64>();
     assert!((3_000..8_000).contains(&fit), "{fit}");
-    assert_eq!(of(10_000, options(), &small_memory), (fit, MaxOpenBy::Memory, fit));
+    assert_eq!(of(10_000, options(), &small_memory), (fit, MaxOpenLimit::Memory, fit));
     let own = RunOptions { max_open: Some(50_000), ..options() };
-    assert_eq!(of(10, own.clone(), &host()), (50_000, MaxOpenBy::Plan, 28_232), "excess waits for the pool");
+    assert_eq!(
+        of(10, own.clone(), &host()),
+        (50_000, MaxOpenLimit::Plan, 28_232),
+        "excess waits for the pool"
+    );
     let pool = RunOptions { connections: Some(100), ..options() };
-    assert_eq!(of(100, pool, &small_files), (6_000, MaxOpenBy::Plan, 100), "files bound the pool alone");
+    assert_eq!(of(100, pool, &small_files), (6_000, MaxOpenLimit::Plan, 100), "files bound the pool alone");
     let loopback = RunOptions { sources: from(range("127.0.0.1", "127.0.0.100")), ..options() };
-    assert_eq!(of(1_000, loopback, &host()), (60_000, MaxOpenBy::Plan, 60_000));
+    assert_eq!(of(1_000, loopback, &host()), (60_000, MaxOpenLimit::Plan, 60_000));
     let cap = HostFacts { files_max: 1 << 40, memory_available_bytes: 1 << 50, ..host() };
     let everywhere = RunOptions { sources: from(range("127.0.0.1", "127.255.0.0")), ..options() };
     assert_eq!(of(1_000_000, everywhere, &cap).0, 16_000_000);
@@ -276,7 +281,7 @@ fn localhost_is_one_host_with_two_addresses() {
 #[test]
 fn a_host_header_of_ones_own_stays_with_the_name_to_connect_to() {
     let own = RunOptions {
-        headers: vec![("host".to_owned(), SecretText::new("shop.example"))],
+        headers: vec![("host".to_owned(), Secret::new("shop.example"))],
         connect_to: vec![ConnectTo::parse("127.0.0.2:81").unwrap()],
         ..options()
     };
@@ -288,10 +293,10 @@ fn a_host_header_of_ones_own_stays_with_the_name_to_connect_to() {
 
 #[test]
 fn secrets_are_marked() {
-    let header = |name: &str| (name.to_owned(), SecretText::new("s3cret"));
+    let header = |name: &str| (name.to_owned(), Secret::new("s3cret"));
     let own = RunOptions {
         headers: vec![header("Cookie"), header("Accept"), header("Proxy-Authorization"), header("cookie")],
-        basic: Some(SecretText::new("me:s3cret")),
+        basic: Some(Secret::new("me:s3cret")),
         ..options()
     };
     let request = plan(&own).scenarios[0].steps[0].request.clone();

@@ -1,12 +1,15 @@
 //! What a server of so many connections takes of a host, and what is told where the host lacks it.
 
-use wavetank_plan::{EngineChoice, FileTables, HostFacts, HostLimits, Serving, SocketFacts};
+use wavetank_plan::{EngineChoice, FileTables, HostFacts, HostLimits, ServerCapacity, SocketSupport};
 
 /// The host on which a million were held: 2 CPUs, 24 GB, 20,000 files.
 fn host() -> HostFacts {
-    let sockets =
-        SocketFacts { own_files: FileTables::PerThread, files_left: Some(2_465_000), ..SocketFacts::plain() };
-    HostFacts { memory_available_bytes: 22 << 30, files_max: 20_000, sockets, ..HostFacts::plain(2) }
+    let sockets = SocketSupport {
+        own_files: FileTables::PerThread,
+        files_left: Some(2_465_000),
+        ..SocketSupport::plain()
+    };
+    HostFacts { memory_available_bytes: 22 << 30, files_max: 20_000, sockets, ..HostFacts::for_tests(2) }
 }
 
 fn limits(change: impl FnOnce(&mut HostLimits)) -> HostFacts {
@@ -18,7 +21,8 @@ fn limits(change: impl FnOnce(&mut HostLimits)) -> HostFacts {
 /// How a million are held with the program's own number of threads.
 fn check(engine: EngineChoice, files: FileTables, threads: u32) {
     let host = host();
-    let holding = Serving::new(&host, engine, None, true, false).holding(1_000_000).expect("it has all");
+    let holding =
+        ServerCapacity::new(&host, engine, None, true, false).holding(1_000_000).expect("it has all");
     assert_eq!((holding.files, holding.threads), (files, threads), "{engine:?}");
 }
 
@@ -31,8 +35,9 @@ fn a_million_are_held_on_either_engine() {
 
 /// Everything that is said when a million are refused, one lack after the other.
 fn check_refused(host: &HostFacts, engine: EngineChoice, lacks: &[(&str, &str)]) {
-    let error =
-        Serving::new(host, engine, None, true, false).holding(1_000_000).expect_err("it lacks something");
+    let error = ServerCapacity::new(host, engine, None, true, false)
+        .holding(1_000_000)
+        .expect_err("it lacks something");
     let codes: Vec<_> = [error.code].into_iter().chain(error.others.iter().map(|other| other.code)).collect();
     assert_eq!(codes, lacks.iter().map(|(code, _)| *code).collect::<Vec<_>>(), "{error}");
     let said = error.to_string();
@@ -45,7 +50,7 @@ fn check_refused(host: &HostFacts, engine: EngineChoice, lacks: &[(&str, &str)])
 #[test]
 fn all_that_a_host_lacks_is_told_with_what_mends_it() {
     let few_files =
-        HostFacts { sockets: SocketFacts { files_left: Some(500_000), ..host().sockets }, ..host() };
+        HostFacts { sockets: SocketSupport { files_left: Some(500_000), ..host().sockets }, ..host() };
     check_refused(&few_files, EngineChoice::Uring, &[("no_files", "fs.file-max")]);
     let short = HostFacts { memory_available_bytes: 2 << 30, ..few_files };
     check_refused(
@@ -69,7 +74,7 @@ fn all_that_a_host_lacks_is_told_with_what_mends_it() {
 fn as_many_as_are_said_to_fit_do() {
     let host = HostFacts { memory_available_bytes: 2 << 30, ..host() };
     for tls in [false, true] {
-        let serving = Serving::new(&host, EngineChoice::Uring, None, true, tls);
+        let serving = ServerCapacity::new(&host, EngineChoice::Uring, None, true, tls);
         let error = serving.holding(1_000_000).expect_err("it lacks memory");
         let most = error.hint.split("--connections ").nth(1).and_then(|rest| rest.parse().ok());
         let most: u64 = most.unwrap_or_else(|| panic!("{error}"));
@@ -84,7 +89,7 @@ fn what_is_tight_is_noted_and_refuses_nobody() {
         limits.tcp_pages = Some([287_901, 383_869, 575_802]);
         limits.hash_buckets = Some(262_144);
     });
-    let serving = Serving::new(&tight, EngineChoice::Uring, None, true, false);
+    let serving = ServerCapacity::new(&tight, EngineChoice::Uring, None, true, false);
     assert!(serving.holding(1_000_000).is_ok());
     let notes = serving.notes(1_000_000);
     for words in ["net.core.somaxconn=65535", "net.ipv4.tcp_mem=", "262,144 lists"] {
@@ -94,7 +99,7 @@ fn what_is_tight_is_noted_and_refuses_nobody() {
     // Nobody opens these so quickly, and nothing of the host is used up by them.
     assert_eq!(serving.notes(1_000), Vec::<String>::new());
     assert_eq!(
-        Serving::new(&host(), EngineChoice::Uring, None, true, false).notes(1_000_000),
+        ServerCapacity::new(&host(), EngineChoice::Uring, None, true, false).notes(1_000_000),
         Vec::<String>::new()
     );
 }

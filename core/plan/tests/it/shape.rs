@@ -1,7 +1,7 @@
 //! Shapes against the obvious: what the grammar says, integrated by counting nanosecond by nanosecond or in exact
 //! fractions, second by second.
 
-use wavetank_plan::shape::{Curve, Levels, ShapeFault, Stretch, climb_length, rise_length};
+use wavetank_plan::shape::{PopulationCurve, RateCurve, Segment, ShapeError, climb_length, rise_length};
 use wavetank_plan::{Nanos, Rate};
 
 const fn s(seconds: i64) -> Nanos {
@@ -13,7 +13,7 @@ const fn per_s(count: u64) -> Rate {
 }
 
 /// The integral at `at`, times `2 × per × the length of the piece it ends in`, by walking the pieces over and over.
-fn walked(curve: &Curve, at: i64) -> (u128, u128) {
+fn walked(curve: &RateCurve, at: i64) -> (u128, u128) {
     let (mut left, mut ticks) = (i128::from(at), 0_i128);
     loop {
         for piece in curve.pieces() {
@@ -30,7 +30,7 @@ fn walked(curve: &Curve, at: i64) -> (u128, u128) {
 }
 
 /// Arrivals in each second are those of the integral, and each arrival lies where the integral passes its number.
-fn check(curve: &Curve, totals: &[u64]) {
+fn check(curve: &RateCurve, totals: &[u64]) {
     let seconds = (curve.length().0 as u64).div_ceil(1_000_000_000) as i64;
     let per = 2 * curve.per().0 as u128;
     let mut counted = Vec::new();
@@ -44,10 +44,10 @@ fn check(curve: &Curve, totals: &[u64]) {
     assert!(totals.is_empty() || counted == totals, "{counted:?}, not {totals:?}");
     let total = curve.total();
     assert_eq!(curve.arrivals_before(Nanos::MAX), total);
-    assert_eq!(curve.instant_of(total), None, "{curve:?}");
+    assert_eq!(curve.instant_at(total), None, "{curve:?}");
     let stride = (total / 997).max(1) as usize;
     for index in (0..total).step_by(stride).chain(total.checked_sub(1)) {
-        let at = curve.instant_of(index).expect("one of those counted").0;
+        let at = curve.instant_at(index).expect("one of those counted").0;
         let passed = |at: i64| {
             let (ticks, length) = walked(curve, at);
             ticks > u128::from(index) * per * length
@@ -58,25 +58,25 @@ fn check(curve: &Curve, totals: &[u64]) {
 
 #[test]
 fn rates_of_the_grammar_second_by_second() {
-    check(&Curve::constant(per_s(3), Some(s(4))), &[3, 3, 3, 3]);
-    check(&Curve::constant(per_s(0), Some(s(2))), &[0, 0]);
-    check(&Curve::ramp(per_s(0), per_s(10), s(5)).expect("a ramp"), &[1, 3, 5, 7, 9]);
-    check(&Curve::ramp(per_s(10), per_s(0), s(5)).expect("a ramp"), &[9, 7, 5, 3, 1]);
-    check(&Curve::ramp(per_s(4), per_s(4), s(2)).expect("a ramp"), &[4, 4]);
-    let stairs = |ramp| Curve::stairs(per_s(10), per_s(35), per_s(10), s(2), ramp).expect("stairs");
+    check(&RateCurve::constant(per_s(3), Some(s(4))), &[3, 3, 3, 3]);
+    check(&RateCurve::constant(per_s(0), Some(s(2))), &[0, 0]);
+    check(&RateCurve::ramp(per_s(0), per_s(10), s(5)).expect("a ramp"), &[1, 3, 5, 7, 9]);
+    check(&RateCurve::ramp(per_s(10), per_s(0), s(5)).expect("a ramp"), &[9, 7, 5, 3, 1]);
+    check(&RateCurve::ramp(per_s(4), per_s(4), s(2)).expect("a ramp"), &[4, 4]);
+    let stairs = |ramp| RateCurve::stairs(per_s(10), per_s(35), per_s(10), s(2), ramp).expect("stairs");
     check(&stairs(Nanos::ZERO), &[20, 20, 30, 30, 35, 35]);
     check(&stairs(s(1)), &[15, 20, 25, 30, 33, 35]);
-    let down = Curve::stairs(per_s(30), per_s(0), per_s(20), s(1), Nanos::ZERO).expect("stairs");
+    let down = RateCurve::stairs(per_s(30), per_s(0), per_s(20), s(1), Nanos::ZERO).expect("stairs");
     check(&down, &[10, 0]);
-    let spikes = Curve::constant(per_s(5), Some(s(7))).with_spikes(per_s(50), s(1), s(3));
+    let spikes = RateCurve::constant(per_s(5), Some(s(7))).with_spikes(per_s(50), s(1), s(3));
     check(&spikes.expect("spikes"), &[5, 5, 50, 5, 5, 50, 5]);
     let spikes =
-        Curve::ramp(per_s(0), per_s(60), s(6)).expect("a ramp").with_spikes(per_s(1_000), s(1), s(3));
+        RateCurve::ramp(per_s(0), per_s(60), s(6)).expect("a ramp").with_spikes(per_s(1_000), s(1), s(3));
     check(&spikes.expect("spikes"), &[5, 15, 1_000, 35, 45, 1_000]);
     let rows = [(s(1), per_s(2)), (s(2), Rate { count: 60, per: s(60) }), (s(3), per_s(7))];
-    check(&Curve::steps(&rows, s(5)).expect("rows"), &[0, 2, 1, 7, 7]);
+    check(&RateCurve::steps(&rows, s(5)).expect("rows"), &[0, 2, 1, 7, 7]);
     // A whole wave has the mean of its ends, and each second its cosine.
-    let wave = Curve::wave(per_s(0), per_s(2_000), s(8), s(16)).expect("a wave");
+    let wave = RateCurve::wave(per_s(0), per_s(2_000), s(8), s(16)).expect("a wave");
     check(&wave, &[]);
     assert_eq!(wave.total(), 16_000);
     for second in 0..16 {
@@ -92,43 +92,43 @@ fn rates_of_the_grammar_second_by_second() {
 fn strange_rates_and_lengths_stay_exact() {
     let rate = |count, per| Rate { count, per };
     let curves = [
-        Curve::ramp(rate(1, s(3_600)), rate(7, s(60)), s(1_000)),
-        Curve::ramp(rate(1, s(3_600)), per_s(1_000_000), s(3)),
-        Curve::ramp(rate(1, s(86_400)), rate(3, s(86_400)), s(86_400)),
-        Curve::ramp(per_s(999_983), rate(0, s(7)), Nanos(1_234_567_891)),
-        Curve::ramp(per_s(3_000_000), per_s(1_000_000_000), Nanos(12_345)),
-        Curve::ramp(per_s(1), per_s(2), Nanos(1)),
-        Curve::wave(rate(1, s(60)), per_s(50), Nanos(999_999_937), Nanos(4_123_456_789)),
-        Curve::wave(per_s(1_000_000_000), per_s(0), Nanos(40), Nanos(1_000)),
-        Curve::wave(per_s(100_000), per_s(5), s(3_600), s(2)),
-        Curve::ramp(per_s(0), per_s(33), s(4))
+        RateCurve::ramp(rate(1, s(3_600)), rate(7, s(60)), s(1_000)),
+        RateCurve::ramp(rate(1, s(3_600)), per_s(1_000_000), s(3)),
+        RateCurve::ramp(rate(1, s(86_400)), rate(3, s(86_400)), s(86_400)),
+        RateCurve::ramp(per_s(999_983), rate(0, s(7)), Nanos(1_234_567_891)),
+        RateCurve::ramp(per_s(3_000_000), per_s(1_000_000_000), Nanos(12_345)),
+        RateCurve::ramp(per_s(1), per_s(2), Nanos(1)),
+        RateCurve::wave(rate(1, s(60)), per_s(50), Nanos(999_999_937), Nanos(4_123_456_789)),
+        RateCurve::wave(per_s(1_000_000_000), per_s(0), Nanos(40), Nanos(1_000)),
+        RateCurve::wave(per_s(100_000), per_s(5), s(3_600), s(2)),
+        RateCurve::ramp(per_s(0), per_s(33), s(4))
             .and_then(|ramp| ramp.with_spikes(rate(7, s(3)), Nanos(77), Nanos(770_000_001))),
-        Curve::stairs(rate(0, s(60)), per_s(9), rate(40, s(60)), Nanos(333_333_333), Nanos(333_333_332)),
+        RateCurve::stairs(rate(0, s(60)), per_s(9), rate(40, s(60)), Nanos(333_333_333), Nanos(333_333_332)),
     ];
     for curve in curves {
         check(&curve.expect("a shape"), &[]);
     }
     // Weeks between strange units: rounded, but never beyond what fits.
     let long =
-        Curve::ramp(rate(1, s(3_600)), rate(999_999, Nanos(1_000_003)), s(86_400 * 400)).expect("a ramp");
+        RateCurve::ramp(rate(1, s(3_600)), rate(999_999, Nanos(1_000_003)), s(86_400 * 400)).expect("a ramp");
     check_long(&long, 999_999.0 / 1_000_003e-9 / 2.0 * 86_400.0 * 400.0);
     // A wave of a second for a year costs what one for a minute does.
-    let year = Curve::wave(per_s(0), per_s(1_000), s(1), s(86_400 * 365)).expect("a wave");
+    let year = RateCurve::wave(per_s(0), per_s(1_000), s(1), s(86_400 * 365)).expect("a wave");
     assert_eq!((year.pieces().len(), year.total()), (64, 500 * 86_400 * 365));
-    assert_eq!(year.instant_of(500 * 86_400 * 364), Some(s(86_400 * 364)));
+    assert_eq!(year.instant_at(500 * 86_400 * 364), Some(s(86_400 * 364)));
 }
 
-fn check_long(curve: &Curve, total: f64) {
+fn check_long(curve: &RateCurve, total: f64) {
     let mean = curve.total() as f64;
     assert!((mean / total - 1.0).abs() < 1e-4, "{mean}, not {total}");
     for index in [1, 1 << 20, curve.total() / 2, curve.total() - 1] {
-        let at = curve.instant_of(index).expect("one of those counted");
+        let at = curve.instant_at(index).expect("one of those counted");
         assert!(curve.arrivals_before(at) <= index && curve.arrivals_before(at.after(Nanos(1))) > index);
     }
 }
 
 /// How many are wanted at each second's begin and just before its end.
-fn check_levels(levels: &Levels, expected: &[(u64, u64)]) {
+fn check_levels(levels: &PopulationCurve, expected: &[(u64, u64)]) {
     let seconds = levels.length().0 / 1_000_000_000;
     let found: Vec<_> = (0..seconds).map(|at| (levels.at(s(at)), levels.at(s(at + 1) - Nanos(1)))).collect();
     assert_eq!(found, expected, "{levels:?}");
@@ -137,18 +137,18 @@ fn check_levels(levels: &Levels, expected: &[(u64, u64)]) {
 
 #[test]
 fn levels_of_the_grammar_second_by_second() {
-    check_levels(&Levels::constant(7, Some(s(2))), &[(7, 7), (7, 7)]);
-    let up = Levels::climb(0, 10, per_s(5)).expect("a climb");
+    check_levels(&PopulationCurve::constant(7, Some(s(2))), &[(7, 7), (7, 7)]);
+    let up = PopulationCurve::climb(0, 10, per_s(5)).expect("a climb");
     check_levels(&up, &[(1, 5), (6, 10)]);
-    check_levels(&Levels::climb(10, 0, per_s(5)).expect("a climb"), &[(9, 5), (4, 0)]);
-    check_levels(&Levels::ramp(4, 4, s(1)).expect("level"), &[(4, 4)]);
-    let stairs = |begin, end, ramp| Levels::stairs(begin, end, 100, s(2), ramp).expect("stairs");
+    check_levels(&PopulationCurve::climb(10, 0, per_s(5)).expect("a climb"), &[(9, 5), (4, 0)]);
+    check_levels(&PopulationCurve::ramp(4, 4, s(1)).expect("level"), &[(4, 4)]);
+    let stairs = |begin, end, ramp| PopulationCurve::stairs(begin, end, 100, s(2), ramp).expect("stairs");
     check_levels(
         &stairs(0, 250, Nanos::ZERO),
         &[(100, 100), (100, 100), (200, 200), (200, 200), (250, 250), (250, 250)],
     );
     check_levels(&stairs(300, 150, s(1)), &[(299, 200), (200, 200), (199, 150), (150, 150)]);
-    let wave = Levels::wave(10, 30, s(4), s(8)).expect("a wave");
+    let wave = PopulationCurve::wave(10, 30, s(4), s(8)).expect("a wave");
     let at: Vec<u64> = (0..8).map(|at| wave.at(s(at))).collect();
     assert_eq!((at[0], at[2], at[4], wave.max()), (10, 30, 10, 30));
     assert!(at[1].abs_diff(20) <= 1 && at[3].abs_diff(20) <= 1, "{at:?}");
@@ -169,24 +169,27 @@ fn lengths_of_climbs() {
 
 #[test]
 fn what_is_no_shape_is_refused() {
-    let fault = |made: Result<Curve, ShapeFault>| made.expect_err("no shape");
-    let flat = Curve::constant(per_s(1), Some(s(10)));
-    assert_eq!(fault(Curve::ramp(per_s(1), per_s(2), Nanos::ZERO)), ShapeFault::ZeroLength);
-    assert_eq!(fault(Curve::wave(per_s(1), per_s(2), Nanos::ZERO, s(1))), ShapeFault::ZeroLength);
-    assert_eq!(fault(Curve::new(s(1), vec![], s(1))), ShapeFault::ZeroLength);
-    assert_eq!(fault(Curve::stairs(per_s(1), per_s(2), per_s(0), s(1), Nanos::ZERO)), ShapeFault::ZeroStep);
-    assert_eq!(fault(Curve::stairs(per_s(1), per_s(2), per_s(1), s(1), s(2))), ShapeFault::RampTooLong);
-    assert_eq!(fault(flat.with_spikes(per_s(1), s(2), s(2))), ShapeFault::SpikeTooLong);
-    assert_eq!(fault(flat.with_spikes(per_s(1), Nanos::ZERO, s(2))), ShapeFault::ZeroLength);
-    let far = Curve::stairs(per_s(0), per_s(1_000_000_000), per_s(1), s(1), Nanos::ZERO);
-    assert_eq!(fault(far), ShapeFault::TooManyPieces);
-    let moving = Curve::ramp(per_s(1), per_s(2), s(86_400)).expect("a ramp");
+    let fault = |made: Result<RateCurve, ShapeError>| made.expect_err("no shape");
+    let flat = RateCurve::constant(per_s(1), Some(s(10)));
+    assert_eq!(fault(RateCurve::ramp(per_s(1), per_s(2), Nanos::ZERO)), ShapeError::ZeroLength);
+    assert_eq!(fault(RateCurve::wave(per_s(1), per_s(2), Nanos::ZERO, s(1))), ShapeError::ZeroLength);
+    assert_eq!(fault(RateCurve::new(s(1), vec![], s(1))), ShapeError::ZeroLength);
+    assert_eq!(
+        fault(RateCurve::stairs(per_s(1), per_s(2), per_s(0), s(1), Nanos::ZERO)),
+        ShapeError::ZeroStep
+    );
+    assert_eq!(fault(RateCurve::stairs(per_s(1), per_s(2), per_s(1), s(1), s(2))), ShapeError::RampTooLong);
+    assert_eq!(fault(flat.with_spikes(per_s(1), s(2), s(2))), ShapeError::SpikeTooLong);
+    assert_eq!(fault(flat.with_spikes(per_s(1), Nanos::ZERO, s(2))), ShapeError::ZeroLength);
+    let far = RateCurve::stairs(per_s(0), per_s(1_000_000_000), per_s(1), s(1), Nanos::ZERO);
+    assert_eq!(fault(far), ShapeError::TooManyPieces);
+    let moving = RateCurve::ramp(per_s(1), per_s(2), s(86_400)).expect("a ramp");
     assert_eq!(
         fault(moving.with_spikes(per_s(9), Nanos::from_millis(1), Nanos::from_millis(2))),
-        ShapeFault::TooManyPieces
+        ShapeError::TooManyPieces
     );
-    let piece = Stretch { length: Nanos::MAX, begin: 1, end: 1 };
-    assert_eq!(fault(Curve::new(s(1), vec![piece, piece], s(1))), ShapeFault::OutOfRange);
-    assert_eq!(Levels::climb(3, 3, per_s(1)), Err(ShapeFault::ZeroLength));
-    assert_eq!(Levels::climb(0, 3, per_s(0)), Err(ShapeFault::OutOfRange));
+    let piece = Segment { length: Nanos::MAX, begin: 1, end: 1 };
+    assert_eq!(fault(RateCurve::new(s(1), vec![piece, piece], s(1))), ShapeError::OutOfRange);
+    assert_eq!(PopulationCurve::climb(3, 3, per_s(1)), Err(ShapeError::ZeroLength));
+    assert_eq!(PopulationCurve::climb(0, 3, per_s(0)), Err(ShapeError::OutOfRange));
 }

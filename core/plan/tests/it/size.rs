@@ -2,22 +2,22 @@
 
 use wavetank_plan::quantity::{parse_count, parse_duration, parse_rate};
 use wavetank_plan::size::{
-    Balancing, Closing, Demand, Exchange, Flow, LoadWords, Means, PortsWord, Role, RoleCapacity, SERVICE,
-    Sizing, Wishes,
+    Balancing, CloseSide, HostInventory, LoadDemand, LoadOptions, PerSecond, PortsOption, Role, RoleCapacity,
+    SERVICE, SizeOptions, Sizing, TransactionProfile,
 };
 use wavetank_plan::{ExitCode, Rate, UserError};
 
 /// The words of a command line that say how much, `hosts` what there is.
 fn sized(load: &str, hosts: &str) -> Result<Sizing, UserError> {
-    let mut words = LoadWords::default();
-    let mut wishes = Wishes::default();
-    let mut exchange = Exchange {
+    let mut words = LoadOptions::default();
+    let mut wishes = SizeOptions::default();
+    let mut exchange = TransactionProfile {
         service: SERVICE,
         service_given: false,
         request_bytes: 100,
         answer_bytes: 1_000,
         tls: false,
-        closing: Closing::Client,
+        closing: CloseSide::Client,
     };
     for (word, value) in pairs(load).into_iter().chain(pairs(hosts)) {
         match word {
@@ -34,10 +34,10 @@ fn sized(load: &str, hosts: &str) -> Result<Sizing, UserError> {
             "--request" => exchange.request_bytes = parse_count(value)?,
             "--answer" => exchange.answer_bytes = parse_count(value)?,
             "--tls" => exchange.tls = value == "yes",
-            "--close" => exchange.closing = Closing::Reset,
+            "--close" => exchange.closing = CloseSide::Reset,
             "--capacity" => wishes.capacity.push(RoleCapacity::parse(value)?),
-            "--hosts" => wishes.hosts.push(Wishes::parse_hosts(value)?),
-            "--ports" => wishes.ports = Some(PortsWord::parse(value)?),
+            "--hosts" => wishes.hosts.push(SizeOptions::parse_hosts(value)?),
+            "--ports" => wishes.ports = Some(PortsOption::parse(value)?),
             "--balancer" => wishes.balancer = Some(Balancing::parse(value)?),
             "--spare" => wishes.spare = Some(parse_count(value)?),
             "--backends" => wishes.backends = Some(parse_count(value)?),
@@ -48,8 +48,8 @@ fn sized(load: &str, hosts: &str) -> Result<Sizing, UserError> {
             other => panic!("{other} is no word of this test"),
         }
     }
-    let means = Means::of(&wishes, 1)?;
-    Ok(Sizing::of(Demand::of_words(&words, exchange)?, &means))
+    let means = HostInventory::from_options(&wishes, 1)?;
+    Ok(Sizing::compute(LoadDemand::from_options(&words, exchange)?, &means))
 }
 
 fn pairs(line: &str) -> Vec<(&str, &str)> {
@@ -110,7 +110,7 @@ fn twenty_hosts_of_64k_ports_hold_1_28_million() {
     );
     assert!(all.lacking.is_empty(), "{:?}", all.lacking);
     // 500 connections a second from each of the twenty.
-    assert_eq!(all.demand.opens.part(20), Flow::of(Rate::per_second(500)));
+    assert_eq!(all.demand.opens.part(20), PerSecond::from_rate(Rate::per_second(500)));
 }
 
 /// The second: two back ends behind a balancer, whose ports were used up; 6.96 million established sockets were half as
@@ -247,9 +247,9 @@ fn links_carry_what_packets_weigh() {
     // A proxy carries everything twice; a director what comes from clients.
     let [proxy, direct] = ["proxy", "direct"]
         .map(|way| sized("-r 1k/s --service 1ms", &format!("--balancer {way}")).unwrap().tiers[1].ways);
-    assert_eq!(proxy.into.packets, Flow::of(Rate::per_second(3_000)));
+    assert_eq!(proxy.into.packets, PerSecond::from_rate(Rate::per_second(3_000)));
     assert_eq!(direct.into, direct.out);
-    assert_eq!(direct.into.packets, Flow::of(Rate::per_second(2_000)));
+    assert_eq!(direct.into.packets, PerSecond::from_rate(Rate::per_second(2_000)));
     // A connection of its own for each request costs six packets more, seven with a reset left out.
     check("-r 1k/s --each 1 --service 1ms", "", &[("load.out_packets", "6k/s"), ("load.in_packets", "3k/s")]);
     check(

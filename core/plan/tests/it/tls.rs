@@ -29,7 +29,7 @@ fn on(url: &str, options: &RunOptions) -> Result<Resolved, UserError> {
         memory_available_bytes: 16 << 30,
         addresses: vec![IpAddr::from([127, 0, 0, 1])],
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
-        ..HostFacts::plain(2)
+        ..HostFacts::for_tests(2)
     };
     let url = TargetUrl::parse(url)?;
     resolve(options, &url, &[SocketAddr::from(([127, 0, 0, 1], url.port))], &host)
@@ -60,7 +60,7 @@ fn https_is_spoken_in_tls_with_the_urls_own_name() {
     assert_eq!((tls.resume, tls.versions), (TlsResume::Never, TlsVersions::Both));
     assert_eq!(tls.alpn, ["http/1.1"]);
     assert_eq!(resolved.plan.server_names(), ["shop.example"]);
-    assert_eq!(resolved.plan.name_of_target(), [Some(0)]);
+    assert_eq!(resolved.plan.server_name_indices(), [Some(0)]);
     let target = &resolved.plan.targets[0];
     assert_eq!((target.name.as_str(), target.host.as_str()), ("shop.example:443", "shop.example"));
     assert_eq!(target.url, "https://shop.example/x");
@@ -125,7 +125,7 @@ fn no_option_of_tls_is_ignored_without_tls() {
         TlsOptions { resume: Some(TlsResume::Never), ..TlsOptions::default() },
     ];
     for tls in given {
-        let names = tls.given();
+        let names = tls.given_flags();
         assert_eq!(names.len(), 1, "{tls:?}");
         let error =
             on("http://localhost/x", &RunOptions { tls, ..RunOptions::default() }).expect_err(names[0]);

@@ -1,7 +1,7 @@
 //! [`AmountDoc`]: a number of which only bounds may be known.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::forecast::Amount;
+use wavetank_plan::forecast::BoundedEstimate;
 
 /// A whole number told beforehand: at least, on average, at most. Known ones have the same in all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,8 +14,8 @@ pub struct AmountDoc {
     pub most: Option<u64>,
 }
 
-impl From<Amount> for AmountDoc {
-    fn from(amount: Amount) -> Self {
+impl From<BoundedEstimate> for AmountDoc {
+    fn from(amount: BoundedEstimate) -> Self {
         Self {
             least: amount.least.floor() as u64,
             expected: amount.mean.map(|mean| mean.round() as u64),

@@ -15,7 +15,7 @@ pub use amount::AmountDoc;
 pub use holding::{HoldingDoc, HoldingMemoryDoc};
 pub use need::{LackDoc, NeedDoc};
 pub use phase::{CapDoc, PhaseForecastDoc, ScenarioForecastDoc, StepForecastDoc};
-pub use standing::{PerSecondDoc, StandingDoc};
+pub use standing::{CalibrationMarginDoc, PerSecondDoc};
 pub use timeline::TimelineDoc;
 
 use crate::{DecodeError, Number};
@@ -70,7 +70,7 @@ pub struct ForecastDoc {
     pub notes: Vec<String>,
     /// Addition: how it stands to what this host was calibrated at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub calibration: Option<StandingDoc>,
+    pub calibration: Option<CalibrationMarginDoc>,
 }
 
 /// When a plan begins and ends, in seconds on the run's clock.

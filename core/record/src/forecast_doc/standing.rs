@@ -6,7 +6,7 @@ use crate::Number;
 
 /// What a plan asks for at its highest, beside what its host was calibrated at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StandingDoc {
+pub struct CalibrationMarginDoc {
     /// `none`: there is no calibration; `damaged`: its file cannot be read; `stale`: it was made in other circumstances;
     /// `fresh`.
     pub state: String,

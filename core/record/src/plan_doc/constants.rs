@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use wavetank_plan::constants as c;
 
-use super::exact::exact_duration;
+use super::exact_quantity::exact_duration;
 
 /// Name and value of every constant that decided something in the run.
-pub(crate) fn printed() -> BTreeMap<String, String> {
+pub(crate) fn as_map() -> BTreeMap<String, String> {
     let times = [
         ("behind_max", c::BEHIND_MAX),
         ("checkpoint_every", c::CHECKPOINT_EVERY),
@@ -52,7 +52,7 @@ pub fn all_constants() -> BTreeMap<String, String> {
         ("timeout", exact_duration(c::TIMEOUT)),
     ];
     let defaults = defaults.into_iter().map(|(name, value)| (name.to_owned(), value));
-    printed().into_iter().chain(defaults).collect()
+    as_map().into_iter().chain(defaults).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! [`DnsYaml`]: how names are looked up again, in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{DnsUse, IpFamily, NamedWay, Renewal};
+use wavetank_plan::{DnsPolicy, DnsRefreshPlan, IpFamily, RefreshedName};
 
-use super::exact::exact_duration;
+use super::exact_quantity::exact_duration;
 use super::one_of;
 use crate::DecodeError;
 
@@ -32,31 +32,31 @@ struct NameYaml {
 }
 
 impl DnsYaml {
-    pub(super) fn new(renewal: &Renewal) -> Self {
-        let Renewal { when, ip, ways } = renewal;
+    pub(super) fn new(renewal: &DnsRefreshPlan) -> Self {
+        let DnsRefreshPlan { when, ip, ways } = renewal;
         let name = |(host, port): &(String, u16)| NameYaml { host: host.clone(), port: *port };
-        let way = |NamedWay { names, first_only }: &NamedWay| WayYaml {
+        let way = |RefreshedName { names, first_only }: &RefreshedName| WayYaml {
             names: names.iter().map(name).collect(),
             first_only: *first_only,
         };
         Self {
             again: match when {
-                DnsUse::Once => "once".to_owned(),
-                DnsUse::EachSession => "each_session".to_owned(),
-                DnsUse::Every(time) => exact_duration(*time),
+                DnsPolicy::Once => "once".to_owned(),
+                DnsPolicy::EachSession => "each_session".to_owned(),
+                DnsPolicy::Every(time) => exact_duration(*time),
             },
             ip: ip.map(|family| super::name_of(family, &FAMILIES).to_owned()),
             targets: ways.iter().map(way).collect(),
         }
     }
 
-    pub(super) fn read(&self) -> Result<Renewal, DecodeError> {
-        let way = |way: &WayYaml| NamedWay {
+    pub(super) fn read(&self) -> Result<DnsRefreshPlan, DecodeError> {
+        let way = |way: &WayYaml| RefreshedName {
             names: way.names.iter().map(|name| (name.host.clone(), name.port)).collect(),
             first_only: way.first_only,
         };
-        Ok(Renewal {
-            when: DnsUse::parse(&self.again).map_err(|error| DecodeError::new(error.message))?,
+        Ok(DnsRefreshPlan {
+            when: DnsPolicy::parse(&self.again).map_err(|error| DecodeError::new(error.message))?,
             ip: self.ip.as_deref().map(|name| one_of(name, &FAMILIES)).transpose()?,
             ways: self.targets.iter().map(way).collect(),
         })

@@ -6,7 +6,7 @@
 
 mod constants;
 mod dns;
-mod exact;
+mod exact_quantity;
 mod phase;
 mod pick;
 mod proxy;
@@ -15,22 +15,22 @@ mod shape;
 mod shared;
 mod status_ranges;
 mod target;
+mod text;
 mod tls;
-mod words;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{
-    AroundPlan, Close, Condition, EngineChoice, FileTables, HttpPlan, HttpVersion, Plan, Scenario,
+    Close, Condition, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion, Plan, Scenario,
     SourceOrder, SourceRange, SourcesPlan,
 };
 
 use crate::DecodeError;
 pub use constants::all_constants;
 use dns::DnsYaml;
-use exact::{exact_duration, exact_rate, read_duration, read_rate};
+use exact_quantity::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
 use proxy::{PROXY_PROTOCOLS, ProxyYaml};
 use scenario::ScenarioYaml;
@@ -116,7 +116,7 @@ impl PlanDoc {
             sources,
             scenarios,
             shared,
-            around: AroundPlan { before, after },
+            around: HooksPlan { before, after },
             phases,
             threads,
             engine,
@@ -160,7 +160,7 @@ impl PlanDoc {
             under_test: under_test.clone(),
             events: events.iter().map(EventYaml::new).collect(),
             tags: tags.clone(),
-            constants: constants::printed(),
+            constants: constants::as_map(),
         }
     }
 
@@ -246,7 +246,7 @@ impl PlanDoc {
                 .map(|scenario| scenario.read(&targets, &shared.counts).map(Box::new))
                 .transpose()
         };
-        let around = AroundPlan { before: around(&self.before)?, after: around(&self.after)? };
+        let around = HooksPlan { before: around(&self.before)?, after: around(&self.after)? };
         Ok(Plan {
             name: self.name.clone(),
             seed: self.seed,

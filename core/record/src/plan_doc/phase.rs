@@ -1,25 +1,25 @@
 //! [`PhaseYaml`]: a phase in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{Arrivals, Curve, Levels, Load, MaxOpenBy, Mix, Nanos, Phase};
+use wavetank_plan::{Arrivals, Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, RateCurve, ScenarioMix};
 
-use super::exact::{exact_duration, exact_rate, read_duration, read_rate};
+use super::exact_quantity::{exact_duration, exact_rate, read_duration, read_rate};
 use super::shape::{CurveYaml, is_flat, levels_text, read_levels, read_times, times_text};
 use super::{name_of, one_of};
 use crate::DecodeError;
 
 const ARRIVALS: [(&str, Arrivals); 2] = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
-const MAX_OPEN_BY: [(&str, MaxOpenBy); 4] = [
-    ("plan", MaxOpenBy::Plan),
-    ("files", MaxOpenBy::Files),
-    ("memory", MaxOpenBy::Memory),
-    ("sources", MaxOpenBy::Sources),
+const MAX_OPEN_BY: [(&str, MaxOpenLimit); 4] = [
+    ("plan", MaxOpenLimit::Plan),
+    ("files", MaxOpenLimit::Files),
+    ("memory", MaxOpenLimit::Memory),
+    ("sources", MaxOpenLimit::Sources),
 ];
 
 /// Nanoseconds of a phase's beginning and of its length at most, 36 years: both add up, and what is open before and after it.
 const TIME_MAX: u64 = 1 << 60;
 /// Users or connections at most: as many as are counted of anything ([`crate::Counted`]).
-const COUNT_MAX: u64 = crate::Counted::EVENTS_MAX;
+const COUNT_MAX: u64 = crate::OverflowGuard::EVENTS_MAX;
 
 /// One load among the keys from `rate` to `pause`; what does not apply is not written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,8 +121,8 @@ impl PhaseYaml {
         let load =
             load.ok_or_else(|| DecodeError::new(format!("phase `{}` has no load, or two", self.name)))?;
         let mix = match (self.scenario, &self.mix) {
-            (Some(only), None) => Some(Mix::one(only)),
-            (None, Some(parts)) => Mix::new(parts.clone()),
+            (Some(only), None) => Some(ScenarioMix::one(only)),
+            (None, Some(parts)) => ScenarioMix::new(parts.clone()),
             _ => None,
         };
         Ok(Phase {
@@ -146,8 +146,8 @@ impl PhaseYaml {
 
 impl LoadYaml {
     fn new(load: &Load) -> Self {
-        let flat = |levels: &Levels| is_flat(levels.pieces(), levels.length()).then(|| levels.max());
-        let moving = |levels: &Levels| flat(levels).is_none().then(|| levels_text(levels));
+        let flat = |levels: &PopulationCurve| is_flat(levels.pieces(), levels.length()).then(|| levels.max());
+        let moving = |levels: &PopulationCurve| flat(levels).is_none().then(|| levels_text(levels));
         let empty = Self::default();
         match load {
             Load::Open { rate, arrivals, requests_each } => {
@@ -187,7 +187,7 @@ impl LoadYaml {
         }
         let long = length.unwrap_or(Nanos::MAX);
         let levels = |flat: Option<u64>, pieces: &Option<Vec<String>>| match (flat, pieces) {
-            (Some(count), None) => Ok(Some(Levels::constant(count, length))),
+            (Some(count), None) => Ok(Some(PopulationCurve::constant(count, length))),
             (None, Some(pieces)) => read_levels(pieces, long).map(Some),
             _ => Ok(None),
         };
@@ -199,7 +199,7 @@ impl LoadYaml {
         }
         if let Some(arrivals) = &self.arrivals {
             let rate = match (&self.rate, &self.curve) {
-                (Some(rate), None) => Curve::constant(read_rate(rate)?, length),
+                (Some(rate), None) => RateCurve::constant(read_rate(rate)?, length),
                 (None, Some(curve)) => curve.read(long)?,
                 _ => return Ok(None),
             };

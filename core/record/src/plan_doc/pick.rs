@@ -1,7 +1,7 @@
 //! [`PickYaml`]: which of several targets a session goes to, in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{Mix, PickOrder, TargetPick};
+use wavetank_plan::{PickOrder, ScenarioMix, TargetSelection};
 
 use super::{name_of, one_of};
 use crate::DecodeError;
@@ -9,21 +9,21 @@ use crate::DecodeError;
 const ORDERS: [(&str, PickOrder); 2] = [("in_turn", PickOrder::InTurn), ("random", PickOrder::Random)];
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PickYaml {
+pub(super) struct SelectionYaml {
     order: String,
     /// Places in the list of targets, the first is 0, and their weights.
     of: Vec<(u16, u64)>,
 }
 
-impl PickYaml {
-    pub(super) fn new(pick: &TargetPick) -> Self {
-        let TargetPick { order, of } = pick;
+impl SelectionYaml {
+    pub(super) fn new(pick: &TargetSelection) -> Self {
+        let TargetSelection { order, of } = pick;
         Self { order: name_of(*order, &ORDERS).to_owned(), of: of.parts().to_vec() }
     }
 
-    pub(super) fn read(&self) -> Result<TargetPick, DecodeError> {
-        let of = Mix::new(self.of.clone());
+    pub(super) fn read(&self) -> Result<TargetSelection, DecodeError> {
+        let of = ScenarioMix::new(self.of.clone());
         let of = of.ok_or_else(|| DecodeError::new("a target stands for others without weights"))?;
-        Ok(TargetPick { order: one_of(&self.order, &ORDERS)?, of })
+        Ok(TargetSelection { order: one_of(&self.order, &ORDERS)?, of })
     }
 }

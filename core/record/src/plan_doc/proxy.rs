@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{ProxyPlan, ProxyProtocol, SecretText};
+use wavetank_plan::{ProxyPlan, ProxyProtocol, Secret};
 
 use super::target::{read_addresses, without_userinfo};
 use crate::DecodeError;
@@ -32,7 +32,7 @@ impl ProxyYaml {
         Ok(ProxyPlan {
             url: self.url.clone(),
             addresses: read_addresses(&self.addresses)?,
-            authorization: self.authorization.as_deref().map(SecretText::new),
+            authorization: self.authorization.as_deref().map(Secret::new),
         })
     }
 }

@@ -3,23 +3,23 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::{REDACTED, is_secret_header};
 use wavetank_plan::{
-    Action, Check, ConnectionUse, OnFailure, RequestPlan, Scenario, SharedPlan, Step, Target, Template, Test,
-    Tested,
+    Action, Check, CheckSubject, ConnectionOwner, OnFailure, RequestPlan, Scenario, SharedPlan, Step, Target,
+    Template, Test,
 };
 
-use super::exact::{exact_duration, read_duration};
+use super::exact_quantity::{exact_duration, read_duration};
 use super::status_ranges::{read_statuses, statuses};
-use super::words::{ON_FAILURES, Words, auth_kind};
+use super::text::{ON_FAILURES, PlanText, auth_kind};
 use super::{is_default, name_of, one_of, sha256_hex};
 use crate::DecodeError;
 
 /// A printable body up to this size is written out.
 const BODY_TEXT_BYTES_MAX: usize = 1_024;
-const CONNECTION_USES: [(&str, ConnectionUse); 4] = [
-    ("user", ConnectionUse::User),
-    ("session", ConnectionUse::Session),
-    ("request", ConnectionUse::Request),
-    ("shared", ConnectionUse::Shared),
+const CONNECTION_USES: [(&str, ConnectionOwner); 4] = [
+    ("user", ConnectionOwner::User),
+    ("session", ConnectionOwner::Session),
+    ("request", ConnectionOwner::Request),
+    ("shared", ConnectionOwner::Shared),
 ];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ struct BodyYaml {
 
 impl ScenarioYaml {
     pub(super) fn new(scenario: &Scenario, targets: &[Target], shared: &SharedPlan) -> Self {
-        let words = Words { scenario, shared };
+        let words = PlanText { scenario, shared };
         let Scenario { name, connection, steps, groups, variables, before, journey, after, pace, on_failure } =
             scenario;
         let in_order = (0_u16..).zip(steps).map(|(step, _)| Action::Request(step));
@@ -120,7 +120,7 @@ impl ScenarioYaml {
     pub(super) fn read(&self, targets: &[Target], counts: &[String]) -> Result<Scenario, DecodeError> {
         let steps = self.steps.iter().map(|step| step.read(targets, counts)).collect::<Result<_, _>>()?;
         let mut scenario =
-            Scenario::of_steps(self.name.clone(), one_of(&self.connection, &CONNECTION_USES)?, steps);
+            Scenario::from_steps(self.name.clone(), one_of(&self.connection, &CONNECTION_USES)?, steps);
         scenario.groups.clone_from(&self.groups);
         scenario.variables.clone_from(&self.variables);
         scenario.pace = self.pace.as_deref().map(read_duration).transpose()?;
@@ -150,7 +150,7 @@ fn read_on_failure(text: Option<&str>) -> Result<Option<OnFailure>, DecodeError>
 }
 
 impl StepYaml {
-    fn new(step: &Step, targets: &[Target], words: Words<'_>) -> Self {
+    fn new(step: &Step, targets: &[Target], words: PlanText<'_>) -> Self {
         let Step {
             name,
             target,
@@ -231,7 +231,7 @@ impl StepYaml {
 
 /// A check by what reports call it: nothing is asked of an answer any more.
 fn by_name(name: &str) -> Check {
-    let subject = Tested::Value(Template::default());
+    let subject = CheckSubject::Value(Template::default());
     Check { text: name.to_owned(), subject, test: Test::Contains(Vec::new()) }
 }
 
@@ -244,7 +244,7 @@ fn read_count(line: &str, counts: &[String]) -> Option<(u16, Check)> {
 
 impl BodyYaml {
     /// A body with holes is told by its words.
-    fn of(body: &Template, words: Words<'_>) -> Self {
+    fn of(body: &Template, words: PlanText<'_>) -> Self {
         match body.as_fixed() {
             Some(bytes) => Self::new(bytes),
             None => Self::new(words.template(body).as_bytes()),

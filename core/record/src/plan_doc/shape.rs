@@ -1,10 +1,10 @@
 //! Shapes in `plan.yaml`: straight pieces as text, `10s 0 to 500`, repeated for the phase's length.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::shape::Stretch;
-use wavetank_plan::{Curve, Levels, Nanos};
+use wavetank_plan::shape::Segment;
+use wavetank_plan::{Nanos, PopulationCurve, RateCurve};
 
-use super::exact::{exact_duration, read_duration};
+use super::exact_quantity::{exact_duration, read_duration};
 use crate::DecodeError;
 
 /// A rate that moves: arrivals per `per`.
@@ -15,47 +15,48 @@ pub(crate) struct CurveYaml {
 }
 
 impl CurveYaml {
-    pub(crate) fn new(curve: &Curve) -> Self {
+    pub(crate) fn new(curve: &RateCurve) -> Self {
         Self { per: exact_duration(curve.per()), pieces: pieces_text(curve.pieces()) }
     }
 
-    pub(crate) fn read(&self, length: Nanos) -> Result<Curve, DecodeError> {
+    pub(crate) fn read(&self, length: Nanos) -> Result<RateCurve, DecodeError> {
         let pieces = read_pieces(&self.pieces)?;
         let per = read_duration(&self.per)?;
-        Curve::new(per, pieces, length).map_err(|fault| DecodeError::new(format!("a rate: {fault}")))
+        RateCurve::new(per, pieces, length).map_err(|fault| DecodeError::new(format!("a rate: {fault}")))
     }
 }
 
 /// The pieces of levels that move.
-pub(crate) fn levels_text(levels: &Levels) -> Vec<String> {
+pub(crate) fn levels_text(levels: &PopulationCurve) -> Vec<String> {
     pieces_text(levels.pieces())
 }
 
-pub(crate) fn read_levels(pieces: &[String], length: Nanos) -> Result<Levels, DecodeError> {
-    Levels::new(read_pieces(pieces)?, length).map_err(|fault| DecodeError::new(format!("levels: {fault}")))
+pub(crate) fn read_levels(pieces: &[String], length: Nanos) -> Result<PopulationCurve, DecodeError> {
+    PopulationCurve::new(read_pieces(pieces)?, length)
+        .map_err(|fault| DecodeError::new(format!("levels: {fault}")))
 }
 
 /// Whether one number says it all.
-pub(crate) fn is_flat(pieces: &[Stretch], length: Nanos) -> bool {
+pub(crate) fn is_flat(pieces: &[Segment], length: Nanos) -> bool {
     matches!(pieces, [only] if only.begin == only.end && only.length == length)
 }
 
-fn pieces_text(pieces: &[Stretch]) -> Vec<String> {
-    let text = |piece: &Stretch| {
-        let Stretch { length, begin, end } = *piece;
+fn pieces_text(pieces: &[Segment]) -> Vec<String> {
+    let text = |piece: &Segment| {
+        let Segment { length, begin, end } = *piece;
         let length = exact_duration(length);
         if begin == end { format!("{length} {begin}") } else { format!("{length} {begin} to {end}") }
     };
     pieces.iter().map(text).collect()
 }
 
-fn read_pieces(texts: &[String]) -> Result<Vec<Stretch>, DecodeError> {
+fn read_pieces(texts: &[String]) -> Result<Vec<Segment>, DecodeError> {
     let read = |text: &String| {
         let bad = || DecodeError::new(format!("`{text}` is not a piece of a shape"));
         let (length, values) = text.split_once(' ').ok_or_else(bad)?;
         let (begin, end) = values.split_once(" to ").unwrap_or((values, values));
         let number = |text: &str| text.parse().map_err(|_| bad());
-        Ok(Stretch { length: read_duration(length)?, begin: number(begin)?, end: number(end)? })
+        Ok(Segment { length: read_duration(length)?, begin: number(begin)?, end: number(end)? })
     };
     texts.iter().map(read).collect()
 }

@@ -1,10 +1,10 @@
 //! What scenarios share and what happens around the load, in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{DataPlan, EventPlan, SharedPlan};
+use wavetank_plan::{DataPlan, PlannedEvent, SharedPlan};
 
-use super::exact::{exact_duration, read_duration};
-use super::words::ROW_CHOICES;
+use super::exact_quantity::{exact_duration, read_duration};
+use super::text::ROW_CHOICES;
 use super::{name_of, one_of};
 use crate::DecodeError;
 
@@ -69,14 +69,14 @@ impl DataYaml {
 }
 
 impl EventYaml {
-    pub(super) fn new(event: &EventPlan) -> Self {
-        let EventPlan { when, host, run, undo, lasts } = event.clone();
+    pub(super) fn new(event: &PlannedEvent) -> Self {
+        let PlannedEvent { when, host, run, undo, lasts } = event.clone();
         Self { when: exact_duration(when), host, run, undo, lasts: lasts.map(exact_duration) }
     }
 
-    pub(super) fn read(&self) -> Result<EventPlan, DecodeError> {
+    pub(super) fn read(&self) -> Result<PlannedEvent, DecodeError> {
         let Self { when, host, run, undo, lasts } = self.clone();
         let lasts = lasts.as_deref().map(read_duration).transpose()?;
-        Ok(EventPlan { when: read_duration(&when)?, host, run, undo, lasts })
+        Ok(PlannedEvent { when: read_duration(&when)?, host, run, undo, lasts })
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use wavetank_plan::Target;
 
-use super::pick::PickYaml;
+use super::pick::SelectionYaml;
 use super::tls::TlsYaml;
 use crate::DecodeError;
 
@@ -20,7 +20,7 @@ pub(super) struct TargetYaml {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tls: Option<TlsYaml>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pick: Option<PickYaml>,
+    pick: Option<SelectionYaml>,
 }
 
 impl TargetYaml {
@@ -33,7 +33,7 @@ impl TargetYaml {
             server_name: server_name.clone(),
             addresses: addresses.iter().map(ToString::to_string).collect(),
             tls: tls.as_deref().map(TlsYaml::new),
-            pick: pick.as_ref().map(PickYaml::new),
+            pick: pick.as_ref().map(SelectionYaml::new),
         }
     }
 
@@ -45,7 +45,7 @@ impl TargetYaml {
             server_name: self.server_name.clone(),
             addresses: read_addresses(&self.addresses)?,
             tls: self.tls.as_ref().map(|tls| tls.read().map(Box::new)).transpose()?,
-            pick: self.pick.as_ref().map(PickYaml::read).transpose()?,
+            pick: self.pick.as_ref().map(SelectionYaml::read).transpose()?,
         })
     }
 }

@@ -4,12 +4,12 @@ use crate::support;
 
 use support::golden;
 use wavetank_record::{
-    CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, FigureDoc,
-    HeldMemoryDoc, LagDoc, Number,
+    CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, HeldMemoryDoc,
+    LagDoc, Number, ThroughputDoc,
 };
 
-fn figure(rounds: [f64; 3], cpu_us: f64) -> FigureDoc {
-    FigureDoc {
+fn figure(rounds: [f64; 3], cpu_us: f64) -> ThroughputDoc {
+    ThroughputDoc {
         unit: "per_s".to_owned(),
         measured: Number(rounds[1]),
         least: Number(rounds[0]),

@@ -5,11 +5,11 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use support::golden;
-use wavetank_plan::forecast::Amount;
+use wavetank_plan::forecast::BoundedEstimate;
 use wavetank_record::{
-    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc, Number,
-    OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc,
-    StepForecastDoc, TimelineDoc,
+    AmountDoc, CalibrationMarginDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc,
+    LackDoc, NeedDoc, Number, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc,
+    SpanDoc, StepForecastDoc, TimelineDoc,
 };
 
 fn known(count: u64) -> AmountDoc {
@@ -24,7 +24,7 @@ fn phase() -> PhaseForecastDoc {
         load: "2/s at random (poisson)".to_owned(),
         start_s: Number(0.0),
         end_s: Some(Number(2.5)),
-        sessions: Amount::poisson(16.0).into(),
+        sessions: BoundedEstimate::poisson(16.0).into(),
         arrivals: "poisson".to_owned(),
         cap: Some(CapDoc { sessions: 15_000, reached: "no".to_owned() }),
         requests: AmountDoc { least: 0, expected: None, most: None },
@@ -81,7 +81,7 @@ fn doc() -> ForecastDoc {
         targets: vec!["http://127.0.0.1:8080/".to_owned()],
         summary: vec!["16 sessions expected (Poisson).".to_owned(), "Ends at 2.5s, sessions cut.".to_owned()],
         span: span(),
-        sessions: Amount::poisson(16.0).into(),
+        sessions: BoundedEstimate::poisson(16.0).into(),
         requests: AmountDoc { least: 0, expected: None, most: None },
         scenarios: vec![ScenarioForecastDoc {
             name: "buyer".to_owned(),
@@ -138,9 +138,9 @@ fn doc() -> ForecastDoc {
     }
 }
 
-fn standing() -> StandingDoc {
+fn standing() -> CalibrationMarginDoc {
     let number = |value: f64| Some(Number(value));
-    StandingDoc {
+    CalibrationMarginDoc {
         state: "stale".to_owned(),
         why: "it is 31 days old".to_owned(),
         measured_at: "2026-11-21T19:00:00Z".to_owned(),
@@ -170,11 +170,11 @@ fn the_object_is_as_described() {
 /// Bounds are rounded outwards, so that they stay bounds.
 #[test]
 fn amounts_keep_their_bounds() {
-    let doc = AmountDoc::from(Amount { least: 1.5, mean: Some(2.5), most: Some(2.1) });
+    let doc = AmountDoc::from(BoundedEstimate { least: 1.5, mean: Some(2.5), most: Some(2.1) });
     assert_eq!(doc, AmountDoc { least: 1, expected: Some(3), most: Some(3) });
-    assert!(AmountDoc::from(Amount::exact(7.0)).is_exact() && !doc.is_exact());
+    assert!(AmountDoc::from(BoundedEstimate::exact(7.0)).is_exact() && !doc.is_exact());
     assert_eq!(
-        AmountDoc::from(Amount::between(4.0, None)),
+        AmountDoc::from(BoundedEstimate::between(4.0, None)),
         AmountDoc { least: 4, expected: None, most: None }
     );
 }

@@ -4,7 +4,8 @@ use crate::support;
 
 use support::{Random, golden, plan};
 use wavetank_plan::{
-    Arrivals, Curve, Levels, Load, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Template, TlsIdentity,
+    Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve, RequestPlan, ScenarioMix, Template,
+    TlsIdentity,
 };
 use wavetank_record::PlanDoc;
 
@@ -44,23 +45,25 @@ fn the_document_is_as_described() {
 fn shapes_come_back() {
     let length = Nanos::from_secs(60);
     let per_s = Rate::per_second;
-    let open = |rate: Curve| Load::Open { rate, arrivals: Arrivals::Even, requests_each: Some(5) };
-    let closed = |users: Levels| Load::Closed { users, sessions_each: Some(3) };
-    let hold = |connections: Levels| Load::Hold { connections, sessions_each: None };
-    let wave = Curve::wave(per_s(0), per_s(5), Nanos::from_secs(7), length).expect("a wave");
-    let ramp = Levels::ramp(0, 1_000_000, length).expect("a ramp");
-    let spiked = Curve::constant(per_s(5), Some(length)).with_spikes(
+    let open = |rate: RateCurve| Load::Open { rate, arrivals: Arrivals::Even, requests_each: Some(5) };
+    let closed = |users: PopulationCurve| Load::Closed { users, sessions_each: Some(3) };
+    let hold = |connections: PopulationCurve| Load::Hold { connections, sessions_each: None };
+    let wave = RateCurve::wave(per_s(0), per_s(5), Nanos::from_secs(7), length).expect("a wave");
+    let ramp = PopulationCurve::ramp(0, 1_000_000, length).expect("a ramp");
+    let spiked = RateCurve::constant(per_s(5), Some(length)).with_spikes(
         Rate { count: 7, per: length },
         Nanos(1),
         Nanos::from_secs(7),
     );
     let loads = [
-        open(Curve::constant(per_s(9), Some(length))),
+        open(RateCurve::constant(per_s(9), Some(length))),
         open(wave),
         open(spiked.expect("spikes")),
-        closed(Levels::constant(7, Some(length))),
-        closed(Levels::stairs(0, 300, 50, Nanos::from_secs(10), Nanos::from_secs(2)).expect("stairs")),
-        hold(Levels::constant(0, Some(length))),
+        closed(PopulationCurve::constant(7, Some(length))),
+        closed(
+            PopulationCurve::stairs(0, 300, 50, Nanos::from_secs(10), Nanos::from_secs(2)).expect("stairs"),
+        ),
+        hold(PopulationCurve::constant(0, Some(length))),
         Load::Hold { connections: ramp, sessions_each: Some(2) },
         Load::Trace { times: [0, 5, 5, 1_000].map(Nanos).into() },
         Load::Pause,
@@ -68,7 +71,7 @@ fn shapes_come_back() {
     let mut plan = plan();
     plan.scenarios.push(plan.scenarios[0].clone());
     let main = plan.phases[1].clone();
-    let mix = Mix::new(vec![(0, 70), (1, 30)]).expect("a mix");
+    let mix = ScenarioMix::new(vec![(0, 70), (1, 30)]).expect("a mix");
     plan.phases.extend(loads.into_iter().map(|load| Phase {
         load,
         mix: mix.clone(),

@@ -4,20 +4,20 @@ use crate::support;
 
 use support::plan;
 use wavetank_plan::{
-    Action, AuthPlan, Check, Choice, DataPlan, Escape, EventPlan, Expr, Extract, Hole, Nanos, OnFailure, Op,
-    Operand, Piece, Plan, Quantity, Rendezvous, RowChoice, Scenario, SecretText, StatusSet, Template, Test,
-    Tested, Think,
+    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, Nanos, OnFailure,
+    Op, Operand, Plan, PlannedEvent, Quantity, Rendezvous, RowChoice, Scenario, Secret, StatusSet, Template,
+    TemplatePart, Test, Think,
 };
 use wavetank_record::PlanDoc;
 
 fn hole(value: Expr) -> Template {
-    Template { pieces: vec![Piece::Hole(Hole { value, escape: Escape::Plain })] }
+    Template { pieces: vec![TemplatePart::Hole(Hole { value, escape: Escape::Plain })] }
 }
 
 fn status(value: f64) -> Check {
     Check {
         text: "status".to_owned(),
-        subject: Tested::Answer("status".to_owned()),
+        subject: CheckSubject::Answer("status".to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(value, Quantity::Bare)]),
     }
 }
@@ -35,7 +35,7 @@ fn journey() -> Plan {
     plan.shared.counts = vec!["sold".to_owned()];
     plan.shared.rendezvous = vec!["doors".to_owned()];
     plan.under_test = vec!["lb1".to_owned()];
-    plan.events = vec![EventPlan {
+    plan.events = vec![PlannedEvent {
         when: Nanos::from_secs(900),
         host: "app07".to_owned(),
         run: "systemctl stop app".to_owned(),
@@ -47,7 +47,7 @@ fn journey() -> Plan {
     scenario.groups = vec!["cart".to_owned()];
     scenario.pace = Some(Nanos::from_secs(1));
     scenario.on_failure = OnFailure::EndSession;
-    let secret = Expr::Secret { name: "KEY".to_owned(), value: SecretText::new("PLANTED-SECRET") };
+    let secret = Expr::Secret { name: "KEY".to_owned(), value: Secret::new("PLANTED-SECRET") };
     let step = &mut scenario.steps[0];
     step.request.path = hole(Expr::Column { data: 0, column: 0 });
     step.request.body = hole(Expr::HmacSha256(Box::new(secret.clone()), Box::new(Expr::Variable(0))));

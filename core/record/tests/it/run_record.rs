@@ -5,10 +5,10 @@ use crate::support;
 use support::golden;
 use wavetank_plan::UserError;
 use wavetank_record::{
-    AroundCheckDoc, AroundDoc, AroundFaultDoc, Blame, CheckDoc, ConnectionMemory, Connections,
-    EnvironmentDoc, ErrorDoc, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, ImpactDoc,
-    ImpactOutcome, KernelCount, LoadDoc, MeetingDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc, Probe,
-    RUN_SCHEMA, RecoveryDoc, RendezvousDoc, Requests, RunRecord, SampleLine, SeenDoc, Sessions, Spread,
+    Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
+    Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc,
+    ImpactOutcome, KernelCount, LoadDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA,
+    RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord, SampleLine, Sessions, Spread,
     Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 
@@ -151,7 +151,7 @@ fn journeyed() -> RunRecord {
             by_wait: 1,
             present: 8,
             skew_us: Some(Number(4_000.0)),
-            meetings: vec![MeetingDoc {
+            meetings: vec![RendezvousReleaseDoc {
                 phase: "main".to_owned(),
                 of: 10,
                 present: 8,
@@ -161,15 +161,15 @@ fn journeyed() -> RunRecord {
                 skew_us: Some(Number(4_000.0)),
             }],
         }],
-        before: Some(AroundDoc::default()),
-        after: Some(AroundDoc {
-            checks: vec![AroundCheckDoc {
+        before: Some(HookDoc::default()),
+        after: Some(HookDoc {
+            checks: vec![HookCheckDoc {
                 step: "GET /sale".to_owned(),
                 name: "json $.sold <= ${stock}".to_owned(),
                 ok: false,
                 found: "1003".to_owned(),
             }],
-            faults: vec![AroundFaultDoc { step: "GET /sale".to_owned(), what: "status 500".to_owned() }],
+            faults: vec![HookFailureDoc { step: "GET /sale".to_owned(), what: "status 500".to_owned() }],
         }),
         samples: vec![sample],
         impacts: impacts(),
@@ -179,7 +179,7 @@ fn journeyed() -> RunRecord {
 
 /// What events bring: one that clients saw, and one that was not done.
 fn impacts() -> Vec<ImpactDoc> {
-    let before = SeenDoc {
+    let before = ClientWindowDoc {
         seconds: Number(10.0),
         offered: 1_000,
         done: 1_000,
@@ -187,9 +187,10 @@ fn impacts() -> Vec<ImpactDoc> {
         p50_us: Some(Number(5_000.0)),
         p99_us: Some(Number(5_003.5)),
         max_us: Some(Number(5_003.5)),
-        ..SeenDoc::default()
+        ..ClientWindowDoc::default()
     };
-    let during = SeenDoc { seconds: Number(5.0), failed: 200, failed_share: Number(0.4), lost: 3, ..before };
+    let during =
+        ClientWindowDoc { seconds: Number(5.0), failed: 200, failed_share: Number(0.4), lost: 3, ..before };
     let seen = ImpactDoc {
         event: 0,
         host: "app1".to_owned(),
@@ -199,7 +200,7 @@ fn impacts() -> Vec<ImpactDoc> {
         outcome: ImpactOutcome::Undone,
         before: Some(before),
         during: Some(during),
-        after: Some(SeenDoc { p50_us: None, ..before }),
+        after: Some(ClientWindowDoc { p50_us: None, ..before }),
         hurt_s: Number(7.0),
         recovery: RecoveryDoc::After,
         recovery_s: Some(Number(1.987)),
@@ -235,7 +236,7 @@ fn holding() -> RunRecord {
     let (name, connections) = ("keep".to_owned(), Some(connections));
     RunRecord {
         phases: vec![PhaseDoc { name: name.clone(), connections, ..PhaseDoc::default() }],
-        held: vec![HeldDoc {
+        held: vec![HoldDoc {
             phase: name,
             planned: 2_000,
             seconds: 120,

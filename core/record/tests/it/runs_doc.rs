@@ -6,8 +6,9 @@ use std::fmt::Debug;
 
 use support::golden;
 use wavetank_record::{
-    ARCHIVE_SCHEMA, ArchiveDoc, BesideDoc, BesideKind, Blame, DecodeError, FileDoc, HostDoc, Number,
-    PACK_SCHEMA, PackDoc, PackedFile, RUNS_SCHEMA, RunLine, RunRecord, RunState, RunsDoc, Spread, Status,
+    ARCHIVE_SCHEMA, ArchiveDoc, Blame, DecodeError, FileDoc, ForeignEntryDoc, ForeignEntryKind, HostDoc,
+    Number, PACK_SCHEMA, PackDoc, PackedFile, RUNS_SCHEMA, RunLine, RunRecord, RunState, RunsDoc, Spread,
+    Status,
 };
 
 fn run() -> RunLine {
@@ -64,7 +65,7 @@ fn the_list_is_as_described() {
         runs_dir: "runs".to_owned(),
         total: 3,
         runs: vec![run(), killed],
-        beside: vec![BesideDoc { name: "shop.wtrun".to_owned(), kind: BesideKind::Pack }],
+        beside: vec![ForeignEntryDoc { name: "shop.wtrun".to_owned(), kind: ForeignEntryKind::Pack }],
     };
     check("runs.json", &doc, &doc.to_json(), RunsDoc::from_json);
 }
@@ -115,7 +116,7 @@ fn times_that_are_not_known_are_not_told() {
         let (fast, slow) = (Number(10.0), Number(20.0));
         record.response_us.spread = Some(Spread { p50: fast, p99: slow, unknown, ..Spread::default() });
         let mut line = RunLine::default();
-        line.tell(&record);
+        line.fill_from(&record);
         assert_eq!((line.p50_us, line.p99_us), (p50.map(Number), p99.map(Number)));
     };
     check(&[], Some(10.0), Some(20.0));

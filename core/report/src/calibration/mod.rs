@@ -1,8 +1,8 @@
 //! What a host can do as a generator, as text, and beside a plan.
 
-mod standing;
+mod margin;
 mod text;
 
-pub(crate) use standing::standing_lines;
-pub use standing::{Known, overload, standing};
+pub(crate) use margin::calibrated_load_lines;
+pub use margin::{CalibrationLookup, calibration_margin, overload};
 pub use text::calibration_text;

@@ -1,10 +1,10 @@
 //! [`calibration_text`]: a calibration for people.
 
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
-use wavetank_record::{CalibrationDoc, CalibrationsDoc, FigureDoc, LagDoc};
+use wavetank_record::{CalibrationDoc, CalibrationsDoc, LagDoc, ThroughputDoc};
 
-use super::standing::lag_words;
-use crate::page::{Page, width};
+use super::margin::lag_text;
+use crate::text_layout::{TextLayout, width};
 
 /// Columns of the name of a figure.
 const NAME: usize = 15;
@@ -17,7 +17,7 @@ pub fn calibration_text(doc: &CalibrationsDoc, columns: usize) -> String {
 
 /// One calibration in lines of at most `columns` columns, ending in a newline.
 fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
-    let mut page = Page::of(columns);
+    let mut page = TextLayout::with_width(columns);
     let host = &doc.host;
     let rights = [format!("{} · {} s", doc.measured_at, doc.took_s.0.round())];
     page.head("CALIBRATED", &format!("{}, {}", host.hostname, doc.engine), &rights);
@@ -26,11 +26,11 @@ fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     page.parts("target", &target(doc));
     page.line("");
     for (at, (name, figure)) in figures(doc).into_iter().enumerate() {
-        page.beside(if at == 0 { "measured" } else { "" }, name, NAME, &measured(figure));
+        page.column_entry(if at == 0 { "measured" } else { "" }, name, NAME, &measured(figure));
     }
     page.line("");
     for (at, (name, figure)) in figures(doc).into_iter().enumerate() {
-        page.beside(if at == 0 { "alone" } else { "" }, name, NAME, &alone(figure));
+        page.column_entry(if at == 0 { "alone" } else { "" }, name, NAME, &alone(figure));
     }
     page.sentence("", "derived: all CPUs of this host, divided by the load's own CPU time for each");
     page.line("");
@@ -53,7 +53,7 @@ fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     page.into_text()
 }
 
-fn figures(doc: &CalibrationDoc) -> [(&'static str, &FigureDoc); 4] {
+fn figures(doc: &CalibrationDoc) -> [(&'static str, &ThroughputDoc); 4] {
     [
         ("requests", &doc.requests),
         ("connections", &doc.connections),
@@ -78,7 +78,7 @@ fn target(doc: &CalibrationDoc) -> Vec<String> {
     vec![which, cpus, format!("{} users", doc.users)]
 }
 
-fn measured(figure: &FigureDoc) -> Vec<String> {
+fn measured(figure: &ThroughputDoc) -> Vec<String> {
     let rate = |value: f64| show_rate(value).trim_end_matches("/s").to_owned();
     let range = format!("{} to {}", rate(figure.least.0), rate(figure.most.0));
     let failed =
@@ -86,13 +86,13 @@ fn measured(figure: &FigureDoc) -> Vec<String> {
     vec![show_rate(figure.measured.0), range, failed]
 }
 
-fn alone(figure: &FigureDoc) -> Vec<String> {
+fn alone(figure: &ThroughputDoc) -> Vec<String> {
     vec![show_rate(figure.alone.0), format!("{:.1} µs of CPU each", figure.cpu_us_each.0)]
 }
 
-fn lags(page: &mut Page, lags: &[LagDoc]) {
+fn lags(page: &mut TextLayout, lags: &[LagDoc]) {
     for (at, lag) in lags.iter().enumerate() {
-        let [p50, p99, p99_9] = lag_words(lag.p50_us, lag.p99_us, lag.p99_9_us);
+        let [p50, p99, p99_9] = lag_text(lag.p50_us, lag.p99_us, lag.p99_9_us);
         // Who comes short of what was asked says less of lag than of the rate.
         let short = lag.done_per_s.0 < 0.99 * lag.offered_per_s.0;
         let reached =
@@ -106,7 +106,7 @@ fn lags(page: &mut Page, lags: &[LagDoc]) {
         let name = format!("at {}", show_share(lag.share.0));
         debug_assert!(width(&name) <= NAME, "{name}");
         let label = if at == 0 { "lag" } else { "" };
-        page.beside(
+        page.column_entry(
             label,
             &name,
             NAME,

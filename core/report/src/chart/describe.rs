@@ -2,13 +2,13 @@
 
 use wavetank_plan::Nanos;
 
+use super::downsample::value;
 use super::series::Point;
-use super::thin::value;
-use super::words::ChartWords;
+use super::strings::ChartStrings;
 
 /// A sentence on a series: its first and last value and its ends. `show` writes a value, `clock` an instant.
 pub(super) fn describe(
-    words: &ChartWords,
+    words: &ChartStrings,
     name: &str,
     points: &[Point],
     show: impl Fn(f64) -> String,
@@ -40,7 +40,7 @@ mod tests {
             (0..).zip(values).map(|(s, value)| (Nanos::from_secs(s * 10), *value)).collect();
         let show = |value| Unit::Count.value(value);
         let clock = |at| clock(at, Nanos::from_secs(60));
-        assert_eq!(describe(&ChartWords::EN, "open", &points, show, clock), expected);
+        assert_eq!(describe(&ChartStrings::EN, "open", &points, show, clock), expected);
     }
 
     #[test]

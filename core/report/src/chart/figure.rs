@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::color::{ColorRole, marker};
 use super::frame::Frame;
 use super::labels::{Anchor, Label, WIDTHS, cut};
 use super::scale::Scale;
+use super::strings::ChartStrings;
 use super::svg::{escape, id, num, percent};
-use super::tone::{Tone, marker};
-use super::words::ChartWords;
 
 /// Units across a nested, stretched drawing.
 pub(super) const ACROSS: f64 = 1_000.0;
@@ -64,7 +64,7 @@ impl<'a> Figure<'a> {
         &self.id
     }
 
-    pub(super) fn words(&self) -> &'a ChartWords {
+    pub(super) fn labels(&self) -> &'a ChartStrings {
         self.frame.words
     }
 
@@ -79,7 +79,7 @@ impl<'a> Figure<'a> {
     }
 
     /// A sentence for whoever does not see the chart.
-    pub(super) fn say(&mut self, sentence: String) {
+    pub(super) fn add_description(&mut self, sentence: String) {
         self.said.push(sentence);
     }
 
@@ -128,7 +128,7 @@ impl<'a> Figure<'a> {
     /// Limits across the plot, each with its name in the key: in the plot it would hide what crosses the limit.
     pub(super) fn limits(&mut self, limits: &[(String, f64)], scale: &Scale) {
         for (number, (name, value)) in limits.iter().filter(|(_, value)| value.is_finite()).enumerate() {
-            let y = num(self.y(scale.at(*value)));
+            let y = num(self.y(scale.position(*value)));
             // The first is told from the others by its dashes, those by what pointing at them tells.
             let class = if number == 0 { "limit" } else { "limit more" };
             self.push(&format!(
@@ -156,14 +156,14 @@ impl<'a> Figure<'a> {
     }
 
     /// The marker of the `number`-th series at a place across and a pixel below the top.
-    pub(super) fn marker(&mut self, number: usize, tone: Tone, at: f64, y: f64) {
+    pub(super) fn marker(&mut self, number: usize, tone: ColorRole, at: f64, y: f64) {
         let (x, y) = (percent(at), num(y));
         let (classes, shape) = (tone.classes(number), marker(number));
         self.push(&format!("<svg x=\"{x}\" y=\"{y}\"><path class=\"m {classes}\" d=\"{shape}\"/></svg>"));
     }
 
     /// A filled marker that tells `title` when pointed at.
-    pub(super) fn point(&mut self, number: usize, tone: Tone, at: f64, y: f64, title: &str) {
+    pub(super) fn point(&mut self, number: usize, tone: ColorRole, at: f64, y: f64, title: &str) {
         let (x, y, title) = (percent(at), num(y), escape(title));
         let (classes, shape) = (tone.classes(number), marker(number));
         self.push(&format!(
@@ -173,11 +173,11 @@ impl<'a> Figure<'a> {
     }
 
     /// A series in the key: its line, dotted if all of it is, and marker. A plan has none.
-    pub(super) fn key_line(&mut self, name: &str, number: usize, tone: Tone, dotted: bool) {
+    pub(super) fn key_line(&mut self, name: &str, number: usize, tone: ColorRole, dotted: bool) {
         let classes = tone.classes(number);
         let dots = if dotted { " faint" } else { "" };
         let marker = match tone {
-            Tone::Muted => String::new(),
+            ColorRole::Muted => String::new(),
             _ => format!(
                 "<path class=\"m {classes}\" d=\"{}\" transform=\"translate(15 6)\"/>",
                 marker(number)
@@ -187,8 +187,8 @@ impl<'a> Figure<'a> {
     }
 
     /// In the key, why lines are dotted.
-    pub(super) fn key_faint(&mut self) {
-        self.key_item(self.words().faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
+    pub(super) fn add_uncertain_key(&mut self) {
+        self.key_item(self.labels().faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
     }
 
     /// Something in the key: a drawing `width` pixels wide and 12 high.
@@ -206,10 +206,10 @@ impl<'a> Figure<'a> {
 
     /// Words where there is nothing to draw.
     pub(super) fn no_data(&mut self) {
-        let words = self.words();
+        let words = self.labels();
         let y = num(f64::from(self.height()) / 2.0);
         self.push(&format!("<text class=\"none\" x=\"50%\" y=\"{y}\">{}</text>", escape(words.no_data)));
-        self.say(format!("{}{}", words.no_data, words.stop));
+        self.add_description(format!("{}{}", words.no_data, words.stop));
     }
 
     /// The whole figure.

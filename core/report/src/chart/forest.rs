@@ -2,8 +2,8 @@
 
 use super::figure::{Figure, level};
 use super::frame::Frame;
-use super::labels::{WIDTHS, fit, text_width};
-use super::row_texts::RowTexts;
+use super::labels::{WIDTHS, place_labels, text_width};
+use super::row_texts::RowLabels;
 use super::svg::percent;
 
 /// Pixels between a row's begin and its texts.
@@ -25,13 +25,13 @@ const TICKS: [f64; 33] = [
 /// Ratios with their intervals on a logarithmic axis around 1: what is right of the middle has grown, what touches it shows no
 /// difference.
 #[derive(Clone, Debug)]
-pub struct Forest<'a> {
+pub struct ForestPlot<'a> {
     /// Its name, title and language; the height follows from the rows.
     pub frame: Frame<'a>,
     /// One interval each.
     pub rows: Vec<Ratio>,
     /// What stands in the key for each meaning, where a row has it.
-    pub key: Vec<(Meaning, String)>,
+    pub key: Vec<(Polarity, String)>,
     /// What stands in the key for the rows' limits, where there are any.
     pub limit_key: String,
 }
@@ -46,14 +46,14 @@ pub struct Ratio {
     /// The interval's lower end, the ratio, the upper end; ends that are not finite or not positive reach to the axis' end.
     pub ends: [f64; 3],
     /// How it is meant.
-    pub meaning: Meaning,
+    pub meaning: Polarity,
     /// A ratio with a line across the row, such as that of the greatest change for the worse that is allowed.
     pub limit: Option<f64>,
 }
 
 /// How a ratio is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Meaning {
+pub enum Polarity {
     /// No difference is shown: a hollow circle.
     #[default]
     None,
@@ -65,7 +65,7 @@ pub enum Meaning {
     Undecided,
 }
 
-impl Meaning {
+impl Polarity {
     /// Class and shape of its marker.
     const fn marker(self) -> (&'static str, &'static str) {
         match self {
@@ -84,12 +84,13 @@ impl Ratio {
     }
 }
 
-impl Forest<'_> {
+impl ForestPlot<'_> {
     /// The chart as `<figure>`.
     pub fn draw(&self) -> String {
         let rows = self.rows.len().min(ROWS_MAX);
-        let texts =
-            RowTexts::of(self.rows.iter().take(rows).map(|row| (row.name.as_str(), row.text.as_str())));
+        let texts = RowLabels::from_rows(
+            self.rows.iter().take(rows).map(|row| (row.name.as_str(), row.text.as_str())),
+        );
         let row_height = ABOVE + texts.height() + INTERVAL;
         let mut figure = Figure::new(self.frame.high(row_height * rows.max(2) as u32)).wide("wide");
         let widest = self.widest();
@@ -108,8 +109,8 @@ impl Forest<'_> {
             }
             texts.draw(&mut figure, &row.name, &row.text, top + ABOVE);
             interval(&mut figure, row, top + ABOVE + texts.height() + 9, at);
-            let words = figure.words();
-            figure.say(format!("{}{}{}{}", row.name, words.colon, row.text, words.stop));
+            let words = figure.labels();
+            figure.add_description(format!("{}{}{}{}", row.name, words.colon, row.text, words.stop));
         }
         self.key(&mut figure, rows);
         if self.rows.is_empty() {
@@ -154,7 +155,7 @@ fn axis(figure: &mut Figure<'_>, widest: f64, at: impl Fn(f64) -> f64) {
     // Where others have their scale upwards, this plot has next to no margin.
     let is_inside = |(at, text): &(f64, String)| at * WIDTHS[0] >= text_width(text) / 2.0 - MARGIN;
     let wanted = ticks.filter(is_inside).collect();
-    for label in fit(wanted) {
+    for label in place_labels(wanted) {
         let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
         let middle = if (label.at - 0.5).abs() < 1e-9 { " base" } else { "" };
         figure.push(&format!("<line class=\"grid{middle}{level}\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
@@ -200,7 +201,7 @@ fn interval(figure: &mut Figure<'_>, row: &Ratio, y: u32, at: impl Fn(f64) -> f6
 #[cfg(test)]
 mod tests {
     use super::super::labels::check_no_overlap;
-    use super::super::words::ChartWords;
+    use super::super::strings::ChartStrings;
     use super::*;
 
     fn draw(ends: [f64; 3]) -> String {
@@ -208,12 +209,12 @@ mod tests {
             name: "p99".to_owned(),
             text: "+5.0 %".to_owned(),
             ends,
-            meaning: Meaning::Worse,
+            meaning: Polarity::Worse,
             limit: Some(1.1),
         };
-        let key = [(Meaning::Worse, "for the worse"), (Meaning::None, "no difference shown")];
-        Forest {
-            frame: Frame::new("f", "Ratios", &ChartWords::EN),
+        let key = [(Polarity::Worse, "for the worse"), (Polarity::None, "no difference shown")];
+        ForestPlot {
+            frame: Frame::new("f", "Ratios", &ChartStrings::EN),
             rows: vec![row],
             key: key.map(|(meaning, name)| (meaning, name.to_owned())).to_vec(),
             limit_key: "allowed".to_owned(),
@@ -251,12 +252,12 @@ mod tests {
             name: "p99".to_owned(),
             text: "+5 %".to_owned(),
             ends: [1.0; 3],
-            meaning: Meaning::None,
+            meaning: Polarity::None,
             limit: None,
         };
-        let frame = Frame::new("f", "Ratios", &ChartWords::EN);
+        let frame = Frame::new("f", "Ratios", &ChartStrings::EN);
         let rows = vec![row.clone(), row];
-        let svg = Forest { frame, rows, key: Vec::new(), limit_key: String::new() }.draw();
+        let svg = ForestPlot { frame, rows, key: Vec::new(), limit_key: String::new() }.draw();
         let all = |begin: &str, end: char| -> Vec<u32> {
             let places = svg.split(begin).skip(1).filter_map(|rest| rest.split(end).next()?.parse().ok());
             places.collect()
@@ -277,7 +278,7 @@ mod tests {
                 .filter(|tick| *tick <= widest && *tick >= 1.0 / widest)
                 .map(|ratio| (at(ratio), change(ratio)))
                 .collect();
-            check_no_overlap(&fit(wanted), &format!("{widest}"));
+            check_no_overlap(&place_labels(wanted), &format!("{widest}"));
         }
         assert_eq!(
             ["+10 %", "−9.1 %", "×2", "÷10"],

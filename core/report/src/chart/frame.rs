@@ -1,6 +1,6 @@
 //! [`Frame`]: what every chart has.
 
-use super::words::ChartWords;
+use super::strings::ChartStrings;
 
 /// What every chart has.
 #[derive(Clone, Copy, Debug)]
@@ -13,12 +13,12 @@ pub struct Frame<'a> {
     /// The height of the plot in pixels, without labels; at least 60 is used.
     pub height: u32,
     /// The language of what the chart says of itself.
-    pub words: &'a ChartWords,
+    pub words: &'a ChartStrings,
 }
 
 impl<'a> Frame<'a> {
     /// A frame of the usual height.
-    pub const fn new(id: &'a str, title: &'a str, words: &'a ChartWords) -> Self {
+    pub const fn new(id: &'a str, title: &'a str, words: &'a ChartStrings) -> Self {
         Self { id, title, height: 200, words }
     }
 

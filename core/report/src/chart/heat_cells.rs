@@ -6,7 +6,7 @@ use wavetank_plan::Nanos;
 use super::heat_map::HeatColumn;
 use super::scale::Scale;
 use super::series::Point;
-use crate::known_share::is_known;
+use crate::completeness::is_known;
 
 /// Columns drawn at most; more are merged.
 const COLUMNS_MAX: usize = 300;
@@ -14,7 +14,7 @@ const COLUMNS_MAX: usize = 300;
 pub(super) const LEVELS: usize = 8;
 
 /// What is drawn: cells of merged columns.
-pub(super) struct Cells {
+pub(super) struct HeatMapCells {
     /// Begin of the first column.
     pub(super) from: Nanos,
     /// Length of a column.
@@ -32,9 +32,9 @@ pub(super) struct Cells {
     pub(super) most: u64,
 }
 
-impl Cells {
+impl HeatMapCells {
     /// `None` if nothing was measured.
-    pub(super) fn of(columns: &[HeatColumn<'_>], scale: &Scale, rows: usize) -> Option<Self> {
+    pub(super) fn from_columns(columns: &[HeatColumn<'_>], scale: &Scale, rows: usize) -> Option<Self> {
         let longest = columns.iter().max_by_key(|column| column.len.0)?;
         let one = longest.len.0.max(1);
         // A first one that is shorter begins later than where its place does.
@@ -58,7 +58,7 @@ impl Cells {
             for (bucket, n) in values.iter() {
                 let low = Histogram::lowest_equivalent(bucket) as f64;
                 let high = Histogram::highest_equivalent(bucket) as f64;
-                let row = (scale.at(f64::midpoint(low, high)) * rows as f64) as usize;
+                let row = (scale.position(f64::midpoint(low, high)) * rows as f64) as usize;
                 counts[column * rows + row.min(rows - 1)] += n;
             }
         }
@@ -91,7 +91,7 @@ impl Cells {
     }
 
     /// The least count of a shade.
-    pub(super) fn least_of(&self, level: usize) -> f64 {
+    pub(super) fn level_floor(&self, level: usize) -> f64 {
         (self.most as f64).powf(level as f64 / LEVELS as f64)
     }
 
@@ -114,7 +114,7 @@ impl Cells {
     }
 
     /// The same, a gap where fewer than ten values lie above.
-    pub(super) fn sure_percentile(&self, q: f64) -> Vec<Point> {
+    pub(super) fn certain_percentile(&self, q: f64) -> Vec<Point> {
         let of =
             |(point, values): (Point, &Histogram)| (point.0, point.1.filter(|_| !values.is_uncertain(q)));
         self.percentile(q).into_iter().zip(&self.merged).map(of).collect()
@@ -145,7 +145,7 @@ mod tests {
             };
             let columns: Vec<_> = begins.iter().enumerate().map(column).collect();
             let scale = Scale::log([1e6, 1e9].into_iter(), Unit::Time);
-            let cells = Cells::of(&columns, &scale, 48).expect("values");
+            let cells = HeatMapCells::from_columns(&columns, &scale, 48).expect("values");
             let held: Vec<u64> = cells.merged.iter().map(Histogram::count).collect();
             assert_eq!(
                 (cells.from, held.as_slice()),

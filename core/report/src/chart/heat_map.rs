@@ -8,15 +8,15 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
-use super::heat_cells::{Cells, LEVELS};
-use super::path::{broken, doubtful};
-use super::readout::{groups, readout};
+use super::heat_cells::{HeatMapCells, LEVELS};
+use super::path::{polyline_with_gaps, uncertain_parts};
 use super::scale::Scale;
 use super::series::Point;
 use super::svg::num;
 use super::timeline::Timeline;
+use super::tooltips::{groups, readout};
 use super::unit::Unit;
-use crate::known_share::is_known;
+use crate::completeness::is_known;
 
 /// Pixels of a row.
 const ROW: u32 = 6;
@@ -69,7 +69,8 @@ impl HeatMap<'_> {
         // Times of 0 ns lie in the lowest row.
         let least = filled().map(Histogram::min).min().unwrap_or(1);
         let scale = Scale::log(ends, Unit::Time).with_least(least as f64);
-        let cells = Cells::of(&self.columns, &scale, (figure.height() / ROW).clamp(12, 60) as usize);
+        let cells =
+            HeatMapCells::from_columns(&self.columns, &scale, (figure.height() / ROW).clamp(12, 60) as usize);
         figure.grid(&scale);
         self.timeline.draw_shades(&mut figure);
         if let Some(cells) = &cells {
@@ -90,7 +91,7 @@ impl HeatMap<'_> {
     }
 
     /// One path for each shade: runs of equal cells, each a line as thick as a row. Much shorter than rectangles.
-    fn cells(&self, figure: &mut Figure<'_>, cells: &Cells) {
+    fn cells(&self, figure: &mut Figure<'_>, cells: &HeatMapCells) {
         let mut paths = vec![String::new(); LEVELS];
         for row in 0..cells.rows {
             // Where each shade's pen stands in this row, once it has been there.
@@ -128,19 +129,24 @@ impl HeatMap<'_> {
 
     /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade: the dashes of the median over
     /// the other's line, so that both are seen where they lie in one row.
-    fn percentiles(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
+    fn percentiles(&self, figure: &mut Figure<'_>, cells: &HeatMapCells, scale: &Scale) {
         let lines: Vec<Percentile> = PERCENTILES
             .into_iter()
-            .map(|(name, q)| Percentile { name, points: cells.percentile(q), sure: cells.sure_percentile(q) })
+            .map(|(name, q)| Percentile {
+                name,
+                points: cells.percentile(q),
+                sure: cells.certain_percentile(q),
+            })
             .collect();
-        let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
+        let place = |at, value| (self.timeline.x(at) * ACROSS, figure.y(scale.position(value)));
         let mut drawing = String::new();
         for line in &lines {
-            let _ = write!(drawing, "<path class=\"halo\" d=\"{}\"/>", broken(&line.points, place));
+            let _ =
+                write!(drawing, "<path class=\"halo\" d=\"{}\"/>", polyline_with_gaps(&line.points, place));
         }
         for (number, line) in lines.iter().enumerate().rev() {
-            let dotted = broken(&doubtful(&line.points, &line.sure), place);
-            for (path, dots) in [(dotted, " faint"), (broken(&line.sure, place), "")] {
+            let dotted = polyline_with_gaps(&uncertain_parts(&line.points, &line.sure), place);
+            for (path, dots) in [(dotted, " faint"), (polyline_with_gaps(&line.sure, place), "")] {
                 if !path.is_empty() {
                     let _ = write!(drawing, "<path class=\"l p{number}{dots}\" d=\"{path}\"/>");
                 }
@@ -152,7 +158,7 @@ impl HeatMap<'_> {
             below = self.name(figure, scale, (number, line), below).or(below);
         }
         if lines.iter().any(|line| line.sure != line.points) {
-            figure.key_faint();
+            figure.add_uncertain_key();
         }
     }
 
@@ -173,16 +179,16 @@ impl HeatMap<'_> {
             &format!("<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}{dots}\" d=\"M0 6h30\"/>"),
             30,
         );
-        let (words, told) = (figure.words(), |value| Unit::Time.value(value));
-        figure.say(describe(words, name, points, told, |at| self.timeline.clock(at)));
+        let (words, told) = (figure.labels(), |value| Unit::Time.value(value));
+        figure.add_description(describe(words, name, points, told, |at| self.timeline.clock(at)));
         let last = points.iter().rev().find_map(|point| point.1)?;
-        let y = figure.y(scale.at(last)) + 4.0;
+        let y = figure.y(scale.position(last)) + 4.0;
         let y = below.map_or(y, |below| y.min(below - NAME));
         figure.push(&format!("<text class=\"last\" x=\"100%\" y=\"{}\" dx=\"4\">{name}</text>", num(y)));
         Some(y)
     }
 
-    fn describe(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
+    fn describe(&self, figure: &mut Figure<'_>, cells: &HeatMapCells, scale: &Scale) {
         let fullest = (0..cells.counts.len()).max_by_key(|cell| cells.counts[*cell]).unwrap_or(0);
         let (column, row) = (fullest / cells.rows, fullest % cells.rows);
         let least = cells.merged.iter().filter(|values| !values.is_empty()).map(Histogram::min).min();
@@ -197,12 +203,12 @@ impl HeatMap<'_> {
             self.timeline.clock(cells.begin(column)),
             Unit::Time.value(place),
         ];
-        let said = (figure.words().heat)(texts.each_ref().map(String::as_str));
-        figure.say(said);
+        let said = (figure.labels().heat)(texts.each_ref().map(String::as_str));
+        figure.add_description(said);
     }
 
-    fn readout(&self, figure: &mut Figure<'_>, cells: &Cells) {
-        let words = figure.words();
+    fn readout(&self, figure: &mut Figure<'_>, cells: &HeatMapCells) {
+        let words = figure.labels();
         let slices = groups(cells.columns).map(|group| {
             let (from, until) = (cells.begin(group.start), cells.begin(group.end));
             let mut all = Histogram::default();
@@ -229,10 +235,10 @@ impl HeatMap<'_> {
 }
 
 /// The shades in the key.
-fn legend(figure: &mut Figure<'_>, cells: &Cells) {
+fn legend(figure: &mut Figure<'_>, cells: &HeatMapCells) {
     let mut drawing = String::new();
     // Of few values some shades have no count of their own.
-    let begins = |level: usize| (cells.least_of(level) - 1e-9).ceil();
+    let begins = |level: usize| (cells.level_floor(level) - 1e-9).ceil();
     let used = (0..LEVELS).filter(|&level| level + 1 == LEVELS || begins(level) < begins(level + 1));
     let used: Vec<usize> = used.collect();
     for (place, &level) in used.iter().enumerate() {
@@ -244,14 +250,14 @@ fn legend(figure: &mut Figure<'_>, cells: &Cells) {
         );
     }
     // Those of few values go up by ones.
-    let factor = (used.len() == LEVELS).then(|| format!("{:.1}", cells.least_of(1)));
-    let name = (figure.words().per_cell)(&Unit::Count.value(cells.most as f64), factor.as_deref());
+    let factor = (used.len() == LEVELS).then(|| format!("{:.1}", cells.level_floor(1)));
+    let name = (figure.labels().per_cell)(&Unit::Count.value(cells.most as f64), factor.as_deref());
     figure.key_item(&name, &drawing, 14 * used.len() as u32);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::ChartWords;
+    use super::super::strings::ChartStrings;
     use super::*;
 
     /// An hour of seconds, each with some thousand values around a median that moves.
@@ -282,7 +288,7 @@ mod tests {
             offered: values.count(),
         });
         HeatMap {
-            frame: Frame::new("heat", "Response time", &ChartWords::EN).high(240),
+            frame: Frame::new("heat", "Response time", &ChartStrings::EN).high(240),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(values.len() as i64)),
             columns: columns.collect(),
         }
@@ -321,7 +327,7 @@ mod tests {
             offered: values.count(),
         });
         let svg = HeatMap {
-            frame: Frame::new("heat", "Response time", &ChartWords::EN),
+            frame: Frame::new("heat", "Response time", &ChartStrings::EN),
             timeline: Timeline::new(Nanos::from_millis(500), Nanos::from_secs(2)),
             columns: columns.collect(),
         }
@@ -359,7 +365,7 @@ mod tests {
                 offered: 1_000 + dropped,
             };
             let timeline = Timeline::new(Nanos::ZERO, Nanos::SECOND);
-            HeatMap { frame: Frame::new("heat", "h", &ChartWords::EN), timeline, columns: vec![column] }
+            HeatMap { frame: Frame::new("heat", "h", &ChartStrings::EN), timeline, columns: vec![column] }
                 .draw()
         };
         assert!(svg(5).contains("p50: 5.00 ms · p99: 5.00 ms"), "{}", svg(5));

@@ -116,7 +116,7 @@ pub(super) fn cut(text: &str, room: f64) -> String {
 }
 
 /// As many of `wanted` as fit, the first ones before the others. Those that fit nowhere are left out.
-pub(super) fn fit(wanted: Vec<impl Into<Label>>) -> Vec<Label> {
+pub(super) fn place_labels(wanted: Vec<impl Into<Label>>) -> Vec<Label> {
     let mut placed: Vec<Label> = Vec::new();
     let mut left: Vec<Label> = wanted.into_iter().map(Into::into).collect();
     for (level, width) in WIDTHS.into_iter().enumerate() {
@@ -135,7 +135,7 @@ pub(super) fn fit(wanted: Vec<impl Into<Label>>) -> Vec<Label> {
 
 /// Ticks at regular steps: `ticks` tells those of a step, coarse steps come first in `steps`. Each level shows the finest step
 /// whose ticks all fit and that keeps the ticks of the level before.
-pub(super) fn fit_steps<S: Copy>(
+pub(super) fn fit_ticks<S: Copy>(
     steps: &[S],
     divides: impl Fn(S, S) -> bool,
     ticks: impl Fn(S) -> Vec<(f64, String)>,
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn labels_that_do_not_fit_wait_for_a_wider_page() {
         let wanted: Vec<_> = (0..15).map(|i| (f64::from(i) / 14.0, format!("phase {i}"))).collect();
-        let labels = fit(wanted);
+        let labels = place_labels(wanted);
         check_no_overlap(&labels, "phases");
         let shown = |level| labels.iter().filter(|label| label.level <= level).count();
         assert!(shown(0) >= 2 && shown(0) < shown(1) && shown(1) < shown(2), "{labels:?}");
@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn labels_stay_within_the_margins() {
         let long = "a phase with a rather long name";
-        let labels = fit(vec![(1.0, long.to_owned()), (0.0, "start".to_owned()), (0.95, "end".to_owned())]);
+        let labels =
+            place_labels(vec![(1.0, long.to_owned()), (0.0, "start".to_owned()), (0.95, "end".to_owned())]);
         check_no_overlap(&labels, "edges");
         assert_eq!(labels.iter().map(|label| label.text.as_str()).collect::<Vec<_>>(), ["start", "end"]);
     }

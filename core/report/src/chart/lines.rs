@@ -2,19 +2,19 @@
 
 use wavetank_plan::Nanos;
 
+use super::color::{ColorRole, numbers};
 use super::describe::describe;
+use super::downsample::{downsampled, value};
 use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
-use super::markers::{on_points, places};
-use super::path::{broken, doubtful};
-use super::readout::{groups, range, readout};
+use super::markers::{marker_points, places};
+use super::path::{polyline_with_gaps, uncertain_parts};
 use super::scale::Scale;
-use super::series::{Form, Point, Series};
-use super::slices::{Seen, borders, guessed_in, seen_in};
+use super::series::{LineStyle, Point, Series};
+use super::slices::{ValueRange, borders, ranges_in, uncertain_in};
 use super::svg::num;
-use super::thin::{thinned, value};
 use super::timeline::Timeline;
-use super::tone::{Tone, numbers};
+use super::tooltips::{groups, range, readout};
 use super::unit::Unit;
 
 /// Points of a line up to which each has a dot.
@@ -22,7 +22,7 @@ const DOTS_MAX: usize = 30;
 
 /// Numbers over time: several series, each with a dash and a marker of its own.
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct LineChart<'a> {
     /// Its name, title, height and language.
     pub frame: Frame<'a>,
     /// The time axis.
@@ -35,7 +35,7 @@ pub struct Lines<'a> {
     pub limits: Vec<(String, f64)>,
 }
 
-impl Lines<'_> {
+impl LineChart<'_> {
     /// The chart as `<figure>`.
     pub fn draw(&self) -> String {
         let mut figure = Figure::new(self.frame);
@@ -51,21 +51,21 @@ impl Lines<'_> {
         figure.limits(&self.limits, &scale);
         for (number, series) in self.numbered() {
             self.markers(&mut figure, &scale, number, series);
-            figure.key_line(&series.name, number, series.tone, series.is_all_guess());
+            figure.key_line(&series.name, number, series.tone, series.is_all_uncertain());
             let said = describe(
-                figure.words(),
+                figure.labels(),
                 &series.name,
                 &series.points,
                 |value| self.unit.value(value),
                 |at| self.timeline.clock(at),
             );
-            figure.say(said);
+            figure.add_description(said);
         }
         if self.series.iter().all(|series| series.points.iter().all(|point| value(point).is_none())) {
             figure.no_data();
         }
         if self.series.iter().any(|series| series.sure.is_some()) {
-            figure.key_faint();
+            figure.add_uncertain_key();
         }
         self.readout(&mut figure);
         figure.finish()
@@ -85,19 +85,21 @@ impl Lines<'_> {
     }
 
     fn place(&self, figure: &Figure<'_>, scale: &Scale, at: Nanos, value: f64) -> (f64, f64) {
-        (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)))
+        (self.timeline.x(at) * ACROSS, figure.y(scale.position(value)))
     }
 
     /// The line of a series; where its values are guesses it is dotted.
     fn line(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
-        let points = thinned(&series.points);
+        let points = downsampled(&series.points);
         let path = |points: &[Point]| match series.form {
-            Form::Line | Form::AtEnds => broken(points, |at, value| self.place(figure, scale, at, value)),
-            Form::Step => self.stair(figure, scale, points),
+            LineStyle::Line | LineStyle::AtEnds => {
+                polyline_with_gaps(points, |at, value| self.place(figure, scale, at, value))
+            }
+            LineStyle::Step => self.stair(figure, scale, points),
         };
         let sure = series.sure.as_ref().map_or_else(|| points.clone(), |sure| among(&points, sure));
         let classes = series.tone.classes(number);
-        for (path, dots) in [(path(&doubtful(&points, &sure)), " faint"), (path(&sure), "")] {
+        for (path, dots) in [(path(&uncertain_parts(&points, &sure)), " faint"), (path(&sure), "")] {
             if !path.is_empty() {
                 figure.push(&format!("<path class=\"l {classes}{dots}\" d=\"{path}\"/>"));
             }
@@ -107,7 +109,7 @@ impl Lines<'_> {
     /// Where points are few a dot on each: beside markers, one without anything looks as if nothing had been measured there.
     fn dots(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
         let known: Vec<_> = series.points.iter().filter_map(|point| Some((point.0, value(point)?))).collect();
-        if known.len() > DOTS_MAX || series.tone == Tone::Muted {
+        if known.len() > DOTS_MAX || series.tone == ColorRole::Muted {
             return;
         }
         let mut dots = String::new();
@@ -132,7 +134,7 @@ impl Lines<'_> {
             };
             let (x, y) = self.place(figure, scale, point.0, value);
             let end = points.get(number + 1).map_or(self.timeline.until, |next| next.0);
-            let end = num(self.timeline.at(end) * ACROSS);
+            let end = num(self.timeline.x(end) * ACROSS);
             let level = num(y);
             match drawn {
                 Some((before, end_at)) if before == level => path.truncate(end_at),
@@ -147,23 +149,23 @@ impl Lines<'_> {
 
     /// A few markers, at other places for each series; a plan, which alone is a stair, has none.
     fn markers(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
-        if series.tone == Tone::Muted {
+        if series.tone == ColorRole::Muted {
             return;
         }
-        let points = thinned(&series.points);
+        let points = downsampled(&series.points);
         let known = points.iter().filter_map(|point| Some(self.place(figure, scale, point.0, value(point)?)));
         let known: Vec<_> = known.collect();
-        let lines = self.numbered().filter(|(_, series)| series.tone != Tone::Muted).count();
-        for (x, y) in on_points(&known, ACROSS, places(number, lines)) {
+        let lines = self.numbered().filter(|(_, series)| series.tone != ColorRole::Muted).count();
+        for (x, y) in marker_points(&known, ACROSS, places(number, lines)) {
             figure.marker(number, series.tone, x / ACROSS, y);
         }
     }
 
     fn readout(&self, figure: &mut Figure<'_>) {
-        let words = figure.words();
+        let words = figure.labels();
         let ends = self.ends();
-        let seen: Vec<Vec<Seen>> = self.series.iter().map(|series| seen_in(series, &ends)).collect();
-        let guessed: Vec<Vec<bool>> = self.series.iter().map(|series| guessed_in(series, &ends)).collect();
+        let seen: Vec<Vec<ValueRange>> = self.series.iter().map(|series| ranges_in(series, &ends)).collect();
+        let guessed: Vec<Vec<bool>> = self.series.iter().map(|series| uncertain_in(series, &ends)).collect();
         let slices = ends.windows(2).enumerate().map(|(slice, ends)| {
             let told =
                 self.series.iter().zip(seen.iter().zip(&guessed)).filter_map(|(series, (seen, guessed))| {
@@ -184,7 +186,7 @@ impl Lines<'_> {
     /// Where slices of the chart begin and end: half-way between points of its lines, as a point stands in the middle of the
     /// column that it tells of, so that slices are whole columns; of gauges at their points, of stairs alone where treads begin.
     fn ends(&self) -> Vec<Nanos> {
-        let of = |form: Form| {
+        let of = |form: LineStyle| {
             let own = self.series.iter().filter(|series| series.form == form);
             let mut instants: Vec<Nanos> =
                 own.flat_map(|own| own.points.iter().map(|point| point.0)).collect();
@@ -192,7 +194,7 @@ impl Lines<'_> {
             instants.dedup();
             instants
         };
-        let (points, looks, treads) = (of(Form::Line), of(Form::AtEnds), of(Form::Step));
+        let (points, looks, treads) = (of(LineStyle::Line), of(LineStyle::AtEnds), of(LineStyle::Step));
         if points.len() < 2 && looks.len() >= 2 {
             let after = |look: Nanos| Nanos(look.0.saturating_add(1));
             let begin = Nanos(looks[0].0.saturating_mul(2).saturating_sub(looks[1].0));
@@ -222,12 +224,12 @@ fn among(points: &[Point], sure: &[Point]) -> Vec<Point> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::ChartWords;
+    use super::super::strings::ChartStrings;
     use super::*;
 
     fn check(series: Series, expected: &str) {
-        let lines = Lines {
-            frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+        let lines = LineChart {
+            frame: Frame::new("lines", "Rate", &ChartStrings::EN).high(100),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
             unit: Unit::Count,
             series: vec![series],
@@ -249,8 +251,8 @@ mod tests {
         // What was wanted before and after is of none of them.
         let wanted = |s: i64| if (0..12).contains(&s) { 5.0 } else { 50.0 };
         let planned = (-2..13).map(|s| (Nanos::from_secs(s), Some(wanted(s)))).collect();
-        let lines = Lines {
-            frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+        let lines = LineChart {
+            frame: Frame::new("lines", "Rate", &ChartStrings::EN).high(100),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(13)),
             unit: Unit::Count,
             series: vec![Series::plan("plan", planned), Series::line("done", done)],
@@ -274,8 +276,8 @@ mod tests {
             Series::line(name, seconds.iter().map(|&s| (Nanos::from_secs(s), Some(5.0))).collect())
         };
         let plan = Series::plan("plan", points(&[Some(5.0)]));
-        let lines = Lines {
-            frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+        let lines = LineChart {
+            frame: Frame::new("lines", "Rate", &ChartStrings::EN).high(100),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
             unit: Unit::Count,
             series: vec![plan, line("done", &[0, 1, 10]), line("failed", &[4, 7])],
@@ -290,8 +292,8 @@ mod tests {
     /// In the plot it would hide just where a line crosses the limit.
     #[test]
     fn names_of_limits_stand_in_the_key() {
-        let lines = Lines {
-            frame: Frame::new("lines", "Busy", &ChartWords::EN).high(100),
+        let lines = LineChart {
+            frame: Frame::new("lines", "Busy", &ChartStrings::EN).high(100),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
             unit: Unit::Share,
             series: vec![Series::line("busy", points(&[Some(0.9), Some(0.9)]))],
@@ -307,9 +309,9 @@ mod tests {
     #[test]
     fn slices_of_gauges_end_at_their_points() {
         let open = [Some(0.0), Some(202.0), Some(400.0)];
-        let series = Series { form: Form::AtEnds, ..Series::line("open", points(&open)) };
-        let lines = Lines {
-            frame: Frame::new("lines", "Open", &ChartWords::EN).high(100),
+        let series = Series { form: LineStyle::AtEnds, ..Series::line("open", points(&open)) };
+        let lines = LineChart {
+            frame: Frame::new("lines", "Open", &ChartStrings::EN).high(100),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(2)),
             unit: Unit::Count,
             series: vec![series],
@@ -339,11 +341,11 @@ mod tests {
         let check =
             |sure: &[Option<f64>], solid: Option<&str>, dotted: Option<&str>, key: bool, guessed: usize| {
                 let at = points(&[Some(10.0), Some(5.0), Some(5.0)]);
-                let lines = Lines {
-                    frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+                let lines = LineChart {
+                    frame: Frame::new("lines", "Rate", &ChartStrings::EN).high(100),
                     timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
                     unit: Unit::Count,
-                    series: vec![Series::line("p99", at).sure_of(points(sure))],
+                    series: vec![Series::line("p99", at).with_certain(points(sure))],
                     limits: Vec::new(),
                 };
                 let svg = lines.draw();

@@ -12,7 +12,7 @@ pub(super) fn places(number: usize, all: usize) -> impl Iterator<Item = f64> {
 /// The points of a line that are nearest to the wanted `places` of a plot `wide` units across: a marker is read as a value that was
 /// measured, so it stands nowhere else. `points` are in order. None is further away than half a step between places; a line of which
 /// all are has a marker on the point in its middle: nothing else tells it from others without colours.
-pub(super) fn on_points(
+pub(super) fn marker_points(
     points: &[(f64, f64)],
     wide: f64,
     places: impl Iterator<Item = f64>,
@@ -47,7 +47,7 @@ mod tests {
     fn markers_stand_on_points() {
         let check = |points: &[(f64, f64)], expected: &[f64]| {
             let marked: Vec<f64> =
-                on_points(points, 1_000.0, places(0, 1)).iter().map(|point| point.0).collect();
+                marker_points(points, 1_000.0, places(0, 1)).iter().map(|point| point.0).collect();
             assert_eq!(marked, expected, "{points:?}");
         };
         let every = |step| (0..=1_000).step_by(step).map(|x| (f64::from(x), 5.0)).collect::<Vec<_>>();
@@ -59,6 +59,6 @@ mod tests {
         check(&[], &[]);
         // Too far from any place of its line.
         let end = [(1_000.0, 1.0)];
-        assert_eq!(on_points(&end, 1_000.0, places(0, 2)), end);
+        assert_eq!(marker_points(&end, 1_000.0, places(0, 2)), end);
     }
 }

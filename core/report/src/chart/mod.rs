@@ -15,8 +15,9 @@
 //!
 //! **Names** may come from outside: all texts are escaped, and characters that would steer a reader are replaced.
 
-mod curve;
+mod color;
 mod describe;
+mod downsample;
 mod figure;
 mod forest;
 mod frame;
@@ -26,34 +27,33 @@ mod labels;
 mod lines;
 mod markers;
 mod path;
-mod readout;
+mod percentile_chart;
 mod row_texts;
 mod scale;
 mod series;
 mod slices;
 mod spark;
-mod spectrum;
-mod stacks;
+mod stacked_area;
+mod strings;
 mod svg;
-mod thin;
 mod timeline;
-mod tone;
+mod tooltips;
 mod unit;
-mod words;
+mod xy_chart;
 
-pub use curve::{Across, Curve, CurvePoint, CurveSeries, Marked};
-pub use forest::{Forest, Meaning, Ratio};
+pub use color::ColorRole;
+pub use forest::{ForestPlot, Polarity, Ratio};
 pub use frame::Frame;
 pub use heat_map::{HeatColumn, HeatMap};
-pub use lines::Lines;
-pub use series::{Form, Point, Series};
+pub use lines::LineChart;
+pub use percentile_chart::{PercentileChart, SpectrumCurve};
+pub use series::{LineStyle, Point, Series};
 pub use spark::spark;
-pub use spectrum::{Spectrum, SpectrumCurve};
-pub use stacks::{Layer, Stacks};
+pub use stacked_area::{Layer, StackedArea};
+pub use strings::ChartStrings;
 pub use timeline::{Mark, Shade, Timeline};
-pub use tone::Tone;
 pub use unit::Unit;
-pub use words::ChartWords;
+pub use xy_chart::{CurvePoint, CurveSeries, ReferenceValue, XAxis, XyChart};
 
 /// The style sheet that all charts need: once in a page's `<style>`. Light, dark (`prefers-color-scheme`, on screens only)
 /// and paper. A page changes colours by setting the `--chart-…` variables on `:root` after it.

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use wavetank_plan::Nanos;
 
+use super::downsample::value;
 use super::series::Point;
 use super::svg::num;
-use super::thin::value;
 
 /// Corners joined by straight lines, beginning anew after each gap; a point alone between gaps is a dot.
-pub(super) fn broken(points: &[Point], place: impl Fn(Nanos, f64) -> (f64, f64)) -> String {
+pub(super) fn polyline_with_gaps(points: &[Point], place: impl Fn(Nanos, f64) -> (f64, f64)) -> String {
     let mut path = String::new();
     for run in points.split(|point| value(point).is_none()).filter(|run| !run.is_empty()) {
         let known = run.iter().filter_map(|point| Some(place(point.0, value(point)?)));
@@ -20,7 +20,7 @@ pub(super) fn broken(points: &[Point], place: impl Fn(Nanos, f64) -> (f64, f64))
 
 /// What of a line through `points` is a guess: the parts that begin or end at a point whose value is not in `sure`, which has the
 /// same instants.
-pub(super) fn doubtful(points: &[Point], sure: &[Point]) -> Vec<Point> {
+pub(super) fn uncertain_parts(points: &[Point], sure: &[Point]) -> Vec<Point> {
     let is_guess =
         |at: usize| value(&points[at]).is_some() && sure.get(at).is_none_or(|own| value(own).is_none());
     let is_drawn = |at: usize| (at.saturating_sub(1)..points.len().min(at + 2)).any(is_guess);
@@ -54,7 +54,7 @@ mod tests {
             (0..).map(Nanos).zip(values.iter().map(|&value| (value > 0).then(|| f64::from(value)))).collect()
         };
         let check = |sure: &[u8], guess: &[u8]| {
-            assert_eq!(doubtful(&at(&[1, 2, 3, 4, 5, 6]), &at(sure)), at(guess), "{sure:?}");
+            assert_eq!(uncertain_parts(&at(&[1, 2, 3, 4, 5, 6]), &at(sure)), at(guess), "{sure:?}");
         };
         check(&[1, 2, 3, 4, 5, 6], &[0; 6]);
         check(&[0; 6], &[1, 2, 3, 4, 5, 6]);
@@ -66,7 +66,7 @@ mod tests {
     fn gaps_break_a_line_and_level_stretches_are_short() {
         let values = [Some(1.0), Some(1.0), Some(1.0), Some(2.0), None, Some(3.0), None, Some(f64::NAN)];
         let points: Vec<Point> = (0..).map(Nanos).zip(values).collect();
-        let path = broken(&points, |at, value| (at.0 as f64, value));
+        let path = polyline_with_gaps(&points, |at, value| (at.0 as f64, value));
         assert_eq!(path, "M0 1L2 1L3 2M5 3h0");
     }
 }

@@ -15,13 +15,13 @@ const VALUE_SHARE: f64 = 0.65;
 
 /// Names on the left and values on the right. Where some pair does not fit on a narrow page, values stand below their names
 /// there, and all rows have room for that.
-pub(super) struct RowTexts {
+pub(super) struct RowLabels {
     two_lines: bool,
 }
 
-impl RowTexts {
+impl RowLabels {
     /// For rows of these names and values.
-    pub(super) fn of<'r>(rows: impl Iterator<Item = (&'r str, &'r str)>) -> Self {
+    pub(super) fn from_rows<'r>(rows: impl Iterator<Item = (&'r str, &'r str)>) -> Self {
         let mut rows = rows;
         let two_lines =
             rows.any(|(name, value)| text_width(name) + GAP + text_width(value) > WIDTHS[0] + WIDER);

@@ -94,7 +94,7 @@ impl Scale {
     }
 
     /// The place of a value, 0 at `low` and 1 at `high`; what lies outside is drawn at the end.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(super) fn position(&self, value: f64) -> f64 {
         let at = if self.log {
             (value.max(1e-300) / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -121,7 +121,7 @@ impl Scale {
             .map(|value| {
                 let (step, top) = if self.log { (value, value) } else { (self.step, top) };
                 let sign = if self.has_less && value <= self.low { "≤ " } else { "" };
-                (self.at(value), format!("{sign}{}", self.unit.tick(value, step, top)))
+                (self.position(value), format!("{sign}{}", self.unit.tick(value, step, top)))
             })
             .collect()
     }
@@ -134,7 +134,7 @@ impl Scale {
 
     /// The widest stretch without one of `ticks` or an end, in thousandths of the axis.
     fn widest(&self, ticks: &[f64]) -> f64 {
-        let places = ticks.iter().map(|value| self.at(*value)).chain([1.0]);
+        let places = ticks.iter().map(|value| self.position(*value)).chain([1.0]);
         let mut before = 0.0;
         let widest = places.fold(0.0, |widest: f64, place| {
             let stretch = place - before;
@@ -156,7 +156,7 @@ impl Scale {
             let room = ENDS_APART / f64::from(most);
             let from = |begin: i32| -> Vec<f64> {
                 let powers = (begin..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power));
-                powers.filter(|value| (room..=1.0 - room).contains(&self.at(*value))).collect()
+                powers.filter(|value| (room..=1.0 - room).contains(&self.position(*value))).collect()
             };
             // Where steps are of several decades, those that leave the least stretch without a name; of them the first.
             let inner = (first..first + stride.max(1)).map(from);
@@ -217,7 +217,7 @@ mod tests {
             );
         }
         for value in values.iter().filter(|value| value.is_finite()) {
-            assert!((0.0..=1.0).contains(&scale.at(*value)), "{context}: {value}");
+            assert!((0.0..=1.0).contains(&scale.position(*value)), "{context}: {value}");
             let inside = scale.log || (*value).abs() > 1e299 || (scale.low..=scale.high).contains(value);
             assert!(
                 inside || scale.high - scale.low < 1e-200 || value.abs() < 1e-200,

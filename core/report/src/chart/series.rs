@@ -2,8 +2,8 @@
 
 use wavetank_plan::Nanos;
 
-use super::thin::value;
-use super::tone::Tone;
+use super::color::ColorRole;
+use super::downsample::value;
 
 /// An instant on the run's clock and the value there in the chart's unit; `None` where nothing is known, which is a gap and
 /// never a zero. Values that are not finite count as gaps.
@@ -11,7 +11,7 @@ pub type Point = (Nanos, Option<f64>);
 
 /// How points are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum LineStyle {
     /// Straight lines from point to point.
     #[default]
     Line,
@@ -32,9 +32,9 @@ pub struct Series {
     /// is dotted. `None`: all are sure.
     pub sure: Option<Vec<Point>>,
     /// How points are joined.
-    pub form: Form,
+    pub form: LineStyle,
     /// Its colour.
-    pub tone: Tone,
+    pub tone: ColorRole,
 }
 
 impl Series {
@@ -45,29 +45,29 @@ impl Series {
 
     /// What the plan wanted: a faint step line.
     pub fn plan(name: impl Into<String>, points: Vec<Point>) -> Self {
-        Self { form: Form::Step, tone: Tone::Muted, ..Self::line(name, points) }
+        Self { form: LineStyle::Step, tone: ColorRole::Muted, ..Self::line(name, points) }
     }
 
     /// The same in another colour.
     #[must_use]
-    pub fn toned(self, tone: Tone) -> Self {
+    pub fn with_color(self, tone: ColorRole) -> Self {
         Self { tone, ..self }
     }
 
     /// The same, of which only the values of `sure` are sure; both have the same instants.
     #[must_use]
-    pub fn sure_of(self, sure: Vec<Point>) -> Self {
+    pub fn with_certain(self, sure: Vec<Point>) -> Self {
         Self { sure: Some(sure).filter(|sure| *sure != self.points), ..self }
     }
 
     /// Whether the value of the point with this number is a guess.
-    pub(super) fn is_guess(&self, number: usize) -> bool {
+    pub(super) fn is_uncertain(&self, number: usize) -> bool {
         let known = |points: &[Point]| points.get(number).is_some_and(|point| value(point).is_some());
         self.sure.as_deref().is_some_and(|sure| known(&self.points) && !known(sure))
     }
 
     /// Whether none of its values is sure.
-    pub(super) fn is_all_guess(&self) -> bool {
+    pub(super) fn is_all_uncertain(&self) -> bool {
         self.sure.as_ref().is_some_and(|sure| sure.iter().all(|point| value(point).is_none()))
     }
 }

@@ -2,11 +2,11 @@
 
 use wavetank_plan::Nanos;
 
-use super::series::{Form, Series};
-use super::thin::value;
+use super::downsample::value;
+use super::series::{LineStyle, Series};
 
 /// The least and the greatest value in a slice of a chart.
-pub(super) type Seen = Option<(f64, f64)>;
+pub(super) type ValueRange = Option<(f64, f64)>;
 
 /// Where columns begin, and where the last ends, that have at least two `points` in their middles: half-way between these, but that
 /// the first and the last column may be shorter than the others.
@@ -31,14 +31,14 @@ pub(super) fn borders(points: &[Nanos]) -> Vec<Nanos> {
 }
 
 /// The least and the greatest value of a series in each slice; of a stair, what holds anywhere in it counts.
-pub(super) fn seen_in(series: &Series, ends: &[Nanos]) -> Vec<Seen> {
-    let mut seen: Vec<Seen> = vec![None; ends.len() - 1];
+pub(super) fn ranges_in(series: &Series, ends: &[Nanos]) -> Vec<ValueRange> {
+    let mut seen: Vec<ValueRange> = vec![None; ends.len() - 1];
     for (number, point) in series.points.iter().enumerate() {
         let Some(value) = value(point) else { continue };
         let until = match (series.form, series.points.get(number + 1)) {
-            (Form::Line | Form::AtEnds, _) => Nanos(point.0.0.saturating_add(1)),
-            (Form::Step, None) => Nanos(i64::MAX),
-            (Form::Step, Some(next)) => next.0,
+            (LineStyle::Line | LineStyle::AtEnds, _) => Nanos(point.0.0.saturating_add(1)),
+            (LineStyle::Step, None) => Nanos(i64::MAX),
+            (LineStyle::Step, Some(next)) => next.0,
         };
         // Slices that end after its begin, and of them those that begin before its end.
         let first = ends[1..].partition_point(|end| *end <= point.0);
@@ -52,9 +52,9 @@ pub(super) fn seen_in(series: &Series, ends: &[Nanos]) -> Vec<Seen> {
 }
 
 /// Whether a value of a line is a guess in each slice.
-pub(super) fn guessed_in(series: &Series, ends: &[Nanos]) -> Vec<bool> {
+pub(super) fn uncertain_in(series: &Series, ends: &[Nanos]) -> Vec<bool> {
     let mut guessed = vec![false; ends.len() - 1];
-    let guesses = (0..series.points.len()).filter(|&number| series.is_guess(number));
+    let guesses = (0..series.points.len()).filter(|&number| series.is_uncertain(number));
     for point in guesses.map(|number| series.points[number]) {
         let slice = ends[1..].partition_point(|end| *end <= point.0);
         if let Some(own) = guessed.get_mut(slice) {

@@ -2,10 +2,10 @@
 
 use wavetank_plan::Nanos;
 
-use super::path::broken;
+use super::downsample::value;
+use super::path::polyline_with_gaps;
 use super::series::Point;
 use super::svg::escape;
-use super::thin::value;
 
 /// Width in pixels.
 const WIDTH: f64 = 96.0;
@@ -26,7 +26,7 @@ pub fn spark(values: &[Option<f64>], said: &str) -> String {
     let points: Vec<Point> = (0..).map(Nanos).zip(columns).collect();
     let most = points.iter().filter_map(value).fold(0.0, f64::max);
     let across = WIDTH / points.len().saturating_sub(1).max(1) as f64;
-    let path = broken(&points, |at, value| {
+    let path = polyline_with_gaps(&points, |at, value| {
         let height = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
         (at.0 as f64 * across, 1.0 + (HEIGHT - 2.0) * (1.0 - height))
     });

@@ -3,9 +3,9 @@
 use wavetank_plan::Nanos;
 
 use super::figure::Figure;
-use super::labels::{Label, cut, fit, fit_steps};
-use super::readout::Slice;
+use super::labels::{Label, cut, fit_ticks, place_labels};
 use super::svg::{escape, percent};
+use super::tooltips::Slice;
 use super::unit::{clock, clock_in_tenths};
 
 /// Steps between ticks of time, in nanoseconds, the coarse ones first.
@@ -104,7 +104,7 @@ impl Timeline {
     }
 
     /// The place of an instant, 0 at the left end and 1 at the right; what lies outside is at the end.
-    pub(super) fn at(&self, instant: Nanos) -> f64 {
+    pub(super) fn x(&self, instant: Nanos) -> f64 {
         let passed = i128::from(instant.0) - i128::from(self.from.0);
         (passed as f64 / self.length() as f64).clamp(0.0, 1.0)
     }
@@ -116,7 +116,7 @@ impl Timeline {
 
     /// A stretch of it, from one instant to another. Ends that are no whole seconds would seem to be others than they are, or
     /// both the same, if they were told in whole ones.
-    pub(super) fn stretch(&self, from: Nanos, until: Nanos) -> String {
+    pub(super) fn span(&self, from: Nanos, until: Nanos) -> String {
         let span = self.until.0.max(self.length());
         let is_apart = |at: Nanos| (50_000_000..950_000_000).contains(&at.0.rem_euclid(S));
         let length = until.0.saturating_sub(from.0);
@@ -134,9 +134,9 @@ impl Timeline {
         let text = if told.is_empty() {
             String::new()
         } else {
-            format!("{} · {}", self.stretch(from, until), told.join(" · "))
+            format!("{} · {}", self.span(from, until), told.join(" · "))
         };
-        (self.at(from), self.at(until), text)
+        (self.x(from), self.x(until), text)
     }
 
     /// Instants under the axis.
@@ -153,27 +153,27 @@ impl Timeline {
             (first..)
                 .map_while(|number| number.checked_mul(step).map(Nanos).filter(|at| *at <= self.until))
                 .take(TICKS_MAX as usize + 1)
-                .map(|at| (self.at(at), self.clock(at)))
+                .map(|at| (self.x(at), self.clock(at)))
                 .collect()
         };
         // So fine that neighbours bear one name, ticks stand at instants that are others than they seem.
         let differ = |step: &i64| ticks(*step).windows(2).all(|two| two[0].1 != two[1].1);
         let steps: Vec<i64> = steps.into_iter().filter(differ).collect();
-        let labels = fit_steps(&steps, |fine, coarse| coarse % fine == 0, ticks);
+        let labels = fit_ticks(&steps, |fine, coarse| coarse % fine == 0, ticks);
         if labels.len() >= 2 {
             return labels;
         }
         // No two round instants in here: the ends themselves.
-        fit(vec![(0.0, self.clock(self.from)), (1.0, self.clock(self.until))])
+        place_labels(vec![(0.0, self.clock(self.from)), (1.0, self.clock(self.until))])
     }
 
     /// What is happening, above the plot, and one row higher the names that the lower row has no room for on narrow pages.
     fn captions(&self) -> [Vec<Label>; 2] {
         let stretch = |shade: &Shade| {
-            Label::within(self.at(shade.from), self.at(shade.until), cut(&shade.label, LABEL_MAX))
+            Label::within(self.x(shade.from), self.x(shade.until), cut(&shade.label, LABEL_MAX))
         };
         let event = |mark: &Mark| {
-            let at = self.at(mark.at);
+            let at = self.x(mark.at);
             Label::within(at, at, cut(&mark.label, LABEL_MAX))
         };
         let is_named = |label: &Label| !label.text.is_empty();
@@ -184,14 +184,14 @@ impl Timeline {
             .map(stretch)
             .chain(self.marks().map(event))
             .chain(self.shades.iter().map(stretch));
-        let mut lower = fit(labels.filter(is_named).collect());
+        let mut lower = place_labels(labels.filter(is_named).collect());
         let level = |labels: &[Label], own: &Label| {
             labels.iter().find(|label| label.is_same(own)).map_or(usize::MAX, |label| label.level)
         };
         let few = self.marks().filter(|_| self.marks.len() <= MARKS_FEW).map(event);
         let named = self.bands.iter().map(stretch).chain(few).chain(self.shades.iter().map(stretch));
         let lost = named.filter(|label| is_named(label) && level(&lower, label) > 0);
-        let mut upper = fit(lost.collect());
+        let mut upper = place_labels(lost.collect());
         upper.retain(|label| label.level < level(&lower, label));
         lower.retain(|label| !upper.iter().any(|own| own.is_same(label)));
         [lower, upper]
@@ -222,7 +222,7 @@ impl Timeline {
     fn stretches(&self, figure: &mut Figure<'_>, class: &str, stretches: &[Shade]) {
         let height = figure.height();
         for shade in stretches {
-            let (from, until) = (self.at(shade.from), self.at(shade.until));
+            let (from, until) = (self.x(shade.from), self.x(shade.until));
             if until > from {
                 figure.push(&format!(
                     "<rect class=\"{class}\" x=\"{}\" width=\"{}\" height=\"{height}\"/>",
@@ -237,7 +237,7 @@ impl Timeline {
     pub(super) fn draw_events(&self, figure: &mut Figure<'_>) {
         let height = figure.height();
         for mark in self.marks() {
-            let x = percent(self.at(mark.at));
+            let x = percent(self.x(mark.at));
             let title = format!("{} {}", escape(&mark.label), self.clock(mark.at));
             figure.push(&format!(
                 "<line class=\"mark\" x1=\"{x}\" x2=\"{x}\" y1=\"-4\" y2=\"{height}\"><title>{title}</title></line>"
@@ -258,15 +258,19 @@ impl Timeline {
     }
 
     fn describe(&self, figure: &mut Figure<'_>) {
-        let words = figure.words();
-        figure.say((words.span)(&self.clock(self.from), &self.clock(self.until)));
+        let words = figure.labels();
+        figure.add_description((words.span)(&self.clock(self.from), &self.clock(self.until)));
         for shade in self.shades.iter().chain(&self.bands) {
-            figure.say((words.shaded)(&shade.label, &self.clock(shade.from), &self.clock(shade.until)));
+            figure.add_description((words.shaded)(
+                &shade.label,
+                &self.clock(shade.from),
+                &self.clock(shade.until),
+            ));
         }
         let marks: Vec<String> =
             self.marks().map(|mark| format!("{} {}", mark.label, self.clock(mark.at))).collect();
         if !marks.is_empty() {
-            figure.say((words.marked)(&marks.join(words.comma)));
+            figure.add_description((words.marked)(&marks.join(words.comma)));
         }
     }
 }
@@ -355,7 +359,7 @@ mod tests {
     fn stretches_tell_what_seconds_would_hide() {
         let axis = Timeline::new(Nanos(-2_060_000_000), Nanos::from_secs(90));
         let check = |from: f64, until: f64, told: &str| {
-            assert_eq!(axis.stretch(Nanos((from * 1e9) as i64), Nanos((until * 1e9) as i64)), told);
+            assert_eq!(axis.span(Nanos((from * 1e9) as i64), Nanos((until * 1e9) as i64)), told);
         };
         check(0.0, 1.0, "00:00 – 00:01");
         check(-0.52, 1.01, "−00:00.5 – 00:01.0");

@@ -2,8 +2,8 @@
 
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc};
 
-use super::values::{change_in, change_interval_in, limit_told, percent};
-use super::words::{CompareWords, EN};
+use super::strings::{CompareStrings, EN};
+use super::values::{change_in, change_interval_in, format_limit, percent};
 
 /// Values named in the answer at most.
 pub(super) const NAMED_MAX: usize = 3;
@@ -14,7 +14,7 @@ pub(super) fn word(answer: CompareAnswer) -> &'static str {
 }
 
 /// The answer's word, and what it means.
-pub(super) fn answer_in(answer: CompareAnswer, words: &CompareWords) -> (&'static str, &'static str) {
+pub(super) fn answer_in(answer: CompareAnswer, words: &CompareStrings) -> (&'static str, &'static str) {
     let [difference, no_difference, undecided, regression, no_regression] = words.answers;
     match answer {
         CompareAnswer::Difference => difference,
@@ -31,8 +31,8 @@ pub(super) fn headline(doc: &CompareDoc) -> String {
 }
 
 /// The same in another language.
-pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
-    let limit = limit_told(doc.max_regression.map_or(0.0, |limit| limit.0));
+pub(super) fn headline_in(doc: &CompareDoc, words: &CompareStrings) -> String {
+    let limit = format_limit(doc.max_regression.map_or(0.0, |limit| limit.0));
     let judged = || doc.metrics.iter().filter(|metric| metric.judged);
     match doc.answer {
         CompareAnswer::Difference => named(doc, words, |metric| metric.verdict == "difference"),
@@ -41,12 +41,12 @@ pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
             (words.beyond)(&of, &limit)
         }
         CompareAnswer::NoDifference => (words.in_values)(&judged().count().to_string()) + &seen(doc, words),
-        CompareAnswer::NoRegression => match possible(doc, words) {
+        CompareAnswer::NoRegression => match possible_regressions(doc, words) {
             Some(names) => (words.not_excluded)(&limit, &names),
             None => (words.all_exclude)(&limit, &judged().count().to_string()),
         },
         CompareAnswer::Undecided => match () {
-            () if judged().count() > 0 && is_one_each(doc) => words.one_run,
+            () if judged().count() > 0 && is_single_pair(doc) => words.one_run,
             () if judged().any(|metric| metric.ratio.is_some()) => words.no_spread,
             () if judged().count() > 0 => words.no_ratio,
             // Others might be judged, had they been asked for.
@@ -58,12 +58,12 @@ pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
 }
 
 /// Whether each side is one run, so that nothing tells how much runs of a side differ.
-pub(super) fn is_one_each(doc: &CompareDoc) -> bool {
+pub(super) fn is_single_pair(doc: &CompareDoc) -> bool {
     doc.a.runs.len().max(doc.b.runs.len()) <= 1
 }
 
 /// The differences of percentiles that would have been seen.
-fn seen(doc: &CompareDoc, words: &CompareWords) -> String {
+fn seen(doc: &CompareDoc, words: &CompareStrings) -> String {
     let judged = doc.metrics.iter().filter(|metric| metric.judged && metric.name.starts_with('p'));
     let seen =
         judged.filter_map(|metric| Some((metric, metric.smallest_seen?.0)).filter(|(_, seen)| *seen <= 1.0));
@@ -75,7 +75,7 @@ fn seen(doc: &CompareDoc, words: &CompareWords) -> String {
 }
 
 /// Names of the values of which a regression is possible, or cannot be told; `None` if there are none.
-pub(super) fn possible(doc: &CompareDoc, words: &CompareWords) -> Option<String> {
+pub(super) fn possible_regressions(doc: &CompareDoc, words: &CompareStrings) -> Option<String> {
     let is_open =
         |metric: &&MetricDoc| matches!(metric.regression.as_deref(), Some("possible" | "undecided"));
     let possible = doc.metrics.iter().filter(is_open);
@@ -85,12 +85,12 @@ pub(super) fn possible(doc: &CompareDoc, words: &CompareWords) -> Option<String>
 }
 
 /// How many of `all` are not named; nothing where all are.
-fn and_more(all: usize, words: &CompareWords) -> String {
+fn and_more(all: usize, words: &CompareStrings) -> String {
     let more = all.saturating_sub(NAMED_MAX);
     if more > 0 { (words.and_more)(&more.to_string()) } else { String::new() }
 }
 
-fn named(doc: &CompareDoc, words: &CompareWords, of: impl Fn(&MetricDoc) -> bool) -> String {
+fn named(doc: &CompareDoc, words: &CompareStrings, of: impl Fn(&MetricDoc) -> bool) -> String {
     let all: Vec<&MetricDoc> = doc.metrics.iter().filter(|metric| of(metric)).collect();
     let told = all.iter().take(NAMED_MAX);
     let told: Vec<String> = told
@@ -106,13 +106,13 @@ fn named(doc: &CompareDoc, words: &CompareWords, of: impl Fn(&MetricDoc) -> bool
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::ZH;
+    use super::super::strings::ZH;
     use super::*;
 
     /// Three are named, and how many more there are.
     #[test]
     fn what_is_not_named_is_counted() {
-        let told = |many: usize, words: &CompareWords| {
+        let told = |many: usize, words: &CompareStrings| {
             let metric = |number| MetricDoc { name: format!("p{number}"), ..MetricDoc::default() };
             let doc = CompareDoc { metrics: (1..=many).map(metric).collect(), ..CompareDoc::default() };
             named(&doc, words, |_| true)

@@ -4,17 +4,17 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::show_share;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
-use super::headline::{answer_in, headline_in, is_one_each};
+use super::headline::{answer_in, headline_in, is_single_pair};
 use super::html_charts::{forest, over_time, spectrum};
-use super::more_runs::more_runs;
-use super::side_course::SideCourse;
+use super::sample_size::more_runs;
+use super::side_time_series::SideTimeSeries;
+use super::strings::CompareStrings;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
-use super::words::CompareWords;
+use crate::format;
 use crate::html::{
-    Cell, Document, Language, Section, Table, Words, command_line, harmless, is_sentence, kept_together,
-    outside, stored_in,
+    Cell, Document, Language, Section, Strings, Table, command_line, harmless, is_sentence,
+    isolate_untrusted, translated, with_nonbreaking_units,
 };
-use crate::units;
 
 /// Values told in large numbers, where they are known.
 const LARGE: [&str; 4] = ["done_rate", "failed", "p50", "p99"];
@@ -27,23 +27,28 @@ pub struct CompareSource<'a> {
     /// The comparison.
     pub doc: &'a CompareDoc,
     /// Sides A and B over time; one without anything in it has no charts.
-    pub courses: [&'a SideCourse; 2],
+    pub courses: [&'a SideTimeSeries; 2],
     /// The command that compares the same again.
     pub command: &'a str,
 }
 
 /// A page of a comparison under construction.
-pub(super) struct Page<'a> {
+pub(super) struct ComparisonPage<'a> {
     pub(super) source: CompareSource<'a>,
-    pub(super) own: &'static CompareWords,
-    pub(super) words: &'static Words,
+    pub(super) own: &'static CompareStrings,
+    pub(super) words: &'static Strings,
     language: Language,
 }
 
 /// The whole file: the answer, how sure it is and whether more runs are needed; then all values, the sides over time, the runs,
 /// and how to repeat it.
 pub fn comparison_html(source: CompareSource, language: Language) -> String {
-    let page = Page { source, own: CompareWords::of(language), words: language.words(), language };
+    let page = ComparisonPage {
+        source,
+        own: CompareStrings::for_language(language),
+        words: language.strings(),
+        language,
+    };
     let own = &page.own.page;
     let sections = [
         Section::new("values", own.values, own.values_lead, values(&page)),
@@ -65,24 +70,24 @@ pub fn comparison_html(source: CompareSource, language: Language) -> String {
     document.render(page.words).into_string()
 }
 
-fn header(page: &Page, names: [&str; 2]) -> Markup {
+fn header(page: &ComparisonPage, names: [&str; 2]) -> Markup {
     let doc = page.source.doc;
     let many = [&doc.a, &doc.b].map(|side| (page.own.page.runs)(&side.runs.len().to_string()));
     let targets = [&doc.a, &doc.b].map(targets);
     html! {
         header {
             p.kind { (page.own.kind) }
-            h1 { "A " (outside(names[0])) " – B " (outside(names[1])) }
+            h1 { "A " (isolate_untrusted(names[0])) " – B " (isolate_untrusted(names[1])) }
             @if targets[0] == targets[1] {
                 p.when {
                     "A" (page.words.page.colon) (many[0]) " · B" (page.words.page.colon) (many[1])
-                    @for target in targets[0].iter().take(TARGETS_MAX) { " · " (outside(target)) }
+                    @for target in targets[0].iter().take(TARGETS_MAX) { " · " (isolate_untrusted(target)) }
                 }
             } @else {
                 @for ((side, many), targets) in ["A", "B"].into_iter().zip(&many).zip(&targets) {
                     p.when {
                         (side) (page.words.page.colon) (many)
-                        @for target in targets.iter().take(TARGETS_MAX) { " · " (outside(target)) }
+                        @for target in targets.iter().take(TARGETS_MAX) { " · " (isolate_untrusted(target)) }
                     }
                 }
             }
@@ -101,7 +106,7 @@ fn targets(side: &SideDoc) -> Vec<&str> {
     targets
 }
 
-fn summary(page: &Page) -> Markup {
+fn summary(page: &ComparisonPage) -> Markup {
     let (doc, own) = (page.source.doc, &page.own.page);
     let (word, means) = answer_in(doc.answer, page.own);
     html! {
@@ -110,7 +115,7 @@ fn summary(page: &Page) -> Markup {
                 (sign(doc.answer))
                 div {
                     h2 #summary-title { (word) }
-                    p.headline.sentence[begins_sentence(page)] { (harmless(&kept_together(&headline_in(doc, page.own)))) }
+                    p.headline.sentence[begins_sentence(page)] { (harmless(&with_nonbreaking_units(&headline_in(doc, page.own)))) }
                     p.means { (means) }
                 }
             }
@@ -135,25 +140,25 @@ fn summary(page: &Page) -> Markup {
 }
 
 /// How sure the answer is, and whether more runs would make it surer.
-fn trust(page: &Page) -> Markup {
+fn trust(page: &ComparisonPage) -> Markup {
     let own = &page.own.page;
     html! {
         div.pair {
             div { h3 { (own.how_sure) } (sure(page)) }
-            div { h3 { (own.more_runs) } p { (harmless(&kept_together(&more_runs(page)))) } }
+            div { h3 { (own.more_runs) } p { (harmless(&with_nonbreaking_units(&more_runs(page)))) } }
         }
     }
 }
 
 /// Whether the first line begins with a word: that of a difference begins with a value's name.
-fn begins_sentence(page: &Page) -> bool {
+fn begins_sentence(page: &ComparisonPage) -> bool {
     let is_name = matches!(page.source.doc.answer, CompareAnswer::Difference | CompareAnswer::Regression);
     !is_name && is_sentence(&headline_in(page.source.doc, page.own))
 }
 
 /// A stored sentence in a list.
-fn item(page: &Page, stored: &str) -> Markup {
-    html! { li.sentence[is_sentence(stored)] { (stored_in(page.language, stored)) } }
+fn item(page: &ComparisonPage, stored: &str) -> Markup {
+    html! { li.sentence[is_sentence(stored)] { (translated(page.language, stored)) } }
 }
 
 const fn class(answer: CompareAnswer) -> &'static str {
@@ -184,7 +189,7 @@ fn sign(answer: CompareAnswer) -> Markup {
 }
 
 /// The values that most look for: A, B, and what is said of it.
-fn numbers(page: &Page) -> Markup {
+fn numbers(page: &ComparisonPage) -> Markup {
     let of = |name: &&str| page.source.doc.metrics.iter().find(|metric| metric.name == **name);
     let shown: Vec<&MetricDoc> =
         LARGE.iter().filter_map(of).filter(|metric| metric.a.is_some() && metric.b.is_some()).collect();
@@ -205,11 +210,11 @@ fn whole(metric: &MetricDoc, of: Option<Number>) -> String {
 }
 
 /// What is said of a value: the change where one is shown, with its sign.
-fn said(page: &Page, metric: &MetricDoc) -> Markup {
+fn said(page: &ComparisonPage, metric: &MetricDoc) -> Markup {
     if metric.verdict == "not_judged" {
-        return stored_in(page.language, &metric.why);
+        return translated(page.language, &metric.why);
     }
-    let told = kept_together(&judgement_in(metric, page.own));
+    let told = with_nonbreaking_units(&judgement_in(metric, page.own));
     let grown = metric.ratio.is_some_and(|ratio| ratio.0 > 1.0);
     let own = &page.own.page;
     let (class, is_so) = match (metric.verdict.as_str(), metric.ratio) {
@@ -218,18 +223,18 @@ fn said(page: &Page, metric: &MetricDoc) -> Markup {
         _ => return html! { (told) },
     };
     // Beside the change: what follows it is another matter.
-    let change = kept_together(&change_in(metric, page.own));
+    let change = with_nonbreaking_units(&change_in(metric, page.own));
     let (change, rest) = told
         .split_once(&change)
         .map_or((told.clone(), ""), |(before, rest)| (format!("{before}{change}"), rest));
     html! { span class=(class) { (change) (page.own.comma) (is_so) (rest) } }
 }
 
-fn sure(page: &Page) -> Markup {
+fn sure(page: &ComparisonPage) -> Markup {
     let (doc, own) = (page.source.doc, &page.own.page);
     if doc.answer == CompareAnswer::Undecided {
         return html! { p {
-            @if is_one_each(doc) {
+            @if is_single_pair(doc) {
                 (own.unsure)
                 // Of several runs a side they are from how much runs differ.
                 @if has_intervals(doc) { (page.words.page.sentence_gap) (own.from_seconds) }
@@ -258,7 +263,7 @@ fn has_intervals(doc: &CompareDoc) -> bool {
 
 /// A share in a sentence.
 fn share(share: f64) -> String {
-    kept_together(&show_share(share))
+    with_nonbreaking_units(&show_share(share))
 }
 
 /// A chance as a share; below what the method can tell apart, as a bound.
@@ -266,7 +271,7 @@ fn chance(p: f64) -> String {
     if p < 1e-4 { "<\u{a0}0.01\u{a0}%".to_owned() } else { share(p) }
 }
 
-fn values(page: &Page) -> Markup {
+fn values(page: &ComparisonPage) -> Markup {
     let own = &page.own.page;
     let heads = [
         (own.value, false),
@@ -301,7 +306,7 @@ const NAME_CHARS: usize = 28;
 /// Addresses of up to so many letters stand on one line: a port that is cut in two reads as another one.
 const ADDRESS_CHARS: usize = 36;
 
-fn runs(page: &Page) -> Markup {
+fn runs(page: &ComparisonPage) -> Markup {
     let own = &page.own.page;
     let heads = [
         (own.side, false),
@@ -318,21 +323,21 @@ fn runs(page: &Page) -> Markup {
     let sides = [("A", &page.source.doc.a), ("B", &page.source.doc.b)];
     for (side, run) in sides.iter().flat_map(|(side, all)| all.runs.iter().map(move |run| (side, run))) {
         table.row(vec![
-            Cell::word(side),
-            Cell::Short(html! { code { (outside(&run.id)) } }),
+            Cell::label(side),
+            Cell::Short(html! { code { (isolate_untrusted(&run.id)) } }),
             Cell::whole_up_to(NAME_CHARS, &run.name),
-            Cell::Short(outside(&run.started_at)),
-            Cell::Number(units::seconds(run.duration_s)),
+            Cell::Short(isolate_untrusted(&run.started_at)),
+            Cell::Number(format::seconds(run.duration_s)),
             Cell::Short(verdict(page, &run.verdict)),
-            Cell::Any(stored_in(page.language, &run.load)),
+            Cell::Any(translated(page.language, &run.load)),
             Cell::whole_up_to(ADDRESS_CHARS, &run.target),
-            Cell::Short(outside(&run.version)),
+            Cell::Short(isolate_untrusted(&run.version)),
         ]);
     }
     table.render_in(page.words)
 }
 
-fn verdict(page: &Page, word: &str) -> Markup {
+fn verdict(page: &ComparisonPage, word: &str) -> Markup {
     let words = &page.words.verdict;
     html! {
         @match word {
@@ -340,27 +345,27 @@ fn verdict(page: &Page, word: &str) -> Markup {
             "fail" => { (words.fail) }
             "invalid" => { (words.invalid) }
             "incomplete" => { (words.incomplete) }
-            other => { (outside(other)) }
+            other => { (isolate_untrusted(other)) }
         }
     }
 }
 
-fn notes(page: &Page) -> Markup {
+fn notes(page: &ComparisonPage) -> Markup {
     let doc = page.source.doc;
     html! {
         @if !doc.notes.is_empty() { ul { @for note in &doc.notes { (item(page, note)) } } }
-        @for next in &doc.next { p { (page.own.page.next) (page.words.page.colon) (stored_in(page.language, next)) } }
+        @for next in &doc.next { p { (page.own.page.next) (page.words.page.colon) (translated(page.language, next)) } }
     }
 }
 
-fn repeat(page: &Page) -> Markup {
+fn repeat(page: &ComparisonPage) -> Markup {
     html! {
         pre.command tabindex="0" role="region" aria-label=(page.own.page.command) { (command_line(page.source.command)) }
     }
 }
 
 /// The ratio's change in words, for the forest's right side.
-pub(super) fn short(page: &Page, metric: &MetricDoc) -> String {
+pub(super) fn short(page: &ComparisonPage, metric: &MetricDoc) -> String {
     let of = metric.ratio.map(ratio).unwrap_or_default();
     format!("{} {of} · {}", page.own.page.ratio, change_in(metric, page.own))
 }

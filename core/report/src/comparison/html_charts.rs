@@ -5,55 +5,56 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::show_rate;
 use wavetank_record::{MetricDoc, Spread};
 
-use super::html::{Page, short};
-use super::side_course::SideCourse;
-use super::values::limit_told;
+use super::html::{ComparisonPage, short};
+use super::side_time_series::SideTimeSeries;
+use super::values::format_limit;
 use crate::chart::{
-    ChartWords, Forest, Frame, Lines, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Timeline, Tone, Unit,
+    ChartStrings, ColorRole, ForestPlot, Frame, LineChart, PercentileChart, Polarity, Ratio, Series,
+    SpectrumCurve, Timeline, Unit,
 };
-use crate::html::{Cell, Numbers, RowInstant, Table, chart_words, figure_in};
-use crate::known_share::is_within;
-use crate::units::PERCENTILE_HEADINGS;
+use crate::completeness::is_percentile_known;
+use crate::format::PERCENTILE_HEADINGS;
+use crate::html::{Cell, Numbers, RowInstant, Table, chart_labels, figure_in};
 
 /// Rows of the picture on the first page; all stand in the table.
 const ROWS_MAX: usize = 12;
 /// The sides' names and colours; dash and marker follow from the order.
-const SIDES: [(&str, Tone); 2] = [("A", Tone::Of(0)), ("B", Tone::Of(1))];
+const SIDES: [(&str, ColorRole); 2] = [("A", ColorRole::Of(0)), ("B", ColorRole::Of(1))];
 
-fn frame<'a>(page: &Page, id: &'a str, title: &'a str) -> Frame<'a> {
-    let words: &'static ChartWords = chart_words(page.words);
+fn frame<'a>(page: &ComparisonPage, id: &'a str, title: &'a str) -> Frame<'a> {
+    let words: &'static ChartStrings = chart_labels(page.words);
     Frame::new(id, title, words)
 }
 
 /// Ratios of what is judged; `None` where there is none.
-pub(super) fn forest(page: &Page) -> Option<String> {
+pub(super) fn forest(page: &ComparisonPage) -> Option<String> {
     let doc = page.source.doc;
     let rows: Vec<Ratio> = doc.metrics.iter().filter_map(|metric| row(page, metric)).take(ROWS_MAX).collect();
     let limit_key =
-        doc.max_regression.map(|limit| (page.own.page.allowed)(&limit_told(limit.0))).unwrap_or_default();
+        doc.max_regression.map(|limit| (page.own.page.allowed)(&format_limit(limit.0))).unwrap_or_default();
     let frame = frame(page, "ratios", page.own.page.forest);
-    (!rows.is_empty()).then(|| Forest { frame, rows, key: key(page), limit_key }.draw())
+    (!rows.is_empty()).then(|| ForestPlot { frame, rows, key: key(page), limit_key }.draw())
 }
 
 /// What markers of ratios mean.
-fn key(page: &Page) -> Vec<(Meaning, String)> {
+fn key(page: &ComparisonPage) -> Vec<(Polarity, String)> {
     let own = &page.own.page;
     let all = [
-        (Meaning::Worse, own.key_worse),
-        (Meaning::Better, own.key_better),
-        (Meaning::None, own.key_none),
-        (Meaning::Undecided, own.key_undecided),
+        (Polarity::Worse, own.key_worse),
+        (Polarity::Better, own.key_better),
+        (Polarity::None, own.key_none),
+        (Polarity::Undecided, own.key_undecided),
     ];
     all.map(|(meaning, name)| (meaning, name.to_owned())).to_vec()
 }
 
-fn row(page: &Page, metric: &MetricDoc) -> Option<Ratio> {
+fn row(page: &ComparisonPage, metric: &MetricDoc) -> Option<Ratio> {
     let ends = [metric.low?.0, metric.ratio?.0, metric.high?.0];
     let meaning = match metric.verdict.as_str() {
-        "difference" if (ends[1] > 1.0) == (metric.better == "more") => Meaning::Better,
-        "difference" => Meaning::Worse,
-        "undecided" => Meaning::Undecided,
-        _ => Meaning::None,
+        "difference" if (ends[1] > 1.0) == (metric.better == "more") => Polarity::Better,
+        "difference" => Polarity::Worse,
+        "undecided" => Polarity::Undecided,
+        _ => Polarity::None,
     };
     // A value has its limit on its worse side alone: the other is never a regression.
     let sign = if metric.better == "more" { -1.0 } else { 1.0 };
@@ -68,7 +69,7 @@ fn row(page: &Page, metric: &MetricDoc) -> Option<Ratio> {
 }
 
 /// Rate, median and p99 of both sides over time.
-pub(super) fn over_time(page: &Page) -> Markup {
+pub(super) fn over_time(page: &ComparisonPage) -> Markup {
     let own = &page.own.page;
     let time = |ns: f64| Nanos(ns as i64).to_string();
     let courses = page.source.courses;
@@ -84,23 +85,23 @@ pub(super) fn over_time(page: &Page) -> Markup {
 }
 
 fn lines(
-    page: &Page,
+    page: &ComparisonPage,
     (id, title, unit): (&str, &str, Unit),
     of: &dyn Fn(usize, Nanos) -> Option<f64>,
     is_guess: &dyn Fn(usize, Nanos) -> bool,
     shown: &dyn Fn(f64) -> String,
 ) -> Markup {
     let courses = page.source.courses;
-    let until = courses.map(SideCourse::until);
+    let until = courses.map(SideTimeSeries::end);
     let until = until[0].max(until[1]);
     if until == Nanos::ZERO {
         return html! {};
     }
     let series = SIDES.iter().enumerate().map(|(side, &(name, tone))| {
         let sure = courses[side].points(|at| of(side, at).filter(|_| !is_guess(side, at)));
-        Series::line(name, courses[side].points(|at| of(side, at))).sure_of(sure).toned(tone)
+        Series::line(name, courses[side].points(|at| of(side, at))).with_certain(sure).with_color(tone)
     });
-    let chart = Lines {
+    let chart = LineChart {
         frame: frame(page, id, title).high(180),
         timeline: Timeline::new(Nanos::ZERO, until),
         unit,
@@ -120,18 +121,18 @@ fn lines(
 }
 
 /// Percentiles of both sides, and as a table.
-pub(super) fn spectrum(page: &Page) -> Markup {
+pub(super) fn spectrum(page: &ComparisonPage) -> Markup {
     let own = &page.own.page;
-    let times = page.source.courses.map(SideCourse::response);
+    let times = page.source.courses.map(SideTimeSeries::response);
     if times.iter().all(|times| times.is_empty()) {
         return html! {};
     }
-    let known = page.source.courses.map(SideCourse::known);
+    let known = page.source.courses.map(SideTimeSeries::known_share);
     let curves = SIDES.iter().zip(times).zip(known).map(|((&(name, tone), values), known)| {
         SpectrumCurve { tone, ..SpectrumCurve::new(name, values) }.known_up_to(known)
     });
     let frame = frame(page, "spectrum", own.spectrum).high(280);
-    let svg = Spectrum { frame, curves: curves.collect(), limits: Vec::new() }.draw();
+    let svg = PercentileChart { frame, curves: curves.collect(), limits: Vec::new() }.draw();
     let mut heads = vec![(own.side, false), (page.words.columns.samples, true)];
     heads.extend(PERCENTILE_HEADINGS.map(|name| (name, true)));
     heads.push((page.words.columns.max, true));
@@ -140,9 +141,9 @@ pub(super) fn spectrum(page: &Page) -> Markup {
     let sides = SIDES.iter().zip(times).zip(known);
     for (((name, _), values), known) in sides.filter(|((_, values), _)| !values.is_empty()) {
         let mut cells =
-            vec![Cell::word(name), Cell::Number(wavetank_plan::quantity::show_count(values.count()))];
+            vec![Cell::label(name), Cell::Number(wavetank_plan::quantity::show_count(values.count()))];
         cells.extend(Spread::PERCENTILES.iter().map(|&(_, q)| {
-            if !is_within(known, q) {
+            if !is_percentile_known(known, q) {
                 return Cell::Number(page.words.times.above_dropped.to_owned());
             }
             let told = values.percentile(q).map_or_else(|| "–".to_owned(), time);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wavetank_record::{CompareDoc, SideDoc};
 
 use super::headline::{headline, word};
-use super::values::{interval, judgement, ratio, told, value};
+use super::values::{interval, judgement, ratio, selected_metrics, value};
 use crate::export::{code, sentence, table};
 
 /// Ids of one side named at most.
@@ -18,7 +18,7 @@ pub fn comparison_markdown(doc: &CompareDoc) -> String {
         let _ = writeln!(text, "- **{name}**: {}", of_side(side));
     }
     if !doc.metrics.is_empty() {
-        let (rows, left_out) = told(doc);
+        let (rows, left_out) = selected_metrics(doc);
         let rows = rows.into_iter().map(|metric| {
             let shown = metric.ratio.map(ratio).unwrap_or_default();
             let values = [value(metric, metric.a), value(metric, metric.b)].map(|value| sentence(&value));

@@ -3,8 +3,8 @@
 use wavetank_record::{CompareDoc, MetricDoc, SideDoc};
 
 use super::headline::{headline, word};
-use super::values::{interval, judgement, ratio, told, value};
-use crate::page::{COLUMNS_MAX, Page, pad, pad_left, width};
+use super::values::{interval, judgement, ratio, selected_metrics, value};
+use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 
 /// Columns of names, values, the ratio and its interval; what is said of them has the rest.
 const NAME_COLUMNS: usize = 20;
@@ -16,7 +16,7 @@ const IDS_MAX: usize = 8;
 
 /// The comparison as text of at most 100 columns, ending in a newline.
 pub fn comparison_text(doc: &CompareDoc) -> String {
-    let mut page = Page::default();
+    let mut page = TextLayout::default();
     page.head(word(doc.answer), &headline(doc), &[]);
     page.parts("A", &side(&doc.a));
     page.parts("B", &side(&doc.b));
@@ -29,7 +29,7 @@ pub fn comparison_text(doc: &CompareDoc) -> String {
         let heading = pad_left("95 % interval", INTERVAL_COLUMNS);
         page.line(&format!("{}{cells}{heading}  difference", pad("", NAME_COLUMNS)));
     }
-    let (rows, left_out) = told(doc);
+    let (rows, left_out) = selected_metrics(doc);
     for metric in rows {
         row(&mut page, metric);
     }
@@ -59,7 +59,7 @@ fn side(side: &SideDoc) -> Vec<String> {
     vec![runs, format!("{ids}{more}"), of(|run| &run.target), of(|run| &run.load)]
 }
 
-fn row(page: &mut Page, metric: &MetricDoc) {
+fn row(page: &mut TextLayout, metric: &MetricDoc) {
     let shown = metric.ratio.map(ratio).unwrap_or_default();
     let mut cells = [
         pad_left(&value(metric, metric.a), VALUE_COLUMNS),

@@ -1,10 +1,10 @@
 //! Numbers of a comparison as people read them.
 
-use wavetank_plan::quantity::{show_rate, show_share, show_size, typed_share};
+use wavetank_plan::quantity::{share_literal, show_rate, show_share, show_size};
 use wavetank_record::{CompareDoc, MetricDoc, Number};
 
-use super::words::{CompareWords, EN};
-use crate::units;
+use super::strings::{CompareStrings, EN};
+use crate::format;
 
 /// Shares below this would read as `0.00 %`.
 const TINY: f64 = 0.00005;
@@ -14,7 +14,7 @@ const ROWS_MAX: usize = 60;
 
 /// The values that are told where there is no room for all, in their order, and how many are left out: none that is shown to
 /// differ, or to be a regression, for one that is not.
-pub(super) fn told(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
+pub(super) fn selected_metrics(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
     let is_shown =
         |metric: &MetricDoc| metric.verdict == "difference" || metric.regression.as_deref() == Some("shown");
     let shown = doc.metrics.iter().filter(|metric| is_shown(metric)).count();
@@ -34,12 +34,12 @@ pub(super) fn told(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
 pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
     let Some(value) = value else { return "–".to_owned() };
     match metric.unit.as_str() {
-        "us" if metric.is_uncertain() => format!("~{}", units::time(value)),
-        "us" => units::time(value),
+        "us" if metric.is_uncertain() => format!("~{}", format::time(value)),
+        "us" => format::time(value),
         "per_s" => show_rate(value.0),
         "share" => show_share(value.0),
         "bytes" => show_size(value.0.max(0.0).round() as u64),
-        "s" => units::time(Number(value.0 * 1e6)),
+        "s" => format::time(Number(value.0 * 1e6)),
         _ => format!("{:.3}", value.0),
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn interval(metric: &MetricDoc) -> String {
 }
 
 /// The same in another language.
-pub(super) fn interval_in(metric: &MetricDoc, words: &CompareWords) -> String {
+pub(super) fn interval_in(metric: &MetricDoc, words: &CompareStrings) -> String {
     match (metric.low, metric.high) {
         (Some(low), Some(high)) => (words.between)(&ratio(low), &ratio(high)),
         _ => String::new(),
@@ -68,7 +68,7 @@ pub(super) fn interval_in(metric: &MetricDoc, words: &CompareWords) -> String {
 }
 
 /// A difference as a share of A: `5.0 %`, `0.42 %`, `120 %`, `12 times`; no sign.
-pub(super) fn percent(share: f64, words: &CompareWords) -> String {
+pub(super) fn percent(share: f64, words: &CompareStrings) -> String {
     match share.abs() * 100.0 {
         p if p < 0.995 => format!("{p:.2} %"),
         p if p < 9.95 => format!("{p:.1} %"),
@@ -78,12 +78,12 @@ pub(super) fn percent(share: f64, words: &CompareWords) -> String {
 }
 
 /// The regression that is allowed, in the digits that it was given in.
-pub(super) fn limit_told(limit: f64) -> String {
-    typed_share(limit).replace('%', " %")
+pub(super) fn format_limit(limit: f64) -> String {
+    share_literal(limit).replace('%', " %")
 }
 
 /// A difference as a share of A that never reads as none where there is one.
-fn some(share: f64, words: &CompareWords) -> String {
+fn some(share: f64, words: &CompareStrings) -> String {
     if share < TINY { words.tiny.to_owned() } else { percent(share, words) }
 }
 
@@ -93,7 +93,7 @@ pub(super) fn change(metric: &MetricDoc) -> String {
 }
 
 /// The same in another language.
-pub(super) fn change_in(metric: &MetricDoc, words: &CompareWords) -> String {
+pub(super) fn change_in(metric: &MetricDoc, words: &CompareStrings) -> String {
     let zero = |side: Option<Number>| side.is_some_and(|value| value.0 == 0.0);
     match metric.ratio {
         Some(ratio) if ratio.0 > 1.0 => (words.more)(&some(ratio.0 - 1.0, words)),
@@ -111,7 +111,7 @@ pub(super) fn change_interval(metric: &MetricDoc) -> String {
 }
 
 /// The same in another language.
-pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareWords) -> String {
+pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareStrings) -> String {
     let (Some(ratio), Some(low), Some(high)) = (metric.ratio, metric.low, metric.high) else {
         return String::new();
     };
@@ -120,7 +120,7 @@ pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareWords) -> St
 }
 
 /// A difference with its sign where it is below none; never one that reads as none, nor as less than none.
-fn signed(share: f64, words: &CompareWords) -> String {
+fn signed(share: f64, words: &CompareStrings) -> String {
     match share {
         share if share <= -TINY => format!("−{}", percent(share, words)),
         share if share < 0.0 => words.tiny_less.to_owned(),
@@ -135,7 +135,7 @@ pub(super) fn judgement(metric: &MetricDoc) -> String {
 }
 
 /// The same in another language; why a value is not judged stays as it is stored.
-pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareWords) -> String {
+pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareStrings) -> String {
     let said = match metric.verdict.as_str() {
         "difference" => change_in(metric, words),
         "no_difference" => {

@@ -45,6 +45,6 @@ fn of(group: CodeGroup, block: &'static str) -> Explanation {
         means: means.strip_prefix("= ").map_or(means, glossary),
         why: said("why").unwrap_or_default(),
         act: said("do").unwrap_or_default(),
-        see: said("see").unwrap_or_else(|| group.see(code)),
+        see: said("see").unwrap_or_else(|| group.see_also(code)),
     }
 }

@@ -108,7 +108,7 @@ impl CodeGroup {
 
     /// Where the documentation has more of `code`, unless its block says it better. Codes of labs stand among the others of
     /// their kind, and have pages of their own.
-    pub(super) fn see(self, code: &str) -> &'static str {
+    pub(super) fn see_also(self, code: &str) -> &'static str {
         match self {
             Self::Written if code.starts_with("lab_") => "docs/lab-file.md",
             _ if code.starts_with("lab_") => "docs/lab.md",

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use wavetank_record::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 
 use super::{CodeGroup, Explanation, explanations};
-use crate::page::{Page, wrapped};
+use crate::text_layout::{TextLayout, wrapped};
 
 /// Explanations one below the other, as a person reads them.
 pub fn explain_text(found: &[Explanation]) -> String {
-    let mut page = Page::default();
+    let mut page = TextLayout::default();
     for (number, one) in found.iter().enumerate() {
         if number > 0 {
             page.line("");
@@ -37,7 +37,7 @@ pub fn explain_list() -> String {
             .map(|one| if verdict(one) { format!("{}/{}", one.code, one.also) } else { one.code.to_owned() })
             .collect();
         writeln!(out, "{}", group.title()).expect("text takes everything");
-        for line in wrapped(&codes.join(" "), crate::page::COLUMNS_MAX - 2) {
+        for line in wrapped(&codes.join(" "), crate::text_layout::COLUMNS_MAX - 2) {
             writeln!(out, "  {line}").expect("text takes everything");
         }
     }

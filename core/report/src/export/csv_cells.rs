@@ -1,15 +1,15 @@
 //! [`Row`]: what one row of the CSV is about, and how its cells are written.
 
 use wavetank_measure::{
-    Histogram, Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries, ThreadHealth,
+    Histogram, Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries, ThreadStats,
 };
-use wavetank_plan::{Nanos, steers};
+use wavetank_plan::{Nanos, is_control_char};
 
 /// One stretch of time, of the whole run or of one step.
 pub(super) struct Row<'a> {
     pub(super) agent: &'a str,
     pub(super) interval: &'a Interval,
-    pub(super) part: Part,
+    pub(super) part: LoadPart,
     /// Names of phase, scenario and step, of a row of one step.
     pub(super) names: [&'a str; 3],
     /// Requests of all keys of the row.
@@ -38,7 +38,7 @@ pub(super) struct Planned {
 
 /// What the load of a row is to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum LoadPart {
     /// Ahead of all load: connections are opened.
     Before,
     /// Kept apart.
@@ -47,7 +47,7 @@ pub(super) enum Part {
     Measured,
 }
 
-impl Part {
+impl LoadPart {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Before => "before",
@@ -66,12 +66,12 @@ impl Row<'_> {
     }
 
     /// A count that only a row of the whole run has.
-    pub(super) fn whole(&self, count: u64) -> String {
+    pub(super) fn run_only_count(&self, count: u64) -> String {
         if self.whole { count.to_string() } else { String::new() }
     }
 
     /// Something of the load threads, if they are known.
-    pub(super) fn of_threads(&self, told: impl FnOnce(&[ThreadHealth]) -> String) -> String {
+    pub(super) fn per_thread(&self, told: impl FnOnce(&[ThreadStats]) -> String) -> String {
         if self.whole && !self.interval.threads.is_empty() {
             told(&self.interval.threads)
         } else {
@@ -81,7 +81,7 @@ impl Row<'_> {
 }
 
 /// Percentile `q` of `times` in µs; empty without a sample.
-pub(super) fn of_times(times: &Histogram, q: f64) -> String {
+pub(super) fn percentile_cell(times: &Histogram, q: f64) -> String {
     micros(times.percentile(q))
 }
 
@@ -115,13 +115,14 @@ fn trimmed(whole: u64, fraction: u64, places: usize) -> String {
 }
 
 /// A number that may not be known.
-pub(super) fn known(number: Option<u64>) -> String {
+pub(super) fn count_or_empty(number: Option<u64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
 /// A name from outside. What a spreadsheet would take for a formula gets an apostrophe ahead, which it shows as text.
 pub(super) fn name(name: &str) -> String {
-    let name: String = name.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect();
+    let name: String =
+        name.chars().map(|letter| if is_control_char(letter) { '\u{fffd}' } else { letter }).collect();
     if name.starts_with(['=', '+', '-', '@', '\'']) { format!("'{name}") } else { name }
 }
 

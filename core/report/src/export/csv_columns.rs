@@ -3,7 +3,7 @@
 use wavetank_measure::{DropReason, ErrorClass, Histogram};
 use wavetank_plan::Nanos;
 
-use super::csv_cells::{Row, known, max, mean, name, of_times, seconds};
+use super::csv_cells::{Row, count_or_empty, max, mean, name, percentile_cell, seconds};
 
 /// One column.
 pub(super) struct Column {
@@ -23,9 +23,9 @@ pub(super) fn columns(by_step: bool) -> Vec<Column> {
         columns.add("scenario", |row| name(row.names[1]));
         columns.add("step", |row| name(row.names[2]));
     } else {
-        columns.add("planned_sessions", |row| known(row.planned.sessions));
-        columns.add("planned_users", |row| known(row.planned.users));
-        columns.add("planned_connections", |row| known(row.planned.connections));
+        columns.add("planned_sessions", |row| count_or_empty(row.planned.sessions));
+        columns.add("planned_users", |row| count_or_empty(row.planned.users));
+        columns.add("planned_connections", |row| count_or_empty(row.planned.connections));
         columns.add_sessions();
     }
     columns.add_requests();
@@ -85,8 +85,8 @@ impl Columns {
     }
 
     fn add_spread(&mut self, of: &str, times: for<'r, 'a> fn(&'r Row<'a>) -> &'r Histogram) {
-        self.add(format!("{of}_p50_us"), move |row| of_times(times(row), 50.0));
-        self.add(format!("{of}_p99_us"), move |row| of_times(times(row), 99.0));
+        self.add(format!("{of}_p50_us"), move |row| percentile_cell(times(row), 50.0));
+        self.add(format!("{of}_p99_us"), move |row| percentile_cell(times(row), 99.0));
         self.add(format!("{of}_max_us"), move |row| max(times(row)));
     }
 
@@ -115,46 +115,46 @@ impl Columns {
     }
 
     fn add_connections(&mut self) {
-        self.add("users", |row| row.whole(row.interval.users));
-        self.add("conns_offered", |row| row.whole(row.interval.conns.offered));
-        self.add("conns_opened", |row| row.whole(row.interval.conns.opened));
-        self.add("conns_failed", |row| row.whole(row.interval.conns.failed));
-        self.add("conns_closed", |row| row.whole(row.interval.conns.closed));
-        self.add("conns_lost", |row| row.whole(row.interval.conns.lost));
-        self.add("conns_reopened", |row| row.whole(row.interval.conns.reopened));
-        self.add("conns_late", |row| row.whole(row.interval.conns.late));
-        self.add("conns_opening", |row| row.whole(row.interval.conns.opening));
-        self.add("conns_open", |row| row.whole(row.interval.conns.open));
-        self.add("conns_peak", |row| row.whole(row.interval.conns.peak));
-        self.add("sent_bytes", |row| row.whole(row.interval.bytes.sent));
-        self.add("received_bytes", |row| row.whole(row.interval.bytes.received));
+        self.add("users", |row| row.run_only_count(row.interval.users));
+        self.add("conns_offered", |row| row.run_only_count(row.interval.conns.offered));
+        self.add("conns_opened", |row| row.run_only_count(row.interval.conns.opened));
+        self.add("conns_failed", |row| row.run_only_count(row.interval.conns.failed));
+        self.add("conns_closed", |row| row.run_only_count(row.interval.conns.closed));
+        self.add("conns_lost", |row| row.run_only_count(row.interval.conns.lost));
+        self.add("conns_reopened", |row| row.run_only_count(row.interval.conns.reopened));
+        self.add("conns_late", |row| row.run_only_count(row.interval.conns.late));
+        self.add("conns_opening", |row| row.run_only_count(row.interval.conns.opening));
+        self.add("conns_open", |row| row.run_only_count(row.interval.conns.open));
+        self.add("conns_peak", |row| row.run_only_count(row.interval.conns.peak));
+        self.add("sent_bytes", |row| row.run_only_count(row.interval.bytes.sent));
+        self.add("received_bytes", |row| row.run_only_count(row.interval.bytes.received));
     }
 
     /// How the load threads fared.
     fn add_generator(&mut self) {
-        self.add("threads", |row| row.of_threads(|threads| threads.len().to_string()));
+        self.add("threads", |row| row.per_thread(|threads| threads.len().to_string()));
         self.add("thread_busy_max", |row| {
             let len = row.interval.len;
-            row.of_threads(|threads| share(threads.iter().map(|one| one.busy_share(len)).fold(0.0, f64::max)))
+            row.per_thread(|threads| share(threads.iter().map(|one| one.busy_share(len)).fold(0.0, f64::max)))
         });
         self.add("thread_busy_mean", |row| {
             let len = row.interval.len;
-            let sum = |threads: &[wavetank_measure::ThreadHealth]| {
+            let sum = |threads: &[wavetank_measure::ThreadStats]| {
                 threads.iter().map(|one| one.busy_share(len)).sum::<f64>()
             };
-            row.of_threads(|threads| share(sum(threads) / threads.len() as f64))
+            row.per_thread(|threads| share(sum(threads) / threads.len() as f64))
         });
         self.add("thread_cpu_s", |row| {
-            row.of_threads(|threads| seconds(Nanos(threads.iter().map(|one| one.cpu_ns as i64).sum())))
+            row.per_thread(|threads| seconds(Nanos(threads.iter().map(|one| one.cpu_ns as i64).sum())))
         });
         self.add("turns", |row| {
-            row.of_threads(|threads| threads.iter().map(|one| one.turns).sum::<u64>().to_string())
+            row.per_thread(|threads| threads.iter().map(|one| one.turns).sum::<u64>().to_string())
         });
         self.add("turns_stalled", |row| {
-            row.of_threads(|threads| threads.iter().map(|one| one.stalled_turns).sum::<u64>().to_string())
+            row.per_thread(|threads| threads.iter().map(|one| one.stalled_turns).sum::<u64>().to_string())
         });
         self.add("turns_starved", |row| {
-            row.of_threads(|threads| threads.iter().map(|one| one.starved_turns).sum::<u64>().to_string())
+            row.per_thread(|threads| threads.iter().map(|one| one.starved_turns).sum::<u64>().to_string())
         });
     }
 }

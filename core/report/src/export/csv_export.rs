@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use wavetank_measure::{Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries};
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 
-use super::csv_cells::{Part, Planned, Row};
+use super::csv_cells::{LoadPart, Planned, Row};
 use super::csv_columns::{Column, columns};
 
 /// Writes a run over time as CSV (RFC 4180, a header with units, lines end in CR LF): one row for each stretch, or one for each
@@ -26,7 +26,7 @@ impl<'a, W: Write> CsvExport<'a, W> {
     pub fn new(plan: &'a Plan, by_step: bool, to: W) -> io::Result<Self> {
         let columns = columns(by_step);
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(to);
-        writer.write_record(columns.iter().map(|column| &column.name)).map_err(kept)?;
+        writer.write_record(columns.iter().map(|column| &column.name)).map_err(into_io_error)?;
         Ok(Self { plan, by_step, columns, writer })
     }
 
@@ -79,9 +79,9 @@ impl<'a, W: Write> CsvExport<'a, W> {
         let names = [""; 3];
         let nothing = interval.steps.is_empty() && interval.end() <= Nanos::ZERO;
         let part = match (warmup, nothing) {
-            (true, _) => Part::Warmup,
-            (false, true) => Part::Before,
-            (false, false) => Part::Measured,
+            (true, _) => LoadPart::Warmup,
+            (false, true) => LoadPart::Before,
+            (false, false) => LoadPart::Measured,
         };
         self.write(&Row { agent, interval, part, names, requests, sessions, times, opening, planned, whole })
     }
@@ -93,7 +93,7 @@ impl<'a, W: Write> CsvExport<'a, W> {
         self.write(&Row {
             agent,
             interval,
-            part: if self.is_warmup(series.key.phase) { Part::Warmup } else { Part::Measured },
+            part: if self.is_warmup(series.key.phase) { LoadPart::Warmup } else { LoadPart::Measured },
             names: [
                 phase.map_or("", |phase| &phase.name),
                 scenario.map_or("", |scenario| &scenario.name),
@@ -110,14 +110,14 @@ impl<'a, W: Write> CsvExport<'a, W> {
 
     fn write(&mut self, row: &Row<'_>) -> io::Result<()> {
         for column in &self.columns {
-            self.writer.write_field((column.cell)(row)).map_err(kept)?;
+            self.writer.write_field((column.cell)(row)).map_err(into_io_error)?;
         }
-        self.writer.write_record(None::<&[u8]>).map_err(kept)
+        self.writer.write_record(None::<&[u8]>).map_err(into_io_error)
     }
 }
 
 /// The error underneath: its kind tells whether somebody went away, and the library's own conversion hides it.
-pub(super) fn kept(error: csv::Error) -> io::Error {
+pub(super) fn into_io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),
@@ -138,7 +138,7 @@ fn sessions(plan: &Plan, interval: &Interval, chosen: impl Fn(u16) -> bool) -> S
         }
         let own = interval.steps.iter().filter(|series| series.key.scenario == scenario);
         for series in own.filter(|series| chosen(series.key.phase)) {
-            all.merge(&SessionSeries::of_requests(series));
+            all.merge(&SessionSeries::from_requests(series));
             all.open += series.open;
         }
     }
@@ -164,7 +164,7 @@ fn planned(plan: &Plan, warmup: bool, interval: &Interval) -> Planned {
 
 /// Users or connections wanted just before `until`.
 fn wanted(phase: &Phase, until: Nanos) -> Option<u64> {
-    phase.wanted_at(until - Nanos(1))
+    phase.users_at(until - Nanos(1))
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

@@ -7,7 +7,7 @@ use wavetank_plan::Nanos;
 
 use super::csv_cells::{name, seconds};
 use super::csv_columns::share;
-use super::csv_export::kept;
+use super::csv_export::into_io_error;
 
 /// A column's name, and its cell of a sample and the one before it, if there is one.
 type Column = (&'static str, fn(&HostSample, Option<&HostSample>) -> String);
@@ -51,7 +51,7 @@ impl<W: Write> HostRows<W> {
     pub fn new(to: W) -> io::Result<Self> {
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(to);
         let names = std::iter::once("host").chain(COLUMNS.iter().map(|(name, _)| *name));
-        writer.write_record(names).map_err(kept)?;
+        writer.write_record(names).map_err(into_io_error)?;
         Ok(Self { writer, before: None })
     }
 
@@ -62,7 +62,7 @@ impl<W: Write> HostRows<W> {
     pub fn add(&mut self, host: &str, sample: &HostSample) -> io::Result<()> {
         let before = self.before.as_ref().filter(|(known, _)| known == host).map(|(_, before)| before);
         let cells = COLUMNS.iter().map(|(_, cell)| cell(sample, before));
-        self.writer.write_record(std::iter::once(name(host)).chain(cells)).map_err(kept)?;
+        self.writer.write_record(std::iter::once(name(host)).chain(cells)).map_err(into_io_error)?;
         self.before = Some((host.to_owned(), sample.clone()));
         Ok(())
     }

@@ -7,10 +7,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use wavetank_measure::{Histogram, Interval};
-use wavetank_plan::{Plan, steers};
-use wavetank_record::{RunRecord, Wall};
+use wavetank_plan::{Plan, is_control_char};
+use wavetank_record::{RunRecord, WallTime};
 
-use super::times_of::{StepPick, TimesOf};
+use super::latency_series::{LatencySeries, StepSelector};
 
 /// Writes one line of `HdrHistogram`'s interval log (`.hlog`) for each stretch in which there was something of the time
 /// asked for: beginning and length in seconds, the largest value in ms, and the histogram in ns as V2, deflated, in
@@ -19,8 +19,8 @@ use super::times_of::{StepPick, TimesOf};
 /// Source: `org.HdrHistogram` 2.2, `HistogramLogWriter` and `HistogramLogReader`, log format 1.3.
 pub struct IntervalLog<'a, W: Write> {
     plan: &'a Plan,
-    of: TimesOf,
-    step: Option<StepPick>,
+    of: LatencySeries,
+    step: Option<StepSelector>,
     /// The tags of steps, if each step has lines of its own.
     tags: Option<BTreeMap<(u16, u16), String>>,
     serializer: V2DeflateSerializer,
@@ -35,11 +35,11 @@ impl<'a, W: Write> IntervalLog<'a, W> {
     pub fn new(
         record: &RunRecord,
         plan: &'a Plan,
-        (of, step): (TimesOf, Option<StepPick>),
+        (of, step): (LatencySeries, Option<StepSelector>),
         by_step: bool,
         mut to: W,
     ) -> io::Result<Self> {
-        let start = Wall::from_rfc3339(&record.started_at).unwrap_or_default().0 / 1_000_000_000;
+        let start = WallTime::from_rfc3339(&record.started_at).unwrap_or_default().0 / 1_000_000_000;
         writeln!(to, "#[Histogram log format version 1.3]")?;
         writeln!(to, "#[wavetank {}: {} times of run {}, in ns]", record.version, of.name(), record.id)?;
         writeln!(to, "#[StartTime: {start}.000 (seconds since epoch), {}]", record.started_at)?;
@@ -61,7 +61,7 @@ impl<'a, W: Write> IntervalLog<'a, W> {
             return self.line(None, interval, &times);
         };
         let written = tags.iter().try_for_each(|(&(scenario, step), tag)| {
-            let pick = StepPick::new(scenario, step);
+            let pick = StepSelector::new(scenario, step);
             if self.step.is_some_and(|only| only != pick) {
                 return Ok(());
             }
@@ -118,7 +118,7 @@ fn tags(plan: &Plan) -> BTreeMap<(u16, u16), String> {
             };
             let harmless = |letter: char| match letter {
                 ',' | '"' | '#' => '_',
-                letter if letter.is_whitespace() || steers(letter) => '_',
+                letter if letter.is_whitespace() || is_control_char(letter) => '_',
                 letter => letter,
             };
             let mut tag: String = name.chars().map(harmless).collect();

@@ -1,15 +1,15 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_count, show_rate, show_share};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
-use crate::condition::{Outcome, found};
+use crate::explain_command::{more_about_errors, more_about_findings};
+use crate::format::{self, count_with_share};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
-use crate::more::{more_about_errors, more_about_findings};
-use crate::units::{self, part};
+use crate::threshold_state::{ThresholdState, measured_value};
 
 /// Rows of one table at most; what is left out is said.
 pub(super) const ROWS_MAX: usize = 50;
@@ -58,7 +58,7 @@ impl Parts {
 fn head(record: &RunRecord) -> String {
     let verdict = &record.verdict;
     let word = verdict.status.name().to_uppercase();
-    let headline = sentence(&units::headline(record));
+    let headline = sentence(&format::headline(record));
     let colon = if headline.is_empty() { "" } else { ": " };
     let mut text = format!("## {word}{colon}{headline}\n\n");
     if let Some(rehearsal) = &record.rehearsal {
@@ -79,7 +79,7 @@ fn head(record: &RunRecord) -> String {
     let about = [
         ("Target", code(&record.target)),
         ("Load", sentence(&record.load.text)),
-        ("Measured", units::seconds(record.duration_s)),
+        ("Measured", format::seconds(record.duration_s)),
         ("Started", code(&record.started_at)),
         ("Run", code(&record.id)),
     ];
@@ -93,7 +93,7 @@ fn numbers(record: &RunRecord) -> String {
     let row = |name: &str, n: u64, rate: String| {
         let share = if offered == 0 { 0.0 } else { n as f64 / offered as f64 };
         let of = if name == "offered" { String::new() } else { format!(" ({})", show_share(share)) };
-        vec![name.to_owned(), show_whole(n) + &of, rate]
+        vec![name.to_owned(), format_grouped(n) + &of, rate]
     };
     let rows = [
         row("offered", offered, show_rate(record.rate.offered_per_s.0)),
@@ -113,13 +113,13 @@ fn sessions(record: &RunRecord) -> String {
         return String::new();
     }
     let own = record.sessions;
-    let share = |n: u64| format!("{} ({})", show_whole(n), show_share(n as f64 / own.offered as f64));
+    let share = |n: u64| format!("{} ({})", format_grouped(n), show_share(n as f64 / own.offered as f64));
     let rows =
         [("done", own.done), ("failed", own.failed), ("dropped", own.dropped), ("open at the end", own.open)];
     let rows = rows.into_iter().map(|(name, n)| vec![name.to_owned(), share(n)]);
     let reasons = record.sessions_dropped_by.iter().filter(|(_, n)| **n > 0);
     let reasons = reasons.map(|(name, &n)| vec![format!("dropped: {}", code(name)), share(n)]);
-    let offered = vec!["offered".to_owned(), show_whole(own.offered)];
+    let offered = vec!["offered".to_owned(), format_grouped(own.offered)];
     let rows: Vec<_> = std::iter::once(offered).chain(rows).chain(reasons).collect();
     table(&["sessions", "count"], 1, &rows)
 }
@@ -158,18 +158,18 @@ fn times(record: &RunRecord) -> String {
 /// The percentiles shown, the largest, and how many.
 fn cells(times: &Times) -> Vec<String> {
     let Some(spread) = &times.spread else { return vec![String::new(); SHOWN.len() + 2] };
-    let percentiles = SHOWN.iter().map(|(field, _)| sentence(&units::percentile(spread, field)));
-    percentiles.chain([units::time(spread.max), show_count(times.count)]).collect()
+    let percentiles = SHOWN.iter().map(|(field, _)| sentence(&format::percentile(spread, field)));
+    percentiles.chain([format::time(spread.max), show_count(times.count)]).collect()
 }
 
 fn held(record: &RunRecord) -> String {
     let rows = record.held.iter().take(ROWS_MAX).map(|held| {
         vec![
             name(&held.phase),
-            show_whole(held.planned),
-            show_whole(held.lowest),
-            show_whole(held.lost),
-            show_whole(held.reopened),
+            format_grouped(held.planned),
+            format_grouped(held.lowest),
+            format_grouped(held.lost),
+            format_grouped(held.reopened),
         ]
     });
     let rows: Vec<_> = rows.collect();
@@ -181,8 +181,8 @@ fn thresholds(record: &RunRecord) -> String {
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
         vec![
             format!("{}{implicit}", code(&threshold.expr)),
-            result(Outcome::of(record, threshold)).to_owned(),
-            found(record, threshold),
+            result(ThresholdState::for_threshold(record, threshold)).to_owned(),
+            measured_value(record, threshold),
             sentence(&threshold.why),
         ]
     });
@@ -190,12 +190,12 @@ fn thresholds(record: &RunRecord) -> String {
     cut(table(&["condition", "result", "value", "why"], 0, &rows), record.thresholds.len())
 }
 
-const fn result(outcome: Outcome) -> &'static str {
+const fn result(outcome: ThresholdState) -> &'static str {
     match outcome {
-        Outcome::Held => "held",
-        Outcome::Broken => "**broken**",
-        Outcome::Undecided => "undecided",
-        Outcome::HeldAsKnown | Outcome::NotJudged => outcome.why(),
+        ThresholdState::Held => "held",
+        ThresholdState::Broken => "**broken**",
+        ThresholdState::Undecided => "undecided",
+        ThresholdState::HeldAsKnown | ThresholdState::NotJudged => outcome.why(),
     }
 }
 
@@ -225,14 +225,14 @@ fn checks(record: &RunRecord) -> String {
 /// What was done to hosts while the load ran.
 fn events(record: &RunRecord) -> String {
     let rows = record.impacts.iter().take(ROWS_MAX).map(|impact| {
-        let lasted = [impacts::lasted(impact), impact.why.clone()];
+        let lasted = [impacts::duration_text(impact), impact.why.clone()];
         let lasted: Vec<_> = lasted.into_iter().filter(|said| !said.is_empty()).collect();
         vec![
-            units::seconds(impact.from_s),
+            format::seconds(impact.from_s),
             code(&format!("{} on {}", impact.what, impact.host)),
             sentence(&lasted.join(": ")),
-            sentence(&impacts::seen(impact).join(", ")),
-            impacts::recovered(impact),
+            sentence(&impacts::client_change_text(impact).join(", ")),
+            impacts::recovery_text(impact),
         ]
     });
     let rows: Vec<_> = rows.collect();
@@ -291,17 +291,21 @@ fn steps(record: &RunRecord) -> String {
 }
 
 fn scope(name: String, first: String, requests: Requests, times: &Times) -> Vec<String> {
-    let failed = if requests.failed == 0 { "0".to_owned() } else { part(requests.failed, requests.offered) };
+    let failed = if requests.failed == 0 {
+        "0".to_owned()
+    } else {
+        count_with_share(requests.failed, requests.offered)
+    };
     let spread = times.spread.as_ref();
     let percentile =
-        |field| spread.map(|spread| sentence(&units::percentile(spread, field))).unwrap_or_default();
-    let max = spread.map(|spread| units::time(spread.max)).unwrap_or_default();
+        |field| spread.map(|spread| sentence(&format::percentile(spread, field))).unwrap_or_default();
+    let max = spread.map(|spread| format::time(spread.max)).unwrap_or_default();
     vec![name, first, show_count(requests.done), failed, percentile("p50"), percentile("p99"), max]
 }
 
 /// Errors, drops and answers by kind.
 fn kinds(record: &RunRecord) -> String {
-    let rows = |what: &str, name: &str, n: u64| vec![what.to_owned(), code(name), show_whole(n)];
+    let rows = |what: &str, name: &str, n: u64| vec![what.to_owned(), code(name), format_grouped(n)];
     let errors = record.errors.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("failed", name, n));
     let dropped =
         record.dropped_by.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("dropped", name, n));
@@ -313,7 +317,7 @@ fn kinds(record: &RunRecord) -> String {
 
 /// A name from outside, taken literally; of a very long one begin and end.
 pub(super) fn name(name: &str) -> String {
-    code(&units::cut(name))
+    code(&format::cut(name))
 }
 
 /// `table`, and how many of `all` its rows are if not all.

@@ -1,11 +1,11 @@
 //! The hosts of a lab, and what its servers counted, as tables of Markdown.
 
-use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, Number, RunRecord, ServerCountDoc};
 
 use super::markdown::{ROWS_MAX, cut, name};
 use super::markdown_text::table;
-use crate::units::{seconds, time};
+use crate::format::{seconds, time};
 
 /// Columns of text, with which the table of hosts begins.
 const TEXTS: usize = 2;
@@ -40,7 +40,7 @@ pub(super) fn hosts(record: &RunRecord) -> String {
 
 fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
     let share = |share: Option<Number>| share.map(|share| show_share(share.0)).unwrap_or_default();
-    let some = |count: u64| if count == 0 { String::new() } else { show_whole(count) };
+    let some = |count: u64| if count == 0 { String::new() } else { format_grouped(count) };
     // What a request costs those that send it is the generator's affair.
     let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     [
@@ -52,7 +52,7 @@ fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
         host.cpu_load_s.map(seconds).unwrap_or_default(),
         cost.map(time).unwrap_or_default(),
         show_size(host.memory_max_bytes),
-        show_whole(host.established_max),
+        format_grouped(host.established_max),
         some(host.accept_queue_max),
         some(host.listen_overflows),
         show_link(host.in_bits_per_s_max.0),
@@ -67,13 +67,13 @@ fn host_role(role: &str) -> &str {
 
 /// What servers counted themselves, beside what the run counted where the two must be one.
 pub(super) fn servers(record: &RunRecord) -> String {
-    let whole = |count: Option<u64>| count.map(show_whole).unwrap_or_default();
+    let whole = |count: Option<u64>| count.map(format_grouped).unwrap_or_default();
     let row = |server: &ServerCountDoc| {
         let agrees = server.agrees().map(|agrees| if agrees { "yes" } else { "**no**" });
         vec![
             name(&server.server),
             agrees.unwrap_or_default().to_owned(),
-            show_whole(server.connections),
+            format_grouped(server.connections),
             whole(server.run_connections),
             whole(server.requests),
             whole(server.run_requests.filter(|_| server.requests.is_some())),

@@ -1,6 +1,6 @@
 //! Text from outside as Markdown: read by people as it is, and never as markup.
 
-use wavetank_plan::steers;
+use wavetank_plan::is_control_char;
 
 /// What means something to Markdown wherever it stands.
 const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|', '~', '&', '^'];
@@ -72,7 +72,7 @@ fn longest_run(text: &str) -> usize {
 /// Without what steers terminals or turns the direction of writing.
 fn harmless(text: &str) -> String {
     // What is white space is made one blank where words are put together again.
-    let steers = |letter: char| steers(letter) && !letter.is_whitespace();
+    let steers = |letter: char| is_control_char(letter) && !letter.is_whitespace();
     text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect()
 }
 

@@ -8,16 +8,16 @@ mod csv_columns;
 mod csv_export;
 mod host_rows;
 mod interval_log;
+mod latency_series;
 mod markdown;
 mod markdown_hosts;
 mod markdown_text;
 mod percentile_text;
-mod times_of;
 
 pub use csv_export::CsvExport;
 pub use host_rows::HostRows;
 pub use interval_log::IntervalLog;
+pub use latency_series::{LatencySeries, StepSelector};
 pub use markdown::markdown;
 pub(crate) use markdown_text::{code, sentence, table};
 pub use percentile_text::percentile_text;
-pub use times_of::{StepPick, TimesOf};

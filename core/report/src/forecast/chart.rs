@@ -1,6 +1,6 @@
 //! [`chart`]: numbers over time as bars of text.
 
-use crate::page::{pad, pad_left, width};
+use crate::text_layout::{pad, pad_left, width};
 
 /// Lines of bars.
 const ROWS: usize = 6;
@@ -52,7 +52,7 @@ pub(super) fn chart(
 }
 
 /// A line under the bars.
-pub(super) fn under(label: &str, line: &str, columns: usize) -> String {
+pub(super) fn axis_line(label: &str, line: &str, columns: usize) -> String {
     let room = columns.saturating_sub(LABEL + 2);
     let line: String = line.chars().take(room).collect();
     debug_assert!(width(&line) <= room, "cut to the chart's width");

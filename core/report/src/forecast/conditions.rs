@@ -1,26 +1,31 @@
 //! Conditions, and what already speaks against them.
 
-use wavetank_plan::forecast::{Forecast, Outlook};
+use wavetank_plan::forecast::{ConditionForecast, Forecast};
 use wavetank_plan::{Plan, implicit_thresholds};
 use wavetank_record::OutlookDoc;
 
 /// Thresholds, stop conditions, and those thresholds that nobody wrote.
 pub(super) fn conditions(plan: &Plan, forecast: &Forecast) -> Vec<OutlookDoc> {
-    let thresholds =
-        plan.thresholds.iter().map(|one| ("threshold", one, Outlook::of_threshold(one, plan, forecast)));
-    let stop = plan.stop.iter().map(|one| ("stop", one, Outlook::of_stop(one, plan, forecast)));
+    let thresholds = plan
+        .thresholds
+        .iter()
+        .map(|one| ("threshold", one, ConditionForecast::for_threshold(one, plan, forecast)));
+    let stop =
+        plan.stop.iter().map(|one| ("stop", one, ConditionForecast::for_stop_condition(one, plan, forecast)));
     let mut all: Vec<OutlookDoc> =
         thresholds.chain(stop).map(|(kind, one, outlook)| doc(kind, &one.text, outlook)).collect();
-    all.extend(implicit_thresholds(plan).into_iter().map(|one| doc("implicit", &one.text, Outlook::Open)));
+    all.extend(
+        implicit_thresholds(plan).into_iter().map(|one| doc("implicit", &one.text, ConditionForecast::Open)),
+    );
     all
 }
 
-fn doc(kind: &str, expr: &str, outlook: Outlook) -> OutlookDoc {
+fn doc(kind: &str, expr: &str, outlook: ConditionForecast) -> OutlookDoc {
     let (word, why, hint) = match outlook {
-        Outlook::Open => ("open", String::new(), String::new()),
-        Outlook::Unreachable(why, hint) => ("unreachable", why, hint),
-        Outlook::Undecided(why, hint) => ("undecided", why, hint),
-        Outlook::Doubtful(why, hint) => ("doubtful", why, hint),
+        ConditionForecast::Open => ("open", String::new(), String::new()),
+        ConditionForecast::Unreachable(why, hint) => ("unreachable", why, hint),
+        ConditionForecast::Undecided(why, hint) => ("undecided", why, hint),
+        ConditionForecast::Doubtful(why, hint) => ("doubtful", why, hint),
     };
     OutlookDoc { expr: expr.to_owned(), kind: kind.to_owned(), outlook: word.to_owned(), why, hint }
 }

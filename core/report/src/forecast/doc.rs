@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_plan::forecast::{Amount, CapReached, Forecast, Holding, Need, needs, notes};
-use wavetank_plan::{Arrivals, ConnectionUse, HostFacts, Load, Phase, Plan, UserError};
+use wavetank_plan::forecast::{
+    BoundedEstimate, CapReached, Forecast, HoldForecast, ResourceNeed, needs, notes,
+};
+use wavetank_plan::{Arrivals, ConnectionOwner, HostFacts, Load, Phase, Plan, UserError};
 use wavetank_record::{
     CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc, Number,
     PhaseForecastDoc, ScenarioForecastDoc, SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
@@ -14,7 +16,7 @@ use crate::load_text::load_of_phase;
 
 /// A plan, and what is known about how it came about.
 #[derive(Clone, Copy, Debug)]
-pub struct Planned<'a> {
+pub struct ForecastInput<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The file as named.
@@ -34,9 +36,9 @@ pub struct Planned<'a> {
 }
 
 /// Everything that can be told of a plan before anything is sent.
-pub fn forecast_doc(planned: &Planned<'_>) -> ForecastDoc {
+pub fn forecast_doc(planned: &ForecastInput<'_>) -> ForecastDoc {
     let plan = planned.plan;
-    let forecast = Forecast::of(plan);
+    let forecast = Forecast::for_plan(plan);
     let mut doc = ForecastDoc {
         schema: FORECAST_SCHEMA.to_owned(),
         name: plan.name.clone(),
@@ -56,7 +58,7 @@ pub fn forecast_doc(planned: &Planned<'_>) -> ForecastDoc {
         phases: phases(plan, &forecast),
         timeline: TimelineDoc::from(&forecast.timeline),
         needs: needs(plan, planned.host).unwrap_or_default().into_iter().map(need).collect(),
-        holding: Holding::of(plan, &forecast, planned.host).ok().flatten().map(holding),
+        holding: HoldForecast::for_plan(plan, &forecast, planned.host).ok().flatten().map(holding),
         lacking: planned.lacking.iter().map(LackDoc::from).collect(),
         constants: all_constants(),
         conditions: conditions::conditions(plan, &forecast),
@@ -113,7 +115,7 @@ fn phases(plan: &Plan, forecast: &Forecast) -> Vec<PhaseForecastDoc> {
     plan.phases.iter().zip(&forecast.phases).map(one).collect()
 }
 
-fn need(need: Need) -> NeedDoc {
+fn need(need: ResourceNeed) -> NeedDoc {
     NeedDoc {
         what: need.what.to_owned(),
         needed: need.needed,
@@ -123,7 +125,7 @@ fn need(need: Need) -> NeedDoc {
     }
 }
 
-fn holding(one: Holding) -> HoldingDoc {
+fn holding(one: HoldForecast) -> HoldingDoc {
     let number = |value: f64| Number((value * 1e3).round() / 1e3);
     let memory = |(part, each_bytes, bytes): (&str, u64, u64)| HoldingMemoryDoc {
         part: part.to_owned(),
@@ -159,7 +161,7 @@ const fn kind(load: &Load) -> &'static str {
     }
 }
 
-fn scenarios(planned: &Planned<'_>, forecast: &Forecast) -> Vec<ScenarioForecastDoc> {
+fn scenarios(planned: &ForecastInput<'_>, forecast: &Forecast) -> Vec<ScenarioForecastDoc> {
     let plan = planned.plan;
     let bytes = |scenario: u16, step: usize| *planned.request_bytes.get(usize::from(scenario))?.get(step)?;
     let one = |(at, (scenario, own)): (
@@ -167,18 +169,18 @@ fn scenarios(planned: &Planned<'_>, forecast: &Forecast) -> Vec<ScenarioForecast
         (&wavetank_plan::Scenario, &wavetank_plan::forecast::SessionForecast),
     )| {
         let judged = || forecast.judged(plan).filter(move |(phase, _)| phase.mix.contains(at));
-        let sessions = judged().fold(Amount::ZERO, |sum, (_, phase)| {
+        let sessions = judged().fold(BoundedEstimate::ZERO, |sum, (_, phase)| {
             phase.shares.iter().filter(|share| share.0 == at).fold(sum, |sum, share| sum.plus(share.1))
         });
-        let users = judged().fold(Amount::ZERO, |sum, (phase, own)| {
+        let users = judged().fold(BoundedEstimate::ZERO, |sum, (phase, own)| {
             let starts = if phase.load.levels().is_some() {
-                Amount::exact(own.starts as f64)
+                BoundedEstimate::exact(own.starts as f64)
             } else {
-                own.shares.iter().find(|share| share.0 == at).map_or(Amount::ZERO, |share| share.1)
+                own.shares.iter().find(|share| share.0 == at).map_or(BoundedEstimate::ZERO, |share| share.1)
             };
             sum.plus(starts)
         });
-        let micros = |ns: Amount| Amount {
+        let micros = |ns: BoundedEstimate| BoundedEstimate {
             least: ns.least / 1e3,
             mean: ns.mean.map(|mean| mean / 1e3),
             most: ns.most.map(|most| most / 1e3),
@@ -196,10 +198,10 @@ fn scenarios(planned: &Planned<'_>, forecast: &Forecast) -> Vec<ScenarioForecast
             think_us: micros(own.session.think_ns).into(),
             pace_us: scenario.pace.map(|pace| Number(pace.as_micros_f64())),
             connection: match scenario.connection {
-                ConnectionUse::User => "user",
-                ConnectionUse::Session => "session",
-                ConnectionUse::Request => "request",
-                ConnectionUse::Shared => "shared",
+                ConnectionOwner::User => "user",
+                ConnectionOwner::Session => "session",
+                ConnectionOwner::Request => "request",
+                ConnectionOwner::Shared => "shared",
             }
             .to_owned(),
             steps: steps.collect(),

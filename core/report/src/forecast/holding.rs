@@ -3,11 +3,11 @@
 use wavetank_plan::quantity::show_size;
 use wavetank_record::HoldingDoc;
 
-use super::words::{clock, count, rate};
-use crate::page::Page;
+use super::format::{clock, count, rate};
+use crate::text_layout::TextLayout;
 
 /// From where, how fast, on what, with what memory, and what would be the next limit.
-pub(super) fn holding(page: &mut Page, doc: &HoldingDoc) {
+pub(super) fn holding(page: &mut TextLayout, doc: &HoldingDoc) {
     page.line("");
     let mut first = vec![format!("{} connections", count(doc.connections))];
     if doc.opening_s.0 > 0.0 {

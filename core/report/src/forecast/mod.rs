@@ -5,13 +5,13 @@
 mod chart;
 mod conditions;
 mod doc;
+pub(crate) mod format;
 mod holding;
-mod ruler;
+mod phase_axis;
 mod sentences;
 mod settings;
 mod text;
-pub(crate) mod words;
 
-pub use doc::{Planned, forecast_doc};
+pub use doc::{ForecastInput, forecast_doc};
+pub(crate) use format::rate as short_rate;
 pub use text::forecast_text;
-pub(crate) use words::rate as short_rate;

@@ -2,10 +2,10 @@
 
 use wavetank_plan::Plan;
 use wavetank_plan::forecast::{Forecast, SessionForecast};
-use wavetank_plan::quantity::show_short;
+use wavetank_plan::quantity::format_compact;
 use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
 
-use super::words::{amount, bare_rate, clock, count, counted, list};
+use super::format::{amount, bare_rate, clock, count, counted, list};
 
 /// More phases are not listed in a sum.
 const SUMMANDS_MAX: usize = 8;
@@ -62,7 +62,7 @@ fn arrivals(doc: &ForecastDoc) -> Option<String> {
 fn caps(phases: &[&PhaseForecastDoc]) -> String {
     let reached = |word: &str| -> Vec<String> {
         let own = phases.iter().filter_map(|phase| phase.cap.as_ref()).filter(|cap| cap.reached == word);
-        own.map(|cap| show_short(cap.sessions)).collect()
+        own.map(|cap| format_compact(cap.sessions)).collect()
     };
     let said =
         [("no", "not reached"), ("perhaps", "perhaps reached"), ("yes", "reached")].map(|(word, said)| {
@@ -120,7 +120,7 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
             .flat_map(|(_, phase)| phase.shares.iter().filter(|share| share.0 == at))
             .map(|share| share.1.mean.unwrap_or(share.1.least).round() as u64)
             .sum();
-        let each = show_short(own.session.requests.least as u64);
+        let each = format_compact(own.session.requests.least as u64);
         return Some(format!(
             "A session{which} is {each} requests without think time: this is a closed loop of up to {} users.",
             count(users)
@@ -136,7 +136,7 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
     };
     let rates = open().into_iter().filter_map(|(phase, own)| Some(own.sessions_per_s_max? * share(phase)));
     let peak = rates.fold(0.0, f64::max);
-    let rate = match own.whole().requests.likely_or_most() {
+    let rate = match own.whole().requests.mean_or_upper() {
         Some(each) if peak > 0.0 => format!(": {} requests/s", bare_rate(peak * each)),
         _ => String::new(),
     };

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::forecast::Forecast;
-use wavetank_plan::quantity::{show_clock, show_short};
-use wavetank_plan::{Close, HttpVersion, Load, MaxOpenBy, Nanos, Phase, Plan};
+use wavetank_plan::quantity::{format_compact, show_clock};
+use wavetank_plan::{Close, HttpVersion, Load, MaxOpenLimit, Nanos, Phase, Plan};
 use wavetank_record::{SettingDoc, engine_name};
 
-use super::words::rate;
+use super::format::rate;
 
 /// All settings that a file may leave out.
 pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<SettingDoc> {
@@ -25,7 +25,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         Close::Rst => "rst",
     };
     let held = if holds { "held connections end at once" } else { "" };
-    let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), show_short);
+    let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), format_compact);
     let all: [(&str, String, &str); 13] = [
         ("http.timeout", show_clock(http.timeout), "from begun; covers connect, TLS and answer"),
         ("http.connect_timeout", show_clock(http.connect_timeout), "inside the timeout"),
@@ -63,10 +63,10 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
 pub(super) fn max_open_why(phase: &Phase, forecast: &Forecast) -> String {
     let this_host = |what: &str| format!("this host has {what} for no more");
     match phase.max_open_by {
-        MaxOpenBy::Files => return this_host("files"),
-        MaxOpenBy::Memory => return this_host("memory"),
-        MaxOpenBy::Sources => return this_host("source ports"),
-        MaxOpenBy::Plan => {}
+        MaxOpenLimit::Files => return this_host("files"),
+        MaxOpenLimit::Memory => return this_host("memory"),
+        MaxOpenLimit::Sources => return this_host("source ports"),
+        MaxOpenLimit::Plan => {}
     }
     let longest = phase.mix.parts().iter().filter_map(|part| forecast.scenarios.get(usize::from(part.0)));
     let longest = longest.map(|scenario| scenario.longest).max().unwrap_or(Nanos::ZERO);

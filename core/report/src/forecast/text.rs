@@ -1,14 +1,14 @@
 //! [`forecast_text`]: what `wavetank plan` prints for people.
 
-use wavetank_plan::quantity::{show_short, show_size};
+use wavetank_plan::quantity::{format_compact, show_size};
 use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, TimelineDoc};
 
-use super::chart::{LABEL, chart, under};
+use super::chart::{LABEL, axis_line, chart};
+use super::format::{amount, bare_rate, clock, count, counted, list, rate};
 use super::holding::holding;
-use super::ruler::ruler;
-use super::words::{amount, bare_rate, clock, count, counted, list, rate};
-use crate::calibration::standing_lines;
-use crate::page::{Page, width};
+use super::phase_axis::ruler;
+use crate::calibration::calibrated_load_lines;
+use crate::text_layout::{TextLayout, width};
 
 /// Fewer columns than these make no chart.
 const COLUMNS_MIN: usize = 40;
@@ -25,7 +25,7 @@ const NAME_MAX: usize = 24;
 /// The forecast as text of at most `columns` columns (40 at the least), ending in a newline.
 pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     let columns = columns.max(COLUMNS_MIN);
-    let mut page = Page::of(columns);
+    let mut page = TextLayout::with_width(columns);
     page.head(&doc.name, &doc.targets.join(", "), &[]);
     page.line("");
     page.sentence("plan", &doc.summary.join(" "));
@@ -34,7 +34,7 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     let names = doc.phases.iter().take(PHASES_SHOWN).map(|phase| width(&phase.name)).max().unwrap_or(0);
     for (at, phase) in doc.phases.iter().take(PHASES_SHOWN).enumerate() {
         let label = if at == 0 { "phases" } else { "" };
-        page.beside(label, &phase.name, names.min(NAME_MAX), &phase_parts(phase));
+        page.column_entry(label, &phase.name, names.min(NAME_MAX), &phase_parts(phase));
     }
     if let Some(more) = doc.phases.len().checked_sub(PHASES_SHOWN + 1) {
         page.sentence("", &format!("and {} more phases: --format json has them all", more + 1));
@@ -45,7 +45,7 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     if let Some(doc) = &doc.holding {
         holding(&mut page, doc);
     }
-    for (label, sentence) in doc.calibration.iter().flat_map(standing_lines) {
+    for (label, sentence) in doc.calibration.iter().flat_map(calibrated_load_lines) {
         page.sentence(label, &sentence);
     }
     conditions(&mut page, doc);
@@ -63,10 +63,10 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     page.into_text()
 }
 
-fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
+fn charts(page: &mut TextLayout, doc: &ForecastDoc, columns: usize) {
     let TimelineDoc { sessions_per_s, users, held, from_s, every_s, .. } = &doc.timeline;
     let level = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<_>>();
-    let whole = |value: f64| show_short(value.round() as u64);
+    let whole = |value: f64| format_compact(value.round() as u64);
     let rates: Vec<f64> = sessions_per_s.iter().map(|rate| rate.0).collect();
     let (users, held) = (level(users), level(held));
     let mut points = 0;
@@ -88,13 +88,13 @@ fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
             doc.phases.iter().filter_map(|phase| phase.end_s).map(|end| end.0).fold(from_s.0, f64::max);
         let until = Number(last.min(from_s.0 + every_s.0 * points as f64));
         for line in ruler(&doc.phases, *from_s, until, columns - LABEL - 2) {
-            page.line(&under("", &line, columns));
+            page.line(&axis_line("", &line, columns));
         }
     }
 }
 
 /// What each step sends, where there is more than one to tell apart.
-fn steps(page: &mut Page, doc: &ForecastDoc) {
+fn steps(page: &mut TextLayout, doc: &ForecastDoc) {
     let all: Vec<_> =
         doc.scenarios.iter().flat_map(|one| one.steps.iter().map(move |step| (one, step))).collect();
     if all.is_empty() {
@@ -120,7 +120,7 @@ fn steps(page: &mut Page, doc: &ForecastDoc) {
             _ => "over shared connections",
         };
         let label = if at == 0 { "steps" } else { "" };
-        page.beside(label, name, columns, &[requests, bytes, connection.to_owned()]);
+        page.column_entry(label, name, columns, &[requests, bytes, connection.to_owned()]);
     }
     if let Some(more) = all.len().checked_sub(STEPS_SHOWN + 1) {
         page.sentence("", &format!("and {} more steps: --format json has them all", more + 1));
@@ -128,7 +128,7 @@ fn steps(page: &mut Page, doc: &ForecastDoc) {
 }
 
 /// What it takes, what there is, and what is lacking.
-fn needs(page: &mut Page, doc: &ForecastDoc) {
+fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
     let columns = doc.needs.iter().map(|need| width(&need.what)).max().unwrap_or(0);
     for (at, need) in doc.needs.iter().enumerate() {
         let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { count(value) };
@@ -144,7 +144,7 @@ fn needs(page: &mut Page, doc: &ForecastDoc) {
         };
         let parts =
             [format!("{lacks}up to {}, this host has {available}", shown(need.needed)), need.why.clone()];
-        page.beside(if at == 0 { "needs" } else { "" }, &need.what.replace('_', " "), columns, &parts);
+        page.column_entry(if at == 0 { "needs" } else { "" }, &need.what.replace('_', " "), columns, &parts);
     }
     for lack in &doc.lacking {
         page.sentence("lacking", &lack.message);
@@ -153,7 +153,7 @@ fn needs(page: &mut Page, doc: &ForecastDoc) {
 }
 
 /// What speaks against conditions; those that nothing speaks against in one line.
-fn conditions(page: &mut Page, doc: &ForecastDoc) {
+fn conditions(page: &mut TextLayout, doc: &ForecastDoc) {
     let mut told: Vec<&OutlookDoc> = Vec::new();
     for condition in doc.conditions.iter().filter(|one| one.outlook != "open") {
         let alike = |other: &OutlookDoc| {

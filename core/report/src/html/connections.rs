@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use wavetank_measure::{Column, Course};
-use wavetank_plan::quantity::show_whole;
+use wavetank_measure::{TimeBucket, TimeSeries};
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Load, Nanos, Plan};
-use wavetank_record::{HeldDoc, TlsDoc};
+use wavetank_record::{HoldDoc, TlsDoc};
 
 use super::Section;
-use super::figures::{Numbers, RowInstant, all, at_ends, figure, last_of, names, points, whole};
-use super::sheet::{Sheet, outside};
+use super::figures::{
+    Numbers, RowInstant, all, at_ends, complete_columns, end_of_last, figure, names, points,
+};
+use super::page_context::{PageContext, isolate_untrusted};
 use super::table::{Cell, Table, facts};
-use crate::chart::{Form, Lines, Series, Tone, Unit};
-use crate::condition::was_killed;
-use crate::held_text::is_holding;
-use crate::units::{self, part};
+use crate::chart::{ColorRole, LineChart, LineStyle, Series, Unit};
+use crate::format::{self, count_with_share};
+use crate::hold_text::is_holding;
+use crate::threshold_state::was_killed;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let body = html! {
         @if record.connections.offered > 0 || record.connections.planned > 0 { (counts(sheet)) }
@@ -34,10 +36,10 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     Section::new("connections", words.titles.connections, lead, body)
 }
 
-fn counts(sheet: &Sheet) -> Markup {
+fn counts(sheet: &PageContext) -> Markup {
     let (own, words) = (sheet.record().connections, &sheet.words.connections);
-    let some = |n: u64| html! { @if n > 0 { (show_whole(n)) } };
-    let always = |n: u64| html! { (show_whole(n)) };
+    let some = |n: u64| html! { @if n > 0 { (format_grouped(n)) } };
+    let always = |n: u64| html! { (format_grouped(n)) };
     facts(vec![
         (words.planned, some(own.planned)),
         (words.opened, always(own.opened)),
@@ -51,14 +53,14 @@ fn counts(sheet: &Sheet) -> Markup {
         (if was_killed(sheet.record()) { words.open_known } else { words.open }, always(own.open)),
         (
             words.held_min,
-            html! { @if let Some(least) = own.held_min.filter(|_| is_holding(sheet.record())) { (show_whole(least)) } },
+            html! { @if let Some(least) = own.held_min.filter(|_| is_holding(sheet.record())) { (format_grouped(least)) } },
         ),
     ])
 }
 
 /// Phases that held one number of connections: what the run, the kernel and the target counted in the lowest second.
 /// The kernel's count, which needs explaining, only `in_full`.
-pub(crate) fn plateaus(sheet: &Sheet, in_full: bool) -> Markup {
+pub(crate) fn plateaus(sheet: &PageContext, in_full: bool) -> Markup {
     let (words, columns) = (&sheet.words.connections, &sheet.words.columns);
     let heads = [
         (columns.phase, false),
@@ -79,36 +81,36 @@ pub(crate) fn plateaus(sheet: &Sheet, in_full: bool) -> Markup {
     table.render(sheet)
 }
 
-fn plateau(held: &HeldDoc, in_full: bool) -> Vec<Cell> {
+fn plateau(held: &HoldDoc, in_full: bool) -> Vec<Cell> {
     // Both ends of a connection are among the kernel's where the target is on this host: the column tells what there
     // were more than before, less those on which the target is asked.
     let kernel = held.kernel.map(|kernel| {
         let more = kernel.tcp_inuse.saturating_sub(kernel.tcp_inuse_before).saturating_sub(kernel.tcp_asking);
-        format!("+{}", show_whole(more))
+        format!("+{}", format_grouped(more))
     });
-    let target = held.target.map(|target| show_whole(target.open.saturating_sub(target.open_before)));
+    let target = held.target.map(|target| format_grouped(target.open.saturating_sub(target.open_before)));
     let mut cells = vec![Cell::Name(held.phase.clone())];
-    cells.extend([held.planned, held.lowest].map(|n| Cell::Number(show_whole(n))));
+    cells.extend([held.planned, held.lowest].map(|n| Cell::Number(format_grouped(n))));
     // Where every second had all of them none is the lowest.
     let is_lower = held.lowest < held.planned;
-    cells.push(Cell::Number(if is_lower { units::seconds(held.lowest_at_s) } else { "–".to_owned() }));
-    cells.extend([held.lost, held.reopened].map(|n| Cell::Number(show_whole(n))));
+    cells.push(Cell::Number(if is_lower { format::seconds(held.lowest_at_s) } else { "–".to_owned() }));
+    cells.extend([held.lost, held.reopened].map(|n| Cell::Number(format_grouped(n))));
     cells.extend([kernel.filter(|_| in_full), target].map(|count| Cell::Number(count.unwrap_or_default())));
     cells
 }
 
-fn over_time(sheet: &Sheet, course: &Course) -> Markup {
+fn over_time(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let words = &sheet.words.charts;
     let columns = &all(course);
-    let wanted = |column: &Column| sheet.source.plan.and_then(|plan| planned(plan, last_of(column)));
+    let wanted = |column: &TimeBucket| sheet.source.plan.and_then(|plan| planned(plan, end_of_last(column)));
     // It is looked at as a second ends: of connections that live for one request that shows next to nothing. Seconds in which
     // none could be had tell nothing of how long they live.
     let stand = columns.iter().filter(|column| column.conns.open > 0).count();
     let had = columns.iter().filter(|column| column.conns.open > 0 || column.conns.opened > 0).count();
     let are_held = stand > 0 && stand * 2 >= had || columns.iter().any(|column| wanted(column).is_some());
-    let held = if are_held { held_lines(sheet, course, "held").draw() } else { String::new() };
+    let held = if are_held { open_connection_lines(sheet, course, "held").draw() } else { String::new() };
     // All may come and go in what is too short to be drawn.
-    let moved = whole(columns).iter().any(|column| {
+    let moved = complete_columns(columns).iter().any(|column| {
         let conns = &column.conns;
         conns.opened + conns.closed + conns.lost + conns.failed > 0
     });
@@ -116,8 +118,8 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     let svg = if has_rates { held + &comings(sheet, course).draw() } else { held };
     let rows = columns.iter().map(|column| {
         let conns = &column.conns;
-        let counts = [conns.open, conns.opened, conns.closed, conns.lost, conns.failed].map(show_whole);
-        let wanted = wanted(column).map(show_whole).unwrap_or_default();
+        let counts = [conns.open, conns.opened, conns.closed, conns.lost, conns.failed].map(format_grouped);
+        let wanted = wanted(column).map(format_grouped).unwrap_or_default();
         (column.from, [wanted].into_iter().chain(counts).collect())
     });
     let heads = names(&[
@@ -130,78 +132,83 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     ]);
     let title = if are_held { words.held } else { words.comings };
     let numbers = Numbers { title, heads, rows: rows.collect(), instant: RowInstant::From, note: "" };
-    let (drawn, peak) = (whole(columns), sheet.record().connections.peak);
-    let left_over = |of: fn(&Column) -> u64| {
-        let sum = |columns: &[&Column]| columns.iter().map(|column| of(column)).sum::<u64>();
+    let (drawn, peak) = (complete_columns(columns), sheet.record().connections.peak);
+    let left_over = |of: fn(&TimeBucket) -> u64| {
+        let sum = |columns: &[&TimeBucket]| columns.iter().map(|column| of(column)).sum::<u64>();
         sum(columns) - sum(&drawn)
     };
     let [opened, closed] = [left_over(|column| column.conns.opened), left_over(|column| column.conns.closed)];
     html! {
         (figure(sheet, &svg, &numbers))
         @if are_held && columns.iter().all(|column| column.conns.open < peak) {
-            p.aside { ((words.open_between)(&show_whole(peak))) }
+            p.aside { ((words.open_between)(&format_grouped(peak))) }
         }
-        @if has_rates && opened + closed > 0 { p.aside { ((words.not_drawn)(&show_whole(opened), &show_whole(closed))) } }
+        @if has_rates && opened + closed > 0 { p.aside { ((words.not_drawn)(&format_grouped(opened), &format_grouped(closed))) } }
     }
 }
 
 /// Open connections, and how many the plan holds.
-pub(crate) fn held_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lines<'a> {
+pub(crate) fn open_connection_lines<'a>(
+    sheet: &PageContext,
+    course: &TimeSeries,
+    id: &'a str,
+) -> LineChart<'a> {
     let words = &sheet.words.charts;
     let columns = &all(course);
-    let wanted = |column: &Column| sheet.source.plan.and_then(|plan| planned(plan, last_of(column)));
+    let wanted = |column: &TimeBucket| sheet.source.plan.and_then(|plan| planned(plan, end_of_last(column)));
     let plan: Vec<_> =
         columns.iter().map(|column| (column.end(), wanted(column).map(|n| n as f64))).collect();
     let mut series = Vec::new();
     if plan.iter().any(|point| point.1.is_some()) {
-        series.push(Series { form: Form::AtEnds, ..Series::plan(words.planned, plan) });
+        series.push(Series { form: LineStyle::AtEnds, ..Series::plan(words.planned, plan) });
     }
     let open = Series::line(words.open, at_ends(columns, |column| column.conns.open as f64));
-    series.push(Series { form: Form::AtEnds, ..open.toned(Tone::Of(0)) });
+    series.push(Series { form: LineStyle::AtEnds, ..open.with_color(ColorRole::Of(0)) });
     let (frame, timeline) = (sheet.frame(id, words.held).high(140), sheet.timeline(course));
-    Lines { frame, timeline, unit: Unit::Count, series, limits: Vec::new() }
+    LineChart { frame, timeline, unit: Unit::Count, series, limits: Vec::new() }
 }
 
 /// Connections that hold phases want at `at`; `None` without such phases.
 fn planned(plan: &Plan, at: Nanos) -> Option<u64> {
     let holds = || plan.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
     holds().next()?;
-    Some(holds().filter_map(|phase| phase.wanted_at(at)).sum())
+    Some(holds().filter_map(|phase| phase.users_at(at)).sum())
 }
 
-fn comings(sheet: &Sheet, course: &Course) -> Lines<'static> {
+fn comings(sheet: &PageContext, course: &TimeSeries) -> LineChart<'static> {
     let words = &sheet.words.charts;
-    let rate = |of: fn(&Column) -> u64| points(&all(course), move |column| Some(column.per_s(of(column))));
+    let rate =
+        |of: fn(&TimeBucket) -> u64| points(&all(course), move |column| Some(column.per_s(of(column))));
     let mut series = vec![
-        Series::line(words.opened, rate(|column| column.conns.opened)).toned(Tone::Of(0)),
-        Series::line(words.closed, rate(|column| column.conns.closed)).toned(Tone::Of(2)),
+        Series::line(words.opened, rate(|column| column.conns.opened)).with_color(ColorRole::Of(0)),
+        Series::line(words.closed, rate(|column| column.conns.closed)).with_color(ColorRole::Of(2)),
     ];
     if course.columns.iter().any(|column| column.conns.failed > 0) {
         let failed = rate(|column| column.conns.failed);
-        series.push(Series::line(sheet.words.connections.failed, failed).toned(Tone::Warn));
+        series.push(Series::line(sheet.words.connections.failed, failed).with_color(ColorRole::Warn));
     }
     if course.columns.iter().any(|column| column.conns.lost > 0) {
-        series.push(Series::line(words.lost, rate(|column| column.conns.lost)).toned(Tone::Bad));
+        series.push(Series::line(words.lost, rate(|column| column.conns.lost)).with_color(ColorRole::Bad));
     }
     let (frame, timeline) = (sheet.frame("comings", words.comings).high(120), sheet.timeline(course));
-    Lines { frame, timeline, unit: Unit::Rate, series, limits: Vec::new() }
+    LineChart { frame, timeline, unit: Unit::Rate, series, limits: Vec::new() }
 }
 
-fn handshakes(sheet: &Sheet, tls: &TlsDoc) -> Markup {
+fn handshakes(sheet: &PageContext, tls: &TlsDoc) -> Markup {
     let words = &sheet.words.connections;
     let agreed = |counts: &BTreeMap<String, u64>| {
         html! {
             @for (number, (name, n)) in counts.iter().enumerate() {
                 @if number > 0 { ", " }
-                (outside(name))
-                @if *n != tls.handshakes { " " (part(*n, tls.handshakes)) }
+                (isolate_untrusted(name))
+                @if *n != tls.handshakes { " " (count_with_share(*n, tls.handshakes)) }
             }
         }
     };
     facts(vec![
-        (words.handshakes, html! { (show_whole(tls.handshakes)) }),
-        (words.resumed, html! { (part(tls.resumed, tls.handshakes)) }),
-        (words.not_completed, html! { (show_whole(tls.failed)) }),
+        (words.handshakes, html! { (format_grouped(tls.handshakes)) }),
+        (words.resumed, html! { (count_with_share(tls.resumed, tls.handshakes)) }),
+        (words.not_completed, html! { (format_grouped(tls.failed)) }),
         (words.version, agreed(&tls.version)),
         (words.cipher, agreed(&tls.cipher)),
         (words.group, agreed(&tls.group)),

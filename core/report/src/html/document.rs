@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::glossary::glossary;
-use super::words::Words;
+use super::strings::Strings;
 use crate::chart::CHART_CSS;
 
 /// The page's own style; charts bring theirs.
@@ -61,7 +61,7 @@ impl Document {
     }
 
     /// The whole file.
-    pub(crate) fn render(mut self, words: &Words) -> Markup {
+    pub(crate) fn render(mut self, words: &Strings) -> Markup {
         let page = &words.page;
         let parts = std::iter::once(&self.summary).chain(self.sections.iter().map(|section| &section.body));
         let last = glossary(words, parts);

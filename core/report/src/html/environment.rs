@@ -1,34 +1,34 @@
 //! What the run was made with, and what happened when.
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::{show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_size};
 use wavetank_record::{EnvironmentDoc, Probe};
 
 use super::Section;
-use super::sheet::{Sheet, command_line, instant, kept_together, outside};
+use super::page_context::{PageContext, command_line, instant, isolate_untrusted, with_nonbreaking_units};
 use super::table::{Cell, Table, facts};
-use crate::units;
+use crate::format;
 
 /// Addresses of a target that are listed.
 const ADDRESSES_MAX: usize = 8;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), &sheet.words.facts);
     let tags = html! {
         @for (number, (name, value)) in record.tags.iter().enumerate() {
-            @if number > 0 { ", " } (outside(name)) "=" (outside(value))
+            @if number > 0 { ", " } (isolate_untrusted(name)) "=" (isolate_untrusted(value))
         }
     };
-    let some = |text: &str| html! { @if !text.is_empty() { (outside(text)) } };
+    let some = |text: &str| html! { @if !text.is_empty() { (isolate_untrusted(text)) } };
     let body = html! {
         (facts(vec![
             (words.command, html! { @if !record.command.is_empty() { (command_line(&record.command)) } }),
             (words.seed, html! { code { (record.seed) } }),
-            (words.plan_hash, html! { @if !record.plan_hash.is_empty() { code.hash { (outside(&record.plan_hash)) } } }),
+            (words.plan_hash, html! { @if !record.plan_hash.is_empty() { code.hash { (isolate_untrusted(&record.plan_hash)) } } }),
             (words.run_id, some(&record.id)),
             (words.version, some(&record.version)),
             (words.started, some(&record.started_at)),
-            (words.window, html! { (units::seconds(record.duration_s)) }),
+            (words.window, html! { (format::seconds(record.duration_s)) }),
             (words.tags, tags),
             (words.probe, record.probe.as_ref().map(|probe| first_request(sheet, probe)).unwrap_or_default()),
         ]))
@@ -40,17 +40,17 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     Section::new("environment", sheet.words.titles.environment, sheet.words.leads.environment, body)
 }
 
-fn first_request(sheet: &Sheet, probe: &Probe) -> Markup {
+fn first_request(sheet: &PageContext, probe: &Probe) -> Markup {
     html! {
-        (outside(&format!("{} {}", probe.method, probe.path))) " → "
+        (isolate_untrusted(&format!("{} {}", probe.method, probe.path))) " → "
         @if probe.status == 0 { (sheet.words.facts.no_answer) ": " (sheet.stored(&probe.error)) }
-        @else { (probe.status) ", " (show_size(probe.body_bytes)) ", " (outside(&probe.version)) ", " (kept_together(&units::time(probe.time_us))) }
+        @else { (probe.status) ", " (show_size(probe.body_bytes)) ", " (isolate_untrusted(&probe.version)) ", " (with_nonbreaking_units(&format::time(probe.time_us))) }
     }
 }
 
-fn host(sheet: &Sheet, environment: &EnvironmentDoc) -> Markup {
+fn host(sheet: &PageContext, environment: &EnvironmentDoc) -> Markup {
     let (words, host) = (&sheet.words.facts, &environment.host);
-    let some = |text: &str| html! { @if !text.is_empty() { (outside(text)) } };
+    let some = |text: &str| html! { @if !text.is_empty() { (isolate_untrusted(text)) } };
     let (low, high) = host.port_range;
     let cpus = (sheet.words.front.cpus)(&host.cpus.len().to_string());
     html! {
@@ -58,9 +58,9 @@ fn host(sheet: &Sheet, environment: &EnvironmentDoc) -> Markup {
         (facts(vec![
             (words.host_name, some(&host.hostname)),
             (words.kernel, some(&host.kernel)),
-            (words.cpu, html! { (cpus) @if !host.cpu_model.is_empty() { (sheet.words.page.comma) (outside(&host.cpu_model)) } }),
+            (words.cpu, html! { (cpus) @if !host.cpu_model.is_empty() { (sheet.words.page.comma) (isolate_untrusted(&host.cpu_model)) } }),
             (words.memory, html! { (show_size(host.memory_available_bytes)) }),
-            (words.files, html! { (show_whole(host.files_max)) }),
+            (words.files, html! { (format_grouped(host.files_max)) }),
             (words.ports, html! { (low) "–" (high) }),
             (words.addresses, some(&host.addresses.join(", "))),
             (words.engine_why, environment.engine_why.as_deref().map(|why| sheet.stored(why)).unwrap_or_default()),
@@ -69,7 +69,7 @@ fn host(sheet: &Sheet, environment: &EnvironmentDoc) -> Markup {
 }
 
 /// What of the plan is not told elsewhere.
-fn plan(sheet: &Sheet) -> Markup {
+fn plan(sheet: &PageContext) -> Markup {
     let (Some(plan), words) = (sheet.source.plan, &sheet.words.facts) else { return html! {} };
     let mut table = Table::new(
         words.targets,
@@ -91,14 +91,14 @@ fn plan(sheet: &Sheet) -> Markup {
         h3 { (words.targets) }
         (table.render(sheet))
         (facts(vec![
-            (words.sources, html! { @if !sources.is_empty() { (outside(&sources)) } }),
+            (words.sources, html! { @if !sources.is_empty() { (isolate_untrusted(&sources)) } }),
             (words.timeout, html! { (timeouts) }),
         ]))
     }
 }
 
 /// What happened when.
-pub(crate) fn events(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn events(sheet: &PageContext) -> Option<Section> {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let mut table = Table::new(words.titles.events, &[(columns.at, true), (columns.event, false)]);
     for event in &sheet.record().events {

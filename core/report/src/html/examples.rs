@@ -6,16 +6,16 @@ use wavetank_record::{Number, RunRecord, SampleLine};
 
 use super::Section;
 use super::language::Language;
-use super::sheet::{Sheet, harmless, instant};
+use super::page_context::{PageContext, harmless, instant};
 use super::table::{Cell, Table};
 use crate::examples::is_of_warmup;
-use crate::phrases::{Piece, in_chinese};
-use crate::units::{self, cut};
+use crate::format::{self, cut};
+use crate::translate::{Piece, translate};
 
 /// The slowest answers that are printed: as many rows the style leaves on paper.
 const ON_PAPER_MAX: usize = 10;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let failed: Vec<_> = record.samples.iter().filter(|sample| sample.kind != "slow").collect();
     let mut slow: Vec<_> = record.samples.iter().filter(|sample| sample.kind == "slow").collect();
@@ -33,7 +33,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     Section::new("examples", words.titles.examples, words.leads.examples, body)
 }
 
-fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
+fn failures(sheet: &PageContext, samples: &[&SampleLine]) -> Markup {
     let columns = &sheet.words.columns;
     let heads = [
         (columns.step, false),
@@ -49,7 +49,7 @@ fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
         table.row(vec![
             Cell::Name(sample.step.clone()),
             when(sheet, sample),
-            Cell::Number(units::time(sample.total_us)),
+            Cell::Number(format::time(sample.total_us)),
             Cell::Name(sample.class.clone()),
             Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
             Cell::Name(sample.address.clone()),
@@ -60,7 +60,7 @@ fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
 }
 
 /// What exactly was wrong: in the page's own words as far as there are any, beside what came from outside.
-fn detail(sheet: &Sheet, sample: &SampleLine) -> Cell {
+fn detail(sheet: &PageContext, sample: &SampleLine) -> Cell {
     let stored = &sample.detail;
     if let Some((check, found)) = found_instead(sheet.record(), sample) {
         return Cell::Name((sheet.words.journeys.found_instead)(check, found));
@@ -69,7 +69,7 @@ fn detail(sheet: &Sheet, sample: &SampleLine) -> Cell {
         Language::English => Cell::Name(stored.clone()),
         // What came from outside may stand in a sentence of ours: nothing in it is taken for code or for a number's unit.
         Language::Chinese => Cell::Told(html! {
-            @for piece in in_chinese(&harmless(stored)) { @match piece {
+            @for piece in translate(&harmless(stored)) { @match piece {
                 Piece::Own(text) => { (cut(&text)) }
                 Piece::Stored(text) => { span lang="en" { (cut(&text)) } }
             } }
@@ -87,14 +87,14 @@ fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&
 }
 
 /// When a request was wanted, and whether that was in a warm-up, which may run beside the load.
-fn when(sheet: &Sheet, sample: &SampleLine) -> Cell {
+fn when(sheet: &PageContext, sample: &SampleLine) -> Cell {
     let beside = sample.intended_ns >= 0 && is_of_warmup(sheet.record(), sample);
     let (open, close) = sheet.words.page.brackets;
     let at = instant(sample.intended_ns);
     Cell::Number(if beside { format!("{at}{open}{}{close}", sheet.words.counts.warmup) } else { at })
 }
 
-fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
+fn slowest(sheet: &PageContext, samples: &[&SampleLine]) -> Markup {
     let (columns, times) = (&sheet.words.columns, &sheet.words.times);
     let heads = [
         (columns.step, false),
@@ -107,7 +107,7 @@ fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
         (columns.address, false),
     ];
     let mut table = Table::new(sheet.words.journeys.slowest, &heads);
-    let time = |us: Option<Number>| Cell::Number(us.map_or_else(|| "–".to_owned(), units::time));
+    let time = |us: Option<Number>| Cell::Number(us.map_or_else(|| "–".to_owned(), format::time));
     for sample in samples {
         table.row(vec![
             Cell::Name(sample.step.clone()),

@@ -1,16 +1,16 @@
 //! Charts in the page: each with its numbers as a table below it, on time axes that agree.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_measure::{Column, Course};
+use wavetank_measure::{TimeBucket, TimeSeries};
 use wavetank_plan::Nanos;
 use wavetank_record::Number;
 
 use super::impacts;
-use super::sheet::Sheet;
+use super::page_context::PageContext;
+use super::strings::Strings;
 use super::table::{Cell, Table};
-use super::words::Words;
-use crate::chart::{ChartWords, Frame, Mark, Point, Shade, Timeline};
-use crate::units;
+use crate::chart::{ChartStrings, Frame, Mark, Point, Shade, Timeline};
+use crate::format;
 
 /// Rows of the table behind a chart at most, beside the last; of more columns, every second, third and so on is shown.
 const ROWS_MAX: usize = 60;
@@ -48,12 +48,12 @@ pub(crate) fn names(names: &[&str]) -> Vec<String> {
 }
 
 /// `svg` with `numbers` below it.
-pub(crate) fn figure(sheet: &Sheet, svg: &str, numbers: &Numbers) -> Markup {
+pub(crate) fn figure(sheet: &PageContext, svg: &str, numbers: &Numbers) -> Markup {
     figure_in(sheet.words, svg, numbers)
 }
 
 /// The same on a page that is not of one run.
-pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Markup {
+pub(crate) fn figure_in(all_words: &Strings, svg: &str, numbers: &Numbers) -> Markup {
     let words = &all_words.charts;
     let columns = &all_words.columns;
     let instant = match numbers.instant {
@@ -71,7 +71,7 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
         // No clock of a chart is finer than a millisecond, and no look at a host than a hundredth of a second.
         let unit = if numbers.instant == RowInstant::From { 1e6 } else { 1e7 };
         let rounded = (from.0 as f64 / unit).round() + 0.0;
-        let from = units::seconds(Number(rounded * unit / 1e9)).replace('-', "−");
+        let from = format::seconds(Number(rounded * unit / 1e9)).replace('-', "−");
         table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());
     }
     html! {
@@ -93,22 +93,22 @@ fn spaced(all: usize, each: usize) -> impl Iterator<Item = usize> {
 }
 
 /// What charts say of themselves in the language of `words`.
-pub(crate) fn chart_words(words: &Words) -> &'static ChartWords {
-    if words.tag == "en" { &ChartWords::EN } else { &ChartWords::ZH }
+pub(crate) fn chart_labels(words: &Strings) -> &'static ChartStrings {
+    if words.tag == "en" { &ChartStrings::EN } else { &ChartStrings::ZH }
 }
 
-impl Sheet<'_> {
+impl PageContext<'_> {
     /// The language of what charts say of themselves.
-    pub(crate) fn chart_words(&self) -> &'static ChartWords {
-        chart_words(self.words)
+    pub(crate) fn chart_labels(&self) -> &'static ChartStrings {
+        chart_labels(self.words)
     }
 
     pub(crate) fn frame<'b>(&self, id: &'b str, title: &'b str) -> Frame<'b> {
-        Frame::new(id, title, self.chart_words())
+        Frame::new(id, title, self.chart_labels())
     }
 
     /// The axis that all charts over time share: the whole course, warm-up and drain shaded, phases marked.
-    pub(crate) fn timeline(&self, course: &Course) -> Timeline {
+    pub(crate) fn timeline(&self, course: &TimeSeries) -> Timeline {
         let words = &self.words.charts;
         let (from, until) = extent(course);
         let mut timeline = Timeline::new(from, until);
@@ -135,20 +135,20 @@ impl Sheet<'_> {
     }
 }
 
-fn extent(course: &Course) -> (Nanos, Nanos) {
+fn extent(course: &TimeSeries) -> (Nanos, Nanos) {
     let from = course.columns.iter().map(|column| column.from).min().unwrap_or(Nanos::ZERO);
-    let until = course.columns.iter().map(Column::end).max().unwrap_or(Nanos::ZERO);
+    let until = course.columns.iter().map(TimeBucket::end).max().unwrap_or(Nanos::ZERO);
     (from, until)
 }
 
 /// The columns in which judged requests can be: those before the load have only connections.
-pub(crate) fn judged(course: &Course) -> Vec<&Column> {
+pub(crate) fn judged(course: &TimeSeries) -> Vec<&TimeBucket> {
     course.judged().iter().filter(|column| column.from >= Nanos::ZERO).collect()
 }
 
 /// The columns in which requests can be, those of the warm-up first, from its first request on; a warm-up beside judged load is
 /// left out.
-pub(crate) fn asked(course: &Course) -> Vec<&Column> {
+pub(crate) fn sampled_columns(course: &TimeSeries) -> Vec<&TimeBucket> {
     let judged = judged(course);
     let begin = judged.first().map_or(Nanos(i64::MAX), |first| first.from);
     let warmup = course.warmup().iter().skip_while(|column| column.counters.offered == 0);
@@ -156,10 +156,10 @@ pub(crate) fn asked(course: &Course) -> Vec<&Column> {
 }
 
 /// All columns in order of time: where one is there twice, that of the warm-up.
-pub(crate) fn all(course: &Course) -> Vec<&Column> {
+pub(crate) fn all(course: &TimeSeries) -> Vec<&TimeBucket> {
     let warmup = course.warmup();
     let before = course.judged().iter().filter(|column| column.from < Nanos::ZERO);
-    let own = |column: &&Column| {
+    let own = |column: &&TimeBucket| {
         warmup.iter().all(|other| column.end() <= other.from || other.end() <= column.from)
     };
     let mut columns: Vec<_> = before.filter(own).chain(warmup).collect();
@@ -171,37 +171,37 @@ pub(crate) fn all(course: &Course) -> Vec<&Column> {
 
 /// `columns` without what is left over at both ends: a load that lasts a little longer than whole columns leaves one of a
 /// few milliseconds, and a rate or a percentile of those is chance. The tables have them.
-pub(crate) fn whole<'c>(columns: &[&'c Column]) -> Vec<&'c Column> {
+pub(crate) fn complete_columns<'c>(columns: &[&'c TimeBucket]) -> Vec<&'c TimeBucket> {
     let longest = columns.iter().map(|column| column.len.0).max().unwrap_or(0);
-    let is_left_over = |column: &&Column| column.len.0 < longest / 2;
+    let is_left_over = |column: &&TimeBucket| column.len.0 < longest / 2;
     let from = columns.iter().position(|column| !is_left_over(column)).unwrap_or(0);
     let until = columns.iter().rposition(|column| !is_left_over(column)).map_or(0, |last| last + 1);
     columns[from..until].to_vec()
 }
 
 /// A point for each [`whole`] column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
-pub(crate) fn points(columns: &[&Column], value: impl Fn(&Column) -> Option<f64>) -> Vec<Point> {
-    let point = |column: &&Column| {
+pub(crate) fn points(columns: &[&TimeBucket], value: impl Fn(&TimeBucket) -> Option<f64>) -> Vec<Point> {
+    let point = |column: &&TimeBucket| {
         let middle = Nanos(column.from.0 + column.len.0 / 2);
         (middle, if column.intervals == 0 { None } else { value(column) })
     };
-    whole(columns).iter().map(point).collect()
+    complete_columns(columns).iter().map(point).collect()
 }
 
 /// A gauge, which is told of a column's end; a gap where nothing was sealed.
-pub(crate) fn at_ends(columns: &[&Column], value: impl Fn(&Column) -> f64) -> Vec<Point> {
-    let point = |column: &&Column| (column.end(), (column.intervals > 0).then(|| value(column)));
+pub(crate) fn at_ends(columns: &[&TimeBucket], value: impl Fn(&TimeBucket) -> f64) -> Vec<Point> {
+    let point = |column: &&TimeBucket| (column.end(), (column.intervals > 0).then(|| value(column)));
     columns.iter().map(point).collect()
 }
 
 /// In which row of a table over time a late request is counted; nothing where none was late.
-pub(crate) fn late_when(sheet: &Sheet, course: &Course) -> &'static str {
-    let is_any = asked(course).iter().any(|column| column.counters.late > 0);
+pub(crate) fn late_note(sheet: &PageContext, course: &TimeSeries) -> &'static str {
+    let is_any = sampled_columns(course).iter().any(|column| column.counters.late > 0);
     if is_any { sheet.words.charts.late_when } else { "" }
 }
 
 /// The last instant of `column`: what is wanted at its end may be of the next phase.
-pub(crate) fn last_of(column: &Column) -> Nanos {
+pub(crate) fn end_of_last(column: &TimeBucket) -> Nanos {
     Nanos(column.end().0 - 1)
 }
 
@@ -212,10 +212,12 @@ mod tests {
     #[test]
     fn what_is_left_over_at_the_ends_is_not_drawn() {
         let check = |lens: &[i64], expected: &[i64]| {
-            let of = |&len: &i64| Column { len: Nanos(len), ..Column::default() };
+            let of = |&len: &i64| TimeBucket { len: Nanos(len), ..TimeBucket::default() };
             let columns: Vec<_> = lens.iter().map(of).collect();
-            let whole: Vec<_> =
-                whole(&columns.iter().collect::<Vec<_>>()).iter().map(|column| column.len.0).collect();
+            let whole: Vec<_> = complete_columns(&columns.iter().collect::<Vec<_>>())
+                .iter()
+                .map(|column| column.len.0)
+                .collect();
             assert_eq!(whole, expected, "{lens:?}");
         };
         check(&[3, 100, 100, 6], &[100, 100]);

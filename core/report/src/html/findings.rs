@@ -4,13 +4,13 @@ use maud::{Markup, html};
 use wavetank_record::Finding;
 
 use super::Section;
+use super::badges::{blamed, explain_link};
 use super::journeys::failed_checks;
-use super::marks::{blamed, more};
-use super::sheet::{Sheet, is_sentence, outside};
-use crate::condition::was_killed;
-use crate::more::more_about_findings;
+use super::page_context::{PageContext, is_sentence, isolate_untrusted};
+use crate::explain_command::more_about_findings;
+use crate::threshold_state::was_killed;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let told = record.rehearsal.as_ref();
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
@@ -22,7 +22,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             p { @if was_killed(record) { (words.leads.cut_off) } @else { (words.leads.no_findings) } }
         }
         @for finding in findings { (one(sheet, finding)) }
-        (more(sheet, more_about_findings(record)))
+        (explain_link(sheet, more_about_findings(record)))
         @if !notes.is_empty() {
             h3 { (words.front.notes) }
             ul { @for note in notes { li.sentence[is_sentence(note)] { (sheet.stored(note)) } } }
@@ -42,13 +42,13 @@ fn has_stored(body: &Markup) -> bool {
     stored.map(str::split_whitespace).any(|words| words.filter(|word| is_word(word)).nth(1).is_some())
 }
 
-fn one(sheet: &Sheet, finding: &Finding) -> Markup {
+fn one(sheet: &PageContext, finding: &Finding) -> Markup {
     let words = &sheet.words.marks;
     html! {
         article.finding.decisive[finding.decisive] {
             h3.sentence[is_sentence(&finding.message)] { (sheet.stored(&finding.message)) }
             p.aside {
-                span.blame { (blamed(sheet, finding.blame)) } " · " code { (outside(&finding.code)) }
+                span.blame { (blamed(sheet, finding.blame)) } " · " code { (isolate_untrusted(&finding.code)) }
                 @if finding.decisive { " · " strong { (words.decisive) } }
             }
             @let checks = failed_checks(sheet, finding);

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 
 use super::Section;
-use super::words::Words;
+use super::strings::Strings;
 
 /// The words of a page that has `parts`: only those that stand in one of them.
-pub(super) fn glossary<'m>(words: &Words, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
+pub(super) fn glossary<'m>(words: &Strings, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
     let told = parts.map(|part| text_of(&part.0)).collect::<Vec<_>>().join("\n");
     let small = told.replace('\n', " ").to_lowercase();
     let names: Vec<String> = words.glossary.iter().map(|(word, _)| term(word).to_owned()).collect();
@@ -108,7 +108,7 @@ mod tests {
     /// One that has none is never explained.
     #[test]
     fn words_that_are_only_names_have_an_entry() {
-        for words in [&crate::html::words::EN, &crate::html::words::ZH] {
+        for words in [&crate::html::strings::EN, &crate::html::strings::ZH] {
             let has = |name: &&str| words.glossary.iter().any(|(word, _)| term(word) == *name);
             assert!(words.only_names.iter().all(has), "{:?}", words.only_names);
         }

@@ -3,22 +3,22 @@
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 
 use super::Section;
 use super::figures::{Numbers, RowInstant, figure};
-use super::sheet::Sheet;
+use super::page_context::PageContext;
 use super::table::{Cell, Table};
-use crate::chart::{Lines, Point, Series, Timeline, Tone, Unit};
+use crate::chart::{ColorRole, LineChart, Point, Series, Timeline, Unit};
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let words = sheet.words;
     let body = html! { (extremes(sheet)) (over_time(sheet)) };
     Section::new("hosts", words.titles.hosts, words.leads.hosts, body)
 }
 
 /// First, least, most and last of everything that was counted.
-fn extremes(sheet: &Sheet) -> Markup {
+fn extremes(sheet: &PageContext) -> Markup {
     let (words, columns, hosts) = (&sheet.words.hosts, &sheet.words.columns, sheet.source.hosts);
     let heads =
         [("", false), (words.first, true), (columns.min, true), (columns.max, true), (words.last, true)];
@@ -30,12 +30,12 @@ fn extremes(sheet: &Sheet) -> Markup {
         let first = if is_since { "–".to_owned() } else { show(first) };
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut cells = vec![Cell::word(name), Cell::Number(first)];
+        let mut cells = vec![Cell::label(name), Cell::Number(first)];
         cells.extend([least, most, last].map(|value| Cell::Number(show(value))));
         table.row(cells);
     };
     let size = |value: f64| show_size(value as u64);
-    let whole = |value: f64| show_whole(value as u64);
+    let whole = |value: f64| format_grouped(value as u64);
     let of = |field: fn(&HostSample) -> u64| hosts.iter().map(|sample| field(sample) as f64).collect();
     row(words.cpu_mean, shares(hosts, mean), &show_share);
     row(words.cpu_core, shares(hosts, most), &show_share);
@@ -92,7 +92,7 @@ pub(crate) fn most(shares: &[f64]) -> f64 {
     shares.iter().copied().fold(0.0, f64::max)
 }
 
-fn over_time(sheet: &Sheet) -> Markup {
+fn over_time(sheet: &PageContext) -> Markup {
     let hosts = sheet.source.hosts;
     let (Some(first), Some(last)) = (hosts.first(), hosts.last()) else { return html! {} };
     let (words, own) = (&sheet.words.charts, &sheet.words.hosts);
@@ -109,8 +109,8 @@ fn over_time(sheet: &Sheet) -> Markup {
         hosts.windows(2).map(share).collect()
     };
     let cpu = vec![
-        Series::line(own.cpu_core, shares(most)).toned(Tone::Of(1)),
-        Series::line(own.cpu_mean, shares(mean)).toned(Tone::Of(0)),
+        Series::line(own.cpu_core, shares(most)).with_color(ColorRole::Of(1)),
+        Series::line(own.cpu_mean, shares(mean)).with_color(ColorRole::Of(0)),
     ];
     let memory = vec![Series::line(own.memory, of(|sample| sample.mem_available_bytes))];
     // Beside what is available these would be flat lines on the axis.
@@ -140,7 +140,7 @@ fn over_time(sheet: &Sheet) -> Markup {
 
 /// What hosts were seen to do, as a chart called by its id and title, with its table.
 pub(super) fn sampled(
-    sheet: &Sheet,
+    sheet: &PageContext,
     timeline: &Timeline,
     (id, title): (&str, &str),
     unit: Unit,
@@ -149,7 +149,7 @@ pub(super) fn sampled(
     let numbers = samples(title, &series, unit);
     let frame = sheet.frame(id, title).high(130);
     let series = amid(in_rounds(series), unit);
-    let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
+    let lines = LineChart { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
     figure(sheet, &lines.draw(), &numbers)
 }
 
@@ -203,7 +203,7 @@ fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
         Unit::Share => show_share(value),
         Unit::Bytes => show_size(value as u64),
         Unit::BitRate => show_link(value),
-        _ => show_whole(value as u64),
+        _ => format_grouped(value as u64),
     };
     // Of a long run every second, fourth and so on is kept, of one series perhaps not those of another.
     let reach = |one: &Series| match (one.points.first(), one.points.last()) {

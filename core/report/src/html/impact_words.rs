@@ -1,9 +1,9 @@
 //! [`ImpactWords`]: what is said of what was done to hosts.
 
-use super::words::{Of1, Of2, Words};
+use super::strings::{Of1, Of2, Strings};
 
 /// Words of the section about what was done to hosts while the load ran.
-pub(crate) struct ImpactWords {
+pub(crate) struct ImpactStrings {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) what: &'static str,
@@ -34,11 +34,11 @@ pub(crate) struct ImpactWords {
 }
 
 /// Those in the language of `words`.
-pub(crate) fn impact_words(words: &Words) -> &'static ImpactWords {
+pub(crate) fn impact_words(words: &Strings) -> &'static ImpactStrings {
     if words.tag == "en" { &EN } else { &ZH }
 }
 
-static EN: ImpactWords = ImpactWords {
+static EN: ImpactStrings = ImpactStrings {
     title: "What was done to hosts",
     lead: "Faults and other events of the experiment or the lab, and what clients saw: in the whole seconds of \
            the ten seconds before, but for those that an earlier event made worse; from the second in which it began to that in which it \
@@ -69,7 +69,7 @@ static EN: ImpactWords = ImpactWords {
     no_proof: " That alone does not show the cause; what clients saw before, during and after it is told below.",
 };
 
-static ZH: ImpactWords = ImpactWords {
+static ZH: ImpactStrings = ImpactStrings {
     title: "对主机施加的操作",
     lead: "实验或实验室中的故障及其他事件，以及客户端所见：发生前十秒之内的各个整秒（因更早的事件而变差的除外）、从开始的那一秒到结束的那一秒，以及直到客户端连续三秒恢复如初。等待中的请求在结束的那一秒得到应答，因此平均完成量可能与之前相当。\
            若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90\u{a0}%、p99 超过此前最慢一秒的两倍且高出至少 10\u{a0}ms，或有连接断开，即视为变差。\

@@ -2,16 +2,16 @@
 
 use maud::{Markup, html};
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_rate, show_share, show_whole};
-use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, SeenDoc, Status};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_share};
+use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, Status};
 
 use super::Section;
-use super::impact_words::{ImpactWords, impact_words};
-use super::sheet::{Sheet, kept_together, outside_code};
+use super::impact_words::{ImpactStrings, impact_words};
+use super::page_context::{PageContext, outside_code, with_nonbreaking_units};
 use super::table::{Cell, Table};
 use crate::chart::Shade;
-use crate::impacts_text::shown;
-use crate::units;
+use crate::format;
+use crate::impacts_text::seconds_text;
 
 /// Bands drawn at most: more of them would hide the chart.
 const BANDS_MAX: usize = 30;
@@ -21,7 +21,7 @@ const MEANWHILE_MAX: usize = 3;
 const NARROWEST: i64 = 200;
 
 /// The stretches in which something was done to a host, for a time axis from one instant to another.
-pub(super) fn bands(sheet: &Sheet, (from, until): (Nanos, Nanos)) -> Vec<Shade> {
+pub(super) fn bands(sheet: &PageContext, (from, until): (Nanos, Nanos)) -> Vec<Shade> {
     let instant = |at: Number| Nanos((at.0 * 1e9) as i64);
     let narrowest = Nanos(until.0.saturating_sub(from.0) / NARROWEST);
     let done = sheet.record().impacts.iter().filter(|impact| was_done(impact));
@@ -39,14 +39,14 @@ const fn was_done(impact: &ImpactDoc) -> bool {
 
 /// What was done to hosts while the load ran, in a line beside a verdict: whoever reads the first page alone must hear of it.
 /// Nothing where nothing was done.
-pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
+pub(super) fn impact_summary(sheet: &PageContext) -> Markup {
     let words = impact_words(sheet.words);
     let done: Vec<_> = sheet.record().impacts.iter().filter(|impact| was_done(impact)).collect();
     let when = |impact: &ImpactDoc| {
-        let begin = units::seconds(impact.from_s);
+        let begin = format::seconds(impact.from_s);
         impact
             .until_s
-            .map_or_else(|| (words.from)(&begin), |end| (words.from_to)(&begin, &units::seconds(end)))
+            .map_or_else(|| (words.from)(&begin), |end| (words.from_to)(&begin, &format::seconds(end)))
     };
     html! {
         @if !done.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
                 (words.meanwhile) (sheet.words.page.colon)
                 @for (number, impact) in done.iter().take(MEANWHILE_MAX).enumerate() {
                     @if number > 0 { ", " }
-                    (outside_code(&format!("{} {}", impact.what, impact.host))) " (" (kept_together(&when(impact))) ")"
+                    (outside_code(&format!("{} {}", impact.what, impact.host))) " (" (with_nonbreaking_units(&when(impact))) ")"
                 }
                 @if done.len() > MEANWHILE_MAX {
                     " " ((sheet.words.front.more_below)(&(done.len() - MEANWHILE_MAX).to_string()))
@@ -66,7 +66,7 @@ pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
     }
 }
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let words = impact_words(sheet.words);
     let heads = [
         (words.what, false),
@@ -90,22 +90,22 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
 }
 
 /// A row for each stretch of time that something is known of; what was not done has one too.
-fn rows(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Vec<Vec<Cell>> {
+fn rows(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Vec<Vec<Cell>> {
     let stretches =
         [(words.before, &impact.before), (words.during, &impact.during), (words.after, &impact.after)];
     let known: Vec<_> = stretches.iter().filter_map(|&(name, seen)| Some((name, seen.as_ref()?))).collect();
     let mut rows: Vec<Vec<Cell>> = known.iter().map(|&(name, seen)| stretch(name, seen)).collect();
     if rows.is_empty() {
-        rows.push((0..STRETCH_CELLS).map(|_| Cell::word("")).collect());
+        rows.push((0..STRETCH_CELLS).map(|_| Cell::label("")).collect());
     }
     let last = rows.len() - 1;
     // Every row is named by its first cell, what is told once stands in the first row.
     let name = || Cell::Name(format!("{} {}", impact.what, impact.host));
     let head = |row: usize| {
         if row > 0 {
-            return vec![name(), Cell::Number(String::new()), Cell::word("")];
+            return vec![name(), Cell::Number(String::new()), Cell::label("")];
         }
-        let at = Cell::Number(units::seconds(impact.from_s));
+        let at = Cell::Number(format::seconds(impact.from_s));
         vec![name(), at, Cell::Any(outcome(sheet, words, impact))]
     };
     let end = |row: usize| if row == last { recovered(words, impact) } else { String::new() };
@@ -113,7 +113,7 @@ fn rows(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Vec<Vec<Cell>
         // The stretch stands beside the name: on a phone all else lies beyond the edge.
         let (mut head, mut cells) = (head(row).into_iter(), cells.into_iter());
         let first = head.next().into_iter().chain(cells.next());
-        first.chain(head).chain(cells).chain([Cell::word(&end(row))]).collect::<Vec<Cell>>()
+        first.chain(head).chain(cells).chain([Cell::label(&end(row))]).collect::<Vec<Cell>>()
     });
     whole.collect()
 }
@@ -121,36 +121,36 @@ fn rows(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Vec<Vec<Cell>
 /// Cells of [`stretch`].
 const STRETCH_CELLS: usize = 6;
 
-fn stretch(name: &str, seen: &SeenDoc) -> Vec<Cell> {
-    let time = |time: Option<Number>| Cell::Number(time.map(units::time).unwrap_or_default());
+fn stretch(name: &str, seen: &ClientWindowDoc) -> Vec<Cell> {
+    let time = |time: Option<Number>| Cell::Number(time.map(format::time).unwrap_or_default());
     vec![
-        Cell::Short(html! { (name) " (" (units::seconds(seen.seconds)) ")" }),
+        Cell::Short(html! { (name) " (" (format::seconds(seen.seconds)) ")" }),
         Cell::Number(show_rate(seen.done_per_s.0)),
         Cell::Number(show_share(seen.failed_share.0)),
         time(seen.p50_us),
         time(seen.p99_us),
-        Cell::Number(if seen.lost > 0 { show_whole(seen.lost) } else { String::new() }),
+        Cell::Number(if seen.lost > 0 { format_grouped(seen.lost) } else { String::new() }),
     ]
 }
 
-fn outcome(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Markup {
+fn outcome(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Markup {
     let said = match (impact.outcome, impact.until_s) {
         (ImpactOutcome::NotReached, _) => words.not_reached.to_owned(),
         (ImpactOutcome::Failed, _) => words.failed.to_owned(),
         (ImpactOutcome::Done, _) => words.lasting.to_owned(),
         (ImpactOutcome::Stuck, _) => words.stuck.to_owned(),
         (ImpactOutcome::Undone, until) => {
-            (words.undone)(&shown(until.map_or(0.0, |until| until.0 - impact.from_s.0)))
+            (words.undone)(&seconds_text(until.map_or(0.0, |until| until.0 - impact.from_s.0)))
         }
     };
     html! {
-        (kept_together(&said))
+        (with_nonbreaking_units(&said))
         @if !impact.why.is_empty() { br; (sheet.stored(&impact.why)) }
     }
 }
 
-fn recovered(words: &ImpactWords, impact: &ImpactDoc) -> String {
-    let took = shown(impact.recovery_s.map_or(0.0, |took| took.0));
+fn recovered(words: &ImpactStrings, impact: &ImpactDoc) -> String {
+    let took = seconds_text(impact.recovery_s.map_or(0.0, |took| took.0));
     match impact.recovery {
         RecoveryDoc::Unknown => String::new(),
         RecoveryDoc::Unhurt => words.unhurt.to_owned(),

@@ -2,21 +2,21 @@
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::quantity::{show_count, show_share, show_whole};
-use wavetank_record::{AroundDoc, Finding};
+use wavetank_plan::quantity::{format_grouped, show_count, show_share};
+use wavetank_record::{Finding, HookDoc};
 
 use super::Section;
-use super::marks::{mark, result};
+use super::badges::{mark, result};
+use super::page_context::{PageContext, isolate_untrusted, outside_code};
 use super::requests::named;
-use super::sheet::{Sheet, outside, outside_code};
 use super::table::{Cell, Table};
+use crate::format;
 use crate::journeys_text::{by_name, has_sessions};
-use crate::units;
 
 /// Checks that failed, told beside a finding; all of them stand in their section.
 const FAILED_MAX: usize = 3;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let own = &words.journeys;
     let body = html! {
@@ -32,7 +32,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
 }
 
 /// Sessions, where they are not simply the requests.
-fn sessions(sheet: &Sheet) -> Markup {
+fn sessions(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     if !has_sessions(record) {
         return html! {};
@@ -51,7 +51,7 @@ fn sessions(sheet: &Sheet) -> Markup {
         Table::new(words.journeys.sessions, &[("", false), (columns.count, true), (columns.share, true)]);
     for (name, n) in rows {
         let share = show_share(n as f64 / own.offered as f64);
-        table.row(vec![Cell::word(name), Cell::Number(show_whole(n)), Cell::Number(share)]);
+        table.row(vec![Cell::label(name), Cell::Number(format_grouped(n)), Cell::Number(share)]);
     }
     html! {
         h3 { (words.journeys.sessions) }
@@ -61,7 +61,7 @@ fn sessions(sheet: &Sheet) -> Markup {
 }
 
 /// Checks by name, those that failed first, then those that were never asked.
-fn checks(sheet: &Sheet) -> Markup {
+fn checks(sheet: &PageContext) -> Markup {
     let (words, columns) = (&sheet.words.marks, &sheet.words.columns);
     let mut named = by_name(sheet.record());
     named.sort_by_key(|check| match (check.failed, check.held) {
@@ -89,7 +89,11 @@ fn checks(sheet: &Sheet) -> Markup {
             Cell::Any(sign),
             Cell::Name(check.steps.join(", ")),
             Cell::Number(show_count(answers)),
-            Cell::Number(if check.failed == 0 { "0".to_owned() } else { units::part(check.failed, answers) }),
+            Cell::Number(if check.failed == 0 {
+                "0".to_owned()
+            } else {
+                format::count_with_share(check.failed, answers)
+            }),
         ]);
     }
     table.render(sheet)
@@ -97,7 +101,7 @@ fn checks(sheet: &Sheet) -> Markup {
 
 /// Which checks failed, in which steps and how often, and how many requests failed of something else: a finding of failed checks
 /// says only that there were some. Nothing beside another finding.
-pub(super) fn failed_checks(sheet: &Sheet, finding: &Finding) -> Markup {
+pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
     if finding.code != ErrorClass::Check.name() {
         return html! {};
     }
@@ -114,28 +118,28 @@ pub(super) fn failed_checks(sheet: &Sheet, finding: &Finding) -> Markup {
             @if failed.is_empty() { (words.no_failed_check) }
             @for (number, check) in failed.iter().take(FAILED_MAX).enumerate() {
                 @if number > 0 { (words.next_check) }
-                (outside_code(&units::cut(&check.name))) (open) (outside(&units::cut(&check.steps.join(", ")))) (close)
+                (outside_code(&format::cut(&check.name))) (open) (isolate_untrusted(&format::cut(&check.steps.join(", ")))) (close)
                 ((words.failed_of)(&show_count(check.failed), &show_count(check.held + check.failed)))
             }
             @if failed.len() > FAILED_MAX {
                 (words.next_check) ((sheet.words.front.more_below)(&(failed.len() - FAILED_MAX).to_string()))
             }
-            @if others > 0 { (words.next_check) ((words.failed_otherwise)(&show_whole(others))) }
+            @if others > 0 { (words.next_check) ((words.failed_otherwise)(&format_grouped(others))) }
             @if others > 0 && record.samples.iter().any(|sample| sample.kind != "slow") { (words.see_failures) }
         }
     }
 }
 
-fn counts(sheet: &Sheet) -> Markup {
+fn counts(sheet: &PageContext) -> Markup {
     let columns = &sheet.words.columns;
     let mut table = Table::new(sheet.words.journeys.counts, &[(columns.name, false), (columns.count, true)]);
     for (name, &n) in &sheet.record().counts {
-        table.row(vec![Cell::Name(name.clone()), Cell::Number(show_whole(n))]);
+        table.row(vec![Cell::Name(name.clone()), Cell::Number(format_grouped(n))]);
     }
     table.render(sheet)
 }
 
-fn rendezvous(sheet: &Sheet) -> Markup {
+fn rendezvous(sheet: &PageContext) -> Markup {
     let words = &sheet.words.journeys;
     let heads = [
         (sheet.words.columns.name, false),
@@ -147,25 +151,25 @@ fn rendezvous(sheet: &Sheet) -> Markup {
     let mut table = Table::new(words.rendezvous, &heads);
     for place in &sheet.record().rendezvous {
         let mut cells = vec![Cell::Name(place.name.clone())];
-        cells.extend([place.met, place.present, place.by_wait].map(|n| Cell::Number(show_whole(n))));
-        cells.push(Cell::Number(place.skew_us.map_or_else(|| "–".to_owned(), units::time)));
+        cells.extend([place.met, place.present, place.by_wait].map(|n| Cell::Number(format_grouped(n))));
+        cells.push(Cell::Number(place.skew_us.map_or_else(|| "–".to_owned(), format::time)));
         table.row(cells);
     }
     table.render(sheet)
 }
 
-fn told(sheet: &Sheet, title: &str, around: &AroundDoc) -> Markup {
+fn told(sheet: &PageContext, title: &str, around: &HookDoc) -> Markup {
     html! {
         @if !around.checks.is_empty() || !around.faults.is_empty() {
             h3 { (title) }
             ul {
                 @for fault in &around.faults {
-                    li { (result(sheet, Some(false))) " " (outside(&fault.step)) (sheet.words.page.colon) (sheet.stored(&fault.what)) }
+                    li { (result(sheet, Some(false))) " " (isolate_untrusted(&fault.step)) (sheet.words.page.colon) (sheet.stored(&fault.what)) }
                 }
                 @for check in &around.checks {
                     li {
-                        (result(sheet, Some(check.ok))) " " (outside(&check.step)) (sheet.words.page.colon) (outside(&check.name))
-                        @if !check.found.is_empty() { " → " (outside(&check.found)) }
+                        (result(sheet, Some(check.ok))) " " (isolate_untrusted(&check.step)) (sheet.words.page.colon) (isolate_untrusted(&check.name))
+                        @if !check.found.is_empty() { " → " (isolate_untrusted(&check.found)) }
                     }
                 }
             }

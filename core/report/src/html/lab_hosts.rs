@@ -2,24 +2,24 @@
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
-use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
 
 use super::Section;
 use super::hosts::sampled;
-use super::lab_words::LabWords;
-use super::sheet::{Sheet, outside};
+use super::lab_words::LabStrings;
+use super::page_context::{PageContext, isolate_untrusted};
 use super::table::{Cell, Table};
 use crate::chart::{Point, Series, Timeline, Unit};
-use crate::units::{seconds, time};
+use crate::format::{seconds, time};
 
 /// Letters of a server's name that stand on one line.
 const SERVER_NAME_MAX: usize = 28;
 /// Hosts drawn in one chart at most: there are so many colours.
 const DRAWN_MAX: usize = 8;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
-    let (record, words) = (sheet.record(), LabWords::of(sheet.language()));
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
+    let (record, words) = (sheet.record(), LabStrings::for_language(sheet.language()));
     let body = html! {
         @if !record.hosts.is_empty() { (worked(sheet, words)) (carried(sheet, words)) (over_time(sheet, words)) }
         @if !record.servers.is_empty() { (servers(sheet, words)) }
@@ -28,7 +28,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
 }
 
 /// Two tables, since one would be wider than paper.
-fn worked(sheet: &Sheet, words: &LabWords) -> Markup {
+fn worked(sheet: &PageContext, words: &LabStrings) -> Markup {
     let heads = [
         (words.host, false),
         (words.role, false),
@@ -45,7 +45,7 @@ fn worked(sheet: &Sheet, words: &LabWords) -> Markup {
     table.render(sheet)
 }
 
-fn carried(sheet: &Sheet, words: &LabWords) -> Markup {
+fn carried(sheet: &PageContext, words: &LabStrings) -> Markup {
     let heads = [
         (words.host, false),
         (words.memory, true),
@@ -63,14 +63,14 @@ fn carried(sheet: &Sheet, words: &LabWords) -> Markup {
     html! { h3 { (words.carried) } (table.render(sheet)) }
 }
 
-fn work(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
+fn work(host: &HostUseDoc, words: &LabStrings) -> Vec<Cell> {
     let share =
         |share: Option<Number>| Cell::Number(share.map(|share| show_share(share.0)).unwrap_or_default());
     // What a request costs those that send it is the generator's affair, and told there.
     let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     vec![
         Cell::Name(host.name.clone()),
-        Cell::word(words.role_word(&host.role)),
+        Cell::label(words.role_word(&host.role)),
         share(host.cpu),
         share(host.cpu_max),
         share(host.hottest_core_max),
@@ -81,12 +81,12 @@ fn work(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
 
 fn load(host: &HostUseDoc, has_queued: bool) -> Vec<Cell> {
     // What occurred on no host leaves its column out.
-    let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { show_whole(count) });
-    let queue = if has_queued { show_whole(host.accept_queue_max) } else { String::new() };
+    let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { format_grouped(count) });
+    let queue = if has_queued { format_grouped(host.accept_queue_max) } else { String::new() };
     vec![
         Cell::Name(host.name.clone()),
         Cell::Number(show_size(host.memory_max_bytes)),
-        Cell::Number(show_whole(host.established_max)),
+        Cell::Number(format_grouped(host.established_max)),
         Cell::Number(queue),
         some(host.listen_overflows),
         Cell::Number(show_link(host.in_bits_per_s_max.0)),
@@ -94,7 +94,7 @@ fn load(host: &HostUseDoc, has_queued: bool) -> Vec<Cell> {
     ]
 }
 
-fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
+fn servers(sheet: &PageContext, words: &LabStrings) -> Markup {
     let heads = [
         (words.server, false),
         (words.connections, true),
@@ -104,7 +104,7 @@ fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
         (words.agrees, false),
     ];
     let mut table = Table::new(words.servers, &heads);
-    let whole = |count: u64| Cell::Number(show_whole(count));
+    let whole = |count: u64| Cell::Number(format_grouped(count));
     for server in &sheet.record().servers {
         let ServerCountDoc { connections, requests, run_connections, run_requests, .. } = *server;
         let maybe = |count: Option<u64>| count.map_or(Cell::Number(String::new()), whole);
@@ -115,7 +115,7 @@ fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
             maybe(run_connections),
             maybe(requests),
             maybe(run_requests.filter(|_| requests.is_some())),
-            Cell::word(agrees.unwrap_or_default()),
+            Cell::label(agrees.unwrap_or_default()),
         ]);
     }
     html! { h3 { (words.servers) } (table.render(sheet)) }
@@ -124,14 +124,14 @@ fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
 /// Names of a lab's servers are short, and break nowhere; one of another archive may be longer.
 fn server_name(name: &str) -> Cell {
     if name.chars().count() <= SERVER_NAME_MAX {
-        Cell::Short(outside(name))
+        Cell::Short(isolate_untrusted(name))
     } else {
         Cell::Name(name.to_owned())
     }
 }
 
 /// CPU, connections and traffic of the hosts that worked most.
-fn over_time(sheet: &Sheet, words: &LabWords) -> Markup {
+fn over_time(sheet: &PageContext, words: &LabStrings) -> Markup {
     let mut hosts: Vec<&(String, Vec<HostSample>)> =
         sheet.source.others.iter().filter(|(_, samples)| samples.len() > 1).collect();
     let worked = |name: &str| {

@@ -3,7 +3,7 @@
 use super::language::Language;
 
 /// See the module's description.
-pub(crate) struct LabWords {
+pub(crate) struct LabStrings {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) host: &'static str,
@@ -38,7 +38,7 @@ pub(crate) struct LabWords {
     other: &'static str,
 }
 
-const EN: LabWords = LabWords {
+const EN: LabStrings = LabStrings {
     title: "Hosts of the lab",
     lead: "All of them share this machine. CPU is a share of what the host may use, while it was looked at; load threads are \
            wavetank's, and count with the host that they send from. Memory is that of the host's own processes; the whole of \
@@ -75,7 +75,7 @@ const EN: LabWords = LabWords {
     other: "other",
 };
 
-const ZH: LabWords = LabWords {
+const ZH: LabStrings = LabStrings {
     title: "实验室主机",
     lead: "所有主机共用这台机器。CPU 为观测期间各主机可用额度的占比；负载线程属于 wavetank 进程，计入其发送请求所在的主机。内存为主机自身各进程所用；wavetank 进程整体见“发压端健康状况”。连接与队列每秒只查看一次：更短暂的可能看不到。",
     host: "主机",
@@ -110,8 +110,8 @@ const ZH: LabWords = LabWords {
     other: "其他",
 };
 
-impl LabWords {
-    pub(crate) const fn of(language: Language) -> &'static Self {
+impl LabStrings {
+    pub(crate) const fn for_language(language: Language) -> &'static Self {
         match language {
             Language::English => &EN,
             Language::Chinese => &ZH,

@@ -1,6 +1,6 @@
 //! [`Language`]: which words a page has.
 
-use super::words::{EN, Words, ZH};
+use super::strings::{EN, Strings, ZH};
 
 /// The language of a page's own words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Language {
 }
 
 impl Language {
-    pub(crate) const fn words(self) -> &'static Words {
+    pub(crate) const fn strings(self) -> &'static Strings {
         match self {
             Self::English => &EN,
             Self::Chinese => &ZH,

@@ -3,16 +3,16 @@
 //! No script: whatever moves is the browser's own. All charts are inline SVG. Names, addresses and answers come from
 //! outside and are escaped wherever they stand; the file's policy forbids whatever they might have tried.
 
+mod badges;
 mod connections;
-mod course;
 mod document;
 mod environment;
 mod examples;
 mod figures;
 mod findings;
-mod front;
 mod generator;
 mod glossary;
+mod headroom;
 mod hosts;
 mod impact_words;
 mod impacts;
@@ -20,42 +20,44 @@ mod journeys;
 mod lab_hosts;
 mod lab_words;
 mod language;
-mod marks;
+mod page_context;
 mod requests;
-mod room;
 mod scopes;
-mod sheet;
+mod strings;
+mod summary;
 mod table;
-mod tested;
+mod test_setup;
 mod thresholds;
+mod time_charts;
 mod times;
-mod words;
 
 use maud::Markup;
 
 pub use language::Language;
-pub use sheet::HtmlSource;
-pub(crate) use words::glossary;
+pub use page_context::HtmlSource;
+pub(crate) use strings::glossary;
 
+pub(crate) use badges::verdict_sign;
 pub(crate) use document::{Document, Section};
-pub(crate) use figures::{Numbers, RowInstant, chart_words, figure_in};
-pub(crate) use marks::verdict_sign;
-pub(crate) use sheet::{command_line, harmless, is_sentence, kept_together, outside, stored_in, with_code};
+pub(crate) use figures::{Numbers, RowInstant, chart_labels, figure_in};
+pub(crate) use page_context::{
+    command_line, harmless, is_sentence, isolate_untrusted, translated, with_code, with_nonbreaking_units,
+};
+pub(crate) use strings::Strings;
 pub(crate) use table::{Cell, Table};
-pub(crate) use words::Words;
 
-use sheet::Sheet;
+use page_context::PageContext;
 
-use crate::units::cut;
+use crate::format::cut;
 
 /// The whole file: a first page for whoever wants the result, then all there is to know.
 pub fn html(source: HtmlSource, language: Language) -> String {
-    let sheet = Sheet::new(source, language);
+    let sheet = PageContext::new(source, language);
     let sections: Vec<Section> = [
         requests::section(&sheet),
         thresholds::section(&sheet),
         findings::section(&sheet),
-        course::section(&sheet),
+        time_charts::section(&sheet),
         impacts::section(&sheet),
         times::section(&sheet),
         scopes::section(&sheet),
@@ -74,17 +76,17 @@ pub fn html(source: HtmlSource, language: Language) -> String {
     document(&sheet, sections).into_string()
 }
 
-fn document(sheet: &Sheet, sections: Vec<Section>) -> Markup {
+fn document(sheet: &PageContext, sections: Vec<Section>) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     let document = Document {
         title: format!(
             "{} · {} · {}",
-            marks::verdict_word(sheet),
+            badges::verdict_text(sheet),
             harmless(&cut(&record.name)),
             words.page.report
         ),
-        header: front::header(sheet),
-        summary: front::summary(sheet),
+        header: summary::header(sheet),
+        summary: summary::summary(sheet),
         sections,
         made_by: (words.page.made_by)(&harmless(&record.version)),
     };

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_count, show_share, show_size};
 use wavetank_record::Requests;
 
 use super::Section;
-use super::marks::more;
-use super::sheet::Sheet;
+use super::badges::explain_link;
+use super::page_context::PageContext;
 use super::table::{Cell, Table, facts};
-use crate::condition::was_killed;
-use crate::done_later::done_later;
-use crate::load_text::has_warmup_beside;
-use crate::more::more_about_errors;
-use crate::units::part;
+use crate::done_after_load::done_after_load;
+use crate::explain_command::more_about_errors;
+use crate::format::count_with_share;
+use crate::load_text::warmup_overlaps;
+use crate::threshold_state::was_killed;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     if record.requests.offered == 0 && record.setup.sent == 0 {
         return None;
@@ -31,16 +31,16 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             (named(sheet, words.counts.dropped_by, words.columns.reason, &record.dropped_by, record.requests.dropped))
             (statuses(sheet))
         }
-        (more(sheet, more_about_errors(record)))
+        (explain_link(sheet, more_about_errors(record)))
         @let traffic = traffic(sheet);
         @if !traffic.0.is_empty() { h3 { (words.counts.traffic) } (traffic) }
-        @if sheet.source.plan.is_some_and(has_warmup_beside) { p.aside { (words.charts.warmup_beside) } }
+        @if sheet.source.plan.is_some_and(warmup_overlaps) { p.aside { (words.charts.warmup_beside) } }
     };
     let lead = if was_killed(record) { words.leads.requests_known } else { words.leads.requests };
     Section::new("requests", words.titles.requests, lead, body)
 }
 
-fn counts(sheet: &Sheet) -> Markup {
+fn counts(sheet: &PageContext) -> Markup {
     let (words, columns) = (&sheet.words.counts, &sheet.words.columns);
     let Requests { offered, sent, done, failed, late, dropped, open } = sheet.record().requests;
     let rows = [
@@ -61,7 +61,7 @@ fn counts(sheet: &Sheet) -> Markup {
     for (name, count, means) in rows {
         let share = show_share(count as f64 / offered.max(1) as f64);
         let cells =
-            [Cell::word(name), Cell::Number(show_whole(count)), Cell::Number(share), Cell::word(means)];
+            [Cell::label(name), Cell::Number(format_grouped(count)), Cell::Number(share), Cell::label(means)];
         table.row(cells.into());
     }
     table.render(sheet)
@@ -69,7 +69,7 @@ fn counts(sheet: &Sheet) -> Markup {
 
 /// Counts by name, the most first; nothing where there are none.
 pub(crate) fn named(
-    sheet: &Sheet,
+    sheet: &PageContext,
     caption: &str,
     head: &str,
     counts: &BTreeMap<String, u64>,
@@ -81,19 +81,19 @@ pub(crate) fn named(
     let mut table = Table::new(caption, &[(head, false), (columns.count, true), (columns.share, true)]);
     for (name, &n) in counts {
         let share = show_share(n as f64 / all.max(1) as f64);
-        table.row(vec![Cell::Name(name.clone()), Cell::Number(show_whole(n)), Cell::Number(share)]);
+        table.row(vec![Cell::Name(name.clone()), Cell::Number(format_grouped(n)), Cell::Number(share)]);
     }
     table.render(sheet)
 }
 
-fn statuses(sheet: &Sheet) -> Markup {
+fn statuses(sheet: &PageContext) -> Markup {
     let record = sheet.record();
     let all: u64 = record.status.values().sum();
     let statuses = record.status.iter().map(|(status, &n)| (status.to_string(), n)).collect();
     named(sheet, sheet.words.counts.statuses, sheet.words.columns.status, &statuses, all)
 }
 
-fn traffic(sheet: &Sheet) -> Markup {
+fn traffic(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.counts);
     let duration = record.duration_s.0;
     let way = |bytes: u64, is_in_time: bool| {
@@ -102,18 +102,18 @@ fn traffic(sheet: &Sheet) -> Markup {
         html! { @if bytes > 0 { (show_size(bytes)) @if let Some(rate) = rate { " (" (rate) "/s)" } } }
     };
     let wire = record.wire;
-    let extra = |n: u64| html! { @if n > 0 { (show_whole(n)) } };
+    let extra = |n: u64| html! { @if n > 0 { (format_grouped(n)) } };
     let warmup = html! {
         @if let Some(requests) = record.warmup.requests {
             (words.done) " " (show_count(requests.done))
             @for (name, n) in [(words.failed, requests.failed), (words.dropped, requests.dropped), (words.open, requests.open)] {
-                @if n > 0 { " · " (name) " " (part(n, requests.offered)) }
+                @if n > 0 { " · " (name) " " (count_with_share(n, requests.offered)) }
             }
             " – " (words.warmup_apart)
         }
     };
     facts(vec![
-        (words.received, way(record.bytes.received, done_later(record).is_none())),
+        (words.received, way(record.bytes.received, done_after_load(record).is_none())),
         (words.sent_bytes, way(record.bytes.sent, true)),
         (words.wire, extra(wire.sent)),
         (words.retried, extra(wire.retried)),

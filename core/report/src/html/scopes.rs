@@ -1,25 +1,25 @@
 //! Phases, scenarios, steps and groups, each with its counts and times.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_measure::StepCourse;
+use wavetank_measure::StepTimeSeries;
 use wavetank_plan::quantity::{show_count, show_rate, show_share};
 use wavetank_record::{PhaseDoc, Requests, StepDoc, Times};
 
 use super::Section;
-use super::sheet::Sheet;
+use super::page_context::PageContext;
 use super::table::{Cell, Table};
 use super::times::left_out;
 use crate::chart::spark;
+use crate::format;
 use crate::load_text::load_of_phase;
-use crate::units;
 
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 3] = [("p50", "p50"), ("p95", "p95"), ("p99", "p99")];
 
 /// Columns of a small line at most; a course has no more.
-const COLUMNS_MAX: usize = wavetank_measure::Course::COLUMNS_MAX;
+const COLUMNS_MAX: usize = wavetank_measure::TimeSeries::COLUMNS_MAX;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let told = left_out(sheet).collect::<Vec<_>>().join(words.page.sentence_gap);
     let has_parts = record.phases.len() > 1 || record.scenarios.len() > 1 || record.steps.len() > 1;
@@ -37,7 +37,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
 }
 
 /// The judged phases, and what the plan asks for in each; a table called `caption`.
-pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
+pub(crate) fn phases(sheet: &PageContext, caption: &str) -> Markup {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let mut heads = vec![
         (columns.phase, false),
@@ -56,8 +56,8 @@ pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
         let mut cells = vec![
             Cell::Name(phase.name.clone()),
             Cell::Any(sheet.stored(&load.unwrap_or_default())),
-            Cell::Number(units::seconds(phase.start_s)),
-            Cell::Number(units::seconds(phase.duration_s)),
+            Cell::Number(format::seconds(phase.start_s)),
+            Cell::Number(format::seconds(phase.duration_s)),
             Cell::Number(show_rate(phase.rate.done_per_s.0)),
         ];
         cells.extend(end_cells(sheet, phase.requests, &phase.response_us));
@@ -72,7 +72,7 @@ pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
     }
 }
 
-fn scenarios(sheet: &Sheet) -> Markup {
+fn scenarios(sheet: &PageContext) -> Markup {
     let words = sheet.words;
     let mut heads = vec![(words.columns.scenario, false), (words.journeys.sessions_done, true)];
     heads.extend(ends(sheet));
@@ -86,7 +86,7 @@ fn scenarios(sheet: &Sheet) -> Markup {
     table.render(sheet)
 }
 
-fn steps(sheet: &Sheet) -> Markup {
+fn steps(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     let several = record.scenarios.len() > 1;
     let mut heads = vec![(words.columns.step, false)];
@@ -112,11 +112,11 @@ fn steps(sheet: &Sheet) -> Markup {
 }
 
 /// The step's p99 over time, as small as a word; `None` without a course that knows of any.
-fn spark_of(sheet: &Sheet, step: &StepDoc) -> Option<String> {
+fn spark_of(sheet: &PageContext, step: &StepDoc) -> Option<String> {
     let (plan, course) = (sheet.source.plan?, sheet.source.course?);
     let scenario = plan.scenarios.iter().position(|own| own.name == step.scenario)?;
     let index = plan.scenarios[scenario].steps.iter().position(|own| own.name == step.name)?;
-    let is = |own: &&StepCourse| (usize::from(own.scenario), usize::from(own.step)) == (scenario, index);
+    let is = |own: &&StepTimeSeries| (usize::from(own.scenario), usize::from(own.step)) == (scenario, index);
     let own = course.steps.iter().find(is)?;
     let first = course.judged().first()?.from.0;
     let last = course.judged().last()?.end().0;
@@ -139,7 +139,7 @@ fn errors(step: &StepDoc) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn groups(sheet: &Sheet) -> Markup {
+fn groups(sheet: &PageContext) -> Markup {
     let words = sheet.words;
     let mut heads =
         vec![(words.columns.name, false), (words.columns.scenario, false), (words.columns.samples, true)];
@@ -158,14 +158,14 @@ fn groups(sheet: &Sheet) -> Markup {
 }
 
 /// The headings all these tables end with.
-fn ends(sheet: &Sheet) -> Vec<(&'static str, bool)> {
+fn ends(sheet: &PageContext) -> Vec<(&'static str, bool)> {
     let words = &sheet.words.counts;
     let mut heads = vec![(words.done, true), (words.failed, true)];
     heads.extend(SHOWN.iter().map(|&(_, heading)| (heading, true)));
     heads
 }
 
-fn end_cells(sheet: &Sheet, requests: Requests, times: &Times) -> Vec<Cell> {
+fn end_cells(sheet: &PageContext, requests: Requests, times: &Times) -> Vec<Cell> {
     let failed = match requests.failed {
         0 => "0".to_owned(),
         n => format!("{} ({})", show_count(n), show_share(n as f64 / requests.offered.max(1) as f64)),
@@ -175,7 +175,7 @@ fn end_cells(sheet: &Sheet, requests: Requests, times: &Times) -> Vec<Cell> {
     cells
 }
 
-fn percentiles(sheet: &Sheet, times: &Times) -> Vec<Cell> {
+fn percentiles(sheet: &PageContext, times: &Times) -> Vec<Cell> {
     let value = |field: &str| times.spread.as_ref().map(|spread| sheet.percentile(spread, field));
     SHOWN.iter().map(|(field, _)| Cell::Number(value(field).unwrap_or_else(|| "–".to_owned()))).collect()
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::sheet::{Sheet, harmless, outside};
-use super::words::Words;
-use crate::units::cut;
+use super::page_context::{PageContext, harmless, isolate_untrusted};
+use super::strings::Strings;
+use crate::format::cut;
 
 /// Rows of a table at most: a run may have thousands of steps, a page has not.
 pub(crate) const ROWS_MAX: usize = 200;
@@ -26,11 +26,15 @@ pub(crate) enum Cell {
 impl Cell {
     /// A name or address from outside, in which no line ends where it has no more letters than so many.
     pub(crate) fn whole_up_to(chars: usize, name: &str) -> Self {
-        if name.chars().count() <= chars { Self::Short(outside(name)) } else { Self::Name(name.to_owned()) }
+        if name.chars().count() <= chars {
+            Self::Short(isolate_untrusted(name))
+        } else {
+            Self::Name(name.to_owned())
+        }
     }
 
     /// Words of our own.
-    pub(crate) fn word(word: &str) -> Self {
+    pub(crate) fn label(word: &str) -> Self {
         Self::Any(html! { (word) })
     }
 }
@@ -71,12 +75,12 @@ impl Table {
     }
 
     /// Nothing without a row.
-    pub(crate) fn render(&self, sheet: &Sheet) -> Markup {
+    pub(crate) fn render(&self, sheet: &PageContext) -> Markup {
         self.render_in(sheet.words)
     }
 
     /// The same on a page that is not of one run.
-    pub(crate) fn render_in(&self, words: &Words) -> Markup {
+    pub(crate) fn render_in(&self, words: &Strings) -> Markup {
         let Self { caption, heads, rows, more } = self;
         let told = |place: usize| {
             place == 0 || rows.iter().any(|row| row.get(place).is_some_and(|cell| !cell.is_empty()))
@@ -107,11 +111,11 @@ fn render_row(row: &[Cell], told: &[bool]) -> Markup {
     html! {
         @for (place, cell) in row.iter().enumerate().filter(|(place, _)| told(place)) {
             @match (place, cell) {
-                (0, Cell::Name(name)) => { th.name scope="row" { (outside(&cut(name))) } }
+                (0, Cell::Name(name)) => { th.name scope="row" { (isolate_untrusted(&cut(name))) } }
                 (0, Cell::Told(told)) => { th.name scope="row" { bdi { (told) } } }
                 (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
                 (0, Cell::Short(any) | Cell::Any(any)) => { th scope="row" { (any) } }
-                (_, Cell::Name(name)) => { td.name { (outside(&cut(name))) } }
+                (_, Cell::Name(name)) => { td.name { (isolate_untrusted(&cut(name))) } }
                 (_, Cell::Told(told)) => { td.name { bdi { (told) } } }
                 (_, Cell::Number(number)) => { td.n { (number) } }
                 (_, Cell::Short(short)) => { td.short { (short) } }

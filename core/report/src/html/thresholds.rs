@@ -4,10 +4,10 @@ use maud::html;
 use wavetank_record::{RunRecord, Threshold};
 
 use super::Section;
-use super::marks::threshold_result;
-use super::sheet::{Sheet, outside};
+use super::badges::threshold_result;
+use super::page_context::{PageContext, isolate_untrusted};
 use super::table::{Cell, Table};
-use crate::condition::found;
+use crate::threshold_state::measured_value;
 
 /// The conditions of `record`: broken ones, undecided ones, and those that held.
 pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
@@ -21,7 +21,7 @@ pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
     ordered
 }
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let (open, close) = words.page.brackets;
     let heads =
@@ -29,13 +29,13 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let mut table = Table::new(words.titles.thresholds, &heads);
     for one in ordered(sheet.record()) {
         let condition = html! {
-            code { (outside(&one.expr)) }
+            code { (isolate_untrusted(&one.expr)) }
             @if one.implicit { small { (open) (words.marks.implicit) (close) } }
         };
         table.row(vec![
             Cell::Any(condition),
             Cell::Any(threshold_result(sheet, one)),
-            Cell::Number(found(sheet.record(), one)),
+            Cell::Number(measured_value(sheet.record(), one)),
             Cell::Any(sheet.stored(&one.why)),
         ]);
     }

@@ -1,22 +1,22 @@
 //! Times: the parts of a request's time, each as percentiles.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_measure::{Course, Histogram};
-use wavetank_plan::quantity::{show_count, show_whole};
-use wavetank_plan::{Condition, Part, Plan, Subject, Value};
+use wavetank_measure::{Histogram, TimeSeries};
+use wavetank_plan::quantity::{format_grouped, show_count};
+use wavetank_plan::{Condition, LatencyPart, Plan, Subject, Value};
 use wavetank_record::{Spread, Times};
 
 use super::Section;
-use super::sheet::Sheet;
+use super::page_context::PageContext;
 use super::table::{Cell, Table};
-use crate::chart::{Spectrum, SpectrumCurve};
-use crate::known_share::known_share;
-use crate::units;
+use crate::chart::{PercentileChart, SpectrumCurve};
+use crate::completeness::known_fraction;
+use crate::format;
 
 /// A part whose p99 is below this share of the response's has no curve: it explains nothing.
 const WORTH_SHOWING: f64 = 0.05;
 
-pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let names = &words.times;
     let rows = [
@@ -55,29 +55,29 @@ fn with_spread<'a>((name, times): (&'static str, &'a Times)) -> Option<Row<'a>> 
     Some((name, times.count, times.spread.as_ref()?))
 }
 
-fn table(sheet: &Sheet, rows: &[Row]) -> Markup {
+fn table(sheet: &PageContext, rows: &[Row]) -> Markup {
     let columns = &sheet.words.columns;
-    let percentiles = units::PERCENTILE_HEADINGS.map(|heading| (heading, true));
+    let percentiles = format::PERCENTILE_HEADINGS.map(|heading| (heading, true));
     let mut heads = vec![("", false), (columns.samples, true), (columns.min, true), (columns.mean, true)];
     heads.extend(percentiles);
     heads.push((columns.max, true));
     let mut table = Table::new(sheet.words.titles.times, &heads);
     for &(name, count, spread) in rows {
-        let mut cells = vec![Cell::word(name), Cell::Number(show_count(count))];
-        cells.extend([spread.min, spread.mean].map(|value| Cell::Number(units::time(value))));
+        let mut cells = vec![Cell::label(name), Cell::Number(show_count(count))];
+        cells.extend([spread.min, spread.mean].map(|value| Cell::Number(format::time(value))));
         // Where nothing took any time, no percentile is a guess.
         let is_nothing = spread.max.0 == 0.0;
         let percentile =
-            |field| if is_nothing { units::time(spread.max) } else { sheet.percentile(spread, field) };
+            |field| if is_nothing { format::time(spread.max) } else { sheet.percentile(spread, field) };
         cells.extend(Spread::PERCENTILES.iter().map(|(field, _)| Cell::Number(percentile(field))));
-        cells.push(Cell::Number(units::time(spread.max)));
+        cells.push(Cell::Number(format::time(spread.max)));
         table.row(cells);
     }
     table.render(sheet)
 }
 
 /// What the signs in the table mean, where they occur, and what is in a histogram that one would not expect.
-fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
+fn remarks(sheet: &PageContext, rows: &[Row]) -> Markup {
     let words = &sheet.words.times;
     let any = |is: fn(&Spread, &str) -> bool| {
         rows.iter().any(|(_, _, spread)| Spread::PERCENTILES.iter().any(|(field, _)| is(spread, field)))
@@ -90,26 +90,26 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
             @let response = sheet.record().response_us.count;
             @if response > 0 && sheet.record().lag_us.count > response { li { (words.lag_of_all) } }
             @for (name, _, spread) in rows {
-                @if spread.censored > 0 { li { ((words.censored)(name, &show_whole(spread.censored))) } }
-                @if spread.clipped > 0 { li { ((words.clipped)(name, &show_whole(spread.clipped))) } }
+                @if spread.censored > 0 { li { ((words.censored)(name, &format_grouped(spread.censored))) } }
+                @if spread.clipped > 0 { li { ((words.clipped)(name, &format_grouped(spread.clipped))) } }
             }
         }
     }
 }
 
 /// Which requests are in no response time, where there are any.
-pub(crate) fn left_out(sheet: &Sheet) -> impl Iterator<Item = String> {
+pub(crate) fn left_out(sheet: &PageContext) -> impl Iterator<Item = String> {
     let (record, words) = (sheet.record(), &sheet.words.times);
     let all = [(record.requests.dropped, words.dropped_apart), (record.failed_us.count, words.failed_apart)];
     let is_any = record.response_us.count > 0;
     all.into_iter()
         .filter(move |(count, _)| *count > 0 && is_any)
-        .map(|(count, told)| told(&show_whole(count)))
+        .map(|(count, told)| told(&format_grouped(count)))
 }
 
 /// The percentiles of response time and, where they say something, of its parts; conditions on them as limits. Its table is the
 /// section's own.
-fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
+fn spectrum(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let names = &sheet.words.times;
     if course.response.is_empty() {
         return html! {};
@@ -117,7 +117,7 @@ fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
     let p99 = |times: &Histogram| times.percentile(99.0).unwrap_or_default() as f64;
     let worth = |times: &Histogram| p99(times) > p99(&course.response) * WORTH_SHOWING;
     let parts = [(names.service, &course.service), (names.wait, &course.wait), (names.lag, &course.lag)];
-    let known = known_share(sheet.record());
+    let known = known_fraction(sheet.record());
     let worth = parts.into_iter().filter(|(_, times)| worth(times));
     let curve = |(name, times)| {
         let of_all = name == names.response || name == names.lag;
@@ -127,7 +127,7 @@ fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
     let limits = sheet.source.plan.map(limits).unwrap_or_default();
     let frame = sheet.frame("spectrum", sheet.words.charts.spectrum).high(260);
     html! {
-        (PreEscaped(Spectrum { frame, curves, limits }.draw()))
+        (PreEscaped(PercentileChart { frame, curves, limits }.draw()))
         @if known < 1.0 { p.aside { (names.line_ends) } }
     }
 }
@@ -135,7 +135,7 @@ fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
 /// Conditions on the response time of the whole run.
 fn limits(plan: &Plan) -> Vec<(String, f64)> {
     let limit = |condition: &Condition| match (&condition.subject, condition.value) {
-        (Subject::Percentile(_, Part::Response, None), Value::Time(time))
+        (Subject::Percentile(_, LatencyPart::Response, None), Value::Time(time))
             if condition.phase.is_none() && condition.window.is_none() =>
         {
             Some((condition.text.clone(), time.0 as f64))

@@ -1,29 +1,29 @@
 //! [`archive_text`]: what `wavetank runs show` prints.
 
-use wavetank_plan::harmless;
-use wavetank_plan::quantity::{show_size, show_whole};
+use wavetank_plan::quantity::{format_grouped, show_size};
+use wavetank_plan::sanitize;
 use wavetank_record::{ArchiveDoc, HostDoc};
 
-use super::{began, outcome};
-use crate::page::{Page, pad_left, width};
-use crate::units::seconds;
+use super::{outcome, started_text};
+use crate::format::seconds;
+use crate::text_layout::{TextLayout, pad_left, width};
 
 /// One archive in lines of at most `columns`.
 pub fn archive_text(doc: &ArchiveDoc, columns: usize) -> String {
-    let mut page = Page::of(columns);
+    let mut page = TextLayout::with_width(columns);
     let run = &doc.run;
-    let name = harmless(&run.name).into_owned();
-    page.head(outcome(run), &harmless(&doc.headline), &[format!("{name} · run {}", harmless(&run.id))]);
+    let name = sanitize(&run.name).into_owned();
+    page.head(outcome(run), &sanitize(&doc.headline), &[format!("{name} · run {}", sanitize(&run.id))]);
     let length = run.duration_s.map(|length| format!("measured for {}", seconds(length))).unwrap_or_default();
-    page.parts("began", &[format!("{} UTC", began(&run.started_at)), length]);
-    page.parts("load", &[harmless(&run.load).into_owned(), harmless(&run.target).into_owned()]);
+    page.parts("began", &[format!("{} UTC", started_text(&run.started_at)), length]);
+    page.parts("load", &[sanitize(&run.load).into_owned(), sanitize(&run.target).into_owned()]);
     let tags: Vec<_> =
-        run.tags.iter().map(|(key, value)| harmless(&format!("{key}={value}")).into_owned()).collect();
+        run.tags.iter().map(|(key, value)| sanitize(&format!("{key}={value}")).into_owned()).collect();
     page.parts("tags", &tags);
     // Commands and hashes are copied from here: they stand on one line, however long.
     for (label, text) in [("command", &doc.command), ("repeat", &doc.repeat)] {
         if !text.is_empty() {
-            page.labelled(label, &[harmless(text).into_owned()]);
+            page.labelled(label, &[sanitize(text).into_owned()]);
         }
     }
     if doc.repeat.contains("***") {
@@ -31,17 +31,17 @@ pub fn archive_text(doc: &ArchiveDoc, columns: usize) -> String {
     }
     let version = if doc.version.is_empty() { String::new() } else { format!("wavetank {}", doc.version) };
     let parts = [version, doc.engine.clone(), doc.host.as_ref().map(host).unwrap_or_default()];
-    page.parts("made by", &parts.map(|part| harmless(&part).into_owned()));
+    page.parts("made by", &parts.map(|part| sanitize(&part).into_owned()));
     if !doc.plan_hash.is_empty() {
         page.labelled("plan", &[format!("SHA-256 {}", doc.plan_hash)]);
     }
     for note in &doc.notes {
-        page.sentence("note", &harmless(note));
+        page.sentence("note", &sanitize(note));
     }
     page.labelled(if doc.packed { "packed in" } else { "folder" }, std::slice::from_ref(&doc.path));
     files(doc, &mut page);
     for problem in &doc.problems {
-        page.sentence("problem", &harmless(problem));
+        page.sentence("problem", &sanitize(problem));
     }
     page.into_text()
 }
@@ -52,13 +52,13 @@ fn host(host: &HostDoc) -> String {
     format!("{}, Linux {}, {cpus} × {model}", host.hostname, host.kernel)
 }
 
-fn files(doc: &ArchiveDoc, page: &mut Page) {
+fn files(doc: &ArchiveDoc, page: &mut TextLayout) {
     let all: u64 = doc.files.iter().map(|file| file.bytes).sum();
     let word = if doc.files.len() == 1 { "file" } else { "files" };
-    let head = format!("{} {word} · {}", show_whole(doc.files.len() as u64), show_size(all));
+    let head = format!("{} {word} · {}", format_grouped(doc.files.len() as u64), show_size(all));
     let sizes: Vec<_> = doc.files.iter().map(|file| show_size(file.bytes)).collect();
     let columns = sizes.iter().map(|size| width(size)).max().unwrap_or_default();
-    let line = |(size, path): (&String, &str)| format!("{}  {}", pad_left(size, columns), harmless(path));
+    let line = |(size, path): (&String, &str)| format!("{}  {}", pad_left(size, columns), sanitize(path));
     let paths = doc.files.iter().map(|file| file.path.as_str());
     let lines: Vec<_> = std::iter::once(head).chain(sizes.iter().zip(paths).map(line)).collect();
     page.labelled("files", &lines);

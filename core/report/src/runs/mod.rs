@@ -23,6 +23,6 @@ pub(crate) fn outcome(run: &RunLine) -> &'static str {
 }
 
 /// `2026-11-21 19:00:00` of `2026-11-21T19:00:00Z`.
-pub(crate) fn began(started_at: &str) -> String {
+pub(crate) fn started_text(started_at: &str) -> String {
     started_at.trim_end_matches('Z').replacen('T', " ", 1)
 }

@@ -1,12 +1,12 @@
 //! [`runs_text`]: what `wavetank runs` prints.
 
-use wavetank_plan::quantity::{show_rate, show_size, show_whole};
-use wavetank_plan::{harmless, quoted};
-use wavetank_record::{BesideKind, RunLine, RunsDoc};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_size};
+use wavetank_plan::{sanitize, shell_quoted};
+use wavetank_record::{ForeignEntryKind, RunLine, RunsDoc};
 
-use super::{began, outcome};
-use crate::page::{Page, cut, pad, pad_left, width};
-use crate::units::time;
+use super::{outcome, started_text};
+use crate::format::time;
+use crate::text_layout::{TextLayout, cut, pad, pad_left, width};
 
 /// Columns of a name at most.
 const NAME_COLUMNS_MAX: usize = 28;
@@ -22,8 +22,8 @@ const RUNS_DIR: &str = "runs";
 
 /// The runs of `doc`, a line each in lines of at most `columns`, and what lies beside them.
 pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
-    let mut page = Page::of(columns);
-    let place = harmless(&doc.runs_dir);
+    let mut page = TextLayout::with_width(columns);
+    let place = sanitize(&doc.runs_dir);
     if doc.total == 0 {
         page.line(&format!("no runs in `{place}`"));
     } else if doc.runs.is_empty() {
@@ -34,16 +34,16 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
         }
         let bytes: u64 = doc.runs.iter().map(|run| run.bytes).sum();
         let (shown, total) = (doc.runs.len() as u64, doc.total);
-        let of = if shown == total { String::new() } else { format!(" of {}", show_whole(total)) };
+        let of = if shown == total { String::new() } else { format!(" of {}", format_grouped(total)) };
         page.line("");
         let runs = if total == 1 { "run" } else { "runs" };
-        page.line(&format!("{}{of} {runs} in `{place}` · {}", show_whole(shown), show_size(bytes)));
+        page.line(&format!("{}{of} {runs} in `{place}` · {}", format_grouped(shown), show_size(bytes)));
     }
     for (kind, one, several) in [
-        (BesideKind::Search, "search", "searches"),
-        (BesideKind::Pack, "packed run", "packed runs"),
-        (BesideKind::Removed, "half removed run", "half removed runs"),
-        (BesideKind::Other, "other entry", "other entries"),
+        (ForeignEntryKind::Search, "search", "searches"),
+        (ForeignEntryKind::Pack, "packed run", "packed runs"),
+        (ForeignEntryKind::Removed, "half removed run", "half removed runs"),
+        (ForeignEntryKind::Other, "other entry", "other entries"),
     ] {
         let names: Vec<_> = doc.beside.iter().filter(|one| one.kind == kind).map(|one| &one.name).collect();
         if !names.is_empty() {
@@ -51,7 +51,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
             let told: Vec<_> = names
                 .iter()
                 .take(BESIDE_TOLD_MAX)
-                .map(|name| cut(&harmless(name), NAME_COLUMNS_MAX))
+                .map(|name| cut(&sanitize(name), NAME_COLUMNS_MAX))
                 .collect();
             let more = if names.len() > told.len() { ", …" } else { "" };
             page.line(&format!("beside: {} {word} ({}{more})", names.len(), told.join(", ")));
@@ -64,9 +64,9 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
         let place = if doc.runs_dir == RUNS_DIR {
             String::new()
         } else {
-            format!(" --runs-dir {}", quoted(&harmless(&doc.runs_dir)))
+            format!(" --runs-dir {}", shell_quoted(&sanitize(&doc.runs_dir)))
         };
-        let word = quoted(&harmless(word));
+        let word = shell_quoted(&sanitize(word));
         page.line(&format!("next: wavetank report {word}{place} · wavetank runs show {word}{place}"));
     } else if doc.total == 0 {
         page.line("next: wavetank run URL, or say where runs lie: --runs-dir DIR");
@@ -98,18 +98,18 @@ fn cells(run: &RunLine) -> [String; 8] {
     let told = run.problem.as_ref().unwrap_or(&run.load);
     [
         cut(&or_dash(&run.id), ID_COLUMNS_MAX),
-        or_dash(&began(&run.started_at)),
+        or_dash(&started_text(&run.started_at)),
         cut(&or_dash(&run.name), NAME_COLUMNS_MAX),
         outcome(run).to_owned(),
         run.done_per_s.map_or_else(dash, |rate| show_rate(rate.0)),
         run.p99_us.map_or_else(dash, time),
         show_size(run.bytes),
-        harmless(told).into_owned(),
+        sanitize(told).into_owned(),
     ]
 }
 
 fn or_dash(text: &str) -> String {
-    if text.is_empty() { dash() } else { harmless(text).into_owned() }
+    if text.is_empty() { dash() } else { sanitize(text).into_owned() }
 }
 
 fn dash() -> String {
@@ -117,7 +117,7 @@ fn dash() -> String {
 }
 
 fn counted(count: u64, word: &str) -> String {
-    format!("{} {word}{}", show_whole(count), if count == 1 { "" } else { "s" })
+    format!("{} {word}{}", format_grouped(count), if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! [`size_doc`]: the `wavetank.size/1` object of a load.
 
-use wavetank_plan::size::{Answer, Column, Limit, Means, Setting, Sizing, Tier, Tuning, columns};
+use wavetank_plan::size::{
+    ComparisonColumn, HostInventory, Limit, Setting, Sizing, SizingResult, TierSizing, Tuning, columns,
+};
 use wavetank_record::{
     AnswerDoc, ColumnDoc, LackDoc, LimitDoc, Number, SIZE_SCHEMA, SettingDoc, SizeDoc, TierDoc, TuningDoc,
 };
 
 /// A load with what it takes, and what is known about how that was asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Sized<'a> {
+pub struct SizingInput<'a> {
     /// The URL or file; empty without one.
     pub target: &'a str,
     /// Version of wavetank.
@@ -15,7 +17,7 @@ pub struct Sized<'a> {
     /// What was reckoned.
     pub sizing: &'a Sizing,
     /// With these hosts.
-    pub means: &'a Means,
+    pub means: &'a HostInventory,
     /// Defaults and words of the exchange, beside those of the hosts.
     pub settings: &'a [Setting],
     /// Worth knowing beside what the reckoning itself says.
@@ -23,9 +25,9 @@ pub struct Sized<'a> {
 }
 
 /// Everything that can be told of it.
-pub fn size_doc(sized: &Sized<'_>) -> SizeDoc {
+pub fn size_doc(sized: &SizingInput<'_>) -> SizeDoc {
     let sizing = sized.sizing;
-    let group = |group: &'static str, answers: &[Answer]| -> Vec<AnswerDoc> {
+    let group = |group: &'static str, answers: &[SizingResult]| -> Vec<AnswerDoc> {
         answers.iter().map(|one| answer(group, one)).collect()
     };
     let mut answers = group("ports", &sizing.tuples.answers);
@@ -48,7 +50,7 @@ pub fn size_doc(sized: &Sized<'_>) -> SizeDoc {
     }
 }
 
-fn answer(group: &str, one: &Answer) -> AnswerDoc {
+fn answer(group: &str, one: &SizingResult) -> AnswerDoc {
     AnswerDoc {
         role: one.role.map_or_else(String::new, |role| role.name().to_owned()),
         group: group.to_owned(),
@@ -60,7 +62,7 @@ fn answer(group: &str, one: &Answer) -> AnswerDoc {
     }
 }
 
-fn tier(one: &Tier) -> TierDoc {
+fn tier(one: &TierSizing) -> TierDoc {
     let limit = |limit: &Limit| LimitDoc {
         what: limit.what.to_owned(),
         hosts: limit.hosts,
@@ -87,7 +89,7 @@ fn tuning(one: &Tuning) -> TuningDoc {
     }
 }
 
-fn column(one: Column) -> ColumnDoc {
+fn column(one: ComparisonColumn) -> ColumnDoc {
     ColumnDoc {
         name: one.name,
         rows: one.rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),

@@ -5,5 +5,5 @@
 mod doc;
 mod text;
 
-pub use doc::{Sized, size_doc};
+pub use doc::{SizingInput, size_doc};
 pub use text::size_text;

@@ -2,7 +2,7 @@
 
 use wavetank_record::{AnswerDoc, SizeDoc, TierDoc};
 
-use crate::page::{Page, pad, pad_left, width, wrapped};
+use crate::text_layout::{TextLayout, pad, pad_left, width, wrapped};
 
 /// Fewer columns than these make no table.
 const COLUMNS_MIN: usize = 60;
@@ -22,7 +22,7 @@ const COMMAND: usize = 44;
 /// The sizing as text of at most `columns` columns (60 at the least), ending in a newline.
 pub fn size_text(doc: &SizeDoc, columns: usize) -> String {
     let columns = columns.max(COLUMNS_MIN);
-    let mut page = Page::of(columns);
+    let mut page = TextLayout::with_width(columns);
     if !doc.target.is_empty() {
         page.sentence("size", &doc.target);
     }
@@ -64,7 +64,7 @@ fn is_nought(one: &AnswerDoc) -> bool {
     one.value.0 == 0.0 && one.unit == "per_s"
 }
 
-fn rows<'d>(page: &mut Page, doc: &SizeDoc, label: &str, answers: impl Iterator<Item = &'d AnswerDoc>) {
+fn rows<'d>(page: &mut TextLayout, doc: &SizeDoc, label: &str, answers: impl Iterator<Item = &'d AnswerDoc>) {
     for (at, one) in answers.enumerate() {
         let label = if at == 0 { label } else { "" };
         row(page, label, &named(one, doc), &one.shown, &with_packets(one, doc));
@@ -80,7 +80,7 @@ fn with_packets(one: &AnswerDoc, doc: &SizeDoc) -> String {
 }
 
 /// Name, number at the right of its column, formula beside it.
-fn row(page: &mut Page, label: &str, name: &str, value: &str, formula: &str) {
+fn row(page: &mut TextLayout, label: &str, name: &str, value: &str, formula: &str) {
     let word = format!("{} {}", pad(name, NAME), pad_left(value, VALUE));
     let columns = width(&word).max(NAME + 1 + VALUE);
     if formula.is_empty() {
@@ -135,7 +135,7 @@ fn called(tier: &TierDoc) -> String {
     }
 }
 
-fn hosts(page: &mut Page, doc: &SizeDoc) {
+fn hosts(page: &mut TextLayout, doc: &SizeDoc) {
     for (at, tier) in doc.hosts.iter().enumerate() {
         let label = if at == 0 { "hosts" } else { "" };
         let name = match tier.role.as_str() {
@@ -165,7 +165,7 @@ fn why(tier: &TierDoc) -> String {
 }
 
 /// What there is and does not suffice.
-fn lacking(page: &mut Page, doc: &SizeDoc) {
+fn lacking(page: &mut TextLayout, doc: &SizeDoc) {
     for lack in &doc.lacking {
         page.sentence("TOO FEW", &lack.message);
         page.sentence("", &format!("hint: {}", lack.hint));
@@ -173,7 +173,7 @@ fn lacking(page: &mut Page, doc: &SizeDoc) {
 }
 
 /// Commands by role, each with its formula as a comment.
-fn tunings(page: &mut Page, doc: &SizeDoc, columns: usize) {
+fn tunings(page: &mut TextLayout, doc: &SizeDoc, columns: usize) {
     if doc.tunings.is_empty() {
         return;
     }
@@ -206,7 +206,7 @@ fn tunings(page: &mut Page, doc: &SizeDoc, columns: usize) {
 }
 
 /// One row a number, one column a load.
-fn compare(page: &mut Page, doc: &SizeDoc) {
+fn compare(page: &mut TextLayout, doc: &SizeDoc) {
     let Some(first) = doc.compare.first() else { return };
     page.line("");
     let heads: Vec<String> = doc.compare.iter().map(|column| pad_left(&column.name, 16)).collect();

@@ -4,16 +4,16 @@ use std::net::SocketAddr;
 
 use wavetank_plan::{HostFacts, Plan, Rate, RunOptions, TargetUrl, resolve};
 use wavetank_record::{
-    CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, FigureDoc,
-    ForecastDoc, HeldMemoryDoc, LagDoc, Number, StandingDoc,
+    CalibratedHostDoc, CalibrationDoc, CalibrationMarginDoc, CalibrationTargetDoc, CalibrationsDoc,
+    CountedDoc, ForecastDoc, HeldMemoryDoc, LagDoc, Number, ThroughputDoc,
 };
-use wavetank_report::{Known, calibration_text, forecast_text, overload, standing};
+use wavetank_report::{CalibrationLookup, calibration_margin, calibration_text, forecast_text, overload};
 
 const NOW_S: u64 = 1_795_300_000;
 const VERSION: &str = "0.1.0";
 
-fn figure(measured: f64, alone: f64) -> FigureDoc {
-    FigureDoc {
+fn figure(measured: f64, alone: f64) -> ThroughputDoc {
+    ThroughputDoc {
         unit: "per_s".to_owned(),
         measured: Number(measured),
         least: Number(measured * 0.9),
@@ -87,7 +87,7 @@ fn host() -> HostFacts {
         hostname: "load01".to_owned(),
         kernel: "6.18.44".to_owned(),
         cpu_model: "Example 7713".to_owned(),
-        ..HostFacts::plain(2)
+        ..HostFacts::for_tests(2)
     }
 }
 
@@ -106,13 +106,13 @@ fn here(per_s: u64) -> Plan {
     open("127.0.0.1:8080", per_s)
 }
 
-fn of(all: Vec<CalibrationDoc>, plan: &Plan, host: &HostFacts) -> StandingDoc {
-    standing((plan, host), Known::Of(&CalibrationsDoc::new(all)), VERSION, NOW_S)
+fn of(all: Vec<CalibrationDoc>, plan: &Plan, host: &HostFacts) -> CalibrationMarginDoc {
+    calibration_margin((plan, host), CalibrationLookup::Of(&CalibrationsDoc::new(all)), VERSION, NOW_S)
 }
 
 /// State and a part of why.
 #[track_caller]
-fn check(doc: &StandingDoc, state: &str, why: &str) {
+fn check(doc: &CalibrationMarginDoc, state: &str, why: &str) {
     assert_eq!(doc.state, state, "{doc:?}");
     assert!(doc.why.contains(why) && doc.why.is_empty() == why.is_empty(), "{doc:?}");
     let text = forecast_text(&ForecastDoc { calibration: Some(doc.clone()), ..ForecastDoc::default() }, 80);
@@ -124,9 +124,13 @@ fn check(doc: &StandingDoc, state: &str, why: &str) {
 #[test]
 fn every_state_is_told() {
     let plan = here(8_000);
-    let known = |known| standing((&plan, &host()), known, VERSION, NOW_S);
-    check(&known(Known::Nothing), "none", "this host is not calibrated");
-    check(&known(Known::Damaged("`x` holds no calibrations")), "damaged", "`x` holds no calibrations");
+    let known = |known| calibration_margin((&plan, &host()), known, VERSION, NOW_S);
+    check(&known(CalibrationLookup::Nothing), "none", "this host is not calibrated");
+    check(
+        &known(CalibrationLookup::Damaged("`x` holds no calibrations")),
+        "damaged",
+        "`x` holds no calibrations",
+    );
     check(&of(Vec::new(), &plan, &host()), "none", "this host is not calibrated");
     let elsewhere = ["a", "b", "c", "d", "e"].map(|name| calibration(name, "epoll")).to_vec();
     check(

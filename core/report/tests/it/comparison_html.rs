@@ -3,16 +3,16 @@
 use crate::support;
 
 use support::compared::{HOSTILE, doc};
-use wavetank_measure::{Column, Course};
+use wavetank_measure::{TimeBucket, TimeSeries};
 use wavetank_plan::Nanos;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, RunRecord};
 use wavetank_report::{
-    CompareSource, Language, SideCourse, comparison_html, comparison_markdown, comparison_text,
+    CompareSource, Language, SideTimeSeries, comparison_html, comparison_markdown, comparison_text,
 };
 
 #[track_caller]
 fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
-    let side = SideCourse::default();
+    let side = SideTimeSeries::default();
     let source = CompareSource { doc: &doc(answer), courses: [&side, &side], command: HOSTILE };
     let page = comparison_html(source, language);
     let told = page.replace('\u{a0}', " ");
@@ -33,11 +33,11 @@ fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
 #[test]
 fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
     let side = |dropped: u64| {
-        let mut course = Course::default();
+        let mut course = TimeSeries::default();
         (1..=100_000_u64).for_each(|n| course.response.record(n * 1_000));
         let mut record = RunRecord::default();
         (record.requests.offered, record.requests.dropped) = (100_000 + dropped, dropped);
-        let mut side = SideCourse::default();
+        let mut side = SideTimeSeries::default();
         side.add(&course, &record);
         side
     };
@@ -62,7 +62,7 @@ fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
 #[test]
 fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     let page = |doc: &CompareDoc| {
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         let source = CompareSource { doc, courses: [&side, &side], command: "" };
         comparison_html(source, Language::English).replace('\u{a0}', " ")
     };
@@ -107,7 +107,7 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
 #[test]
 fn a_comparison_marks_and_explains_as_a_run_does() {
     let page = |doc: &CompareDoc, language| {
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, language)
     };
     let en = |doc: &CompareDoc| page(doc, Language::English);
@@ -147,12 +147,12 @@ fn a_comparison_marks_and_explains_as_a_run_does() {
 #[test]
 fn percentiles_over_time_are_marked() {
     let side = |answers: u64| {
-        let mut course = Course { column: Nanos::SECOND, ..Course::default() };
-        let mut column = Column { len: Nanos::SECOND, intervals: 1, ..Column::default() };
+        let mut course = TimeSeries { column: Nanos::SECOND, ..TimeSeries::default() };
+        let mut column = TimeBucket { len: Nanos::SECOND, intervals: 1, ..TimeBucket::default() };
         (1..=answers).for_each(|n| column.response.record(n * 1_000));
         course.columns.push(column);
         let record = RunRecord { duration_s: Number(1.0), ..RunRecord::default() };
-        let mut side = SideCourse::default();
+        let mut side = SideTimeSeries::default();
         side.add(&course, &record);
         side
     };
@@ -173,7 +173,7 @@ fn percentiles_over_time_are_marked() {
 #[test]
 fn what_is_not_judged_comes_before_its_values() {
     let page = |doc: &CompareDoc| {
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, Language::English)
     };
     let place = |page: &str, text: &str| page.find(text).unwrap_or_else(|| panic!("no `{text}`: {page}"));
@@ -203,7 +203,7 @@ fn names_and_commands_stay_whole() {
     doc.metrics[0].name = "cpu_per_request(generator)".to_owned();
     doc.metrics[1].name = "p99(a step with quite a long name)".to_owned();
     doc.next = vec!["compare 3 with 3: wavetank compare A1,A2,A3 B1,B2,B3".to_owned()];
-    let side = SideCourse::default();
+    let side = SideTimeSeries::default();
     let page =
         comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, Language::English);
     assert!(page.contains("<th scope=\"row\"><bdi>cpu_per_request(generator)"), "{page}");

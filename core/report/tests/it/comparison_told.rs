@@ -5,14 +5,14 @@ use crate::support;
 use support::compared::doc;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number};
 use wavetank_report::{
-    CompareSource, Language, SideCourse, comparison_html, comparison_markdown, comparison_text,
+    CompareSource, Language, SideTimeSeries, comparison_html, comparison_markdown, comparison_text,
 };
 
 /// Marks and lines of the ratios' chart are explained, and its title is of what its axis shows.
 #[test]
 fn the_chart_of_ratios_explains_itself() {
     let page = |doc: &CompareDoc, language| {
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         let page = comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, language);
         let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
         chart.expect("a chart").to_owned()
@@ -73,7 +73,7 @@ fn what_is_shown_is_told_before_rows_are_left_out() {
 #[test]
 fn each_ratio_has_its_own_mark_and_limit() {
     let page = |doc: &CompareDoc| {
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         let source = CompareSource { doc, courses: [&side, &side], command: "" };
         let page = comparison_html(source, Language::English);
         let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
@@ -106,7 +106,7 @@ fn equal_values_are_called_so() {
     let check = |ratio: f64, en: &str, zh: &str| {
         let mut doc = doc(CompareAnswer::Difference);
         doc.metrics[0].ratio = Some(Number(ratio));
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
             let source = CompareSource { doc: &doc, courses: [&side, &side], command: "" };
             let page = comparison_html(source, language);
@@ -145,7 +145,7 @@ fn what_stands_against_an_answer_is_told() {
         doc.metrics.truncate(2);
         doc.metrics.iter_mut().for_each(|metric| (metric.p_corrected, metric.regression) = (None, None));
         of(&mut doc);
-        let side = SideCourse::default();
+        let side = SideTimeSeries::default();
         for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
             let page =
                 comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, language);

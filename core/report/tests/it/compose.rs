@@ -1,14 +1,15 @@
 //! Composing a record: every measured number finds its place, and nothing is decided.
 
-use wavetank_diagnose::{Around, Blame, Diagnosis, Finding, Status, Verdict};
+use wavetank_diagnose::{Blame, Diagnosis, Finding, HookResult, Status, Verdict};
 use wavetank_measure::{
-    Agreed, ConnCounts, Counters, DropReason, ErrorClass, HostSample, Interval, Ledger, PhaseSeries,
-    StatusCounts, StepSeries, TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
+    ConnCounts, DropReason, ErrorClass, HandshakeParams, HostSample, Interval, Ledger, PhaseSeries,
+    RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats, ThresholdResult, Totals,
+    WireCounters,
 };
 use wavetank_plan::{
-    Action, AroundPlan, Arrivals, Choice, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode,
-    FileTables, HttpPlan, HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate,
-    RequestPlan, Scenario, SharedPlan, StatusSet, Step, Target, Think,
+    Action, Arrivals, Choice, Close, Condition, ConnectionOwner, EngineChoice, ExitCode, FileTables,
+    HooksPlan, HttpPlan, HttpVersion, Key, Load, MaxOpenLimit, Nanos, Phase, Plan, PopulationCurve, Rate,
+    RateCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan, StatusSet, Step, Target, Think,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
@@ -23,9 +24,9 @@ fn plan(load: &Load) -> Plan {
         requests_max: None,
         sessions_max: None,
         load: load.clone(),
-        mix: Mix::one(0),
+        mix: ScenarioMix::one(0),
         max_open: 60_000,
-        max_open_by: MaxOpenBy::Plan,
+        max_open_by: MaxOpenLimit::Plan,
         connections: 50,
         open_before: true,
     };
@@ -58,13 +59,13 @@ fn plan(load: &Load) -> Plan {
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario::of_steps(
+        scenarios: vec![Scenario::from_steps(
             "",
-            ConnectionUse::Shared,
+            ConnectionOwner::Shared,
             vec![Step::plain("GET /", 0, request)],
         )],
         shared: SharedPlan::default(),
-        around: AroundPlan::default(),
+        around: HooksPlan::default(),
         phases: vec![phase("warmup", true, -2, 2), phase("main", false, 0, 4)],
         threads: 2,
         engine: EngineChoice::Epoll,
@@ -84,12 +85,13 @@ fn plan(load: &Load) -> Plan {
 fn second(from: i64, open: u64) -> Interval {
     let key = Key { phase: u16::from(from >= 0), scenario: 0, step: 0 };
     let mut step = StepSeries { key, open, ..StepSeries::default() };
-    step.counters = Counters { offered: 100, sent: 97, done: 90, late: 5, ..Counters::default() };
+    step.counters =
+        RequestCounters { offered: 100, sent: 97, done: 90, late: 5, ..RequestCounters::default() };
     step.counters.errors[ErrorClass::RequestTimeout as usize] = 2;
     step.counters.errors[ErrorClass::Reset as usize] = 4;
     step.counters.dropped_by[DropReason::MaxOpen as usize] = 3;
     step.status = StatusCounts(vec![(200, 90)]);
-    step.wire = Wire { sent: 98, retried: 1, ..Wire::default() };
+    step.wire = WireCounters { sent: 98, retried: 1, ..WireCounters::default() };
     step.response.record_n(2_000_000, 90);
     step.response.record_n(60_000_000_000, 2);
     step.service.record_n(1_500_000, 90);
@@ -101,7 +103,8 @@ fn second(from: i64, open: u64) -> Interval {
     phase.failed.record_n(5_000_000, 4);
     let mut target = TargetSeries { phase: key.phase, ..TargetSeries::default() };
     target.connect.record(80_000);
-    let agreed = Agreed { version: "TLSv1.2".to_owned(), resumed: from > 0, ..Agreed::default() };
+    let agreed =
+        HandshakeParams { version: "TLSv1.2".to_owned(), resumed: from > 0, ..HandshakeParams::default() };
     target.handshakes.add(&agreed, 1);
     target.handshakes.failed = 2;
     Interval {
@@ -112,7 +115,7 @@ fn second(from: i64, open: u64) -> Interval {
         targets: vec![target],
         conns: ConnCounts { offered: 1, opened: 1, open: open + 1, peak: open + 1, ..ConnCounts::default() },
         bytes: wavetank_measure::Bytes { sent: 10, received: 1_000 },
-        threads: vec![ThreadHealth { turns: 10, busy_ns: 250_000_000, ..ThreadHealth::default() }],
+        threads: vec![ThreadStats { turns: 10, busy_ns: 250_000_000, ..ThreadStats::default() }],
         ..Interval::default()
     }
 }
@@ -205,8 +208,8 @@ fn composed_beside(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis, fou
         peak_rss_bytes: 9_000_000,
         connection_memory: None,
         setup: Setup { sent: 1, done: 1, failed: 0 },
-        before: &Around::default(),
-        after: &Around::default(),
+        before: &HookResult::default(),
+        after: &HookResult::default(),
         samples: &[],
         events: &events,
         impacts: &[],
@@ -214,11 +217,11 @@ fn composed_beside(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis, fou
 }
 
 fn closed() -> Load {
-    Load::Closed { users: Levels::constant(50, None), sessions_each: None }
+    Load::Closed { users: PopulationCurve::constant(50, None), sessions_each: None }
 }
 
 fn open() -> Load {
-    let rate = Curve::constant(Rate::per_second(100), None);
+    let rate = RateCurve::constant(Rate::per_second(100), None);
     Load::Open { rate, arrivals: Arrivals::Even, requests_each: None }
 }
 
@@ -262,7 +265,7 @@ fn times_are_microseconds_with_their_warnings() {
 /// Of the whole run, warm-up among them, as connections are; what was not agreed on is in no map.
 #[test]
 fn the_fewest_held_are_those_of_whole_seconds() {
-    let hold = Load::Hold { connections: Levels::constant(50, None), sessions_each: None };
+    let hold = Load::Hold { connections: PopulationCurve::constant(50, None), sessions_each: None };
     let check = |from: Nanos, expected: Option<u64>| {
         let mut part = Interval { from, len: Nanos::SECOND, ..Interval::default() };
         part.conns =

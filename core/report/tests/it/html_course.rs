@@ -7,7 +7,9 @@ use crate::support;
 use common::{phase, plan, with_warmup};
 use support::measured::bare;
 use support::open;
-use wavetank_measure::{Course, CourseMaker, ErrorClass, HostSample, Interval, TargetSample, ThreadHealth};
+use wavetank_measure::{
+    ErrorClass, HostSample, Interval, TargetSample, ThreadStats, TimeSeries, TimeSeriesBuilder,
+};
 use wavetank_plan::{Key, Nanos, Plan, RequestPlan, Step};
 use wavetank_record::{RunRecord, StepDoc};
 use wavetank_report::{HtmlSource, Language, html, load_doc};
@@ -32,12 +34,12 @@ fn second(from: i64, phase: u16, steps: u16) -> Interval {
     }
     interval.phase_mut(phase).lag.record_n(20_000 + from.unsigned_abs() % 7 * 1_000, 100);
     (interval.conns.opened, interval.conns.open, interval.users) = (3, 50, 50);
-    interval.threads = vec![ThreadHealth { busy_ns: 420_000_000, turns: 100, ..ThreadHealth::default() }];
+    interval.threads = vec![ThreadStats { busy_ns: 420_000_000, turns: 100, ..ThreadStats::default() }];
     interval
 }
 
-fn course(plan: &Plan, seconds: i64, steps: u16) -> Course {
-    let mut maker = CourseMaker::new(plan, COLUMNS_MAX);
+fn course(plan: &Plan, seconds: i64, steps: u16) -> TimeSeries {
+    let mut maker = TimeSeriesBuilder::new(plan, COLUMNS_MAX);
     // Connections are opened ahead of the load, in a stretch shorter than a second.
     maker.add(&Interval { from: Nanos(-70_000_000), len: Nanos(70_000_000), ..Interval::default() });
     for at in 0..seconds {
@@ -49,7 +51,7 @@ fn course(plan: &Plan, seconds: i64, steps: u16) -> Course {
 fn page(
     record: &RunRecord,
     plan: &Plan,
-    course: &Course,
+    course: &TimeSeries,
     hosts: &[HostSample],
     target: &[TargetSample],
 ) -> String {
@@ -106,7 +108,7 @@ fn connections_of_one_request_each_are_not_drawn_as_none() {
     let plan = plan(20);
     // By the second: connections opened and closed in it, and open at its end.
     let drawn = |conns: fn(i64) -> [u64; 3]| {
-        let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+        let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
         for at in 0..20 {
             let mut interval = second(at, 0, 1);
             [interval.conns.opened, interval.conns.closed, interval.conns.open] = conns(at);
@@ -145,7 +147,7 @@ fn instants(page: &str, id: &str) -> Vec<String> {
 #[test]
 fn requests_begin_with_the_warmup() {
     let plan = with_warmup(plan(5), 2);
-    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
     maker.add(&Interval { from: Nanos(-2_070_000_000), len: Nanos(70_000_000), ..Interval::default() });
     for at in -2..5 {
         maker.add(&second(at, u16::from(at >= 0), 1));
@@ -163,7 +165,7 @@ fn requests_begin_with_the_warmup() {
 fn a_warmup_beside_judged_load_is_drawn_once() {
     let mut plan = with_warmup(plan(5), 1);
     plan.phases[0].start = Nanos::ZERO;
-    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
     for at in 0..5 {
         let mut interval = second(at, 1, 1);
         if at == 0 {
@@ -184,7 +186,7 @@ fn a_warmup_beside_judged_load_is_drawn_once() {
 fn where_nothing_was_answered_no_times_are_drawn() {
     let plan = plan(5);
     let charts = |answered: bool| {
-        let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+        let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
         for at in 0..5 {
             let mut interval = second(at, 0, 1);
             for step in interval.steps.iter_mut().filter(|_| !answered) {
@@ -203,7 +205,7 @@ fn where_nothing_was_answered_no_times_are_drawn() {
 #[test]
 fn a_drain_of_some_milliseconds_draws_no_fall() {
     let plan = plan(10);
-    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
     for at in 0..10 {
         maker.add(&second(at, 0, 1));
     }
@@ -223,7 +225,7 @@ fn what_charts_leave_out_is_told() {
     let told = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64)| {
         let (plan, mut record) = (plan(10), open());
         record.connections.peak = 50;
-        let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+        let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
         for at in 0..10 {
             let mut interval = second(at, 0, 1);
             change(&mut record, &mut interval, at);
@@ -302,7 +304,7 @@ fn the_plan_of_a_warmup_beside_the_load_is_not_drawn() {
     let mut plan = plan(10);
     plan.phases = vec![phase("warm", 0, 2), phase("main", 0, 10)];
     plan.phases[0].warmup = true;
-    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
     (0..10).for_each(|at| maker.add(&second(at, 1, 1)));
     let page = page(&open(), &plan, &maker.finish(), &[], &[]);
     assert!(page.contains("Planned: 100/s throughout."), "{page}");

@@ -6,16 +6,16 @@ use crate::support;
 use common::{Second, plan};
 use support::measured::{bare, record_of};
 use support::{failed, golden, open};
-use wavetank_measure::{Course, CourseMaker, ErrorClass, Ledger};
-use wavetank_plan::{EventPlan, Nanos, Plan};
+use wavetank_measure::{ErrorClass, Ledger, TimeSeries, TimeSeriesBuilder};
+use wavetank_plan::{Nanos, Plan, PlannedEvent};
 use wavetank_record::{
     EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EnvironmentDoc, EventLine, ImpactOutcome, Number,
     RecoveryDoc, RunRecord, Status,
 };
 use wavetank_report::{HtmlSource, Language, html, markdown, text};
 
-fn event(when: i64, host: &str, run: &str) -> EventPlan {
-    EventPlan {
+fn event(when: i64, host: &str, run: &str) -> PlannedEvent {
+    PlannedEvent {
         when: Nanos::from_secs(when),
         host: host.to_owned(),
         run: run.to_owned(),
@@ -133,8 +133,8 @@ fn the_first_page_names_what_was_done() {
     assert!(!passed.contains("does not show the cause"), "nothing is to explain: {passed}");
 }
 
-fn course(plan: &Plan) -> Course {
-    let mut maker = CourseMaker::new(plan, 360);
+fn course(plan: &Plan) -> TimeSeries {
+    let mut maker = TimeSeriesBuilder::new(plan, 360);
     (0..40).for_each(|at| maker.add(&second(at).seal()));
     maker.finish()
 }

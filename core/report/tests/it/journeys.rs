@@ -7,8 +7,8 @@ use crate::support;
 use common::Second;
 use shop::{met, shop, ten_seconds};
 use support::measured::bare;
-use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending, diagnose};
-use wavetank_measure::{DropReason, Ledger, Observed};
+use wavetank_diagnose::{HookCheck, HookFailure, HookResult, RunContext, RunEnd, diagnose};
+use wavetank_measure::{DropReason, Ledger, Observations};
 use wavetank_plan::Phase;
 use wavetank_record::{
     CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, Threshold, VerdictDoc,
@@ -29,20 +29,20 @@ fn composed_of(warmup: bool, seconds: impl Iterator<Item = Second>) -> RunRecord
     for second in seconds {
         let _ = book.add(&second.seal());
     }
-    let check = AroundCheck {
+    let check = HookCheck {
         step: "GET /sale".to_owned(),
         check: "sum".to_owned(),
         found: "1003".to_owned(),
-        ..AroundCheck::default()
+        ..HookCheck::default()
     };
-    let fault = AroundFault { step: "GET /sale".to_owned(), what: "status 500".to_owned() };
-    let after = Around { sent: 3, done: 1, failed: 2, checks: vec![check], faults: vec![fault] };
-    let circumstances = Circumstances {
-        before: Around { sent: 2, done: 2, ..Around::default() },
+    let fault = HookFailure { step: "GET /sale".to_owned(), what: "status 500".to_owned() };
+    let after = HookResult { sent: 3, done: 1, failed: 2, checks: vec![check], faults: vec![fault] };
+    let circumstances = RunContext {
+        before: HookResult { sent: 2, done: 2, ..HookResult::default() },
         after,
-        ..Circumstances::default()
+        ..RunContext::default()
     };
-    let diagnosis = diagnose(&plan, &book, &Ending::Finished, &circumstances);
+    let diagnosis = diagnose(&plan, &book, &RunEnd::Finished, &circumstances);
     let rehearsal = Some("a rehearsal of shop.yaml with --scale 1/10".to_owned());
     let environment = EnvironmentDoc { rehearsal, ..EnvironmentDoc::default() };
     compose(&Composition {
@@ -50,7 +50,7 @@ fn composed_of(warmup: bool, seconds: impl Iterator<Item = Second>) -> RunRecord
         plan_hash: "ab12",
         environment: &environment,
         totals: book.totals(),
-        observed: &Observed::default(),
+        observed: &Observations::default(),
         thresholds: &book.results(),
         diagnosis: &diagnosis,
         cpu_s: (0.0, 0.0),

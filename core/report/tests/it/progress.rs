@@ -1,12 +1,12 @@
 //! The progress line of a second.
 
-use wavetank_measure::{ConnCounts, Counters, ErrorClass, Interval, StepSeries};
+use wavetank_measure::{ConnCounts, ErrorClass, Interval, RequestCounters, StepSeries};
 use wavetank_plan::{Key, Nanos};
 use wavetank_report::progress;
 
 fn interval(from_s: i64, len_s: i64) -> Interval {
     let mut step = StepSeries { key: Key::default(), ..StepSeries::default() };
-    step.counters = Counters { offered: 5_000, done: 4_990, ..Counters::default() };
+    step.counters = RequestCounters { offered: 5_000, done: 4_990, ..RequestCounters::default() };
     step.response.record_n(3_900_000, 4_900);
     step.response.record_n(11_000_000, 90);
     Interval {

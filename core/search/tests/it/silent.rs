@@ -1,10 +1,13 @@
 //! Searches of targets that die, or come and go.
 
-use wavetank_search::{Answer, End, Grain, Seen, Setup, Stage, Stop, Wanted, Watched};
+use wavetank_search::{
+    Granularity, RunOutcome, RunRequest, SearchEnd, SearchResult, SearchWithLiveness, Setup, Stage,
+    StopReason,
+};
 
 /// Searches a target that says of each run, by its number and level, how it went and whether nothing was done.
-fn search(target: &dyn Fn(usize, f64) -> (Seen, bool)) -> (Answer, Vec<Wanted>) {
-    let mut search = Watched::new(Setup::new(Grain::Rate, 100.0, 5_000.0));
+fn search(target: &dyn Fn(usize, f64) -> (RunOutcome, bool)) -> (SearchResult, Vec<RunRequest>) {
+    let mut search = SearchWithLiveness::new(Setup::new(Granularity::Rate, 100.0, 5_000.0));
     let mut asked = Vec::new();
     while let Some(wanted) = search.next() {
         let (seen, silent) = target(asked.len(), wanted.level);
@@ -15,11 +18,11 @@ fn search(target: &dyn Fn(usize, f64) -> (Seen, bool)) -> (Answer, Vec<Wanted>) 
 }
 
 /// Holds up to 1,000/s.
-fn alive(level: f64) -> (Seen, bool) {
-    (if level <= 1_000.0 { Seen::Pass } else { Seen::Fail }, false)
+fn alive(level: f64) -> (RunOutcome, bool) {
+    (if level <= 1_000.0 { RunOutcome::Pass } else { RunOutcome::Fail }, false)
 }
 
-const DEAD: (Seen, bool) = (Seen::Fail, true);
+const DEAD: (RunOutcome, bool) = (RunOutcome::Fail, true);
 
 /// From each run on that it may die at: it is noticed within three runs, and the answer is what was known before.
 #[test]
@@ -27,9 +30,13 @@ fn a_target_that_died_ends_the_search() {
     let whole = search(&|_, level| alive(level)).1.len();
     assert!(whole > 20, "{whole} runs");
     for last in 1..whole {
-        for dead in [DEAD, (Seen::Undecided, true), (Seen::Generator, true)] {
+        for dead in [DEAD, (RunOutcome::Undecided, true), (RunOutcome::Generator, true)] {
             let (answer, asked) = search(&|at, level| if at < last { alive(level) } else { dead });
-            assert_eq!(answer.end, End::Stopped(Stop::Target), "dead after {last} of {whole}: {answer:?}");
+            assert_eq!(
+                answer.end,
+                SearchEnd::Stopped(StopReason::Target),
+                "dead after {last} of {whole}: {answer:?}"
+            );
             assert!(asked.len() <= last + 3, "dead after {last}: {} runs", asked.len());
             let check = asked.last().expect("there are some");
             assert_eq!((check.level, check.stage), (100.0, Stage::Check), "dead after {last}");
@@ -48,7 +55,7 @@ fn too_much_load_may_leave_nothing_done() {
     assert!(asked.len() <= usual.len() + 5, "{} runs, {} else", asked.len(), usual.len());
     // One that never answered did not stop.
     let (answer, asked) = search(&|_, _| DEAD);
-    assert_eq!((answer.end, asked.len()), (End::Below, 3));
+    assert_eq!((answer.end, asked.len()), (SearchEnd::Below, 3));
 }
 
 /// Back again whenever it is asked at its lowest level.
@@ -56,5 +63,5 @@ fn too_much_load_may_leave_nothing_done() {
 fn a_target_that_comes_and_goes_has_no_answer() {
     let (answer, asked) =
         search(&|at, level| if level > 150.0 && at > 5 && at % 3 != 0 { DEAD } else { alive(level) });
-    assert_eq!(answer.end, End::Stopped(Stop::Unsteady), "{answer:?} {asked:?}");
+    assert_eq!(answer.end, SearchEnd::Stopped(StopReason::Unsteady), "{answer:?} {asked:?}");
 }

@@ -1,16 +1,16 @@
 //! Services that pass connections on in the kernel, and what stands behind a balancer.
 
-use super::Own::{Address, Never, Path, Servers};
+use super::CustomKind::{Address, Never, Path, Servers};
 use super::service::{BINARY, CHECK_ABOUT, CONFIG, CONNECTIONS, LISTEN, NAME, SERVERS_ABOUT};
-use super::{Key, Kind, Room, Section, key, must};
+use super::{Key, Kind, MapName, Section, key, required};
 use crate::Ipvs;
 
-const SERVERS: Key = must(
+const SERVERS: Key = required(
     "servers",
-    Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(Room::Server)])),
+    Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(MapName::Server)])),
     SERVERS_ABOUT,
 );
-const CHECK_KEY: Key = key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(Room::Check)]), CHECK_ABOUT);
+const CHECK_KEY: Key = key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(MapName::Check)]), CHECK_ABOUT);
 
 /// Direct routing.
 pub(crate) static DIRECT_ROUTING: Section = Section {
@@ -20,7 +20,7 @@ pub(crate) static DIRECT_ROUTING: Section = Section {
             balancer (nftables, a Maglev table, sticky flows). The balancer alone answers ARP for the address; the servers \
             have it on lo, listen on the same port and are on the balancer's network.",
     keys: &[
-        must("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
+        required("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
         LISTEN,
         SERVERS,
         NAME,
@@ -66,7 +66,7 @@ pub(crate) static IPVS: Section = Section {
     title: "ipvs",
     about: "The kernel's own balancer, driven by keepalived, whose configuration is checked first by `keepalived -t`.",
     keys: &[
-        must("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
+        required("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
         LISTEN,
         SERVERS,
         NAME,
@@ -94,7 +94,7 @@ pub(crate) static SERVER: Section = Section {
     title: "Servers behind a balancer",
     about: "`\"app[1-4]:8080\"` says the same as `{server: \"app[1-4]:8080\", weight: 1}`.",
     keys: &[
-        must("server", Kind::Own(Servers), "The host, or a pattern, and the port."),
+        required("server", Kind::Own(Servers), "The host, or a pattern, and the port."),
         key("weight", Kind::Count, "Its part of the connections, relative to the others'; default 1."),
     ],
     verbs: &[],

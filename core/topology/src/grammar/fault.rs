@@ -1,7 +1,7 @@
 //! Faults.
 
-use super::Own::Share;
-use super::{Kind, Section, key, must};
+use super::CustomKind::Share;
+use super::{Kind, Section, key, required};
 
 /// A fault.
 pub(crate) static FAULT: Section = Section {
@@ -10,8 +10,8 @@ pub(crate) static FAULT: Section = Section {
     about: "Something that goes wrong on purpose during a run: exactly one of kill, stop, pause, cut, drop, files, slow. \
             It is undone after its time, and on any end of the run.",
     keys: &[
-        must("when", Kind::Duration, "Time after the start of the load."),
-        must("host", Kind::Text, "The host, or a pattern: \"app[1-2]\"."),
+        required("when", Kind::Duration, "Time after the start of the load."),
+        required("host", Kind::Text, "The host, or a pattern: \"app[1-2]\"."),
         key("for", Kind::Duration, "How long it lasts; default: to the end of the run."),
         key("kill", Kind::Name, "The service whose processes get SIGKILL; undone by starting it again."),
         key("stop", Kind::Name, "The service that is stopped in order; undone by starting it again."),

@@ -1,7 +1,7 @@
 //! Hosts and what belongs to them.
 
-use super::Own::{Address, Addresses, Cpus, Destination, Link, Mode, Scalar, Share};
-use super::{Kind, Room, Section, key, must};
+use super::CustomKind::{Address, Addresses, Cpus, Destination, Link, Mode, Scalar, Share};
+use super::{Kind, MapName, Section, key, required};
 
 /// A host.
 pub(crate) static HOST: Section = Section {
@@ -15,9 +15,9 @@ pub(crate) static HOST: Section = Section {
             Kind::Word(&["load", "balancer", "server", "other"]),
             "What it is for, from which its kernel settings follow; default other. Load threads run in load hosts.",
         ),
-        must(
+        required(
             "networks",
-            Kind::Either(&[Kind::OneOrList(&Kind::Name), Kind::MapOrNothing(&Kind::Is(Room::Interface))]),
+            Kind::Either(&[Kind::OneOrList(&Kind::Name), Kind::MapOrNothing(&Kind::Is(MapName::Interface))]),
             "The networks it is on, in the order of its interfaces eth0, eth1, …; a map says more of each.",
         ),
         key(
@@ -27,10 +27,10 @@ pub(crate) static HOST: Section = Section {
         ),
         key(
             "virtual",
-            Kind::List(&Kind::Is(Room::Virtual)),
+            Kind::List(&Kind::Is(MapName::Virtual)),
             "Addresses beside its own. direct_routing and ipvs bring theirs by themselves.",
         ),
-        key("routes", Kind::List(&Kind::Is(Room::Route)), "Ways to networks that it is not on."),
+        key("routes", Kind::List(&Kind::Is(MapName::Route)), "Ways to networks that it is not on."),
         key(
             "sysctls",
             Kind::Map(&Kind::Own(Scalar)),
@@ -38,14 +38,14 @@ pub(crate) static HOST: Section = Section {
         ),
         key(
             "files",
-            Kind::Map(&Kind::Either(&[Kind::Text, Kind::Is(Room::HostFile)])),
+            Kind::Map(&Kind::Either(&[Kind::Text, Kind::Is(MapName::HostFile)])),
             "Files by their paths under /etc; a text is what stands in one.",
         ),
-        key("limits", Kind::Is(Room::Limits), "What it may use of the machine."),
+        key("limits", Kind::Is(MapName::Limits), "What it may use of the machine."),
         key("sshd", Kind::Bool, "Start an SSH server on port 22; default false."),
         key(
             "services",
-            Kind::OneOrList(&Kind::Is(Room::Service)),
+            Kind::OneOrList(&Kind::Is(MapName::Service)),
             "What runs on it, in the order in which it is started.",
         ),
     ],
@@ -95,8 +95,8 @@ pub(crate) static ROUTE: Section = Section {
     title: "Routes",
     about: "A way to addresses that are on none of the host's networks.",
     keys: &[
-        must("to", Kind::Own(Destination), "The network, or default."),
-        must("via", Kind::Text, "The neighbour that passes it on: a host's name or an address."),
+        required("to", Kind::Own(Destination), "The network, or default."),
+        required("via", Kind::Text, "The neighbour that passes it on: a host's name or an address."),
     ],
     verbs: &[],
 };
@@ -108,8 +108,8 @@ pub(crate) static VIRTUAL: Section = Section {
     about: "An address that a host has beside its own. On lo it is silent: the host takes what is sent to it and answers \
             no ARP for it.",
     keys: &[
-        must("address", Kind::Own(Address), "The address."),
-        must("on", Kind::Name, "A network of the host, where it answers ARP, or lo."),
+        required("address", Kind::Own(Address), "The address."),
+        required("on", Kind::Name, "A network of the host, where it answers ARP, or lo."),
         key("name", Kind::Name, "A name by which the lab's hosts reach it."),
     ],
     verbs: &[],

@@ -1,7 +1,7 @@
 //! The top of the file, and networks.
 
-use super::Own::Subnet;
-use super::{Kind, Room, Section, key, must};
+use super::CustomKind::Subnet;
+use super::{Kind, MapName, Section, key, required};
 
 /// The whole file.
 pub(crate) static LAB: Section = Section {
@@ -10,20 +10,20 @@ pub(crate) static LAB: Section = Section {
     about: "A cluster: networks, the hosts on them, what runs there, and what goes wrong. Nothing is created before all \
             of it has been checked.",
     keys: &[
-        must("wavetank_lab", Kind::Version, "Version of this grammar."),
+        required("wavetank_lab", Kind::Version, "Version of this grammar."),
         key("name", Kind::Name, "Name of the lab; default: the file's name."),
         key("about", Kind::Text, "What the lab is for."),
-        must(
+        required(
             "networks",
-            Kind::Map(&Kind::Either(&[Kind::Own(Subnet), Kind::Is(Room::Network)])),
+            Kind::Map(&Kind::Either(&[Kind::Own(Subnet), Kind::Is(MapName::Network)])),
             "The networks by their names, each with its addresses.",
         ),
-        must(
+        required(
             "hosts",
-            Kind::Map(&Kind::Is(Room::Host)),
+            Kind::Map(&Kind::Is(MapName::Host)),
             "The hosts by their names; `app[1-4]` stands for app1 to app4, `app[01-20]` for app01 to app20.",
         ),
-        key("faults", Kind::List(&Kind::Is(Room::Fault)), "What goes wrong in each run with the lab."),
+        key("faults", Kind::List(&Kind::Is(MapName::Fault)), "What goes wrong in each run with the lab."),
     ],
     verbs: &[],
 };
@@ -34,7 +34,7 @@ pub(crate) static NETWORK: Section = Section {
     title: "Networks",
     about: "A network is a bridge of its own with nothing on it but the lab's hosts. `front: 10.30.0.0/24` says the same \
             as `front: {subnet: 10.30.0.0/24}`.",
-    keys: &[must(
+    keys: &[required(
         "subnet",
         Kind::Own(Subnet),
         "Its addresses: a private network, apart from the lab's others.",

@@ -7,8 +7,8 @@ mod lab;
 mod own;
 mod service;
 
-pub(crate) use own::Own;
-pub(crate) use wavetank_grammar::{Grammar, key, must};
+pub(crate) use own::CustomKind;
+pub(crate) use wavetank_grammar::{Grammar, key, required};
 
 use balancing::{CHECK, DIRECT_ROUTING, IPVS, NAT, SERVER};
 use fault::FAULT;
@@ -16,19 +16,19 @@ use host::{HOST, HOST_FILE, INTERFACE, LIMITS, ROUTE, VIRTUAL};
 use lab::{LAB, NETWORK};
 use serde_json::Value;
 use service::{COMMAND, HAPROXY, HEALTH, NGINX, SERVE, SERVICE, TIMEOUTS};
-use wavetank_grammar::Advice;
-use wavetank_grammar::shape::written;
+use wavetank_grammar::ErrorHints;
+use wavetank_grammar::json_schema_values::pattern_or_variable;
 
 /// A key of a topology file.
-pub(crate) type Key = wavetank_grammar::Key<Room>;
+pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
 /// What it takes.
-pub(crate) type Kind = wavetank_grammar::Kind<Room>;
+pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
 /// A map with fixed keys.
-pub(crate) type Section = wavetank_grammar::Section<Room>;
+pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
 
 /// The maps with fixed keys, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum MapName {
     Lab,
     Network,
     Host,
@@ -52,8 +52,8 @@ pub(crate) enum Room {
     Fault,
 }
 
-impl Grammar for Room {
-    type Own = Own;
+impl Grammar for MapName {
+    type Own = CustomKind;
 
     const ALL: &'static [Self] = &[
         Self::Lab,
@@ -80,7 +80,7 @@ impl Grammar for Room {
     ];
     const FILE: Self = Self::Lab;
     const TITLE: &'static str = "Wavetank lab, version 1";
-    const ADVICE: Advice = Advice {
+    const ADVICE: ErrorHints = ErrorHints {
         a_file: "a lab",
         empty: "a lab begins with wavetank_lab: 1; examples/labs has some",
         documents: "one lab a file: leave out the line ---",
@@ -127,6 +127,6 @@ impl Grammar for Room {
     }
 
     fn name_shape() -> Value {
-        written::<Self>("[a-z0-9]([a-z0-9_-]{0,22}[a-z0-9])?")
+        pattern_or_variable::<Self>("[a-z0-9]([a-z0-9_-]{0,22}[a-z0-9])?")
     }
 }

@@ -1,10 +1,9 @@
-//! [`Own`]: single values that only labs have.
+//! [`CustomKind`]: single values that only labs have.
 
 use serde_json::{Value, json};
-use wavetank_grammar::OwnKind;
-use wavetank_grammar::shape::{number_or, one_or_list, text, written};
+use wavetank_grammar::json_schema_values::{number_or, one_or_list, pattern_or_variable, text};
 
-use super::Room;
+use super::MapName;
 
 const SHARE: &str = r"\d+(\.\d+)? ?%";
 const LINK: &str = r"\d+(\.\d+)? ?[kMG]bit/s";
@@ -14,7 +13,7 @@ const PORTS: &str = r"\d+( to \d+)?";
 const CPUS: &str = r"\d+(-\d+)?( ?, ?\d+(-\d+)?)*";
 
 /// What a key of a lab takes, where no other file has it.
-pub(crate) enum Own {
+pub(crate) enum CustomKind {
     /// A share: `5%`.
     Share,
     /// A rate of data: `1Gbit/s`.
@@ -43,7 +42,7 @@ pub(crate) enum Own {
     Never,
 }
 
-impl OwnKind for Own {
+impl wavetank_grammar::CustomKind for CustomKind {
     fn takes(&self) -> &'static str {
         match self {
             Self::Share => "a share",
@@ -64,17 +63,17 @@ impl OwnKind for Own {
 
     fn shape(&self) -> Value {
         match self {
-            Self::Share => written::<Room>(SHARE),
-            Self::Link => written::<Room>(LINK),
-            Self::Subnet => written::<Room>(SUBNET),
-            Self::Destination => written::<Room>(&format!("(default|{SUBNET}|{ADDRESS})")),
-            Self::Address => written::<Room>(ADDRESS),
-            Self::Addresses => written::<Room>(&format!("{ADDRESS}( to {ADDRESS})?")),
-            Self::Ports => one_or_list::<Room>(&number_or::<Room>(PORTS)),
-            Self::Cpus => one_or_list::<Room>(&number_or::<Room>(CPUS)),
-            Self::Path => written::<Room>("/.*"),
+            Self::Share => pattern_or_variable::<MapName>(SHARE),
+            Self::Link => pattern_or_variable::<MapName>(LINK),
+            Self::Subnet => pattern_or_variable::<MapName>(SUBNET),
+            Self::Destination => pattern_or_variable::<MapName>(&format!("(default|{SUBNET}|{ADDRESS})")),
+            Self::Address => pattern_or_variable::<MapName>(ADDRESS),
+            Self::Addresses => pattern_or_variable::<MapName>(&format!("{ADDRESS}( to {ADDRESS})?")),
+            Self::Ports => one_or_list::<MapName>(&number_or::<MapName>(PORTS)),
+            Self::Cpus => one_or_list::<MapName>(&number_or::<MapName>(CPUS)),
+            Self::Path => pattern_or_variable::<MapName>("/.*"),
             Self::Mode => json!({"type": ["string", "integer"], "pattern": "^(0o|0)?[0-7]{3}$"}),
-            Self::Servers => written::<Room>(r"[a-z0-9,\[\]-]+(:\d+)?"),
+            Self::Servers => pattern_or_variable::<MapName>(r"[a-z0-9,\[\]-]+(:\d+)?"),
             Self::Scalar => text(),
             Self::Never => json!({"const": false}),
         }

@@ -1,7 +1,7 @@
 //! Services that are programs.
 
-use super::Own::{Cpus, Never, Path, Ports, Scalar, Servers};
-use super::{Key, Kind, Room, Section, key, must};
+use super::CustomKind::{Cpus, Never, Path, Ports, Scalar, Servers};
+use super::{Key, Kind, MapName, Section, key, required};
 use crate::Haproxy;
 
 /// A service.
@@ -11,24 +11,24 @@ pub(crate) static SERVICE: Section = Section {
     about: "A map with exactly one of these keys. A host's services start in their order; what can be checked of them is \
             checked before anything is created. Programs stay in the foreground.",
     keys: &[
-        key("serve", Kind::Is(Room::Serve), "This program's own target."),
-        key("nginx", Kind::Is(Room::Nginx), "nginx: static files, a proxy, or a flash sale in Lua."),
-        key("haproxy", Kind::Is(Room::Haproxy), "HAProxy, over TCP or HTTP."),
-        key("direct_routing", Kind::Is(Room::DirectRouting), "Direct routing by nftables."),
-        key("nat", Kind::Is(Room::Nat), "NAT by nftables."),
-        key("ipvs", Kind::Is(Room::Ipvs), "IPVS by keepalived, where the kernel has it."),
-        key("command", Kind::Is(Room::Command), "Any program."),
+        key("serve", Kind::Is(MapName::Serve), "This program's own target."),
+        key("nginx", Kind::Is(MapName::Nginx), "nginx: static files, a proxy, or a flash sale in Lua."),
+        key("haproxy", Kind::Is(MapName::Haproxy), "HAProxy, over TCP or HTTP."),
+        key("direct_routing", Kind::Is(MapName::DirectRouting), "Direct routing by nftables."),
+        key("nat", Kind::Is(MapName::Nat), "NAT by nftables."),
+        key("ipvs", Kind::Is(MapName::Ipvs), "IPVS by keepalived, where the kernel has it."),
+        key("command", Kind::Is(MapName::Command), "Any program."),
     ],
     verbs: &["serve", "nginx", "haproxy", "direct_routing", "nat", "ipvs", "command"],
 };
 
 pub(super) const NAME: Key = key("name", Kind::Name, "Its name on the host; default: the word of its kind.");
 pub(super) const LISTEN: Key =
-    must("listen", Kind::Own(Ports), "The port, or several: 8080 to 8087, [80, 443].");
+    required("listen", Kind::Own(Ports), "The port, or several: 8080 to 8087, [80, 443].");
 const COPIES: Key = key("copies", Kind::Count, "Processes that share the ports; default 1.");
 pub(super) const CONNECTIONS: Key =
     key("connections", Kind::Count, "Client connections at once that it is made for, all copies together.");
-const HEALTH_KEY: Key = key("health", Kind::Is(Room::Health), "When it counts as up.");
+const HEALTH_KEY: Key = key("health", Kind::Is(MapName::Health), "When it counts as up.");
 const TLS: Key =
     key("tls", Kind::Bool, "End TLS here, with a certificate that the lab makes; default false.");
 pub(super) const BINARY: Key =
@@ -86,7 +86,7 @@ pub(crate) static NGINX: Section = Section {
         ),
         key(
             "servers",
-            Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(Room::Server)])),
+            Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(MapName::Server)])),
             SERVERS_ABOUT,
         ),
         key("keepalive", Kind::Bool, "With servers: keep connections to them open; default true."),
@@ -113,7 +113,7 @@ pub(crate) static HAPROXY: Section = Section {
         key("mode", Kind::Word(&["tcp", "http"]), "What it understands of what passes; default http."),
         key(
             "servers",
-            Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(Room::Server)])),
+            Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(MapName::Server)])),
             SERVERS_ABOUT,
         ),
         NAME,
@@ -128,13 +128,13 @@ pub(crate) static HAPROXY: Section = Section {
             "Threads of each process; default: the CPUs it may use, divided among its copies.",
         ),
         key("pin", Kind::Own(Cpus), "CPUs that its threads are pinned to (cpu-map), in turn."),
-        key("timeouts", Kind::Is(Room::Timeouts), "Its times."),
+        key("timeouts", Kind::Is(MapName::Timeouts), "Its times."),
         key(
             "source_ports",
             Kind::Word(&["kernel", "ranges"]),
             "Who chooses ports towards the servers: the kernel (default), or explicit ranges over all addresses here.",
         ),
-        key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(Room::Check)]), CHECK_ABOUT),
+        key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(MapName::Check)]), CHECK_ABOUT),
         key("stats", Kind::Count, "Port of its statistics page; the statistics socket is always there."),
         BINARY,
         CONFIG,
@@ -164,7 +164,7 @@ pub(crate) static COMMAND: Section = Section {
     title: "command",
     about: "Any program that stays in the foreground; a text goes to /bin/sh, a list is program and arguments.",
     keys: &[
-        must("run", Kind::OneOrList(&Kind::Text), "The program."),
+        required("run", Kind::OneOrList(&Kind::Text), "The program."),
         NAME,
         key("listen", Kind::Own(Ports), "Its port, or several; without, it counts as up while it runs."),
         COPIES,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 /// A server behind a balancer, as the balancer reaches it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,6 @@ pub struct Backend {
     /// Its part of the connections, relative to the others', from 1.
     pub weight: u32,
     /// Where it stands in the file.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }

@@ -9,10 +9,10 @@ pub struct BackendCheck {
     /// A GET of this path must be answered with a status from 200 to 399; `None`: a connection must be accepted.
     pub path: Option<String>,
     /// Time between two checks of one server.
-    #[serde(with = "super::carried::nanos")]
+    #[serde(with = "super::serde_with::nanos")]
     pub every: Nanos,
     /// A check that takes longer has failed.
-    #[serde(with = "super::carried::nanos")]
+    #[serde(with = "super::serde_with::nanos")]
     pub timeout: Nanos,
     /// So many failed checks in a row take a server out, from 1.
     pub fall: u32,

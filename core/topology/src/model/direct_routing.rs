@@ -22,7 +22,7 @@ pub struct DirectRouting {
     pub slots: u32,
     /// How long a connection is remembered after its last packet that refreshes it; at least as long as the longest
     /// connection may be silent.
-    #[serde(with = "super::carried::nanos")]
+    #[serde(with = "super::serde_with::nanos")]
     pub sticky: Nanos,
     /// Most connections that are remembered.
     pub flows_max: u64,

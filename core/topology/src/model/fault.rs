@@ -1,25 +1,25 @@
 //! [`Fault`]: something that goes wrong on purpose.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 use wavetank_plan::Nanos;
 
 /// A fault of the lab's own, carried out in every run with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Time after the start of the load.
-    #[serde(with = "super::carried::nanos")]
+    #[serde(with = "super::serde_with::nanos")]
     pub when: Nanos,
     /// How long it lasts until it is undone; `None`: to the end of the run.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub lasts: Option<Nanos>,
     /// Name of the host; a pattern of the file has become one fault for each host.
     pub host: String,
     /// What happens.
     pub what: FaultKind,
     /// Where it stands in the file.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }
 
 /// What happens; services are told by their names on the host, interfaces by theirs (`eth0`).
@@ -64,7 +64,7 @@ pub enum FaultKind {
         /// The service.
         service: String,
         /// By how much.
-        #[serde(with = "super::carried::nanos")]
+        #[serde(with = "super::serde_with::nanos")]
         delay: Nanos,
     },
 }

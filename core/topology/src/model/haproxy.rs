@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::Nanos;
 
-use super::{Backend, BackendCheck, OwnProgram};
+use super::{Backend, BackendCheck, CustomProgram};
 
 /// A `HAProxy`. It always has a statistics socket, where the lab wants it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Haproxy {
     /// tells of one of them.
     pub stats: Option<u16>,
     /// The user's own binary, configuration, and directives left out.
-    pub own: OwnProgram,
+    pub own: CustomProgram,
 }
 
 impl Haproxy {
@@ -51,19 +51,19 @@ pub enum HaproxyMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HaproxyTimeouts {
     /// `timeout connect`.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub connect: Option<Nanos>,
     /// `timeout client`.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub client: Option<Nanos>,
     /// `timeout server`.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub server: Option<Nanos>,
     /// `timeout queue`.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub queue: Option<Nanos>,
     /// `timeout http-keep-alive`; mode `http` only.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub keepalive: Option<Nanos>,
 }
 

@@ -9,10 +9,10 @@ pub struct Health {
     /// What is asked.
     pub probe: Probe,
     /// Time between two tries.
-    #[serde(with = "super::carried::nanos")]
+    #[serde(with = "super::serde_with::nanos")]
     pub every: Nanos,
     /// From its start on it must be up within this time, else the lab is not.
-    #[serde(with = "super::carried::nanos")]
+    #[serde(with = "super::serde_with::nanos")]
     pub within: Nanos,
 }
 

@@ -1,7 +1,7 @@
 //! [`Host`]: one host of a lab.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 use super::{HostFile, Interface, Limits, Role, Route, Service, Sysctl, VirtualAddress};
 
@@ -31,8 +31,8 @@ pub struct Host {
     /// What runs on it, in the order in which it is started; it is stopped the other way round.
     pub services: Vec<Service>,
     /// Where its name stands in the file.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }
 
 impl Host {

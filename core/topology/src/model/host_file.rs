@@ -1,7 +1,7 @@
 //! [`HostFile`]: one file over a host's `/etc`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 /// A file of a host. It lies under `/etc`, which every host has an overlay of: anywhere else it would be the
 /// machine's own file.
@@ -14,6 +14,6 @@ pub struct HostFile {
     /// Its permission bits, at most `0o777`; the default is `0o644`.
     pub mode: u32,
     /// Where it stands in the topology file.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 use wavetank_plan::Nanos;
 
 /// A host's interface, joined to one network.
@@ -21,8 +21,8 @@ pub struct Interface {
     /// What its cable does to packets.
     pub link: Link,
     /// Where it stands in the file.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }
 
 /// What a cable does to packets; each value holds for either direction by itself.
@@ -31,7 +31,7 @@ pub struct Link {
     /// Most bits per second; `None`: as fast as the machine is.
     pub rate_bits: Option<u64>,
     /// Time that every packet takes longer, one way; only where the kernel has netem.
-    #[serde(with = "super::carried::nanos_option")]
+    #[serde(with = "super::serde_with::nanos_option")]
     pub delay: Option<Nanos>,
     /// Packets lost of a million.
     pub loss_ppm: u32,

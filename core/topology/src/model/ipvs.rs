@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backend, BackendCheck, OwnProgram};
+use super::{Backend, BackendCheck, CustomProgram};
 
 /// IPVS by keepalived. Virtual addresses, sysctls and routes that it needs are those of its hosts already.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Ipvs {
     /// keepalived's checks; `None`: none.
     pub check: Option<BackendCheck>,
     /// The user's own keepalived and its configuration.
-    pub own: OwnProgram,
+    pub own: CustomProgram,
 }
 
 impl Ipvs {

@@ -1,19 +1,19 @@
 //! [`KeyPlace`]: where a key stands in the file.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::{Entry, Place};
+use wavetank_grammar::{Entry, Span};
 
 /// A key of a service and the place of its value, so that a message about a line made of it can show the file's line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeyPlace {
+pub struct KeySpan {
     /// The key: `listen`, `servers`, `timeouts.connect`.
     pub key: String,
     /// Where its value stands.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }
 
-impl KeyPlace {
+impl KeySpan {
     /// The keys of a map, those of maps inside it with a dot.
     pub(crate) fn all(entries: &[Entry]) -> Vec<Self> {
         let mut all = Vec::new();

@@ -41,7 +41,7 @@ impl Lab {
     /// By which address host `from` reaches host `to` (places in `hosts`): the first one of `to` on the first network
     /// that both are on, else the first one that `to` has at all, for which `from` needs a route. The same host is
     /// reached by its own first address. `None` only for a host without any network.
-    pub fn address_seen(&self, from: usize, to: usize) -> Option<IpAddr> {
+    pub fn source_address(&self, from: usize, to: usize) -> Option<IpAddr> {
         let (from, to) = (self.hosts.get(from)?, self.hosts.get(to)?);
         let shared = from.interfaces.iter().find_map(|own| {
             let there = to.interfaces.iter().find(|other| other.network == own.network)?;

@@ -1,7 +1,7 @@
 //! [`Limits`]: what a host may use of the machine.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 /// Bounds of a host; `None` is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,6 @@ pub struct Limits {
     /// Open files of each of its processes (`RLIMIT_NOFILE`).
     pub open_files: Option<u64>,
     /// Where they stand in the file; the host's place where nothing is limited.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }

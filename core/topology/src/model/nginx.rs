@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backend, OwnProgram};
+use super::{Backend, CustomProgram};
 
 /// An nginx.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Nginx {
     /// Worker processes; `None`: one for each CPU it may use.
     pub workers: Option<u32>,
     /// The user's own binary, configuration, and directives left out.
-    pub own: OwnProgram,
+    pub own: CustomProgram,
 }
 
 impl Nginx {

@@ -1,6 +1,6 @@
 //! [`Rendered`]: a generated configuration.
 
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 /// A file made from a lab, with the reason for each of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Rendered {
     pub text: String,
     /// For each line of `text`, in their order, the place in the topology file that caused it; `None` where nothing but
     /// our own tuning did.
-    pub origins: Vec<Option<Place>>,
+    pub origins: Vec<Option<Span>>,
 }
 
 impl Rendered {
@@ -21,7 +21,7 @@ impl Rendered {
     }
 
     /// Adds one line, or several of the same origin, without the newline at their end.
-    pub fn line(&mut self, text: &str, origin: Option<Place>) {
+    pub fn line(&mut self, text: &str, origin: Option<Span>) {
         for line in text.split('\n') {
             self.text.push_str(line);
             self.text.push('\n');
@@ -31,7 +31,7 @@ impl Rendered {
 
     /// What caused line `number`, counted from 1 as programs' messages do; where our tuning did, the nearest line above
     /// it that the topology file caused.
-    pub fn origin_of(&self, number: usize) -> Option<Place> {
+    pub fn origin_of(&self, number: usize) -> Option<Span> {
         let upto = number.min(self.origins.len());
         self.origins[..upto].iter().rev().find_map(|origin| *origin)
     }

@@ -25,7 +25,7 @@ impl Role {
     ];
 
     /// Its word in the file.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Load => "load",
             Self::Balancer => "balancer",

@@ -1,10 +1,10 @@
 //! [`Service`]: something that runs on a host.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 use super::{
-    Backend, BackendCheck, Command, DirectRouting, Haproxy, Health, Ipvs, KeyPlace, Nat, Nginx, Serve,
+    Backend, BackendCheck, Command, DirectRouting, Haproxy, Health, Ipvs, KeySpan, Nat, Nginx, Serve,
 };
 
 /// A service of a host.
@@ -23,15 +23,15 @@ pub struct Service {
     /// When it counts as up.
     pub health: Health,
     /// Where it stands in the file.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
     /// Where its keys stand in the file.
-    pub keys: Vec<KeyPlace>,
+    pub keys: Vec<KeySpan>,
 }
 
 impl Service {
     /// Where the value of `key` stands in the file; where it does not stand there: the service itself.
-    pub fn place_of(&self, key: &str) -> Place {
+    pub fn place_of(&self, key: &str) -> Span {
         self.keys.iter().find(|one| one.key == key).map_or(self.place, |one| one.place)
     }
 
@@ -80,7 +80,7 @@ pub enum ServiceKind {
 
 impl ServiceKind {
     /// Its word in the file.
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Nginx(_) => "nginx",
             Self::Haproxy(_) => "haproxy",

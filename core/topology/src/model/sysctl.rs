@@ -1,7 +1,7 @@
 //! [`Sysctl`]: one kernel setting of a host.
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 /// A setting of the host's network namespace, written and read back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,6 @@ pub struct Sysctl {
     /// Why the lab sets it, in a sentence; of a user's own setting: `asked for by the file`.
     pub why: String,
     /// Where it stands in the file; of one that comes from the role, where the host stands.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }

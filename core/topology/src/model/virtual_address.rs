@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 /// An address that several hosts of a lab may have, or that moves between them; alone in its prefix (/32, /128).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct VirtualAddress {
     /// The name by which the lab's hosts reach it; `None`: by its number only.
     pub name: Option<String>,
     /// Where it stands in the file, or the service that brought it.
-    #[serde(with = "super::carried::place")]
-    pub place: Place,
+    #[serde(with = "super::serde_with::place")]
+    pub place: Span,
 }
 
 /// Where a host has a virtual address.

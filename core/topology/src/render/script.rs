@@ -1,12 +1,12 @@
 //! [`Script`]: a configuration while it is being written.
 
-use wavetank_grammar::{Diagnostic, Place};
+use wavetank_grammar::{Diagnostic, Span};
 
 use crate::{Rendered, Service};
 
 /// See the module's description. What is *tuned* the user may leave out (`without`); what is *needed* he may not,
 /// because nothing would run without it.
-pub(super) struct Script<'a> {
+pub(super) struct ConfigWriter<'a> {
     rendered: Rendered,
     service: &'a Service,
     without: &'a [String],
@@ -17,7 +17,7 @@ pub(super) struct Script<'a> {
     end: &'static str,
 }
 
-impl<'a> Script<'a> {
+impl<'a> ConfigWriter<'a> {
     /// An empty file of that name. Directives end with `end`.
     pub(super) fn new(path: &str, service: &'a Service, without: &'a [String], end: &'static str) -> Self {
         Self { rendered: Rendered::new(path), service, without, tuned: Vec::new(), depth: 0, end }
@@ -31,31 +31,31 @@ impl<'a> Script<'a> {
     }
 
     /// A directive that must be there.
-    pub(super) fn needed(&mut self, directive: &str, why: &str, origin: Option<Place>) {
+    pub(super) fn needed(&mut self, directive: &str, why: &str, origin: Option<Span>) {
         self.reason(why, origin);
         let end = self.end;
         self.put(&format!("{directive}{end}"), origin);
     }
 
     /// A directive that belongs to the one before it and needs no reason of its own.
-    pub(super) fn also(&mut self, directive: &str, origin: Option<Place>) {
+    pub(super) fn also(&mut self, directive: &str, origin: Option<Span>) {
         self.needed(directive, "", origin);
     }
 
     /// The directive `name` with its value, unless the user leaves it out.
-    pub(super) fn tuned(&mut self, name: &str, value: &str, why: &str, origin: Option<Place>) {
-        if self.keeps(name) {
+    pub(super) fn tuned(&mut self, name: &str, value: &str, why: &str, origin: Option<Span>) {
+        if self.is_directive_kept(name) {
             self.needed(&format!("{name} {value}"), why, origin);
         }
     }
 
     /// A directive made of a key of the file.
-    pub(super) fn of_key(&mut self, name: &str, value: &str, why: &str, key: &str) {
+    pub(super) fn directive_from_key(&mut self, name: &str, value: &str, why: &str, key: &str) {
         self.tuned(name, value, why, Some(self.service.place_of(key)));
     }
 
     /// Whether `name` stays in: a directive, or a word of one that is needed.
-    pub(super) fn keeps(&mut self, name: &str) -> bool {
+    pub(super) fn is_directive_kept(&mut self, name: &str) -> bool {
         if !self.tuned.iter().any(|one| one == name) {
             self.tuned.push(name.to_owned());
         }
@@ -63,12 +63,12 @@ impl<'a> Script<'a> {
     }
 
     /// A block that stands in one line, or anything else that ends by itself.
-    pub(super) fn block(&mut self, text: &str, origin: Option<Place>) {
+    pub(super) fn block(&mut self, text: &str, origin: Option<Span>) {
         self.put(text, origin);
     }
 
     /// The beginning of a block or section: what follows stands further in.
-    pub(super) fn open(&mut self, head: &str, origin: Option<Place>) {
+    pub(super) fn open(&mut self, head: &str, origin: Option<Span>) {
         self.put(head, origin);
         self.depth += 1;
     }
@@ -95,13 +95,13 @@ impl<'a> Script<'a> {
         }
     }
 
-    fn reason(&mut self, why: &str, origin: Option<Place>) {
+    fn reason(&mut self, why: &str, origin: Option<Span>) {
         for line in why.lines() {
             self.put(&format!("# {line}"), origin);
         }
     }
 
-    fn put(&mut self, line: &str, origin: Option<Place>) {
+    fn put(&mut self, line: &str, origin: Option<Span>) {
         let line = format!("{:1$}{line}", "", self.depth * 4);
         self.rendered.line(&line, origin);
     }

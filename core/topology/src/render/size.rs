@@ -14,7 +14,7 @@ pub(super) const fn room(files: u64, files_each: u64) -> u64 {
 
 /// The share of one of `parts` of `whole` things that a hash deals out: the mean and six standard deviations, which one
 /// in a billion passes. A single part gets them all.
-pub(super) fn dealt(whole: u64, parts: u64) -> u64 {
+pub(super) fn hash_share_max(whole: u64, parts: u64) -> u64 {
     let mean = whole.div_ceil(parts);
     if parts == 1 { mean } else { mean + 6 * (mean.isqrt() + 1) }
 }
@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn shares_have_room_for_an_uneven_deal() {
-        let check = |whole, parts, expected| assert_eq!(dealt(whole, parts), expected, "{whole} on {parts}");
+        let check =
+            |whole, parts, expected| assert_eq!(hash_share_max(whole, parts), expected, "{whole} on {parts}");
         check(100, 1, 100);
         check(100_000, 12, 8_334 + 6 * 92);
         check(0, 4, 6);

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
 use super::Draft;
-use super::hosts::Plug;
-use crate::read::ADDRESSES_MAX;
+use super::hosts::UnassignedInterface;
+use crate::parse::ADDRESSES_MAX;
 use crate::{ServiceKind, Subnet};
 
 /// Who has which address.
 type Taken = BTreeMap<IpAddr, String>;
 
 /// Gives each interface its addresses.
-pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics) {
+pub(super) fn assign(draft: &mut Draft<'_>, plugs: &[UnassignedInterface], out: &mut Diagnostics) {
     tell_crowded(draft, plugs, out);
     if out.has_errors() {
         return;
@@ -73,7 +73,13 @@ fn after(address: IpAddr, last: IpAddr) -> Option<IpAddr> {
 }
 
 /// Puts an address on an interface, if it can be there.
-fn give(draft: &mut Draft<'_>, plug: &Plug, address: IpAddr, taken: &mut Taken, out: &mut Diagnostics) {
+fn give(
+    draft: &mut Draft<'_>,
+    plug: &UnassignedInterface,
+    address: IpAddr,
+    taken: &mut Taken,
+    out: &mut Diagnostics,
+) {
     let host = &mut draft.hosts[plug.host];
     let interface = &mut host.interfaces[plug.interface];
     let network = &draft.networks[interface.network];
@@ -105,7 +111,7 @@ fn unfit(subnet: Subnet, address: IpAddr) -> Option<&'static str> {
 
 /// Virtual addresses are nobody's own. Several hosts may have the same one.
 fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) {
-    let mut wanted: Vec<(IpAddr, Place)> = Vec::new();
+    let mut wanted: Vec<(IpAddr, Span)> = Vec::new();
     for (host, origin) in draft.hosts.iter().zip(&draft.origins) {
         wanted.extend(origin.virtuals.iter().map(|one| (one.address.value, one.address.place)));
         for service in &origin.services {
@@ -142,9 +148,10 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
 }
 
 /// The kernel's table of neighbours has 1,024 places for all namespaces together.
-fn tell_crowded(draft: &Draft<'_>, plugs: &[Plug], out: &mut Diagnostics) {
+fn tell_crowded(draft: &Draft<'_>, plugs: &[UnassignedInterface], out: &mut Diagnostics) {
     for (index, network) in draft.networks.iter().enumerate() {
-        let here = |plug: &&Plug| draft.hosts[plug.host].interfaces[plug.interface].network == index;
+        let here =
+            |plug: &&UnassignedInterface| draft.hosts[plug.host].interfaces[plug.interface].network == index;
         let addresses: usize = plugs.iter().filter(here).map(|plug| plug.wanted).sum();
         if addresses > ADDRESSES_MAX as usize {
             let message = format!("network `{}` has {addresses} addresses", network.name);

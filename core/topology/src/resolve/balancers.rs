@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use super::Draft;
-use crate::file::{FileServer, FileService};
+use crate::ast::{FileServer, FileService};
 use crate::{Backend, IpvsForward, NginxWork, Service, ServiceKind};
 
 /// Most servers behind one service.

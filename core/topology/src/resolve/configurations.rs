@@ -4,12 +4,12 @@
 use wavetank_grammar::Diagnostics;
 
 use super::Draft;
-use crate::render::{Means, haproxy, nginx};
-use crate::{Machine, ServiceKind};
+use crate::render::{HostResources, haproxy, nginx};
+use crate::{MachineFacts, ServiceKind};
 
 /// Makes all configurations as they are made inside the hosts, and keeps what is wrong with them. Where nothing is known of
 /// the machine it is told when the lab comes up.
-pub(super) fn tell(draft: &Draft<'_>, machine: Machine, out: &mut Diagnostics) {
+pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnostics) {
     for host in &draft.hosts {
         let own = host.limits.cpus.as_ref().map(|cpus| cpus.len() as u32);
         let (Some(cpus), Some(files)) = (own.or(machine.cpus), host.limits.open_files.or(machine.open_files))
@@ -17,7 +17,7 @@ pub(super) fn tell(draft: &Draft<'_>, machine: Machine, out: &mut Diagnostics) {
             continue;
         };
         // Where the modules lie changes nothing but their lines.
-        let means = Means { cpus, files, lua_modules: Vec::new() };
+        let means = HostResources { cpus, files, lua_modules: Vec::new() };
         for service in &host.services {
             let made = match &service.kind {
                 ServiceKind::Haproxy(kind) => haproxy(host, service, kind, 0, &means),

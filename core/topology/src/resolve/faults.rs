@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use super::{Draft, unknown};
-use crate::file::{FileFault, FileFaultKind, FileLab};
+use crate::ast::{FileFault, FileFaultKind, FileLab};
 use crate::{Fault, FaultKind, ServiceKind};
 
 /// The faults of the file, one for each host.

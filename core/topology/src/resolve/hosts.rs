@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
 use super::unknown;
-use crate::file::{FileHost, FileInterface, FileLab};
+use crate::ast::{FileHost, FileInterface, FileLab};
 use crate::{Host, Interface, Network};
 
 /// An interface that wants addresses.
-pub(super) struct Plug {
+pub(super) struct UnassignedInterface {
     /// The host and its interface, by their places.
     pub(super) host: usize,
     pub(super) interface: usize,
@@ -18,7 +18,7 @@ pub(super) struct Plug {
     /// How many it wants, those included.
     pub(super) wanted: usize,
     /// Where they stand.
-    pub(super) place: Place,
+    pub(super) place: Span,
 }
 
 /// For each host, what the file says of it.
@@ -27,8 +27,12 @@ pub(super) fn origins(file: &FileLab) -> Vec<&FileHost> {
 }
 
 /// All hosts and their interfaces.
-pub(super) fn hosts(file: &FileLab, networks: &[Network], out: &mut Diagnostics) -> (Vec<Host>, Vec<Plug>) {
-    let (mut hosts, mut plugs): (Vec<Host>, Vec<Plug>) = (Vec::new(), Vec::new());
+pub(super) fn hosts(
+    file: &FileLab,
+    networks: &[Network],
+    out: &mut Diagnostics,
+) -> (Vec<Host>, Vec<UnassignedInterface>) {
+    let (mut hosts, mut plugs): (Vec<Host>, Vec<UnassignedInterface>) = (Vec::new(), Vec::new());
     for of_file in &file.hosts {
         let interfaces = interfaces(of_file, networks, out);
         for (index, name) in of_file.names.iter().enumerate() {
@@ -87,13 +91,17 @@ fn interfaces<'f>(
 }
 
 /// Which of the addresses that the file gives a pattern belong to its host number `index` of `hosts`.
-fn plug(of_file: &FileInterface, (host, interface): (usize, usize), (index, hosts): (usize, usize)) -> Plug {
+fn plug(
+    of_file: &FileInterface,
+    (host, interface): (usize, usize),
+    (index, hosts): (usize, usize),
+) -> UnassignedInterface {
     let wanted = of_file.sources as usize;
     let place = of_file.addresses.as_ref().map_or(of_file.network.place, |given| given.place);
     let given = of_file.addresses.as_ref().map(|given| given.value.as_slice()).unwrap_or_default();
     let each = if given.len() == hosts * wanted { wanted } else { 1 };
     let given = given.chunks(each).nth(index).unwrap_or_default().to_vec();
-    Plug { host, interface, given, wanted, place }
+    UnassignedInterface { host, interface, given, wanted, place }
 }
 
 fn host(of_file: &FileHost, name: &str, index: usize, interfaces: &[(usize, &FileInterface)]) -> Host {

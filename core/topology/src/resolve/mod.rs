@@ -6,26 +6,26 @@
 
 mod addresses;
 mod balancers;
-mod bulk;
-mod clashes;
 mod configurations;
+mod conflicts;
 mod faults;
 mod hosts;
 mod networks;
-mod rooms;
+mod resource_limits;
 mod routes;
 mod sysctls;
-mod virtuals;
+mod total_size;
+mod virtual_addresses;
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::did_you_mean;
 
-use crate::file::{FileHost, FileLab};
-use crate::{Host, Lab, Machine, Network};
+use crate::ast::{FileHost, FileLab};
+use crate::{Host, Lab, MachineFacts, Network};
 
 /// The lab of a file; `None` after at least one error.
-pub(crate) fn resolve(file: &FileLab, machine: Machine, out: &mut Diagnostics) -> Option<Lab> {
-    bulk::tell(file, out);
+pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnostics) -> Option<Lab> {
+    total_size::check(file, out);
     if out.has_errors() {
         return None;
     }
@@ -35,21 +35,21 @@ pub(crate) fn resolve(file: &FileLab, machine: Machine, out: &mut Diagnostics) -
     if out.has_errors() {
         return None;
     }
-    addresses::allot(&mut draft, &plugs, out);
+    addresses::assign(&mut draft, &plugs, out);
     if out.has_errors() {
         return None;
     }
     balancers::join(&mut draft, out);
-    virtuals::join(&mut draft, out);
+    virtual_addresses::join(&mut draft, out);
     routes::join(&mut draft, out);
-    sysctls::settle(&mut draft, out);
-    clashes::tell(&draft, out);
-    rooms::tell(&draft, machine, out);
+    sysctls::apply(&mut draft, out);
+    conflicts::check(&draft, out);
+    resource_limits::check(&draft, machine, out);
     let mut faults = faults::faults(file, &draft, out);
     if out.has_errors() {
         return None;
     }
-    configurations::tell(&draft, machine, out);
+    configurations::check(&draft, machine, out);
     if out.has_errors() {
         return None;
     }
@@ -67,7 +67,7 @@ struct Draft<'f> {
 
 impl Draft<'_> {
     /// The place of the host of that name in the list; a name that is none is told.
-    fn host_named(&self, name: &str, place: Place, out: &mut Diagnostics) -> Option<usize> {
+    fn host_named(&self, name: &str, place: Span, out: &mut Diagnostics) -> Option<usize> {
         let found = self.hosts.iter().position(|host| host.name == name);
         if found.is_none() {
             let known = self.hosts.iter().map(|host| host.name.as_str());
@@ -89,7 +89,7 @@ fn unknown<'k>(
     code: &'static str,
     lacks: &str,
     name: &str,
-    place: Place,
+    place: Span,
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> Diagnostic {
     let hint = if let Some(near) = did_you_mean(name, known.clone()) {

@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use crate::Network;
-use crate::file::FileLab;
+use crate::ast::FileLab;
 
 /// The networks of the file; those that overlap an earlier one are told.
 pub(super) fn networks(file: &FileLab, out: &mut Diagnostics) -> Vec<Network> {

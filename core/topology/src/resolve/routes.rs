@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
 use super::Draft;
-use crate::file::FileRoute;
+use crate::ast::FileRoute;
 use crate::{IpvsForward, Route, ServiceKind, Subnet};
 
 /// Puts routes on hosts.
@@ -59,13 +59,7 @@ fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagno
     Some(via)
 }
 
-fn strange(
-    draft: &Draft<'_>,
-    host: usize,
-    word: &str,
-    place: Place,
-    out: &mut Diagnostics,
-) -> Option<IpAddr> {
+fn strange(draft: &Draft<'_>, host: usize, word: &str, place: Span, out: &mut Diagnostics) -> Option<IpAddr> {
     let message = format!("`{word}` is no neighbour of `{}`", draft.hosts[host].name);
     let hint = "another host on one of its networks, or that host's address there";
     out.push(Diagnostic::error("lab_route", place, message, hint));

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
 use super::Draft;
 use crate::{Host, IpvsForward, Role, ServiceKind, Sysctl, VirtualAddress, VirtualPlace};
@@ -59,7 +59,7 @@ const OF_SILENCE: [(&str, &str, &str); 2] = [
 ];
 
 /// Writes down the settings of all hosts.
-pub(super) fn settle(draft: &mut Draft<'_>, out: &mut Diagnostics) {
+pub(super) fn apply(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
         let mut wanted = of_services(&draft.hosts[host]);
         wanted.extend(of_role(&draft.hosts[host]));
@@ -173,7 +173,7 @@ fn of_services(host: &Host) -> Wanted {
 }
 
 /// A setting that breaks what the host is there for.
-fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Place), out: &mut Diagnostics) {
+fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Span), out: &mut Diagnostics) {
     let silence = ["net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
     let needed = FORWARD.contains(&key) || silence.contains(&key);
     let own = all.iter().find(|one| needed && one.key == key && one.value != value);

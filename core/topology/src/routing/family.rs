@@ -64,12 +64,12 @@ const SIX: Places = Places {
 
 impl Family {
     /// That of `address`.
-    pub(super) const fn of(address: IpAddr) -> Self {
+    pub(super) const fn from_address(address: IpAddr) -> Self {
         Self { address }
     }
 
     /// `ip` or `ip6`: the protocol, and the table family that sees only it.
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         if self.address.is_ipv4() { "ip" } else { "ip6" }
     }
 
@@ -88,27 +88,27 @@ impl Family {
     }
 
     /// The key of the connection that an ICMP message is about.
-    pub(super) fn told_key(self) -> String {
+    pub(super) fn icmp_error_key(self) -> String {
         hashed(self.places().told)
     }
 
     /// The number of a connection's slot: a hash over the client's address and both ports.
     pub(super) fn slot(self, slots: u32) -> String {
-        format!("jhash {} saddr . tcp sport . tcp dport mod {slots} seed {SEED}", self.word())
+        format!("jhash {} saddr . tcp sport . tcp dport mod {slots} seed {SEED}", self.as_str())
     }
 
     /// The same number for the connection that an ICMP message is about.
-    pub(super) fn told_slot(self, slots: u32) -> String {
+    pub(super) fn icmp_error_slot(self, slots: u32) -> String {
         format!("jhash {} mod {slots} seed {SEED}", self.places().told_hash)
     }
 
     /// Packets for the address, to one of `ports`, a set.
-    pub(super) fn ours(self, ports: &str) -> String {
-        format!("{} daddr {} {} tcp dport {ports}", self.word(), self.address, self.places().plain)
+    pub(super) fn service_match(self, ports: &str) -> String {
+        format!("{} daddr {} {} tcp dport {ports}", self.as_str(), self.address, self.places().plain)
     }
 
     /// ICMP messages for the address about packets from one of `ports`.
-    pub(super) fn told(self, ports: &[u16]) -> String {
+    pub(super) fn icmp_error_match(self, ports: &[u16]) -> String {
         let Places { messages, told_plain, told_from, told_port, .. } = self.places();
         let from = match self.address {
             IpAddr::V4(address) => format!("{:#010x}", u32::from(address)),
@@ -117,7 +117,7 @@ impl Family {
         let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
         format!(
             "{} daddr {} {messages} {told_plain} {told_from} {from} {told_port} {{ {} }}",
-            self.word(),
+            self.as_str(),
             self.address,
             ports.join(", ")
         )

@@ -43,7 +43,7 @@ impl Maglev {
     }
 
     /// Whose each slot is, as the member's place in the list that the table was made of; empty if nobody has a weight.
-    pub fn owners(&self) -> &[u32] {
+    pub fn lookup_table(&self) -> &[u32] {
         &self.slots
     }
 }
@@ -108,11 +108,11 @@ mod tests {
     #[track_caller]
     fn check(weights: &[u32], slots: u32) {
         let table = table(weights, slots);
-        assert_eq!(table.owners().len(), slots as usize, "{weights:?}: a slot for everybody");
+        assert_eq!(table.lookup_table().len(), slots as usize, "{weights:?}: a slot for everybody");
         let all: u32 = weights.iter().sum();
         let divisor = weights.iter().fold(0, |divisor, weight| common(divisor, *weight));
         for (member, &weight) in weights.iter().enumerate() {
-            let has = table.owners().iter().filter(|&&owner| owner == member as u32).count() as f64;
+            let has = table.lookup_table().iter().filter(|&&owner| owner == member as u32).count() as f64;
             let share = f64::from(slots) * f64::from(weight) / f64::from(all);
             let turn = f64::from(weight / divisor);
             assert!(
@@ -133,7 +133,7 @@ mod tests {
         check(&[1; 100], 65_537);
         // More members than slots: the first ones by name have one each.
         let few = table(&[1; 20], 7);
-        let mut owners = few.owners().to_vec();
+        let mut owners = few.lookup_table().to_vec();
         owners.sort_unstable();
         owners.dedup();
         assert_eq!(owners.len(), 7);
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn nobody_there_is_an_empty_table() {
-        assert!(Maglev::new(&[], 65_537).owners().is_empty());
-        assert!(table(&[0, 0], 65_537).owners().is_empty());
+        assert!(Maglev::new(&[], 65_537).lookup_table().is_empty());
+        assert!(table(&[0, 0], 65_537).lookup_table().is_empty());
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let one = Maglev::new(&[("a", 1), ("b", 2), ("c", 1)], 1021);
         let other = Maglev::new(&[("c", 1), ("a", 1), ("b", 2)], 1021);
         let named = |table: &Maglev, names: [&'static str; 3]| -> Vec<&str> {
-            table.owners().iter().map(|&owner| names[owner as usize]).collect()
+            table.lookup_table().iter().map(|&owner| names[owner as usize]).collect()
         };
         assert_eq!(named(&one, ["a", "b", "c"]), named(&other, ["c", "a", "b"]));
     }
@@ -163,7 +163,7 @@ mod tests {
             let mut weights = vec![1; count];
             weights[gone] = 0;
             let without = table(&weights, slots);
-            let pairs = full.owners().iter().zip(without.owners());
+            let pairs = full.lookup_table().iter().zip(without.lookup_table());
             let moved = pairs.filter(|(before, after)| before != after && **before != gone as u32).count();
             worst = worst.max(moved as f64 / f64::from(slots));
         }
@@ -186,6 +186,6 @@ mod tests {
     fn the_table_is_the_same_for_ever() {
         // Two versions of the program may balance for the same address side by side.
         let table = Maglev::new(&[("app1:80", 1), ("app2:80", 1), ("app3:80", 1)], 13);
-        assert_eq!(table.owners(), [2, 1, 2, 0, 0, 2, 2, 0, 0, 1, 1, 0, 1]);
+        assert_eq!(table.lookup_table(), [2, 1, 2, 0, 0, 2, 2, 0, 0, 1, 1, 0, 1]);
     }
 }

@@ -6,11 +6,11 @@ mod family;
 mod ipvs;
 mod maglev;
 mod nat;
+mod nft_balancer;
 mod pool;
 mod ruleset;
-mod steering;
 
 pub use ipvs::{KEEPALIVED_CONFIG, keepalived};
 pub use maglev::Maglev;
+pub use nft_balancer::NftBalancer;
 pub use pool::{Pool, PoolChange};
-pub use steering::Steering;

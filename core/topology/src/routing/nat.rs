@@ -10,41 +10,41 @@ const SLOTS: u32 = 4_099;
 
 /// The family and name of the service's table.
 pub(super) fn table(service: &Service, nat: &Nat) -> String {
-    format!("{} {}", Family::of(nat.address).word(), ruleset::table_name(service))
+    format!("{} {}", Family::from_address(nat.address).as_str(), ruleset::table_name(service))
 }
 
 /// The whole table, without the slots. `nft -f` of it replaces a table of that name.
 pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     let mut text = Ruleset::new(path, service);
-    let (table, address, family) = (table(service, nat), nat.address, Family::of(nat.address));
-    let ip = family.word();
-    text.own("# What may be there from an earlier start is taken away: deleting wants it to exist.");
-    text.own(&format!("table {table} {{ }}"));
-    text.own(&format!("delete table {table}"));
-    text.own(&format!("table {table} {{"));
-    text.own("  # Slot to server: a Maglev table, swapped as a whole when a server comes or goes. The first packet of a");
-    text.own("  # connection decides; after that the kernel's connection tracking knows it.");
-    text.of_key(
+    let (table, address, family) = (table(service, nat), nat.address, Family::from_address(nat.address));
+    let ip = family.as_str();
+    text.static_rule("# What may be there from an earlier start is taken away: deleting wants it to exist.");
+    text.static_rule(&format!("table {table} {{ }}"));
+    text.static_rule(&format!("delete table {table}"));
+    text.static_rule(&format!("table {table} {{"));
+    text.static_rule("  # Slot to server: a Maglev table, swapped as a whole when a server comes or goes. The first packet of a");
+    text.static_rule("  # connection decides; after that the kernel's connection tracking knows it.");
+    text.rule_from_key(
         &format!("  map slots {{ typeof numgen inc mod {SLOTS} : {ip} daddr . tcp dport; }}"),
         "servers",
     );
-    text.own("  chain prerouting {");
-    text.own("    type nat hook prerouting priority dstnat; policy accept;");
+    text.static_rule("  chain prerouting {");
+    text.static_rule("    type nat hook prerouting priority dstnat; policy accept;");
     let (hash, ports) = (family.slot(SLOTS), ruleset::ports(service));
     let line = format!("    {ip} daddr {address} tcp dport {ports} counter dnat {ip} to {hash} map @slots");
-    text.of_key(&line, "address");
-    text.own("  }");
+    text.rule_from_key(&line, "address");
+    text.static_rule("  }");
     if nat.masquerade {
-        text.own("  # Answers come back here only if the servers see us.");
-        text.own("  chain postrouting {");
-        text.own("    type nat hook postrouting priority srcnat; policy accept;");
-        text.of_key(
+        text.static_rule("  # Answers come back here only if the servers see us.");
+        text.static_rule("  chain postrouting {");
+        text.static_rule("    type nat hook postrouting priority srcnat; policy accept;");
+        text.rule_from_key(
             &format!("    ct status dnat ct original {ip} daddr {address} counter masquerade"),
             "masquerade",
         );
-        text.own("  }");
+        text.static_rule("  }");
     }
-    text.own("}");
+    text.static_rule("}");
     text.finish()
 }
 
@@ -55,5 +55,5 @@ pub(super) fn slots(service: &Service, nat: &Nat, weights: &[u32]) -> String {
         let server = &nat.servers[*owner as usize];
         format!("{slot} : {} . {}", server.address, server.port)
     };
-    ruleset::swapped(&table(service, nat), "slots", maglev.owners().iter().enumerate().map(element))
+    ruleset::replace_map(&table(service, nat), "slots", maglev.lookup_table().iter().enumerate().map(element))
 }

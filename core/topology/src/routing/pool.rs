@@ -63,7 +63,7 @@ impl Pool {
     }
 
     /// What server `index` is to weigh while it lives.
-    pub fn wanted(&self, index: usize) -> u32 {
+    pub fn target_weight(&self, index: usize) -> u32 {
         self.members.get(index).map_or(0, |member| member.weight)
     }
 
@@ -73,7 +73,7 @@ impl Pool {
     }
 
     /// How many take new connections.
-    pub fn taking(&self) -> usize {
+    pub fn accepting_count(&self) -> usize {
         self.weights().iter().filter(|weight| **weight > 0).count()
     }
 }
@@ -111,14 +111,14 @@ mod tests {
         let mut pool = Pool::new([1, 1], 1, 1);
         assert!(pool.set_weight(0, 0));
         assert!(!pool.set_weight(0, 0), "it had that weight");
-        assert_eq!((pool.weights(), pool.taking()), (vec![0, 1], 1));
+        assert_eq!((pool.weights(), pool.accepting_count()), (vec![0, 1], 1));
         pool.handle_check(1, false);
-        assert_eq!(pool.taking(), 0);
+        assert_eq!(pool.accepting_count(), 0);
         pool.handle_check(0, false);
         pool.handle_check(0, true);
         assert_eq!(pool.weights(), [0, 0]);
-        assert_eq!((pool.wanted(1), pool.is_alive(1)), (1, false), "out, and to be back as it was");
-        assert_eq!((pool.wanted(0), pool.is_alive(0)), (0, true), "drained, and well");
+        assert_eq!((pool.target_weight(1), pool.is_alive(1)), (1, false), "out, and to be back as it was");
+        assert_eq!((pool.target_weight(0), pool.is_alive(0)), (0, true), "drained, and well");
         assert!(pool.set_weight(0, 2));
         assert_eq!(pool.weights(), [2, 0]);
         assert!(!pool.set_weight(7, 1) && pool.handle_check(7, false).is_none(), "there is no such server");

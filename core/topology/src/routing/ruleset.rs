@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 
 use super::Maglev;
 use crate::{Backend, Rendered, Service};
@@ -35,7 +35,7 @@ pub(super) fn maglev(servers: &[Backend], weights: &[u32], slots: u32) -> Maglev
 
 /// Lines that put `elements` into `map` of `table` in the place of all that are in it. Within one `nft -f` that is one
 /// step: no packet sees the map empty or half full.
-pub(super) fn swapped(table: &str, map: &str, elements: impl Iterator<Item = String>) -> String {
+pub(super) fn replace_map(table: &str, map: &str, elements: impl Iterator<Item = String>) -> String {
     let mut text = format!("flush map {table} {map}\n");
     let elements: Vec<String> = elements.collect();
     for some in elements.chunks(ELEMENTS_PER_LINE) {
@@ -56,17 +56,17 @@ impl<'s> Ruleset<'s> {
     }
 
     /// A line that the value of `key` caused, or the service itself.
-    pub(super) fn of_key(&mut self, text: &str, key: &str) {
+    pub(super) fn rule_from_key(&mut self, text: &str, key: &str) {
         self.rendered.line(text, Some(self.service.place_of(key)));
     }
 
     /// A line of one server.
-    pub(super) fn of_place(&mut self, text: &str, place: Place) {
+    pub(super) fn rule_for_server(&mut self, text: &str, place: Span) {
         self.rendered.line(text, Some(place));
     }
 
     /// A line that needs none.
-    pub(super) fn own(&mut self, text: &str) {
+    pub(super) fn static_rule(&mut self, text: &str) {
         self.rendered.line(text, None);
     }
 

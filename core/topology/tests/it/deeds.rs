@@ -1,10 +1,10 @@
 //! What is done to hosts, in words: what they are read as, what they are written as, and what is refused.
 
-use wavetank_grammar::Place;
-use wavetank_plan::{EventPlan, Nanos};
+use wavetank_grammar::Span;
+use wavetank_plan::{Nanos, PlannedEvent};
 use wavetank_topology::{
-    Deed, Fault, FaultKind, Health, Host, Interface, Lab, Limits, Link, Network, Probe, Role, Serve, Service,
-    ServiceKind, Subnet, fault_of_words, planned_events,
+    Fault, FaultKind, Health, Host, HostAction, Interface, Lab, Limits, Link, Network, Probe, Role, Serve,
+    Service, ServiceKind, Subnet, parse_fault, planned_events,
 };
 
 fn service(name: &str) -> Service {
@@ -15,7 +15,7 @@ fn service(name: &str) -> Service {
         copies: 1,
         connections: None,
         health: Health { probe: Probe::None, every: Nanos::SECOND, within: Nanos::SECOND },
-        place: Place::default(),
+        place: Span::default(),
         keys: Vec::new(),
     }
 }
@@ -27,7 +27,7 @@ fn host(name: &str, networks: usize, services: &[&str]) -> Host {
         addresses: Vec::new(),
         mac: [0; 6],
         link: Link::default(),
-        place: Place::default(),
+        place: Span::default(),
     };
     Host {
         name: name.to_owned(),
@@ -40,7 +40,7 @@ fn host(name: &str, networks: usize, services: &[&str]) -> Host {
         limits: Limits::default(),
         sshd: false,
         services: services.iter().map(|name| service(name)).collect(),
-        place: Place::default(),
+        place: Span::default(),
     }
 }
 
@@ -49,7 +49,7 @@ fn lab() -> Lab {
     let network = |name: &str| Network {
         name: name.to_owned(),
         subnet: Subnet::parse("10.30.0.0/24").expect("a network"),
-        place: Place::default(),
+        place: Span::default(),
     };
     Lab {
         name: "shop".to_owned(),
@@ -66,13 +66,13 @@ fn lab() -> Lab {
 /// `words` for `host` are a fault that is written as `written`, and read back from that as the same.
 #[track_caller]
 fn check(host: &str, words: &str, written: &str) {
-    let fault = fault_of_words(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));
+    let fault = parse_fault(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));
     assert_eq!(fault.to_string(), written, "{words}");
-    assert_eq!(fault_of_words(written, &lab(), host), Ok(fault.clone()), "{written}");
+    assert_eq!(parse_fault(written, &lab(), host), Ok(fault.clone()), "{written}");
     // As it travels to the host.
-    let deed = Deed::Fault(fault);
+    let deed = HostAction::Fault(fault);
     let sent = serde_json::to_string(&deed).expect("plain data");
-    assert_eq!(serde_json::from_str::<Deed>(&sent).expect("it was written by us"), deed);
+    assert_eq!(serde_json::from_str::<HostAction>(&sent).expect("it was written by us"), deed);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn faults_are_read_and_written() {
 
 #[track_caller]
 fn refused(host: &str, words: &str, code: &str, told: &str) {
-    let error = fault_of_words(words, &lab(), host).expect_err(words);
+    let error = parse_fault(words, &lab(), host).expect_err(words);
     assert_eq!(error.code, code, "{words}: {error}");
     let text = format!("{} {}", error.message, error.hint);
     assert!(text.contains(told), "{words}: {text}");
@@ -122,8 +122,8 @@ fn what_is_no_fault_is_refused_with_advice() {
     refused("app1", "slow 5m", "lab_fault_words", "60 s");
 }
 
-fn event(when: i64, host: &str, run: &str) -> EventPlan {
-    EventPlan {
+fn event(when: i64, host: &str, run: &str) -> PlannedEvent {
+    PlannedEvent {
         when: Nanos::from_secs(when),
         host: host.to_owned(),
         run: run.to_owned(),
@@ -140,7 +140,7 @@ fn events_and_faults_come_by_their_time() {
         lasts: Some(Nanos::from_secs(5)),
         host: "lb1".to_owned(),
         what: FaultKind::Drop { interface: "eth1".to_owned(), share_ppm: 200_000 },
-        place: Place::default(),
+        place: Span::default(),
     }];
     let own = [event(20, "app[1-2]", "fault kill"), event(5, "lb1", "logger hello")];
     let events = planned_events(&lab, &own).expect("they can be done");
@@ -159,14 +159,14 @@ fn events_and_faults_come_by_their_time() {
             "20.0 s app2 fault kill None",
         ]
     );
-    let command = Deed::Command { run: "logger hello".to_owned(), undo: None };
-    assert_eq!(Deed::of(&events[0], &lab), Ok(command));
-    assert_eq!(Deed::of(&events[1], &lab), Ok(Deed::Fault(lab.faults[0].what.clone())));
+    let command = HostAction::Command { run: "logger hello".to_owned(), undo: None };
+    assert_eq!(HostAction::from_event(&events[0], &lab), Ok(command));
+    assert_eq!(HostAction::from_event(&events[1], &lab), Ok(HostAction::Fault(lab.faults[0].what.clone())));
 }
 
 #[test]
 fn events_that_cannot_be_are_known_before() {
-    let check = |events: &[EventPlan], code: &str| {
+    let check = |events: &[PlannedEvent], code: &str| {
         let error = planned_events(&lab(), events).expect_err("it cannot be done");
         assert_eq!(error.code, code, "{error}");
     };

@@ -3,7 +3,7 @@
 use crate::support;
 
 use support::lab;
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 use wavetank_plan::Nanos;
 use wavetank_topology::{
     FaultKind, Host, Input, Lab, Limits, Probe, Rendered, ServiceKind, VirtualPlace, read,
@@ -108,7 +108,7 @@ fn services_say_where_their_keys_stand() {
     let text = format!("{TWO_NETWORKS}{BALANCED}");
     let lab = lab(&text);
     let haproxy = &lab.host("lb1").expect("there is one").services[0];
-    let at = |place: Place| &text[place.start..place.end];
+    let at = |place: Span| &text[place.start..place.end];
     assert_eq!(at(haproxy.place), "haproxy");
     assert_eq!(at(haproxy.place_of("connections")), "9k");
     assert_eq!(haproxy.place_of("threads"), haproxy.place, "what does not stand there is the service");
@@ -121,7 +121,7 @@ fn names_lead_to_the_address_that_is_nearest() {
     let lab = lab(&format!("{TWO_NETWORKS}{BALANCED}"));
     let seen = |from: &str, to: &str| {
         let index = |name: &str| lab.host_index(name).expect("there is one");
-        lab.address_seen(index(from), index(to)).map(|address| address.to_string())
+        lab.source_address(index(from), index(to)).map(|address| address.to_string())
     };
     assert_eq!(seen("load1", "lb1").as_deref(), Some("10.30.0.10"));
     assert_eq!(seen("app1", "lb1").as_deref(), Some("10.30.1.1"));
@@ -261,7 +261,7 @@ fn the_same_file_comes_to_the_same_lab() {
 
 #[test]
 fn a_line_of_a_configuration_leads_back_to_the_file() {
-    let place = |line| Place { line, ..Place::default() };
+    let place = |line| Span { line, ..Span::default() };
     let mut rendered = Rendered::new("nginx.conf");
     rendered.line("events {\n}", None);
     rendered.line("listen 80;", Some(place(7)));

@@ -61,7 +61,7 @@ fn sound(lab: &Lab) {
             let theirs = there.interface_on(network).expect("a network in common");
             assert_eq!((theirs.mac, theirs.addresses[0].0), (backend.mac, backend.address));
         }
-        assert!(lab.address_seen(0, index).is_some(), "{} has an address for others", host.name);
+        assert!(lab.source_address(0, index).is_some(), "{} has an address for others", host.name);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::support;
 
-use wavetank_plan::{EventPlan, Nanos};
+use wavetank_plan::{Nanos, PlannedEvent};
 use wavetank_topology::{
-    Deed, Lab, PoolDeed, PoolWish, ServiceKind, planned_events, pool_of_words, pools_of,
+    HostAction, Lab, PoolAction, ServerMode, ServiceKind, parse_pool_change, planned_events, pools_of,
 };
 
 /// `lb1` has a `HAProxy` and a NAT, `lb2` a `HAProxy` with ranges of ports, `lb3` an nginx.
@@ -41,18 +41,18 @@ fn lab() -> Lab {
 }
 
 #[track_caller]
-fn check(host: &str, words: &str, service: &str, wishes: &[(usize, PoolWish)]) {
-    let deed = pool_of_words(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));
-    assert_eq!(deed, PoolDeed { service: service.to_owned(), wishes: wishes.to_vec() }, "{words}");
+fn check(host: &str, words: &str, service: &str, wishes: &[(usize, ServerMode)]) {
+    let deed = parse_pool_change(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));
+    assert_eq!(deed, PoolAction { service: service.to_owned(), wishes: wishes.to_vec() }, "{words}");
     // As it travels to the host.
-    let deed = Deed::Pool(deed);
+    let deed = HostAction::Pool(deed);
     let sent = serde_json::to_string(&deed).expect("plain data");
-    assert_eq!(serde_json::from_str::<Deed>(&sent).expect("it was written by us"), deed);
+    assert_eq!(serde_json::from_str::<HostAction>(&sent).expect("it was written by us"), deed);
 }
 
 #[test]
 fn changes_are_read() {
-    use PoolWish::{Drain, Ready, Weight};
+    use ServerMode::{Drain, Ready, Weight};
     check("lb1", "haproxy app1 drain", "haproxy", &[(0, Drain)]);
     check("lb1", "haproxy app3:8080 ready", "haproxy", &[(2, Ready)]);
     check("lb1", " haproxy  app[2-3]  weight 256 ", "haproxy", &[(1, Weight(256)), (2, Weight(256))]);
@@ -65,7 +65,7 @@ fn changes_are_read() {
 
 #[track_caller]
 fn refused(host: &str, words: &str, code: &str, told: &str) {
-    let error = pool_of_words(words, &lab(), host).expect_err(words);
+    let error = parse_pool_change(words, &lab(), host).expect_err(words);
     assert_eq!(error.code, code, "{words}: {error}");
     let text = format!("{} {}", error.message, error.hint);
     assert!(text.contains(told), "{words}: {text}");
@@ -122,7 +122,7 @@ fn haproxy_knows_a_server_by_a_name_for_each_line() {
 #[test]
 fn an_event_may_change_a_pool() {
     let lab = lab();
-    let event = |run: &str| EventPlan {
+    let event = |run: &str| PlannedEvent {
         when: Nanos::SECOND,
         host: "lb1".to_owned(),
         run: run.to_owned(),
@@ -130,8 +130,8 @@ fn an_event_may_change_a_pool() {
         lasts: Some(Nanos::SECOND),
     };
     let good = planned_events(&lab, &[event("pool haproxy app[1-2] drain")]).expect("it can be done");
-    let Ok(Deed::Pool(deed)) = Deed::of(&good[0], &lab) else { panic!("{good:?}") };
-    assert_eq!(deed.wishes, [(0, PoolWish::Drain), (1, PoolWish::Drain)]);
+    let Ok(HostAction::Pool(deed)) = HostAction::from_event(&good[0], &lab) else { panic!("{good:?}") };
+    assert_eq!(deed.wishes, [(0, ServerMode::Drain), (1, ServerMode::Drain)]);
     let bad = planned_events(&lab, &[event("pool haproxy app9 drain")]);
     assert_eq!(bad.expect_err("there is no such server").code, "lab_pool_words");
 }

@@ -1,8 +1,8 @@
 //! Configurations for nginx and `HAProxy`: what stands in them, what each line is there for, and what does not fit.
 
 use wavetank_grammar::Diagnostic;
-use wavetank_topology::render::{Means, haproxy, haproxy_room, nginx};
-use wavetank_topology::{Input, Lab, Machine, Rendered, ServiceKind, read};
+use wavetank_topology::render::{HostResources, haproxy, haproxy_room, nginx};
+use wavetank_topology::{Input, Lab, MachineFacts, Rendered, ServiceKind, read};
 
 const HEAD: &str =
     "wavetank_lab: 1\nname: shop\nnetworks: {front: 10.30.0.0/24, back: 10.30.1.0/24}\nhosts:\n";
@@ -16,18 +16,22 @@ fn balanced(service: &str) -> Lab {
     );
     let files = |_: &str| Err("no such file".to_owned());
     // Of a machine that nothing is known of, nothing is refused.
-    let reading =
-        read(&Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() });
+    let reading = read(&Input {
+        name: "lab.yaml",
+        bytes: text.as_bytes(),
+        files: &files,
+        machine: MachineFacts::default(),
+    });
     reading.lab.unwrap_or_else(|| panic!("{:?}", reading.diagnostics))
 }
 
-fn means(cpus: u32, files: u64) -> Means {
+fn means(cpus: u32, files: u64) -> HostResources {
     let lua_modules = ["ndk.so", "lua.so"].map(|name| format!("/usr/lib/nginx/modules/{name}")).to_vec();
-    Means { cpus, files, lua_modules }
+    HostResources { cpus, files, lua_modules }
 }
 
 /// The configuration of the first host's first service, as its `copy`.
-fn rendered(lab: &Lab, copy: u32, means: &Means) -> Result<Rendered, Diagnostic> {
+fn rendered(lab: &Lab, copy: u32, means: &HostResources) -> Result<Rendered, Diagnostic> {
     let host = &lab.hosts[0];
     let service = &host.services[0];
     match &service.kind {

@@ -1,6 +1,6 @@
 //! What the file says of balancers in the kernel, and the texts that `nft` and keepalived get of it.
 
-use wavetank_topology::{Input, Lab, Machine, Pool, ServiceKind, Steering, keepalived, read};
+use wavetank_topology::{Input, Lab, MachineFacts, NftBalancer, Pool, ServiceKind, keepalived, read};
 
 const HOSTS: &str = "wavetank_lab: 1
 name: steer
@@ -21,7 +21,7 @@ fn reading(rest: &str) -> Result<Lab, Vec<String>> {
 /// The lab of a whole file, or what is wrong with it.
 fn lab_of(text: &str) -> Result<Lab, Vec<String>> {
     let files = |name: &str| Err(format!("no such file: {name}"));
-    let machine = Machine { cpus: None, open_files: None, memory_bytes: None };
+    let machine = MachineFacts { cpus: None, open_files: None, memory_bytes: None };
     let input = Input { name: "steer.yaml", bytes: text.as_bytes(), files: &files, machine };
     let reading = read(&input);
     let told: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
@@ -72,9 +72,9 @@ fn nat_text(masquerade: bool) -> String {
     )
 }
 
-fn steering(lab: &Lab) -> Steering<'_> {
+fn steering(lab: &Lab) -> NftBalancer<'_> {
     let host = lab.host("lb1").expect("it is in the file");
-    Steering::of(&host.services[0], host).expect("it steers")
+    NftBalancer::for_service(&host.services[0], host).expect("it steers")
 }
 
 /// Lines of `text` in which `word` stands.

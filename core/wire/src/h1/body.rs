@@ -1,8 +1,8 @@
 //! Reading a body: counted, chunked, or until the peer closes.
 
 use super::bytes::{is_text, is_token};
-use super::facts::Framing;
-use super::fault::Reason;
+use super::error::Reason;
+use super::framing::Framing;
 use super::limits::Packed;
 
 /// Where the reading of one body stands. Bytes are given on as they come; nothing is kept.
@@ -75,7 +75,7 @@ impl Body {
     }
 
     /// Whether the peer's close is what ends it.
-    pub(crate) const fn is_until_close(&self) -> bool {
+    pub(crate) const fn ends_at_close(&self) -> bool {
         matches!(self.stage, Stage::UntilClose)
     }
 

@@ -1,7 +1,7 @@
 //! The head of a request.
 
 use super::bytes::is_token;
-use super::fault::Reason;
+use super::error::Reason;
 use super::headers::Headers;
 use super::scan::StartLine;
 use super::version::Version;

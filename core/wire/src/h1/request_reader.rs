@@ -1,10 +1,10 @@
 //! Reading requests: the server's side.
 
 use super::body::Body;
-use super::fault::{Fault, Reason};
+use super::error::{ParseError, Reason};
 use super::limits::{Limits, Packed};
 use super::request_head::{RequestHead, RequestLine};
-use super::scan::{Fed, Partial, Scan, feed};
+use super::scan::{HeadScanner, Partial, ScanStatus, feed};
 
 /// Takes what is read. Every method does nothing unless it is implemented; `()` is that sink.
 pub trait RequestSink {
@@ -113,7 +113,11 @@ impl RequestReader {
     /// Reads as much of `input` as belongs to the request under way; see [`RequestProgress`]. Call it
     /// again with the rest until it is empty or `request` is `None`.
     #[inline]
-    pub fn read<S: RequestSink>(&mut self, input: &[u8], sink: &mut S) -> Result<RequestProgress, Fault> {
+    pub fn read<S: RequestSink>(
+        &mut self,
+        input: &[u8],
+        sink: &mut S,
+    ) -> Result<RequestProgress, ParseError> {
         match self.advance(input, sink) {
             Ok(progress) => Ok(progress),
             Err(reason) => {
@@ -137,8 +141,8 @@ impl RequestReader {
                 Stage::Failed(reason) => return Err(reason),
                 Stage::Between | Stage::BlankLf => consumed += self.skip_blank(rest[0])?,
                 Stage::Head => match feed(&mut self.partial, rest, &self.limits)? {
-                    Fed::More => return Ok(RequestProgress { consumed: input.len(), request: None }),
-                    Fed::Whole { head, scan, consumed: taken } => {
+                    ScanStatus::More => return Ok(RequestProgress { consumed: input.len(), request: None }),
+                    ScanStatus::Whole { head, scan, consumed: taken } => {
                         consumed += taken;
                         self.take_head(&head, &scan, sink)?;
                     }
@@ -179,7 +183,7 @@ impl RequestReader {
     fn take_head<S: RequestSink>(
         &mut self,
         raw: &[u8],
-        scan: &Scan<RequestLine>,
+        scan: &HeadScanner<RequestLine>,
         sink: &mut S,
     ) -> Result<(), Reason> {
         let line = scan.start.expect("a whole head has a start line");

@@ -1,7 +1,7 @@
 //! The head of a response.
 
 use super::bytes::text_end;
-use super::fault::Reason;
+use super::error::Reason;
 use super::headers::Headers;
 use super::scan::StartLine;
 use super::version::Version;

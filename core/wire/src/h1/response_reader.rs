@@ -1,11 +1,11 @@
 //! Reading responses: the client's side.
 
 use super::body::Body;
-use super::facts::Framing;
-use super::fault::{Fault, Reason};
+use super::error::{ParseError, Reason};
+use super::framing::Framing;
 use super::limits::{Limits, Packed};
 use super::response_head::{ResponseHead, StatusLine, reason_phrase_in};
-use super::scan::{Fed, Partial, Scan, feed};
+use super::scan::{HeadScanner, Partial, ScanStatus, feed};
 
 /// Takes what is read. Every method does nothing unless it is implemented, so that reading without
 /// keeping anything costs nothing; `()` is that sink.
@@ -36,12 +36,12 @@ pub struct Progress {
     /// next answer of a pipeline, or surplus that nobody asked for, and only the caller knows which.
     pub consumed: usize,
     /// The answer, if it is complete. `None` needs more bytes.
-    pub answer: Option<Answer>,
+    pub answer: Option<ResponseEnd>,
 }
 
 /// A complete answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ResponseEnd {
     /// The status code, 100 to 999.
     pub status: u16,
     /// The connection may carry another request, by version, `Connection` and framing.
@@ -61,7 +61,7 @@ pub enum Eof {
     /// Nothing was awaited.
     Idle,
     /// The close ended the body, as it was meant to.
-    Complete(Answer),
+    Complete(ResponseEnd),
     /// An answer was awaited.
     Early {
         /// Whether any byte of it had come, interim responses included.
@@ -129,14 +129,14 @@ impl ResponseReader {
     }
 
     /// Whether any byte of the awaited answer has come, interim responses included.
-    pub fn began(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         self.began && self.stage != Stage::Idle
     }
 
     /// Reads as much of `input` as belongs to the awaited answer; see [`Progress`]. Bytes that were
     /// consumed must not be given again.
     #[inline]
-    pub fn read<S: ResponseSink>(&mut self, input: &[u8], sink: &mut S) -> Result<Progress, Fault> {
+    pub fn read<S: ResponseSink>(&mut self, input: &[u8], sink: &mut S) -> Result<Progress, ParseError> {
         match self.advance(input, sink) {
             Ok(progress) => Ok(progress),
             Err(reason) => {
@@ -155,7 +155,7 @@ impl ResponseReader {
 
     /// Whether the awaited answer is one to a HEAD.
     #[inline]
-    pub(super) const fn of_head_request(&self) -> bool {
+    pub(super) const fn answers_head(&self) -> bool {
         self.head_request
     }
 
@@ -169,7 +169,7 @@ impl ResponseReader {
     pub fn eof(&mut self) -> Eof {
         match self.stage {
             Stage::Idle => Eof::Idle,
-            Stage::Body if self.body.is_until_close() => {
+            Stage::Body if self.body.ends_at_close() => {
                 self.stage = Stage::Idle;
                 Eof::Complete(self.answer())
             }
@@ -187,8 +187,8 @@ impl ResponseReader {
                 Stage::Head => {
                     self.began = true;
                     match feed(&mut self.partial, rest, &self.limits)? {
-                        Fed::More => return Ok(Progress { consumed: input.len(), answer: None }),
-                        Fed::Whole { head, scan, consumed: taken } => {
+                        ScanStatus::More => return Ok(Progress { consumed: input.len(), answer: None }),
+                        ScanStatus::Whole { head, scan, consumed: taken } => {
                             consumed += taken;
                             self.take_head(&head, &scan, sink)?;
                         }
@@ -208,7 +208,7 @@ impl ResponseReader {
     fn take_head<S: ResponseSink>(
         &mut self,
         raw: &[u8],
-        scan: &Scan<StatusLine>,
+        scan: &HeadScanner<StatusLine>,
         sink: &mut S,
     ) -> Result<(), Reason> {
         let line = scan.start.expect("a whole head has a start line");
@@ -244,8 +244,8 @@ impl ResponseReader {
     }
 
     #[inline]
-    fn answer(&self) -> Answer {
-        Answer {
+    fn answer(&self) -> ResponseEnd {
+        ResponseEnd {
             status: self.status,
             keep_alive: self.keep_alive,
             close_announced: !self.keep_alive,

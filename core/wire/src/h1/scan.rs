@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::bytes::{is_token, text_end, trim};
-use super::facts::Facts;
-use super::fault::Reason;
+use super::error::Reason;
+use super::framing::HeadFacts;
 use super::limits::Packed;
 
 /// The first line of a head.
@@ -25,13 +25,13 @@ pub(crate) trait StartLine: Copy {
 
 /// How far the scan of one head has come, and what it has found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scan<L> {
+pub(crate) struct HeadScanner<L> {
     /// The start line, once it is read.
     pub(crate) start: Option<L>,
     /// Where the field lines begin.
     pub(crate) fields_at: usize,
     /// What the fields said.
-    pub(crate) facts: Facts,
+    pub(crate) facts: HeadFacts,
     /// Where the first line that is not yet read begins.
     at: usize,
     /// Everything before this was searched for the end of that line.
@@ -39,9 +39,9 @@ pub(crate) struct Scan<L> {
     fields: u16,
 }
 
-impl<L: StartLine> Scan<L> {
+impl<L: StartLine> HeadScanner<L> {
     pub(crate) fn new() -> Self {
-        Self { start: None, fields_at: 0, facts: Facts::default(), at: 0, searched: 0, fields: 0 }
+        Self { start: None, fields_at: 0, facts: HeadFacts::default(), at: 0, searched: 0, fields: 0 }
     }
 
     /// Goes on with the head, `bytes` being all of it that has arrived and perhaps more.
@@ -61,22 +61,22 @@ impl<L: StartLine> Scan<L> {
         }
         loop {
             match field_line(bytes, self.at) {
-                Line::Field { name_end, value_end, next } => {
+                HeaderLine::Field { name_end, value_end, next } => {
                     check_length(next, limits)?;
                     if self.fields >= limits.headers_max {
                         return Err(Reason::TooManyFields);
                     }
                     self.fields += 1;
                     let value = trim(&bytes[name_end + 1..value_end]);
-                    self.facts.note(&bytes[self.at..name_end], value)?;
+                    self.facts.observe_field(&bytes[self.at..name_end], value)?;
                     self.at = next;
                 }
-                Line::Empty { next } => {
+                HeaderLine::Empty { next } => {
                     check_length(next, limits)?;
                     return Ok(Some(next));
                 }
-                Line::Incomplete => return self.wait(bytes, limits),
-                Line::Bad(reason) => return self.refuse(bytes, reason, limits),
+                HeaderLine::Incomplete => return self.wait(bytes, limits),
+                HeaderLine::Bad(reason) => return self.refuse(bytes, reason, limits),
             }
         }
     }
@@ -124,7 +124,7 @@ const fn check_length(length: usize, limits: &Packed) -> Result<(), Reason> {
 }
 
 /// One line after the start line.
-enum Line {
+enum HeaderLine {
     /// A field; `value_end` is where its text ends, `next` where the next line begins.
     Field { name_end: usize, value_end: usize, next: usize },
     /// The empty line that ends the head.
@@ -137,7 +137,7 @@ enum Line {
 
 /// Reads the line that begins at `start`.
 #[inline]
-fn field_line(bytes: &[u8], start: usize) -> Line {
+fn field_line(bytes: &[u8], start: usize) -> HeaderLine {
     let mut at = start;
     while let Some(&byte) = bytes.get(at)
         && is_token(byte)
@@ -147,13 +147,13 @@ fn field_line(bytes: &[u8], start: usize) -> Line {
     match bytes.get(at) {
         Some(b':') if at > start => {}
         Some(_) => return no_colon(bytes, start, at),
-        None => return Line::Incomplete,
+        None => return HeaderLine::Incomplete,
     }
     let value_end = text_end(bytes, at + 1);
     match line_end(bytes, value_end) {
-        Ok(Some(next)) => Line::Field { name_end: at, value_end, next },
-        Ok(None) => Line::Incomplete,
-        Err(reason) => Line::Bad(reason),
+        Ok(Some(next)) => HeaderLine::Field { name_end: at, value_end, next },
+        Ok(None) => HeaderLine::Incomplete,
+        Err(reason) => HeaderLine::Bad(reason),
     }
 }
 
@@ -170,15 +170,15 @@ fn line_end(bytes: &[u8], at: usize) -> Result<Option<usize>, Reason> {
 }
 
 /// The line does not begin with a name and a colon: it is the empty line, or wrong.
-fn no_colon(bytes: &[u8], start: usize, at: usize) -> Line {
+fn no_colon(bytes: &[u8], start: usize, at: usize) -> HeaderLine {
     if at == start && matches!(bytes[at], b'\r' | b'\n') {
         return match line_end(bytes, at) {
-            Ok(Some(next)) => Line::Empty { next },
-            Ok(None) => Line::Incomplete,
-            Err(reason) => Line::Bad(reason),
+            Ok(Some(next)) => HeaderLine::Empty { next },
+            Ok(None) => HeaderLine::Incomplete,
+            Err(reason) => HeaderLine::Bad(reason),
         };
     }
-    Line::Bad(match bytes[at] {
+    HeaderLine::Bad(match bytes[at] {
         b' ' | b'\t' if at == start => Reason::FoldedLine,
         b' ' | b'\t' => {
             // Space before the colon is the famous trick; without any colon it is just not a field.
@@ -196,15 +196,15 @@ fn no_colon(bytes: &[u8], start: usize, at: usize) -> Line {
 #[derive(Debug)]
 pub(crate) struct Partial<L> {
     bytes: Vec<u8>,
-    scan: Scan<L>,
+    scan: HeadScanner<L>,
 }
 
 /// What came of feeding bytes to a head.
-pub(crate) enum Fed<'a, L> {
+pub(crate) enum ScanStatus<'a, L> {
     /// All of the input was taken and more is needed.
     More,
     /// The head is whole: its bytes, what the scan found, and how much of this input it took.
-    Whole { head: Cow<'a, [u8]>, scan: Scan<L>, consumed: usize },
+    Whole { head: Cow<'a, [u8]>, scan: HeadScanner<L>, consumed: usize },
 }
 
 /// Feeds `input` to a head of which `partial` holds the earlier pieces. The usual head comes whole and
@@ -214,16 +214,16 @@ pub(crate) fn feed<'a, L: StartLine>(
     partial: &mut Option<Box<Partial<L>>>,
     input: &'a [u8],
     limits: &Packed,
-) -> Result<Fed<'a, L>, Reason> {
+) -> Result<ScanStatus<'a, L>, Reason> {
     if partial.is_some() {
         return gather(partial, input, limits);
     }
-    let mut scan = Scan::new();
+    let mut scan = HeadScanner::new();
     let Some(end) = scan.advance(input, limits)? else {
         *partial = Some(Box::new(Partial { bytes: input.to_vec(), scan }));
-        return Ok(Fed::More);
+        return Ok(ScanStatus::More);
     };
-    Ok(Fed::Whole { head: Cow::Borrowed(&input[..end]), scan, consumed: end })
+    Ok(ScanStatus::Whole { head: Cow::Borrowed(&input[..end]), scan, consumed: end })
 }
 
 #[cold]
@@ -231,7 +231,7 @@ fn gather<'a, L: StartLine>(
     partial: &mut Option<Box<Partial<L>>>,
     input: &[u8],
     limits: &Packed,
-) -> Result<Fed<'a, L>, Reason> {
+) -> Result<ScanStatus<'a, L>, Reason> {
     let mut held = partial.take().expect("feed calls this only with a head begun");
     let before = held.bytes.len();
     // One byte more than allowed is enough to find out that there is too much.
@@ -239,8 +239,8 @@ fn gather<'a, L: StartLine>(
     held.bytes.extend_from_slice(&input[..input.len().min(room)]);
     let Some(end) = held.scan.advance(&held.bytes, limits)? else {
         *partial = Some(held);
-        return Ok(Fed::More);
+        return Ok(ScanStatus::More);
     };
     held.bytes.truncate(end);
-    Ok(Fed::Whole { head: Cow::Owned(held.bytes), scan: held.scan, consumed: end - before })
+    Ok(ScanStatus::Whole { head: Cow::Owned(held.bytes), scan: held.scan, consumed: end - before })
 }

@@ -9,26 +9,26 @@ use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, Error};
 use wavetank_plan::{TlsPlan, TlsResume};
 
-use super::choices::Choices;
-use super::pem::{self, Whose};
+use super::crypto_config::CryptoConfig;
+use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
-use super::seeding::seed;
-use super::sessions::Sessions;
-use super::verify::{self, AnyCertificate, Remembering};
+use super::rng_warmup::seed;
+use super::sessions::SessionCache;
+use super::verify::{self, CachingVerifier, NoVerifier};
 use crate::driver::DialTls;
 
 /// Our side of TLS with the targets of a run: made once, shared by all threads.
 #[derive(Debug)]
 pub struct TlsClient {
     /// Never empty.
-    ways: Vec<Way>,
+    ways: Vec<TlsProfile>,
     /// Each with the way of speaking to it.
     names: Vec<(ServerName<'static>, usize)>,
 }
 
 /// One way of speaking TLS.
 #[derive(Debug)]
-struct Way {
+struct TlsProfile {
     config: ClientConfig,
     /// `None`: any certificate will do.
     judge: Option<Arc<WebPkiServerVerifier>>,
@@ -54,14 +54,14 @@ impl TlsClient {
     /// As [`new`](Self::new).
     pub fn each(common: &TlsPlan, names: &[String], plans: &[&TlsPlan]) -> Result<Self, TlsProblem> {
         let mut known = vec![common];
-        let mut ways = vec![Way::new(common)?];
+        let mut ways = vec![TlsProfile::new(common)?];
         let mut all = Vec::with_capacity(names.len());
         for (name, plan) in names.iter().zip(plans) {
             let way = known.iter().position(|known| known == plan);
             let way = way.map_or_else(
                 || {
                     known.push(plan);
-                    ways.push(Way::new(plan)?);
+                    ways.push(TlsProfile::new(plan)?);
                     Ok::<_, TlsProblem>(ways.len() - 1)
                 },
                 Ok,
@@ -73,15 +73,16 @@ impl TlsClient {
 
     /// With a configuration as it is, and nobody to talk to.
     #[cfg(test)]
-    pub(super) fn of(config: ClientConfig) -> Self {
-        let ways = vec![Way { config, judge: None, resume: TlsResume::Never }];
+    pub(super) fn from_config(config: ClientConfig) -> Self {
+        let ways = vec![TlsProfile { config, judge: None, resume: TlsResume::Never }];
         Self { ways, names: Vec::new() }
     }
 }
 
-impl Way {
+impl TlsProfile {
     fn new(plan: &TlsPlan) -> Result<Self, TlsProblem> {
-        let Choices { provider, versions } = Choices::new(plan.versions, &plan.groups, &plan.ciphers)?;
+        let CryptoConfig { provider, versions } =
+            CryptoConfig::new(plan.versions, &plan.groups, &plan.ciphers)?;
         let judge = if plan.verify {
             let roots = verify::roots(plan.ca_pem.as_deref())?;
             let judge = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
@@ -93,11 +94,11 @@ impl Way {
             .with_protocol_versions(&versions)
             .map_err(|error| unusable(&error))?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate(Arc::clone(&provider))));
+            .with_custom_certificate_verifier(Arc::new(NoVerifier(Arc::clone(&provider))));
         let mut config = match &plan.client {
             None => builder.with_no_client_auth(),
             Some(own) => {
-                let own = pem::identity(&own.chain_pem, &own.key_pem, Whose::CLIENT, &provider)?;
+                let own = pem::identity(&own.chain_pem, &own.key_pem, PemSource::CLIENT, &provider)?;
                 builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own)))
             }
         };
@@ -125,24 +126,24 @@ fn server_name(name: &str) -> Result<ServerName<'static>, TlsProblem> {
 }
 
 /// One thread's share of a [`TlsClient`].
-pub(super) struct ClientSide {
+pub(super) struct ThreadTlsClient {
     shared: Arc<TlsClient>,
     /// By way.
-    own: Vec<(Arc<ClientConfig>, Arc<Sessions>)>,
+    own: Vec<(Arc<ClientConfig>, Arc<SessionCache>)>,
 }
 
-impl ClientSide {
+impl ThreadTlsClient {
     /// To be made on the thread that uses it, before anybody waits for it.
     pub(super) fn new(shared: Arc<TlsClient>) -> Self {
         let own = shared.ways.iter().map(|way| {
             seed(way.config.crypto_provider());
-            let sessions = Arc::new(Sessions::new(way.resume));
+            let sessions = Arc::new(SessionCache::new(way.resume));
             let mut config = way.config.clone();
             if way.resume != TlsResume::Never {
                 config.resumption = Resumption::store(Arc::clone(&sessions) as _);
             }
             if let Some(judge) = &way.judge {
-                let judge = Arc::new(Remembering::new(Arc::clone(judge)));
+                let judge = Arc::new(CachingVerifier::new(Arc::clone(judge)));
                 config.dangerous().set_certificate_verifier(judge);
             }
             (Arc::new(config), sessions)
@@ -151,7 +152,7 @@ impl ClientSide {
     }
 
     /// Whether there is a server of this number.
-    pub(super) fn knows(&self, dial: DialTls) -> bool {
+    pub(super) fn has_server(&self, dial: DialTls) -> bool {
         usize::from(dial.name) < self.shared.names.len()
     }
 
@@ -159,7 +160,7 @@ impl ClientSide {
     pub(super) fn begin(&self, dial: DialTls) -> Result<UnbufferedClientConnection, Error> {
         let (name, way) = &self.shared.names[usize::from(dial.name)];
         let (config, sessions) = &self.own[*way];
-        sessions.turn_to(dial);
+        sessions.select_connection(dial);
         UnbufferedClientConnection::new(Arc::clone(config), name.clone())
     }
 
@@ -172,9 +173,9 @@ impl ClientSide {
 
     /// What follows is about this connection.
     #[inline]
-    pub(super) fn turn_to(&self, dial: DialTls) {
+    pub(super) fn set_current(&self, dial: DialTls) {
         if let Some((_, way)) = self.shared.names.get(usize::from(dial.name)) {
-            self.own[*way].1.turn_to(dial);
+            self.own[*way].1.select_connection(dial);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::machine::Machine;
-use super::stream::Stage;
+use super::machine::TlsState;
+use super::stream::TlsStage;
 use super::{Stream, Tls};
 use crate::driver::{ConnId, Driver};
 
@@ -15,7 +15,7 @@ const EVENTS_PER_STEP: u32 = 16;
 /// The queue of handshakes that can go on, in the order in which they could. Each connection stands in it
 /// at most once.
 #[derive(Default)]
-pub(super) struct Handshakes {
+pub(super) struct HandshakeQueue {
     queue: VecDeque<ConnId>,
     /// Steps left in this turn.
     left: u32,
@@ -23,7 +23,7 @@ pub(super) struct Handshakes {
     passed: u32,
 }
 
-impl Handshakes {
+impl HandshakeQueue {
     pub(super) fn begin_turn(&mut self) {
         self.left = STEPS_MAX;
     }
@@ -33,16 +33,16 @@ impl Handshakes {
     }
 
     /// One more event has gone ahead.
-    pub(super) fn let_pass(&mut self) {
+    pub(super) fn note_other_event(&mut self) {
         self.passed += 1;
     }
 
     /// Enough events have gone ahead.
     pub(super) fn is_due(&self) -> bool {
-        self.passed >= EVENTS_PER_STEP && self.may_go_on()
+        self.passed >= EVENTS_PER_STEP && self.has_work_left()
     }
 
-    pub(super) fn may_go_on(&self) -> bool {
+    pub(super) fn has_work_left(&self) -> bool {
         self.left > 0 && !self.queue.is_empty()
     }
 
@@ -60,7 +60,7 @@ impl Handshakes {
 
 impl<D: Driver> Tls<D> {
     /// One step of one handshake.
-    pub(super) fn shake(&mut self) {
+    pub(super) fn step_next(&mut self) {
         let Some(conn) = self.handshakes.pop() else { return };
         let Some(stream) = self.streams.get(conn) else { return };
         stream.queued = false;
@@ -72,11 +72,11 @@ impl<D: Driver> Tls<D> {
     pub(super) fn step(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
         // It may have failed since it came to stand in the queue.
-        if stream.stage != Stage::Over {
+        if stream.stage != TlsStage::Over {
             if stream.machine.is_none() {
                 let Some((client, dial)) = self.client.as_ref().zip(stream.dial) else { return };
                 match client.begin(dial) {
-                    Ok(machine) => stream.machine = Some(Machine::Client(Box::new(machine))),
+                    Ok(machine) => stream.machine = Some(TlsState::Client(Box::new(machine))),
                     Err(error) => return self.fail(conn, &error),
                 }
             }
@@ -93,10 +93,10 @@ impl<D: Driver> Tls<D> {
 
     /// Whether the handshake of this connection has just become complete.
     pub(super) fn opened(stream: &mut Stream) -> bool {
-        let shaking = stream.stage == Stage::Shaking;
+        let shaking = stream.stage == TlsStage::Shaking;
         let open = stream.machine.as_ref().is_some_and(|machine| !machine.state().is_handshaking());
         if shaking && open {
-            stream.stage = Stage::Open;
+            stream.stage = TlsStage::Open;
         }
         shaking && open
     }

@@ -39,7 +39,7 @@ impl Out {
 }
 
 /// The library's state of one connection.
-pub(super) enum Machine {
+pub(super) enum TlsState {
     Client(Box<UnbufferedClientConnection>),
     Server(Box<UnbufferedServerConnection>),
 }
@@ -55,7 +55,7 @@ pub(super) struct Read {
     pub(super) fault: Option<Error>,
 }
 
-impl Machine {
+impl TlsState {
     pub(super) fn state(&self) -> &CommonState {
         match self {
             Self::Client(client) => client,
@@ -75,16 +75,16 @@ impl Machine {
     /// the library wants to see again. Returns false where nothing can be sent (any more).
     pub(super) fn write(&mut self, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
         match self {
-            Self::Client(client) => write(&mut **client, Words::Data(plain), rest, out),
-            Self::Server(server) => write(&mut **server, Words::Data(plain), rest, out),
+            Self::Client(client) => write(&mut **client, Outbound::Data(plain), rest, out),
+            Self::Server(server) => write(&mut **server, Outbound::Data(plain), rest, out),
         }
     }
 
     /// Say that nothing more will come from here.
-    pub(super) fn goodbye(&mut self, rest: &mut [u8], out: &mut Out) -> bool {
+    pub(super) fn write_close_notify(&mut self, rest: &mut [u8], out: &mut Out) -> bool {
         match self {
-            Self::Client(client) => write(&mut **client, Words::Goodbye, rest, out),
-            Self::Server(server) => write(&mut **server, Words::Goodbye, rest, out),
+            Self::Client(client) => write(&mut **client, Outbound::Goodbye, rest, out),
+            Self::Server(server) => write(&mut **server, Outbound::Goodbye, rest, out),
         }
     }
 }
@@ -165,21 +165,21 @@ fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &m
 }
 
 #[derive(Clone, Copy)]
-enum Words<'a> {
+enum Outbound<'a> {
     Data(&'a [u8]),
     Goodbye,
 }
 
-fn write<S: Side>(side: &mut S, words: Words<'_>, rest: &mut [u8], out: &mut Out) -> bool {
+fn write<S: Side>(side: &mut S, words: Outbound<'_>, rest: &mut [u8], out: &mut Out) -> bool {
     loop {
         match side.process(rest).state {
             Ok(ConnectionState::WriteTraffic(mut traffic)) => {
                 let written = match words {
-                    Words::Data(plain) => {
+                    Outbound::Data(plain) => {
                         let records = plain.len() / RECORD_BYTES + 1;
                         traffic.encrypt(plain, out.room(plain.len() + records * RECORD_OVERHEAD))
                     }
-                    Words::Goodbye => traffic.queue_close_notify(out.room(GOODBYE_BYTES)),
+                    Outbound::Goodbye => traffic.queue_close_notify(out.room(GOODBYE_BYTES)),
                 };
                 return match written {
                     Ok(len) => {

@@ -17,12 +17,12 @@ const KEY_HINT: &str = "a key stands between -----BEGIN PRIVATE KEY----- and ---
 
 /// What errors call a certificate and its key, with the options that name them.
 #[derive(Clone, Copy)]
-pub(super) struct Whose {
+pub(super) struct PemSource {
     cert: &'static str,
     key: &'static str,
 }
 
-impl Whose {
+impl PemSource {
     pub(super) const CLIENT: Self =
         Self { cert: "the client certificate (--cert)", key: "the client key (--key)" };
     pub(super) const SERVER: Self =
@@ -41,10 +41,10 @@ pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer
 pub(super) fn identity(
     chain_pem: &[u8],
     key_pem: &[u8],
-    whose: Whose,
+    whose: PemSource,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, TlsProblem> {
-    let Whose { cert: its_cert, key: its_key } = whose;
+    let PemSource { cert: its_cert, key: its_key } = whose;
     let chain = certificates(chain_pem, its_cert)?;
     let key = pem::private_key(key_pem)
         .map_err(|fault| TlsProblem::new(format!("{its_key} is of no use: {fault}"), KEY_HINT))?;

@@ -15,10 +15,10 @@ use rustls::{Error, ServerConfig, SignatureAlgorithm, SupportedCipherSuite, Supp
 use sha2::{Digest, Sha256};
 use wavetank_plan::TlsServerOptions;
 
-use super::choices::Choices;
-use super::pem::{self, Whose};
+use super::crypto_config::CryptoConfig;
+use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
-use super::seeding::seed;
+use super::rng_warmup::seed;
 
 /// Our side of TLS as a server: made once, shared by all threads. Tickets hold the sessions themselves,
 /// sealed, so that resumption costs the server no memory; any thread takes another's.
@@ -35,9 +35,9 @@ impl TlsServer {
     /// Fails on PEM that cannot be read, on a key that does not belong to the certificate, and on unknown
     /// groups and ciphers.
     pub fn new(chain_pem: &[u8], key_pem: &[u8], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
-        let Choices { provider, versions } =
-            Choices::new(options.versions, &options.groups, &options.ciphers)?;
-        let own = pem::identity(chain_pem, key_pem, Whose::SERVER, &provider)?;
+        let CryptoConfig { provider, versions } =
+            CryptoConfig::new(options.versions, &options.groups, &options.ciphers)?;
+        let own = pem::identity(chain_pem, key_pem, PemSource::SERVER, &provider)?;
         check_key_fits(&own, &provider, &versions)?;
         let fingerprint = fingerprint(&own.cert[0]);
         let clients: Arc<dyn ClientCertVerifier> = match &options.client_ca_pem {
@@ -85,7 +85,7 @@ impl TlsServer {
 
     /// With a configuration as it is.
     #[cfg(test)]
-    pub(super) fn of(config: ServerConfig) -> Self {
+    pub(super) fn from_config(config: ServerConfig) -> Self {
         Self { config: Arc::new(config), chain_pem: Vec::new(), fingerprint: String::new() }
     }
 

@@ -21,7 +21,7 @@ const CACHES_MAX: usize = 1 << 20;
 /// The sessions of one thread, by server name and user. The library asks by server name only, so whose turn
 /// it is, is said before each call of it.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub(super) struct SessionCache {
     resume: TlsResume,
     current: AtomicU64,
     /// Never contended: one thread uses it.
@@ -36,7 +36,7 @@ struct Cache {
     tickets: VecDeque<Tls13ClientSessionValue>,
 }
 
-impl Sessions {
+impl SessionCache {
     /// For one thread.
     pub(super) fn new(resume: TlsResume) -> Self {
         Self { resume, current: AtomicU64::new(0), caches: Mutex::default() }
@@ -44,7 +44,7 @@ impl Sessions {
 
     /// The calls of the library that follow are about this connection.
     #[inline]
-    pub(super) fn turn_to(&self, dial: DialTls) {
+    pub(super) fn select_connection(&self, dial: DialTls) {
         let session = if self.resume == TlsResume::User { dial.session } else { 0 };
         self.current.store(u64::from(dial.name) << 32 | u64::from(session), Ordering::Relaxed);
     }
@@ -80,7 +80,7 @@ impl Sessions {
     }
 }
 
-impl ClientSessionStore for Sessions {
+impl ClientSessionStore for SessionCache {
     fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
         self.write(|cache| cache.group = Some(group));
     }

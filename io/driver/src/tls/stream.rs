@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::machine::{Machine, Out, Read};
-use crate::driver::{ConnId, DialTls, Ended};
+use super::machine::{Out, Read, TlsState};
+use crate::driver::{CloseReason, ConnId, DialTls};
 
 /// Plaintext that goes into one send: some records, so that the kernel is not asked for each.
 pub(super) const PIECE_BYTES: usize = 64 * 1024;
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum TlsStage {
     /// Not connected yet, or the handshake goes on.
     Shaking,
     /// Data flow.
@@ -24,15 +24,15 @@ pub(super) enum Stage {
 #[expect(clippy::struct_excessive_bools, reason = "four facts independent of each other, kept small")]
 pub(super) struct Stream {
     pub(super) id: ConnId,
-    pub(super) stage: Stage,
+    pub(super) stage: TlsStage,
     /// Whose turn it is with the sessions; `None` on the server's side.
     pub(super) dial: Option<DialTls>,
     /// `None` until the connection is there.
-    pub(super) machine: Option<Machine>,
+    pub(super) machine: Option<TlsState>,
     /// Received, and not to be understood without what follows; empty between records.
     pub(super) rest: Vec<u8>,
     /// What only some connections have at some moments.
-    pub(super) extra: Option<Box<Extra>>,
+    pub(super) extra: Option<Box<StreamExtra>>,
     /// In the queue of handshakes.
     pub(super) queued: bool,
     /// The inner driver keeps bytes of ours.
@@ -45,20 +45,20 @@ pub(super) struct Stream {
 
 /// What only some connections have at some moments.
 #[derive(Default)]
-pub(super) struct Extra {
+pub(super) struct StreamExtra {
     /// Plaintext that waits: for the handshake, or for the peer to read.
     pub(super) unsent: VecDeque<(Arc<[u8]>, usize)>,
     /// The connection ended while its handshake was queued: told after the queue has got to it.
-    pub(super) ended: Option<Ended>,
+    pub(super) ended: Option<CloseReason>,
     /// Sending ends when all is sent.
     pub(super) finish: bool,
 }
 
 impl Stream {
-    pub(super) fn new(id: ConnId, dial: Option<DialTls>, machine: Option<Machine>) -> Self {
+    pub(super) fn new(id: ConnId, dial: Option<DialTls>, machine: Option<TlsState>) -> Self {
         Self {
             id,
-            stage: Stage::Shaking,
+            stage: TlsStage::Shaking,
             dial,
             machine,
             rest: Vec::new(),
@@ -80,7 +80,7 @@ impl Stream {
         !self.inner_pending && !self.has_unsent()
     }
 
-    pub(super) fn extra(&mut self) -> &mut Extra {
+    pub(super) fn extra(&mut self) -> &mut StreamExtra {
         self.extra.get_or_insert_default()
     }
 
@@ -118,7 +118,7 @@ impl Stream {
 }
 
 /// Encrypt. A library that will not is not asked again.
-fn write(machine: &mut Option<Machine>, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
+fn write(machine: &mut Option<TlsState>, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
     let written = machine.as_mut().is_some_and(|machine| machine.write(plain, rest, out));
     if !written {
         *machine = None;

@@ -38,7 +38,7 @@ fn or_built_in(native: Vec<CertificateDer<'static>>) -> RootCertStore {
 /// Judges by roots and names, and remembers chains it found good: in a load test one and the same chain
 /// comes with every handshake. The handshake's own signature is checked each time.
 #[derive(Debug)]
-pub(super) struct Remembering {
+pub(super) struct CachingVerifier {
     judge: Arc<WebPkiServerVerifier>,
     good: Mutex<Vec<Good>>,
 }
@@ -59,14 +59,14 @@ impl Good {
     }
 }
 
-impl Remembering {
+impl CachingVerifier {
     /// For one thread, so that its lock is never waited for.
     pub(super) fn new(judge: Arc<WebPkiServerVerifier>) -> Self {
         Self { judge, good: Mutex::default() }
     }
 }
 
-impl ServerCertVerifier for Remembering {
+impl ServerCertVerifier for CachingVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -120,9 +120,9 @@ impl ServerCertVerifier for Remembering {
 /// Takes any certificate for any name. That its key signed the handshake is checked still: a real client
 /// pays for that check, and so must we.
 #[derive(Debug)]
-pub(super) struct AnyCertificate(pub(super) Arc<CryptoProvider>);
+pub(super) struct NoVerifier(pub(super) Arc<CryptoProvider>);
 
-impl ServerCertVerifier for AnyCertificate {
+impl ServerCertVerifier for NoVerifier {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -36,7 +36,7 @@ impl Addresses {
     }
 
     /// Keep `address`. There must be a place left.
-    pub(super) fn keep(&mut self, address: SocketAddr) -> &Address {
+    pub(super) fn push(&mut self, address: SocketAddr) -> &Address {
         assert!(!self.is_full(1), "the addresses before would move");
         let (storage, length) = socket::to_kernel(address);
         self.places.push(Address { storage, length });
@@ -44,7 +44,7 @@ impl Addresses {
     }
 
     /// The kernel has read them all: it copies addresses when it takes an entry from the queue.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.places.clear();
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-use super::entries::{GROUP, errno};
+use super::sqe::{GROUP, errno};
 use crate::Errno;
 
 /// Buffers of one ring; a power of two. One call brings the answers of some twenty connections.

@@ -7,7 +7,7 @@ use io_uring::{IoUring, Probe, cqueue, opcode, types};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 
 use super::buffers::Buffers;
-use super::entries::{errno, receive_on, set_up};
+use super::sqe::{errno, recv_multishot, set_up};
 use crate::Errno;
 
 /// What is there beyond the necessary.
@@ -78,7 +78,7 @@ fn receives(uring: IoUring) -> Result<(), UringMissing> {
         .register_files_update(0, &[std::os::fd::AsRawFd::as_raw_fd(&near)])
         .map_err(|error| fails("IORING_REGISTER_FILES_UPDATE")(errno(&error)))?;
     rustix::net::send(&far, b"x", SendFlags::NOSIGNAL).map_err(|errno| fails("send")(from_rustix(errno)))?;
-    let entry = receive_on(types::Fixed(0), false);
+    let entry = recv_multishot(types::Fixed(0), false);
     // SAFETY: the receive is into the registered buffers, which outlive the ring.
     unsafe { uring.submission().push(&entry) }.expect("the queue is empty");
     uring.submit_and_wait(1).map_err(|error| fails("io_uring_enter")(errno(&error)))?;

@@ -6,7 +6,7 @@ use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Probe, cqueue, opcode, squeue};
 
 use super::buffers::Buffers;
-use super::entries::{errno, set_up};
+use super::sqe::{errno, set_up};
 use crate::Errno;
 
 /// Entries of the submission queue. What does not fit is submitted in several calls.
@@ -88,7 +88,7 @@ impl Ring {
     }
 
     /// Let the kernel tell `eventfd` of completions.
-    pub(super) fn tell(&self, eventfd: BorrowedFd<'_>) -> Result<(), Errno> {
+    pub(super) fn register_eventfd(&self, eventfd: BorrowedFd<'_>) -> Result<(), Errno> {
         self.uring.submitter().register_eventfd(eventfd.as_raw_fd()).map_err(|error| errno(&error))
     }
 
@@ -115,7 +115,7 @@ impl Ring {
     }
 
     /// Never submit again: what is queued points to what will be gone.
-    pub(super) const fn give_up(&mut self) {
+    pub(super) const fn abandon(&mut self) {
         self.given_up = true;
     }
 
@@ -149,11 +149,11 @@ impl Ring {
     /// Submit what is queued and do what was put off, if there is anything of either. Whether there was something to
     /// submit.
     #[inline]
-    pub(super) fn look_if_wanted(&mut self) -> Result<bool, Errno> {
+    pub(super) fn submit_if_needed(&mut self) -> Result<bool, Errno> {
         let submits = self.queued() > 0;
         let flagged = self.is_flagged();
         if submits || flagged {
-            self.look()?;
+            self.submit_and_reap()?;
         }
         self.barren = if flagged && !self.has_completions() { self.barren.saturating_add(1) } else { 0 };
         Ok(submits)
@@ -161,7 +161,7 @@ impl Ring {
 
     /// Whether there are completions, or a call may well bring some.
     #[inline]
-    pub(super) fn has_news(&mut self) -> bool {
+    pub(super) fn has_completions_hint(&mut self) -> bool {
         self.has_completions() || (self.barren < BARREN_MAX && self.is_flagged())
     }
 
@@ -190,7 +190,7 @@ impl Ring {
     }
 
     /// Submit, and do what the kernel has put off until now.
-    pub(super) fn look(&mut self) -> Result<(), Errno> {
+    pub(super) fn submit_and_reap(&mut self) -> Result<(), Errno> {
         self.enter(0, EnterFlags::GETEVENTS, None)
     }
 
@@ -262,7 +262,7 @@ impl Ring {
         for _ in 0..QUIESCE_CALLS_MAX {
             self.drain(&mut waste);
             waste.clear();
-            if !self.is_flagged() || self.look().is_err() {
+            if !self.is_flagged() || self.submit_and_reap().is_err() {
                 break;
             }
         }

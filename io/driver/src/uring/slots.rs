@@ -4,12 +4,12 @@
 //! A slot is given away again only after every operation on it has come to its end, so that a completion
 //! can never be taken for one of the next connection.
 
-mod under_way;
+mod pending_ops;
 
 use crate::Errno;
-use crate::driver::{ConnId, Ended};
+use crate::driver::{CloseReason, ConnId};
 use crate::token::Operation;
-use under_way::UnderWay;
+use pending_ops::PendingOps;
 
 /// How far a slot's connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ const DIALED: u8 = 1 << 7;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     generation: u16,
-    under_way: UnderWay,
+    under_way: PendingOps,
     phase: Phase,
     flags: u8,
     /// Who accepts here.
@@ -56,7 +56,7 @@ struct Slot {
 
 impl Slot {
     const NEW: Self =
-        Self { generation: 0, under_way: UnderWay::NONE, phase: Phase::Free, flags: 0, listener: 0 };
+        Self { generation: 0, under_way: PendingOps::NONE, phase: Phase::Free, flags: 0, listener: 0 };
 
     const fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
@@ -65,10 +65,10 @@ impl Slot {
 
 /// What the owner is told of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum ReceiveOutcome {
     Nothing,
     Bytes(usize),
-    End(Ended),
+    End(CloseReason),
     /// The end of a connection on which a send had failed before.
     Failed,
     /// No buffer was free.
@@ -77,7 +77,7 @@ pub(super) enum Came {
 
 /// What to do about reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ReceiveAction {
     /// Nothing.
     AsIs,
     /// Read what is there.
@@ -90,7 +90,7 @@ pub(super) enum Reading {
 
 /// Slots that are free in one ring.
 #[derive(Default)]
-struct Room {
+struct FreeSlots {
     free: Vec<u32>,
     /// Slots from here on were never used.
     fresh: u32,
@@ -99,7 +99,7 @@ struct Room {
 /// See the module's description.
 pub(super) struct Slots {
     all: Vec<Slot>,
-    rooms: Vec<Room>,
+    rooms: Vec<FreeSlots>,
     per_ring: u32,
     /// Connections whose receives stay armed, at most so many more.
     hot_left: u32,
@@ -119,7 +119,7 @@ impl Slots {
 
     /// Another ring with its slots.
     pub(super) fn add_ring(&mut self) {
-        self.rooms.push(Room::default());
+        self.rooms.push(FreeSlots::default());
     }
 
     pub(super) const fn per_ring(&self) -> u32 {
@@ -159,7 +159,7 @@ impl Slots {
             self.all.resize(slot as usize + 1, Slot::NEW);
         }
         let entry = &mut self.all[slot as usize];
-        debug_assert!(entry.phase == Phase::Free && entry.under_way == UnderWay::default());
+        debug_assert!(entry.phase == Phase::Free && entry.under_way == PendingOps::default());
         let generation = entry.generation.wrapping_add(1);
         let flags = if phase == Phase::Connecting { DIALED } else { 0 };
         *entry = Slot { generation, phase, flags, listener, ..Slot::NEW };
@@ -257,72 +257,88 @@ impl Slots {
 
     /// A receive came back with `result`. Returns what to tell, and whether a receive or a watch may be to be set.
     #[inline]
-    pub(super) fn received(&mut self, conn: ConnId, result: i32, more: bool, rest: bool) -> (Came, bool) {
-        let Some(slot) = self.complete(conn, Operation::Receive, more) else { return (Came::Nothing, false) };
+    pub(super) fn received(
+        &mut self,
+        conn: ConnId,
+        result: i32,
+        more: bool,
+        rest: bool,
+    ) -> (ReceiveOutcome, bool) {
+        let Some(slot) = self.complete(conn, Operation::Receive, more) else {
+            return (ReceiveOutcome::Nothing, false);
+        };
         if slot.phase != Phase::Open {
-            return (Came::Nothing, false);
+            return (ReceiveOutcome::Nothing, false);
         }
         if result > 0 {
             let again = !more && (slot.has(HOT | AGAIN | ENDING) || rest);
             // A reset may have come with them: from now on it is watched for.
             let unwatched = slot.has(HOT) && !slot.under_way.has(Operation::Readable) && !slot.has(ENDING);
-            return (Came::Bytes(result as usize), again || unwatched);
+            return (ReceiveOutcome::Bytes(result as usize), again || unwatched);
         }
         match result {
-            _ if -result == libc::ENOBUFS => (Came::Starved, true),
-            _ if -result == libc::EAGAIN && slot.has(AGAIN) => (Came::Nothing, true),
+            _ if -result == libc::ENOBUFS => (ReceiveOutcome::Starved, true),
+            _ if -result == libc::EAGAIN && slot.has(AGAIN) => (ReceiveOutcome::Nothing, true),
             _ if slot.has(BROKEN) && matches!(-result, 0 | libc::EAGAIN) => (Self::failed(slot), false),
-            _ if -result == libc::EAGAIN => (Came::Nothing, slot.has(HOT)),
+            _ if -result == libc::EAGAIN => (ReceiveOutcome::Nothing, slot.has(HOT)),
             0 => {
                 slot.flags |= FINISHED;
-                (Came::End(Ended::Eof), false)
+                (ReceiveOutcome::End(CloseReason::Eof), false)
             }
-            _ if -result == libc::EINTR || -result == libc::ECANCELED => (Came::Nothing, true),
+            _ if -result == libc::EINTR || -result == libc::ECANCELED => (ReceiveOutcome::Nothing, true),
             _ => (self.broke(conn, Errno(-result)), false),
         }
     }
 
     /// `conn` broke. What to tell.
-    pub(super) fn broke(&mut self, conn: ConnId, errno: Errno) -> Came {
-        let Some(slot) = self.get(conn) else { return Came::Nothing };
+    pub(super) fn broke(&mut self, conn: ConnId, errno: Errno) -> ReceiveOutcome {
+        let Some(slot) = self.get(conn) else { return ReceiveOutcome::Nothing };
         let told = slot.has(BREAK_TOLD);
         slot.flags |= FINISHED | BROKEN | BREAK_TOLD;
-        if told || slot.phase != Phase::Open { Came::Nothing } else { Came::End(Ended::Broken(errno)) }
+        if told || slot.phase != Phase::Open {
+            ReceiveOutcome::Nothing
+        } else {
+            ReceiveOutcome::End(CloseReason::Broken(errno))
+        }
     }
 
     /// All that came before a send failed has been read.
-    fn failed(slot: &mut Slot) -> Came {
+    fn failed(slot: &mut Slot) -> ReceiveOutcome {
         let told = slot.has(BREAK_TOLD);
         slot.flags |= FINISHED | BREAK_TOLD;
-        if told { Came::Nothing } else { Came::Failed }
+        if told { ReceiveOutcome::Nothing } else { ReceiveOutcome::Failed }
     }
 
     /// A send failed: nothing can be sent on `conn` any more. Its owner is told of that behind what came before.
     /// What to do about reading that.
-    pub(super) fn sending_failed(&mut self, conn: ConnId) -> Reading {
-        let Some(slot) = self.get(conn) else { return Reading::AsIs };
+    pub(super) fn sending_failed(&mut self, conn: ConnId) -> ReceiveAction {
+        let Some(slot) = self.get(conn) else { return ReceiveAction::AsIs };
         slot.flags |= BROKEN;
         if slot.phase != Phase::Open || slot.has(BREAK_TOLD) {
-            return Reading::AsIs;
+            return ReceiveAction::AsIs;
         }
         if slot.has(FINISHED) {
-            return Reading::Over;
+            return ReceiveAction::Over;
         }
         slot.flags |= AGAIN | ENDING;
-        if slot.under_way.has(Operation::Receive) { Reading::Anew } else { Reading::Now }
+        if slot.under_way.has(Operation::Receive) { ReceiveAction::Anew } else { ReceiveAction::Now }
     }
 
     /// The watch told of something (or ended); `gone`: that the peer is. What to do about reading.
     ///
     /// An armed receive need not hear of a reset: where it comes together with bytes, the kernel wakes the
     /// receive once for both, and it takes the bytes. So what is armed is ended, and armed anew.
-    pub(super) fn readable(&mut self, conn: ConnId, more: bool, gone: bool) -> Reading {
-        let Some(slot) = self.complete(conn, Operation::Readable, more) else { return Reading::AsIs };
+    pub(super) fn readable(&mut self, conn: ConnId, more: bool, gone: bool) -> ReceiveAction {
+        let Some(slot) = self.complete(conn, Operation::Readable, more) else { return ReceiveAction::AsIs };
         if slot.phase != Phase::Open || slot.has(FINISHED) || (slot.has(HOT) && !gone) {
-            return Reading::AsIs;
+            return ReceiveAction::AsIs;
         }
         slot.flags |= AGAIN | if gone { ENDING } else { 0 };
-        if slot.has(HOT) && slot.under_way.has(Operation::Receive) { Reading::Anew } else { Reading::Now }
+        if slot.has(HOT) && slot.under_way.has(Operation::Receive) {
+            ReceiveAction::Anew
+        } else {
+            ReceiveAction::Now
+        }
     }
 
     /// An operation ended of which nothing is told. Whether its connection is still there.
@@ -352,7 +368,7 @@ impl Slots {
     }
 
     /// Sending is to end once all is sent.
-    pub(super) fn shut_later(&mut self, conn: ConnId) {
+    pub(super) fn shutdown_when_sent(&mut self, conn: ConnId) {
         if let Some(slot) = self.get(conn) {
             slot.flags |= SHUT_LATER;
         }
@@ -367,15 +383,15 @@ impl Slots {
     }
 
     /// The owner has closed `conn`, and some of what it sent may still have to be kept.
-    pub(super) fn leave(&mut self, conn: ConnId) {
+    pub(super) fn begin_close(&mut self, conn: ConnId) {
         if let Some(slot) = self.get(conn) {
             slot.phase = Phase::Leaving;
         }
     }
 
     /// Close `conn`. What is under way and must be cancelled; the slot is free when all of it has ended.
-    pub(super) fn close(&mut self, conn: ConnId) -> UnderWay {
-        let Some(slot) = self.get(conn) else { return UnderWay::default() };
+    pub(super) fn close(&mut self, conn: ConnId) -> PendingOps {
+        let Some(slot) = self.get(conn) else { return PendingOps::default() };
         let (under_way, hot) = (slot.under_way, slot.has(HOT));
         slot.phase = Phase::Closing;
         self.hot_left += u32::from(hot);
@@ -386,7 +402,7 @@ impl Slots {
     fn free_if_done(&mut self, conn: ConnId) {
         let (ring, _) = self.place(conn.slot);
         let slot = &mut self.all[conn.slot as usize];
-        if slot.phase == Phase::Closing && slot.under_way == UnderWay::default() {
+        if slot.phase == Phase::Closing && slot.under_way == PendingOps::default() {
             slot.phase = Phase::Free;
             self.rooms[ring].free.push(conn.slot);
         }

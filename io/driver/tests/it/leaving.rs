@@ -6,7 +6,7 @@ use std::io::Read;
 use std::net::TcpStream;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use wavetank_driver::{ConnId, Driver, Sent, Uring};
+use wavetank_driver::{ConnId, Driver, SendStatus, Uring};
 use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, PATIENCE, dial};
@@ -17,7 +17,7 @@ fn stuck(bench: &mut Bench<Uring>, conn: ConnId) -> usize {
     let before = bench.driver.bytes_sent();
     let mut promised = 0;
     while bench.driver.bytes_sent() - before == promised as u64 {
-        assert_eq!(bench.driver.send(conn, &[7; 10_000]), Ok(Sent::All));
+        assert_eq!(bench.driver.send(conn, &[7; 10_000]), Ok(SendStatus::All));
         promised += 10_000;
         bench.out();
     }

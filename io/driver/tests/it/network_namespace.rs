@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use wavetank_driver::{
-    Clock, Crash, Driver, Epoll, Feature, Features, NetworkNamespace, Setup, Start, StartFault, spawn_in,
+    Clock, Crash, Driver, DriverConfig, Epoll, Feature, Features, NetworkNamespace, StartFault,
+    StartReporter, spawn_in,
 };
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 
@@ -36,7 +37,7 @@ fn here() -> String {
 fn elsewhere(test: &str) -> Option<(NetworkNamespace, String)> {
     let made = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET)?;
-        Ok::<_, nix::Error>((NetworkNamespace::own().expect("/proc is mounted"), here()))
+        Ok::<_, nix::Error>((NetworkNamespace::current().expect("/proc is mounted"), here()))
     });
     match made.join().expect("it only asks") {
         Ok(made) => Some(made),
@@ -60,8 +61,8 @@ fn a_thread_is_where_it_was_sent_and_nobody_else() {
     let at = listener.local_addr().expect("it is bound");
     for files in tables() {
         let (tells, told): (SyncSender<(String, Option<ErrorKind>)>, _) = sync_channel(1);
-        let life = move |start: Start<(), ()>| {
-            let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+        let life = move |start: StartReporter<(), ()>| {
+            let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
             // Its loopback is another one, on which nobody listens, and which is down.
             let refused = TcpStream::connect(at).err().map(|error| error.kind());
@@ -81,7 +82,7 @@ fn a_thread_is_where_it_was_sent_and_nobody_else() {
 fn what_is_no_namespace_is_refused() {
     for files in tables() {
         let no_namespace = NetworkNamespace::new(File::open("/dev/null").expect("it is always there"));
-        let life = |_: Start<(), ()>| panic!("it has nowhere to be");
+        let life = |_: StartReporter<(), ()>| panic!("it has nowhere to be");
         let fault = spawn_in(Some(no_namespace), "lost".to_owned(), files, life, no_crash);
         let fault = fault.map(drop).expect_err("there is no such place");
         assert!(matches!(fault, StartFault::Refused(errno) if errno.symbol() == Some("EINVAL")), "{fault:?}");

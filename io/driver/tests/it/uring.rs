@@ -15,7 +15,7 @@ mod without_bind_op {
 
 /// Every connection one of those whose receive is not armed until there is something to receive.
 mod parked {
-    use wavetank_driver::{Driver, Errno, Setup, Uring};
+    use wavetank_driver::{Driver, DriverConfig, Errno, Uring};
 
     use crate::made::{Made, Make};
 
@@ -24,7 +24,7 @@ mod parked {
     impl Make for Parked {
         type Driver = Uring;
 
-        fn make(setup: &Setup) -> Result<Uring, Errno> {
+        fn make(setup: &DriverConfig) -> Result<Uring, Errno> {
             Uring::new(setup).map(|uring| uring.with_hot_max(0))
         }
     }
@@ -34,7 +34,7 @@ mod parked {
 
 /// One connection keeps its receive armed, all others do not; a slot may go from one kind to the other.
 mod one_hot {
-    use wavetank_driver::{Driver, Errno, Setup, Uring};
+    use wavetank_driver::{Driver, DriverConfig, Errno, Uring};
 
     use crate::made::{Made, Make};
 
@@ -43,7 +43,7 @@ mod one_hot {
     impl Make for OneHot {
         type Driver = Uring;
 
-        fn make(setup: &Setup) -> Result<Uring, Errno> {
+        fn make(setup: &DriverConfig) -> Result<Uring, Errno> {
             Uring::new(setup).map(|uring| uring.with_hot_max(1))
         }
     }

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use wavetank_driver::{
-    Clock, Crash, Driver, Epoll, Event, Features, Setup, Start, StartFault, Started, spawn, thread_cpu_ns,
+    Clock, Crash, Driver, DriverConfig, Epoll, Event, Features, StartFault, StartReporter, Started, spawn,
+    thread_cpu_ns,
 };
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 use wavetank_plan::{Close, Nanos};
@@ -55,9 +56,9 @@ fn no_crash(crash: Crash) {
 /// An echo server on one driver until it is woken; tells connections seen at its end.
 fn echo(files: FileTables) -> (Started<SocketAddr>, Receiver<usize>) {
     let (tells, told) = sync_channel(1);
-    let life = move |start: Start<SocketAddr, ()>| {
+    let life = move |start: StartReporter<SocketAddr, ()>| {
         let clock = Clock::starting_now();
-        let mut driver = Epoll::new(&Setup::small(clock)).expect("a driver");
+        let mut driver = Epoll::new(&DriverConfig::small(clock)).expect("a driver");
         let (_, at) = driver.listen(([127, 0, 0, 1], 0).into()).expect("a free port");
         assert!(start.done(driver.waker().expect("a waker"), at));
         let mut seen = 0;
@@ -127,8 +128,8 @@ fn memory_is_shared_and_files_are_not() {
         let numbers = Arc::new(Mutex::new(vec![1_u64; 1_000]));
         let (tells, told): (SyncSender<Seen>, _) = sync_channel(1);
         let theirs = Arc::clone(&numbers);
-        let life = move |start: Start<(), ()>| {
-            let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+        let life = move |start: StartReporter<(), ()>| {
+            let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
             // Allocations that outlive the thread, and a destructor of thread-local storage.
             let mut numbers = theirs.lock().expect("nobody panicked");
@@ -167,7 +168,7 @@ fn each_of_many_processes_holds_its_own() {
 fn what_a_start_tells_arrives() {
     let _turn = turn();
     for files in tables() {
-        let fails = |start: Start<(), &'static str>| start.failed("no port");
+        let fails = |start: StartReporter<(), &'static str>| start.failed("no port");
         let fault = spawn("fails".to_owned(), files, fails, no_crash).expect_err("it failed");
         assert!(matches!(fault, StartFault::Told("no port")), "{files:?}: {fault:?}");
     }
@@ -188,7 +189,7 @@ fn a_process_that_is_killed_is_noticed() {
     let fault = spawn(
         "dies".to_owned(),
         PerProcess,
-        move |_: Start<(), ()>| die(),
+        move |_: StartReporter<(), ()>| die(),
         move |crash| {
             crashed.send(crash.to_string()).expect("it is awaited");
         },
@@ -197,8 +198,8 @@ fn a_process_that_is_killed_is_noticed() {
     assert_eq!(crashes.recv_timeout(PATIENCE).as_deref(), Ok("its process was ended by signal 9"));
     // And after.
     let (crashed, crashes) = sync_channel(1);
-    let life = move |start: Start<(), ()>| {
-        let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+    let life = move |start: StartReporter<(), ()>| {
+        let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
         start.done(driver.waker().expect("a waker"), ());
         die();
     };
@@ -218,7 +219,7 @@ fn a_process_that_aborts_is_noticed() {
         return;
     }
     let (crashed, crashes) = sync_channel(1);
-    let life = move |_: Start<(), ()>| std::process::abort();
+    let life = move |_: StartReporter<(), ()>| std::process::abort();
     let fault = spawn("aborts".to_owned(), PerProcess, life, move |crash| {
         crashed.send(crash.to_string()).expect("it is awaited");
     });
@@ -231,8 +232,8 @@ fn a_process_that_aborts_is_noticed() {
 fn a_panic_in_a_process_is_one_of_its_thread() {
     let _turn = turn();
     for files in tables() {
-        let life = |start: Start<(), ()>| {
-            let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+        let life = |start: StartReporter<(), ()>| {
+            let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
             std::panic::resume_unwind(Box::new("on purpose"));
         };
@@ -248,8 +249,8 @@ fn a_thread_counts_its_own_cpu_time() {
     let _turn = turn();
     for files in tables() {
         let (tells, told) = sync_channel(1);
-        let life = move |start: Start<(), ()>| {
-            let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+        let life = move |start: StartReporter<(), ()>| {
+            let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
             let before = thread_cpu_ns();
             let mut sum = 0_u64;

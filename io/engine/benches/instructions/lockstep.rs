@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, ConnId, Dial, Driver, Errno, Event, ListenerId, Sent, Setup, Waker};
+use wavetank_driver::{
+    Clock, ConnId, Dial, Driver, DriverConfig, Errno, Event, ListenerId, SendStatus, Waker,
+};
 use wavetank_plan::{Close, Nanos};
 
 use super::peers::Peers;
@@ -25,7 +27,7 @@ impl<D: Driver> Lockstep<D> {
 impl<D: Driver> Driver for Lockstep<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
 
-    fn new(_: &Setup) -> Result<Self, Errno> {
+    fn new(_: &DriverConfig) -> Result<Self, Errno> {
         unreachable!("made around a driver that there is")
     }
 
@@ -68,12 +70,12 @@ impl<D: Driver> Driver for Lockstep<D> {
     }
 
     #[inline]
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         self.inner.send(conn, bytes)
     }
 
     #[inline]
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
         self.inner.send_shared(conn, bytes)
     }
 

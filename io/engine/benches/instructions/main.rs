@@ -12,7 +12,7 @@ use std::sync::mpsc::sync_channel;
 
 use lockstep::Lockstep;
 use peers::Peers;
-use wavetank_driver::{Clock, Driver, Epoll, Feature, Features, Setup, Uring};
+use wavetank_driver::{Clock, Driver, DriverConfig, Epoll, Feature, Features, Uring};
 use wavetank_engine::run_here;
 use wavetank_plan::{Close, HostFacts, Plan, RunOptions, TargetUrl, resolve};
 
@@ -60,7 +60,7 @@ fn case_on<D: Driver>(case: &str, requests: u64) {
     let clock = Clock::starting_now();
     // Tools that count instructions do not know this call: so it is the same one everywhere.
     let features = Features::all().without(Feature::EpollPwait2);
-    let setup = Setup { features, ..Setup::small(clock) };
+    let setup = DriverConfig { features, ..DriverConfig::small(clock) };
     let driver = D::new(&setup).expect("this kernel has the driver");
     let sealed = peers.sealed();
     counted(driver, &plan, clock, peers, requests);
@@ -83,7 +83,7 @@ fn plan(options: &RunOptions, peers: &Peers) -> Plan {
         memory_available_bytes: 1 << 30,
         files_max: 10_000,
         addresses: vec![address.ip()],
-        ..HostFacts::plain(1)
+        ..HostFacts::for_tests(1)
     };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     resolve(options, &url, &[address], &host).expect("a plan").plan

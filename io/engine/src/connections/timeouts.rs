@@ -8,10 +8,10 @@ use wavetank_measure::ErrorClass;
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 
-use super::{Connections, Outcome};
+use super::{ConnectionOutcome, Connections};
+use crate::conn_slot::ConnState;
 use crate::failure::Failure;
 use crate::recorder::Recorder;
-use crate::seat::State;
 
 /// What goes off.
 #[derive(Clone, Copy)]
@@ -53,11 +53,11 @@ impl<D: Driver> Connections<D> {
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
             match entry.state {
-                State::Connecting | State::Tunnelling | State::Securing => {
+                ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing => {
                     self.opening_timed_out(seat, now, rec);
                 }
-                State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
-                State::Closed => {}
+                ConnState::Open => self.end(seat, Failure::new(ErrorClass::RequestTimeout), true, now, rec),
+                ConnState::Closed => {}
             }
         }
         self.arm(seat);
@@ -67,7 +67,11 @@ impl<D: Driver> Connections<D> {
         let (Some(pool), outcomes) = (&mut self.pool, &mut self.outcomes) else { return };
         let next = pool.expire(target, fired, now, |flight, opening| {
             let class = if opening { ErrorClass::ConnectTimeout } else { ErrorClass::RequestTimeout };
-            outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(Failure::of(class)), now));
+            outcomes.push_back(ConnectionOutcome::Broken(
+                flight.exchange,
+                Box::new(Failure::new(class)),
+                now,
+            ));
         });
         if let Some(next) = next {
             self.timers.insert(next, Timer::Waiting(target));
@@ -94,7 +98,7 @@ impl<D: Driver> Connections<D> {
 
     /// A held connection has nothing to do: what it had for that, its timer too, is for the next one.
     #[cold]
-    pub(super) fn rest(&mut self, seat: u32) {
+    pub(super) fn release_io(&mut self, seat: u32) {
         let Some(mut talk) = self.seats[seat as usize].talk.take() else { return };
         if let Some(timer) = talk.timer.take() {
             self.timers.cancel(timer);

@@ -2,13 +2,15 @@
 //!
 //! Sessions that are one plain request are not told here: they are counted as requests, and cost nothing more.
 
-use wavetank_measure::{AskedSeries, CheckCount, DropReason, GroupSeries, Journeys, Meeting, SessionSeries};
+use wavetank_measure::{
+    CheckCount, CheckSeries, DropReason, GroupSeries, JourneyCounters, RendezvousRelease, SessionSeries,
+};
 use wavetank_plan::{Key, Nanos, Plan, Step};
 
 use super::Recorder;
 
 /// Where everything stands in the interval's lists, and gauges.
-pub(super) struct Places {
+pub(super) struct SeriesIndex {
     scenarios: usize,
     /// By the place of a key among all keys: its place in the list of those that are asked; `u32::MAX`: none.
     asked: Vec<u32>,
@@ -19,7 +21,7 @@ pub(super) struct Places {
     open: Vec<u64>,
 }
 
-impl Places {
+impl SeriesIndex {
     pub(super) fn new(plan: &Plan) -> Self {
         let mut next = 0;
         let mut place = |asked: bool| {
@@ -40,7 +42,7 @@ impl Places {
     }
 
     /// The gauges of a sealed interval; what did not happen in it is left out.
-    pub(super) fn seal(&self, journeys: &mut Journeys) {
+    pub(super) fn seal(&self, journeys: &mut JourneyCounters) {
         for (series, open) in journeys.sessions.iter_mut().zip(&self.open) {
             series.open = *open;
         }
@@ -51,14 +53,14 @@ impl Places {
 }
 
 /// A place for every check, count and group of `plan`; one for sessions is made when the first comes.
-pub(super) fn empty(plan: &Plan) -> Journeys {
-    let mut journeys = Journeys::default();
+pub(super) fn empty(plan: &Plan) -> JourneyCounters {
+    let mut journeys = JourneyCounters::default();
     for phase in 0..u16::try_from(plan.phases.len()).expect("the plan limits phases") {
         for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
             for (step, asked) in (0_u16..).zip(&it.steps).filter(|(_, step)| is_asked(step)) {
                 let key = Key { phase, scenario, step };
                 let checks = vec![CheckCount::default(); asked.checks.len()];
-                journeys.asked.push(AskedSeries { key, checks, counts: Vec::new() });
+                journeys.asked.push(CheckSeries { key, checks, counts: Vec::new() });
             }
             for (group, _) in (0_u16..).zip(&it.groups) {
                 journeys.groups.push(GroupSeries { phase, scenario, group, ..GroupSeries::default() });
@@ -108,7 +110,7 @@ impl Recorder {
 
     /// An answer to a request of `key` was asked: the checks at the places in `broken` did not hold, all others of its
     /// step did; it was counted under each of `counted`.
-    pub(crate) fn asked(&mut self, key: Key, broken: &[u16], counted: &[u16]) {
+    pub(crate) fn checks_done(&mut self, key: Key, broken: &[u16], counted: &[u16]) {
         let place = self.journeys.asked[self.index(key)];
         // A step that asks nothing has no place.
         if let Some(series) = self.now.journeys.asked.get_mut(place as usize) {
@@ -121,7 +123,7 @@ impl Recorder {
 
     /// A session of (phase, scenario) came to the end of its group number `group`, `ns` after its beginning.
     pub(crate) fn group(&mut self, phase: u16, scenario: u16, group: u16, ns: u64) {
-        let Places { groups, group_base, .. } = &self.journeys;
+        let SeriesIndex { groups, group_base, .. } = &self.journeys;
         let at = usize::from(phase) * groups + group_base[usize::from(scenario)] + usize::from(group);
         self.now.journeys.groups[at].times.record(ns);
     }
@@ -129,15 +131,15 @@ impl Recorder {
     /// Users of this thread leave a rendezvous: `meeting` says which one (phase, place, number), how many of *all* were
     /// waited for (`of`), how many of *this thread* leave (`present`), and whether the wait was over. Its `sent` is 0.
     /// With several threads each tells of its own users under the same number.
-    pub(crate) fn met(&mut self, meeting: &Meeting) {
-        self.now.journeys.meet(meeting);
+    pub(crate) fn rendezvous_released(&mut self, meeting: &RendezvousRelease) {
+        self.now.journeys.add_rendezvous_release(meeting);
     }
 
     /// One of those who left in meeting `number` at `place` sent its next request at `at`, on the thread's clock.
-    pub(crate) fn met_sent(&mut self, phase: u16, place: u16, number: u64, at: Nanos) {
-        let mut meeting = Meeting { phase, place, number, ..Meeting::default() };
+    pub(crate) fn rendezvous_sent(&mut self, phase: u16, place: u16, number: u64, at: Nanos) {
+        let mut meeting = RendezvousRelease { phase, place, number, ..RendezvousRelease::default() };
         meeting.sent_at(at);
-        self.now.journeys.meet(&meeting);
+        self.now.journeys.add_rendezvous_release(&meeting);
     }
 
     fn sessions(&mut self, phase: u16, scenario: u16) -> (&mut SessionSeries, &mut u64) {

@@ -2,7 +2,7 @@
 
 use wavetank_plan::{Key, Plan};
 
-use crate::messages::{Slow, Times};
+use crate::messages::{RequestTimes, SlowSample};
 
 /// See the module's description. Warm-up has none.
 pub(super) struct Slowest {
@@ -10,11 +10,11 @@ pub(super) struct Slowest {
     /// no more than a look at it.
     from: Vec<u64>,
     /// By the place of a step.
-    kept: Vec<Vec<(Slow, Told)>>,
+    kept: Vec<Vec<(SlowSample, SlowRequest)>>,
 }
 
 /// Whether it was handed out.
-type Told = bool;
+type SlowRequest = bool;
 
 impl Slowest {
     /// Answers kept of each step.
@@ -29,17 +29,17 @@ impl Slowest {
 
     /// Whether an answer to a request at `place` that took so long is among the slowest.
     #[inline]
-    pub(super) fn wants(&self, place: usize, response: u64) -> bool {
+    pub(super) fn would_keep(&self, place: usize, response: u64) -> bool {
         response > self.from[place]
     }
 
     /// Keep it in place of the quickest of the kept. Rare: of n answers it happens to some 10 ln n.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep(&mut self, place: usize, key: Key, times: Times, status: u16) {
+    pub(super) fn keep(&mut self, place: usize, key: Key, times: RequestTimes, status: u16) {
         let step = place % self.kept.len();
         let kept = &mut self.kept[step];
-        let slow = Slow { key, times, status };
+        let slow = SlowSample { key, times, status };
         let quickest = kept.iter().enumerate().min_by_key(|(_, (slow, _))| slow.times.response);
         match quickest.map(|(at, _)| at).filter(|_| kept.len() >= Self::KEPT) {
             Some(at) => kept[at] = (slow, false),
@@ -55,7 +55,7 @@ impl Slowest {
     }
 
     /// Those that are among the slowest now and were not handed out yet.
-    pub(super) fn take(&mut self) -> Vec<Slow> {
+    pub(super) fn take(&mut self) -> Vec<SlowSample> {
         let mut fresh = Vec::new();
         for (slow, told) in self.kept.iter_mut().flatten() {
             if !std::mem::replace(told, true) {
@@ -73,8 +73,9 @@ mod tests {
     use super::*;
 
     fn offer(slowest: &mut Slowest, place: usize, response: u64) {
-        if slowest.wants(place, response) {
-            let times = Times { intended: Nanos::ZERO, response, service: 0, lag: 0, ttfb: 0, transfer: 0 };
+        if slowest.would_keep(place, response) {
+            let times =
+                RequestTimes { intended: Nanos::ZERO, response, service: 0, lag: 0, ttfb: 0, transfer: 0 };
             slowest.keep(place, Key { step: (place % 2) as u16, ..Key::default() }, times, 200);
         }
     }

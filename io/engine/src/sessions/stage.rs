@@ -2,28 +2,28 @@
 
 use std::sync::Arc;
 
-use wavetank_journey::extract::Reading;
-use wavetank_journey::rows::Table;
-use wavetank_journey::value::Finds;
-use wavetank_journey::{Journeys, Scene};
-use wavetank_pace::Share;
+use wavetank_journey::data::Table;
+use wavetank_journey::extract::ParseCache;
+use wavetank_journey::value::Values;
+use wavetank_journey::{Journeys, RenderContext};
+use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Plan};
 
 /// See the module's description.
-pub(super) struct Stage {
+pub(super) struct RenderBuffers {
     plan: Arc<Plan>,
     tables: Arc<[Table]>,
-    share: Share,
+    share: Partition,
     /// Wall-clock milliseconds at the thread clock's zero.
     wall_zero_ms: u64,
     seq: u64,
     scratch: Vec<u8>,
-    reading: Reading,
-    finds: Finds,
+    reading: ParseCache,
+    finds: Values,
 }
 
-impl Stage {
-    pub(super) fn new(plan: &Arc<Plan>, journeys: &Journeys, share: Share, wall_zero_ms: u64) -> Self {
+impl RenderBuffers {
+    pub(super) fn new(plan: &Arc<Plan>, journeys: &Journeys, share: Partition, wall_zero_ms: u64) -> Self {
         Self {
             plan: Arc::clone(plan),
             tables: Arc::clone(&journeys.tables),
@@ -31,13 +31,13 @@ impl Stage {
             wall_zero_ms,
             seq: 0,
             scratch: Vec::new(),
-            reading: Reading::default(),
-            finds: Finds::default(),
+            reading: ParseCache::default(),
+            finds: Values::default(),
         }
     }
 
-    pub(super) fn scene(&mut self, now: Nanos) -> Scene<'_> {
-        Scene {
+    pub(super) fn scene(&mut self, now: Nanos) -> RenderContext<'_> {
+        RenderContext {
             seed: self.plan.seed,
             tables: &self.tables,
             data: &self.plan.shared.data,

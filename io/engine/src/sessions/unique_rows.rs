@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wavetank_journey::Session;
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{Action, Expr, Plan, RowChoice, Scenario};
 
 /// One for each load thread; they draw from the same. Rows are not kept in stock by threads: a row that one thread holds
@@ -14,14 +14,14 @@ pub(crate) struct UniqueRows {
     /// By data: how many were given out.
     given: Arc<[AtomicU64]>,
     /// Which rows are this host's.
-    share: Share,
+    share: Partition,
     /// By scenario: what each of its sessions takes a row of, and what a user takes one of when he comes.
     takes: Arc<[(Vec<u16>, Vec<u16>)]>,
 }
 
 impl UniqueRows {
     /// Those of `plan`, of which `share` may be used.
-    pub(crate) fn new(plan: &Plan, share: Share) -> Self {
+    pub(crate) fn new(plan: &Plan, share: Partition) -> Self {
         let data = plan.shared.data.iter().map(|_| AtomicU64::new(0));
         let takes = plan.scenarios.iter().map(|scenario| {
             let each = named(plan, scenario, &[&scenario.journey]);

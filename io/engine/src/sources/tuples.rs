@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{SourceOrder, SourceRange, SourcesPlan};
 
 /// More addresses of one family than any run uses; what lies behind is left out.
@@ -26,12 +26,18 @@ pub(super) struct Tuples {
     leap: u64,
     order: SourceOrder,
     start: u64,
-    share: Share,
+    share: Partition,
     count: u32,
 }
 
 impl Tuples {
-    pub(super) fn new(plan: &SourcesPlan, v4: bool, ports: &Arc<[u16]>, start: u64, share: Share) -> Self {
+    pub(super) fn new(
+        plan: &SourcesPlan,
+        v4: bool,
+        ports: &Arc<[u16]>,
+        start: u64,
+        share: Partition,
+    ) -> Self {
         let mut addresses = 0_u64;
         let mut ranges = Vec::new();
         for range in plan.ranges.iter().filter(|range| range.first.is_ipv4() == v4) {

@@ -44,19 +44,19 @@ impl<D: Driver> Worker<D> {
         self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
         self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
         let mut interval = self.rec.seal(at);
-        interval.from = self.pacer.on_run_clock(interval.from);
-        interval.journeys.shift(|at| self.pacer.on_run_clock(at));
+        interval.from = self.pacer.to_run_time(interval.from);
+        interval.journeys.shift(|at| self.pacer.to_run_time(at));
         let mut samples = self.exchanges.take_samples();
         for sample in &mut samples {
-            sample.at = self.pacer.on_run_clock(sample.at);
+            sample.at = self.pacer.to_run_time(sample.at);
         }
         let (mut logs, logs_untold) = self.logs.take();
         for line in &mut logs {
-            line.at = self.pacer.on_run_clock(line.at);
+            line.at = self.pacer.to_run_time(line.at);
         }
         let mut slow = self.rec.take_slowest();
         for slow in &mut slow {
-            slow.times.intended = self.pacer.on_run_clock(slow.times.intended);
+            slow.times.intended = self.pacer.to_run_time(slow.times.intended);
         }
         Message::Sealed(Box::new(SealedInterval { interval, samples, logs, logs_untold, slow, accounting }))
     }
@@ -70,10 +70,10 @@ impl<D: Driver> Worker<D> {
             return;
         }
         let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
-        let over = !more && self.pacer.is_over(now, |phase| self.users.used_up(phase));
+        let over = !more && self.pacer.is_over(now, |phase| self.users.exhausted(phase));
         if over || (!more && self.pacer.is_ended(now)) {
             self.stage = Stage::Drained;
-            let last = self.pacer.on_run_clock(self.exchanges.resolved_last);
+            let last = self.pacer.to_run_time(self.exchanges.resolved_last);
             self.outbox.send(Message::Drained(self.thread, last));
         }
     }

@@ -4,20 +4,23 @@ use std::time::Duration;
 
 use crate::support::{engines, plain_plan};
 use wavetank_driver::Clock;
-use wavetank_engine::{Alone, AloneLimits, Early, Happened, Means, Walked, Why};
-use wavetank_journey::value::{Finds, Kind};
+use wavetank_engine::{
+    EarlyEnd, LoadConfig, RequestCause, SingleUser, SingleUserLimits, TraceEvent, WalkResult,
+};
+use wavetank_journey::value::{JsonType, Values};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{
-    Action, Check, ConnectionUse, EngineChoice, Escape, Expr, Extract, Hole, Nanos, OnFailure, Op, Operand,
-    Piece, Plan, Quantity, Rendezvous, RequestPlan, Scenario, Step, Template, Test, Tested, Think,
+    Action, Check, CheckSubject, ConnectionOwner, EngineChoice, Escape, Expr, Extract, Hole, Nanos,
+    OnFailure, Op, Operand, Plan, Quantity, Rendezvous, RequestPlan, Scenario, Step, Template, TemplatePart,
+    Test, Think,
 };
-use wavetank_testkit::{Accept, Act, Script, Target, answer, answer_with};
+use wavetank_testkit::{Accept, Script, ScriptAction, Target, answer, answer_with};
 
 /// Answers by path: `/login` sets a cookie and tells a token, `/sold` a number; `/broken` fails, and `/long` is longer
 /// than what can be looked into.
 fn shop() -> Script {
     Script::new(|seen| {
-        vec![Act::Send(match seen.path.as_str() {
+        vec![ScriptAction::Send(match seen.path.as_str() {
             "/login" => answer_with(200, &[("Set-Cookie", "id=7; Path=/")], b"{\"token\": \"t 1\"}"),
             "/sold" => answer(200, b"{\"sold\": 3}"),
             "/broken" => answer(500, b"oh\n"),
@@ -35,12 +38,15 @@ fn get(path: &str) -> Step {
 /// `GET /x/${VARIABLE}`.
 fn get_with(slot: u16) -> Step {
     let mut step = get("/x/");
-    step.request.path.pieces.push(Piece::Hole(Hole { value: Expr::Variable(slot), escape: Escape::Path }));
+    step.request
+        .path
+        .pieces
+        .push(TemplatePart::Hole(Hole { value: Expr::Variable(slot), escape: Escape::Path }));
     step
 }
 
 fn scenario(steps: Vec<Step>) -> Scenario {
-    let mut scenario = Scenario::of_steps("s", ConnectionUse::User, steps);
+    let mut scenario = Scenario::from_steps("s", ConnectionOwner::User, steps);
     scenario.variables = vec!["token".to_owned(), "other".to_owned()];
     scenario
 }
@@ -52,63 +58,63 @@ fn plan(target: &Target, scenario: Scenario, engine: EngineChoice) -> Plan {
 }
 
 /// A word for everything that happens, in order.
-fn word(happened: Happened<'_>) -> String {
+fn word(happened: TraceEvent<'_>) -> String {
     match happened {
-        Happened::Step(step) => format!("step {step}"),
-        Happened::Opened(_) => "opened".to_owned(),
-        Happened::Sent(sent) => {
+        TraceEvent::Step(step) => format!("step {step}"),
+        TraceEvent::Opened(_) => "opened".to_owned(),
+        TraceEvent::Sent(sent) => {
             let line = sent.bytes.split(|&byte| byte == b'\r').next().unwrap_or_default();
             let cookie =
                 if String::from_utf8_lossy(sent.bytes).contains("Cookie: id=7") { " +cookie" } else { "" };
-            let again = if sent.why == Why::Retry { " again" } else { "" };
+            let again = if sent.why == RequestCause::Retry { " again" } else { "" };
             format!("> {}{cookie}{again}", String::from_utf8_lossy(line))
         }
-        Happened::Answered(answer) => format!("< {} {}", answer.status, answer.body_bytes),
-        Happened::Unanswered { trouble, .. } => format!("< {}", trouble.class.name()),
-        Happened::Cookie(..) => "cookie".to_owned(),
-        Happened::Extracted(name, _, found) => format!("{name} {}", found.is_ok()),
-        Happened::Checked(check, instead) => format!("{check}: {instead:?}"),
-        Happened::Counted(name, holds) => format!("{name} {holds}"),
-        Happened::Over(trouble) => trouble.map_or_else(
+        TraceEvent::Answered(answer) => format!("< {} {}", answer.status, answer.body_bytes),
+        TraceEvent::Unanswered { trouble, .. } => format!("< {}", trouble.class.name()),
+        TraceEvent::Cookie(..) => "cookie".to_owned(),
+        TraceEvent::Extracted(name, _, found) => format!("{name} {}", found.is_ok()),
+        TraceEvent::Checked(check, instead) => format!("{check}: {instead:?}"),
+        TraceEvent::Counted(name, holds) => format!("{name} {holds}"),
+        TraceEvent::Over(trouble) => trouble.map_or_else(
             || "ok".to_owned(),
             |trouble| format!("{}: {}", trouble.class.name(), trouble.detail),
         ),
-        Happened::Set(name, value) => {
+        TraceEvent::Set(name, value) => {
             let text = value.first().map(|found| String::from_utf8_lossy(found.text).into_owned());
             format!("{name} = {}", text.unwrap_or_default())
         }
-        Happened::Paused(length, slept) => format!("pause {length} {slept}"),
-        Happened::Met(name) => format!("met {name}"),
-        Happened::Grouped(name, _) => format!("group {name}"),
-        Happened::Logged(text) => format!("log {text}"),
-        Happened::EndsEarly(early) => format!("ends {early:?}"),
-        Happened::Asked(condition, held) => format!("{condition}? {held}"),
-        Happened::Endless => "endless".to_owned(),
-        Happened::Enough(count) => format!("enough {count}"),
+        TraceEvent::Paused(length, slept) => format!("pause {length} {slept}"),
+        TraceEvent::Met(name) => format!("met {name}"),
+        TraceEvent::Grouped(name, _) => format!("group {name}"),
+        TraceEvent::Logged(text) => format!("log {text}"),
+        TraceEvent::EndsEarly(early) => format!("ends {early:?}"),
+        TraceEvent::Asked(condition, held) => format!("{condition}? {held}"),
+        TraceEvent::Endless => "endless".to_owned(),
+        TraceEvent::Enough(count) => format!("enough {count}"),
     }
 }
 
 /// The first scenario's only user, and what he told.
-fn walked(plan: &Plan, limits: AloneLimits) -> (Walked, Vec<String>) {
-    let means = Means::plain(plan).expect("a plan that can be compiled");
+fn walked(plan: &Plan, limits: SingleUserLimits) -> (WalkResult, Vec<String>) {
+    let means = LoadConfig::plain(plan).expect("a plan that can be compiled");
     let mut told = Vec::new();
-    let alone = Alone::new(plan, &means, Clock::starting_now(), &|| false).expect("compiles");
+    let alone = SingleUser::new(plan, &means, Clock::starting_now(), &|| false).expect("compiles");
     let walked = alone.within(limits).scenario(0, &[], &mut |happened| told.push(word(happened)));
     (walked, told)
 }
 
-fn quick() -> AloneLimits {
-    AloneLimits { sleeps: false, ..AloneLimits::default() }
+fn quick() -> SingleUserLimits {
+    SingleUserLimits { sleeps: false, ..SingleUserLimits::default() }
 }
 
-fn counts(walked: &Walked) -> (u64, u64, u64) {
+fn counts(walked: &WalkResult) -> (u64, u64, u64) {
     (walked.sent, walked.done, walked.failed)
 }
 
 fn of(subject: &str, op: Op, number: f64) -> Check {
     Check {
         text: format!("{subject} {} {number}", op.sign()),
-        subject: Tested::Answer(subject.to_owned()),
+        subject: CheckSubject::Answer(subject.to_owned()),
         test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
     }
 }
@@ -121,7 +127,7 @@ fn what_is_too_long_to_look_into_is_so_for_him_too() {
         let mut looked = get("/long");
         looked.checks = vec![Check {
             text: "body contains x".to_owned(),
-            subject: Tested::Answer("body".to_owned()),
+            subject: CheckSubject::Answer("body".to_owned()),
             test: Test::Contains(vec!["x".into()]),
         }];
         let mut page = get("/long");
@@ -146,8 +152,8 @@ fn everything_on_the_way_is_told() {
         journey.groups = vec!["in".to_owned()];
         let asks = |text: &str| Check {
             text: format!("other = {text}"),
-            subject: Tested::Value(Template {
-                pieces: vec![Piece::Hole(Hole { value: Expr::Variable(1), escape: Escape::Plain })],
+            subject: CheckSubject::Value(Template {
+                pieces: vec![TemplatePart::Hole(Hole { value: Expr::Variable(1), escape: Escape::Plain })],
             }),
             test: Test::Compare(Op::Equal, vec![Operand::Text(text.into())]),
         };
@@ -198,7 +204,7 @@ fn everything_on_the_way_is_told() {
         ];
         assert_eq!(told, expected, "{engine:?}");
         assert_eq!((counts(&walked), walked.counts.as_slice()), ((2, 2, 0), &[1][..]));
-        assert_eq!((walked.early, walked.failure), (Some(Early::Session), None));
+        assert_eq!((walked.early, walked.failure), (Some(EarlyEnd::Session), None));
         assert_eq!(target.truth().requests, 2);
         assert_eq!(target.truth().connections, 1, "one connection, kept");
     }
@@ -212,8 +218,8 @@ fn what_is_set_before_is_there_after() {
     let mut sold = get_with(0);
     sold.checks = vec![Check {
         text: "as many as were counted".to_owned(),
-        subject: Tested::Value(Template {
-            pieces: vec![Piece::Hole(Hole { value: Expr::Count(0), escape: Escape::Plain })],
+        subject: CheckSubject::Value(Template {
+            pieces: vec![TemplatePart::Hole(Hole { value: Expr::Count(0), escape: Escape::Plain })],
         }),
         test: Test::Compare(Op::Equal, vec![Operand::Number(3.0, Quantity::Bare)]),
     }];
@@ -221,11 +227,11 @@ fn what_is_set_before_is_there_after() {
     plan.shared.counts = vec!["sold".to_owned()];
     plan.around.before = Some(Box::new(scenario(vec![login])));
     plan.around.after = Some(Box::new(scenario(vec![sold])));
-    let means = Means::plain(&plan).expect("compiles");
-    let mut alone = Alone::new(&plan, &means, Clock::starting_now(), &|| false).expect("compiles");
+    let means = LoadConfig::plain(&plan).expect("compiles");
+    let mut alone = SingleUser::new(&plan, &means, Clock::starting_now(), &|| false).expect("compiles");
     let before = alone.before(&mut |_| ());
-    let mut token = Finds::default();
-    assert!(token.push(Kind::Text, b"t 1"));
+    let mut token = Values::default();
+    assert!(token.push(JsonType::Text, b"t 1"));
     assert_eq!((counts(&before), &before.variables), ((1, 1, 0), &vec![("token".to_owned(), token)]));
     let load = alone.scenario(0, &before.variables, &mut |_| ());
     assert_eq!((counts(&load), load.failure), ((1, 1, 0), None));
@@ -236,7 +242,7 @@ fn what_is_set_before_is_there_after() {
     let instead = short.checks.iter().map(|check| (check.check.as_str(), check.instead.as_deref()));
     assert_eq!(instead.collect::<Vec<_>>(), [("as many as were counted", Some("2"))]);
     assert_eq!(short.faults, [], "by a check alone");
-    assert_eq!(target.truth().of_path("/x/t%201"), 3);
+    assert_eq!(target.truth().for_path("/x/t%201"), 3);
 }
 
 /// Walk through `steps` against a target of `script`: what was counted, and the first failure's class and words.
@@ -294,21 +300,21 @@ fn a_failure_ends_what_the_plan_says() {
         (counts(&walked), walked.early)
     };
     assert_eq!(told_by(OnFailure::Continue), ((3, 2, 1), None));
-    assert_eq!(told_by(OnFailure::EndSession), ((2, 1, 1), Some(Early::Failure)));
-    assert_eq!(told_by(OnFailure::EndRun), ((1, 0, 1), Some(Early::Run)));
+    assert_eq!(told_by(OnFailure::EndSession), ((2, 1, 1), Some(EarlyEnd::Failure)));
+    assert_eq!(told_by(OnFailure::EndRun), ((1, 0, 1), Some(EarlyEnd::Run)));
     let target = Target::start(shop());
     let mut plan = plan(&target, scenario(vec![get("/")]), EngineChoice::Epoll);
     plan.around.before = Some(Box::new(scenario(vec![get("/broken"), get("/")])));
-    let means = Means::plain(&plan).expect("compiles");
-    let mut alone = Alone::new(&plan, &means, Clock::starting_now(), &|| false).expect("compiles");
+    let means = LoadConfig::plain(&plan).expect("compiles");
+    let mut alone = SingleUser::new(&plan, &means, Clock::starting_now(), &|| false).expect("compiles");
     let before = alone.before(&mut |_| ());
-    assert_eq!((counts(&before), before.early), ((1, 0, 1), Some(Early::Failure)), "nothing behind it");
+    assert_eq!((counts(&before), before.early), ((1, 0, 1), Some(EarlyEnd::Failure)), "nothing behind it");
 }
 
 #[test]
 fn a_connection_that_was_closed_meanwhile_is_opened_again() {
     for engine in engines() {
-        let target = Target::start(Script::close_on_next(1));
+        let target = Target::start(Script::close_before_request(1));
         let (walked, told) = walked(&plan(&target, scenario(vec![get("/"), get("/")]), engine), quick());
         assert_eq!(counts(&walked), (3, 2, 0), "{told:?}");
         assert!(told.contains(&"> GET / HTTP/1.1 again".to_owned()), "{told:?}");
@@ -319,7 +325,7 @@ fn a_connection_that_was_closed_meanwhile_is_opened_again() {
     }
 }
 
-fn walked_twice(target: &Target, engine: EngineChoice) -> (Walked, Vec<String>) {
+fn walked_twice(target: &Target, engine: EngineChoice) -> (WalkResult, Vec<String>) {
     walked(&plan(target, scenario(vec![get("/"), get("/")]), engine), quick())
 }
 
@@ -330,7 +336,7 @@ fn a_journey_without_end_is_ended() {
     journey.journey = vec![Action::Repeat(10_000_000, vec![Action::Request(0)])];
     journey.after = vec![Action::Request(1)];
     let plan = plan(&target, journey, EngineChoice::Epoll);
-    let (walked, told) = walked(&plan, AloneLimits { sleeps: false, requests_max: 5 });
+    let (walked, told) = walked(&plan, SingleUserLimits { sleeps: false, requests_max: 5 });
     assert_eq!(counts(&walked), (5, 5, 0));
     assert_eq!(
         told.iter().filter(|word| *word == "enough 5").count(),
@@ -343,11 +349,11 @@ fn a_journey_without_end_is_ended() {
 fn whoever_is_cancelled_stops() {
     let target = Target::start(Script::silence());
     let plan = plan(&target, scenario(vec![get("/"), get("/")]), EngineChoice::Epoll);
-    let means = Means::plain(&plan).expect("compiles");
+    let means = LoadConfig::plain(&plan).expect("compiles");
     let heard = || target.truth().requests > 0;
-    let mut alone = Alone::new(&plan, &means, Clock::starting_now(), &heard).expect("compiles");
+    let mut alone = SingleUser::new(&plan, &means, Clock::starting_now(), &heard).expect("compiles");
     let walked = alone.scenario(0, &[], &mut |_| ());
-    assert_eq!((counts(&walked), walked.early), ((1, 0, 1), Some(Early::Cancelled)));
+    assert_eq!((counts(&walked), walked.early), ((1, 0, 1), Some(EarlyEnd::Cancelled)));
 }
 
 #[test]
@@ -356,7 +362,7 @@ fn pauses_are_waited_for_where_that_is_wanted() {
     let mut journey = scenario(vec![get("/"), get("/")]);
     let pause = Action::Think(Think::Fixed(Nanos::from_millis(120)));
     journey.journey = vec![Action::Request(0), pause, Action::Request(1)];
-    let walked = walked(&plan(&target, journey, EngineChoice::Epoll), AloneLimits::default()).0;
+    let walked = walked(&plan(&target, journey, EngineChoice::Epoll), SingleUserLimits::default()).0;
     assert_eq!(counts(&walked), (2, 2, 0));
     let apart = target.truth().schedule()[1];
     assert!(apart >= Duration::from_millis(119), "{apart:?}");

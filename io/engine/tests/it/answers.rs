@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use answering::{Seen, server};
 use support::{engines, plain_plan, run};
-use wavetank_measure::{Counters, ErrorClass, Interval, Wire};
+use wavetank_measure::{ErrorClass, Interval, RequestCounters, WireCounters};
 use wavetank_plan::{
-    AuthPlan, Check, ConnectionUse, EngineChoice, Extract, Levels, Load, Mix, Nanos, Op, Operand, Plan,
-    Quantity, RequestPlan, Scenario, Step, Target, Test, Tested,
+    AuthPlan, Check, CheckSubject, ConnectionOwner, EngineChoice, Extract, Load, Nanos, Op, Operand, Plan,
+    PopulationCurve, Quantity, RequestPlan, Scenario, ScenarioMix, Step, Target, Test,
 };
 
 fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
@@ -55,25 +55,25 @@ fn plan(addresses: &[SocketAddr], steps: Vec<Step>, engine: EngineChoice) -> Pla
     plan.http.cookies = true;
     plan.scenarios = vec![Scenario {
         variables: vec!["v".to_owned()],
-        ..Scenario::of_steps("s", ConnectionUse::User, steps)
+        ..Scenario::from_steps("s", ConnectionOwner::User, steps)
     }];
-    let users = Levels::constant(3, Some(Nanos::from_millis(300)));
+    let users = PopulationCurve::constant(3, Some(Nanos::from_millis(300)));
     let load = Load::Closed { users, sessions_each: None };
     let phase = &mut plan.phases[0];
     (phase.length, phase.connections) = (Some(Nanos::from_millis(300)), 3);
-    (phase.mix, phase.load, phase.open_before, phase.max_open) = (Mix::one(0), load, false, 1_000);
+    (phase.mix, phase.load, phase.open_before, phase.max_open) = (ScenarioMix::one(0), load, false, 1_000);
     plan
 }
 
 /// What became of all requests, and the failures that were told.
 struct Came {
-    counters: Counters,
-    wire: Wire,
+    counters: RequestCounters,
+    wire: WireCounters,
 }
 
 impl Came {
     fn of(intervals: &[Interval]) -> Self {
-        let mut came = Self { counters: Counters::default(), wire: Wire::default() };
+        let mut came = Self { counters: RequestCounters::default(), wire: WireCounters::default() };
         for series in intervals.iter().flat_map(|interval| &interval.steps) {
             came.counters.merge(&series.counters);
             came.wire.merge(&series.wire);
@@ -217,7 +217,7 @@ fn what_is_encoded_is_looked_into_and_too_long_fails() {
         step.extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
         step.checks = vec![Check {
             text: "json $.sku = 17".to_owned(),
-            subject: Tested::Answer("json $.sku".to_owned()),
+            subject: CheckSubject::Answer("json $.sku".to_owned()),
             test: Test::Compare(Op::Equal, vec![Operand::Number(17.0, Quantity::Bare)]),
         }];
         let came = Came::of(&run(plan(&[address], vec![step.clone()], engine)));

@@ -9,10 +9,11 @@ use std::time::Duration;
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_plan::{
-    Action, Arrivals, ConnectionUse, Curve, EngineChoice, Escape, Expr, Hole, Levels, Load, Mix, Nanos,
-    OnFailure, PickOrder, Piece, Plan, Rate, RequestPlan, Scenario, Step, TargetPick, Think,
+    Action, Arrivals, ConnectionOwner, EngineChoice, Escape, Expr, Hole, Load, Nanos, OnFailure, PickOrder,
+    Plan, PopulationCurve, Rate, RateCurve, RequestPlan, Scenario, ScenarioMix, Step, TargetSelection,
+    TemplatePart, Think,
 };
-use wavetank_testkit::{Accept, Act, Script, Target};
+use wavetank_testkit::{Accept, Script, ScriptAction, Target};
 
 /// Requests of a session.
 const REQUESTS: u64 = 3;
@@ -23,9 +24,9 @@ fn get(target: usize) -> Step {
 }
 
 /// Sessions of so many requests, each to the next of so many targets.
-fn scenario(connection: ConnectionUse, targets: usize, requests: u64) -> Scenario {
+fn scenario(connection: ConnectionOwner, targets: usize, requests: u64) -> Scenario {
     let steps = (0..requests as usize).map(|step| get(step % targets)).collect();
-    Scenario::of_steps("s", connection, steps)
+    Scenario::from_steps("s", connection, steps)
 }
 
 fn plan(addresses: &[SocketAddr], scenario: Scenario, load: Load, engine: EngineChoice) -> Plan {
@@ -41,20 +42,20 @@ fn plan(addresses: &[SocketAddr], scenario: Scenario, load: Load, engine: Engine
     let phase = &mut plan.phases[0];
     phase.length = Some(match &load {
         Load::Open { rate, .. } => rate.length(),
-        other => other.levels().map_or(Nanos::SECOND, Levels::length),
+        other => other.levels().map_or(Nanos::SECOND, PopulationCurve::length),
     });
-    phase.connections = load.levels().map_or(50, Levels::max);
-    (phase.mix, phase.load, phase.open_before, phase.max_open) = (Mix::one(0), load, false, 1_000);
+    phase.connections = load.levels().map_or(50, PopulationCurve::max);
+    (phase.mix, phase.load, phase.open_before, phase.max_open) = (ScenarioMix::one(0), load, false, 1_000);
     plan
 }
 
 fn users(count: u64, millis: i64) -> Load {
-    let users = Levels::constant(count, Some(Nanos::from_millis(millis)));
+    let users = PopulationCurve::constant(count, Some(Nanos::from_millis(millis)));
     Load::Closed { users, sessions_each: None }
 }
 
 fn arrivals(per_second: u64, millis: i64) -> Load {
-    let rate = Curve::constant(Rate::per_second(per_second), Some(Nanos::from_millis(millis)));
+    let rate = RateCurve::constant(Rate::per_second(per_second), Some(Nanos::from_millis(millis)));
     Load::Open { rate, arrivals: Arrivals::Even, requests_each: None }
 }
 
@@ -78,7 +79,13 @@ struct Seen {
 }
 
 /// Every connection is accounted for, and nobody lost one.
-fn seen(connection: ConnectionUse, targets: usize, requests: u64, load: Load, engine: EngineChoice) -> Seen {
+fn seen(
+    connection: ConnectionOwner,
+    targets: usize,
+    requests: u64,
+    load: Load,
+    engine: EngineChoice,
+) -> Seen {
     let all: Vec<Target> =
         (0..targets).map(|_| Target::start(Script::constant(Duration::from_millis(3)))).collect();
     let addresses: Vec<SocketAddr> = all.iter().map(Target::address).collect();
@@ -108,9 +115,11 @@ fn sessions_that_arrive() {
     on_both(|engine| {
         for requests in [1, REQUESTS] {
             let seen = |connection| seen(connection, 1, requests, arrivals(200, 400), engine);
-            for (connection, each) in
-                [(ConnectionUse::User, 1), (ConnectionUse::Session, 1), (ConnectionUse::Request, requests)]
-            {
+            for (connection, each) in [
+                (ConnectionOwner::User, 1),
+                (ConnectionOwner::Session, 1),
+                (ConnectionOwner::Request, requests),
+            ] {
                 let seen = seen(connection);
                 assert_eq!(
                     (seen.requests, seen.connections),
@@ -118,7 +127,7 @@ fn sessions_that_arrive() {
                     "{connection:?}"
                 );
             }
-            let shared = seen(ConnectionUse::Shared);
+            let shared = seen(ConnectionOwner::Shared);
             assert_eq!(shared.requests, 80 * requests);
             assert!(shared.connections[0] <= 50, "{:?} of 50", shared.connections);
         }
@@ -130,14 +139,14 @@ fn users_who_repeat_their_sessions() {
     on_both(|engine| {
         for requests in [1, REQUESTS] {
             let seen = |connection| seen(connection, 1, requests, users(6, 300), engine);
-            let user = seen(ConnectionUse::User);
+            let user = seen(ConnectionOwner::User);
             assert_eq!(user.connections, [6]);
             assert!(user.requests > 6 * 10 * requests, "{}", user.requests);
-            let session = seen(ConnectionUse::Session);
+            let session = seen(ConnectionOwner::Session);
             assert_eq!(session.connections, [session.requests / requests]);
-            let request = seen(ConnectionUse::Request);
+            let request = seen(ConnectionOwner::Request);
             assert_eq!(request.connections, [request.requests]);
-            let shared = seen(ConnectionUse::Shared);
+            let shared = seen(ConnectionOwner::Shared);
             assert!(shared.connections[0] <= 6, "{:?} of 6", shared.connections);
             assert!(shared.counted.peak <= 6, "{:?}", shared.counted);
         }
@@ -148,14 +157,14 @@ fn users_who_repeat_their_sessions() {
 fn each_target_has_its_own_connections() {
     on_both(|engine| {
         let seen_by = |connection, load| seen(connection, 2, 4, load, engine);
-        assert_eq!(seen_by(ConnectionUse::User, arrivals(200, 200)).connections, [40, 40]);
-        assert_eq!(seen_by(ConnectionUse::Request, arrivals(200, 200)).connections, [80, 80]);
-        assert_eq!(seen_by(ConnectionUse::User, users(5, 200)).connections, [5, 5]);
-        let session = seen_by(ConnectionUse::Session, users(5, 200));
+        assert_eq!(seen_by(ConnectionOwner::User, arrivals(200, 200)).connections, [40, 40]);
+        assert_eq!(seen_by(ConnectionOwner::Request, arrivals(200, 200)).connections, [80, 80]);
+        assert_eq!(seen_by(ConnectionOwner::User, users(5, 200)).connections, [5, 5]);
+        let session = seen_by(ConnectionOwner::Session, users(5, 200));
         assert_eq!(session.connections, [session.requests / 4; 2]);
-        let request = seen_by(ConnectionUse::Request, users(5, 200));
+        let request = seen_by(ConnectionOwner::Request, users(5, 200));
         assert_eq!(request.connections, [request.requests / 2; 2]);
-        let shared = seen_by(ConnectionUse::Shared, arrivals(200, 200));
+        let shared = seen_by(ConnectionOwner::Shared, arrivals(200, 200));
         assert!(shared.counted.peak <= 50 && shared.connections.iter().all(|&count| count > 0));
     });
 }
@@ -166,7 +175,7 @@ fn a_pool_too_small_for_all_targets_goes_from_one_to_the_other() {
         let all: Vec<Target> =
             (0..3).map(|_| Target::start(Script::constant(Duration::from_millis(1)))).collect();
         let addresses: Vec<SocketAddr> = all.iter().map(Target::address).collect();
-        let mut plan = plan(&addresses, scenario(ConnectionUse::Shared, 3, 6), arrivals(100, 300), engine);
+        let mut plan = plan(&addresses, scenario(ConnectionOwner::Shared, 3, 6), arrivals(100, 300), engine);
         (plan.threads, plan.phases[0].connections) = (1, 2);
         let intervals = run(plan);
         let counted = conns(&intervals);
@@ -178,29 +187,32 @@ fn a_pool_too_small_for_all_targets_goes_from_one_to_the_other() {
 }
 
 /// Which session went where, by the Host that its requests named: (target, session), sorted.
-fn gone(order: PickOrder, threads: u32, connection: ConnectionUse) -> Vec<(String, String)> {
+fn gone(order: PickOrder, threads: u32, connection: ConnectionOwner) -> Vec<(String, String)> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let target = |name: &'static str| {
         let all = Arc::clone(&seen);
         Target::start(Script::new(move |seen| {
             assert_eq!(seen.field("host"), Some(name), "the Host is that of the target");
             all.lock().expect("nobody panics with it").push((name.to_owned(), seen.path.clone()));
-            vec![Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec())]
+            vec![ScriptAction::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec())]
         }))
     };
     let all = ["one", "two", "three"].map(target);
     let addresses = all.each_ref().map(Target::address);
     let mut scenario = scenario(connection, 1, 2);
     for step in &mut scenario.steps {
-        step.request.path.pieces.push(Piece::Hole(Hole { value: Expr::Session, escape: Escape::Plain }));
+        step.request
+            .path
+            .pieces
+            .push(TemplatePart::Hole(Hole { value: Expr::Session, escape: Escape::Plain }));
     }
     let mut plan = plan(&addresses, scenario, arrivals(300, 200), EngineChoice::Epoll);
     for (target, name) in plan.targets.iter_mut().zip(["one", "two", "three"]) {
         name.clone_into(&mut target.host);
     }
     let named = plan.targets[0].clone();
-    let of = Mix::new(vec![(1, 1), (2, 1), (3, 2)]).expect("a mix");
-    plan.targets.insert(0, wavetank_plan::Target { pick: Some(TargetPick { order, of }), ..named });
+    let of = ScenarioMix::new(vec![(1, 1), (2, 1), (3, 2)]).expect("a mix");
+    plan.targets.insert(0, wavetank_plan::Target { pick: Some(TargetSelection { order, of }), ..named });
     plan.threads = threads;
     let intervals = run(plan);
     assert_eq!(done(&intervals), 120);
@@ -213,7 +225,7 @@ fn gone(order: PickOrder, threads: u32, connection: ConnectionUse) -> Vec<(Strin
 #[test]
 fn which_target_a_session_goes_to_is_no_matter_of_threads() {
     for order in [PickOrder::InTurn, PickOrder::Random] {
-        let one = gone(order, 1, ConnectionUse::User);
+        let one = gone(order, 1, ConnectionOwner::User);
         let of = |name: &str| one.iter().filter(|(target, _)| target == name).count();
         if order == PickOrder::InTurn {
             assert_eq!((of("one"), of("two"), of("three")), (40, 40, 40));
@@ -224,8 +236,8 @@ fn which_target_a_session_goes_to_is_no_matter_of_threads() {
         for pair in one.chunks(2) {
             assert_eq!(pair[0], pair[1], "both requests of a session go to one target");
         }
-        assert_eq!(gone(order, 2, ConnectionUse::Shared), one);
-        assert_eq!(gone(order, 7, ConnectionUse::Request), one);
+        assert_eq!(gone(order, 2, ConnectionOwner::Shared), one);
+        assert_eq!(gone(order, 7, ConnectionOwner::Request), one);
     }
 }
 
@@ -233,9 +245,9 @@ fn which_target_a_session_goes_to_is_no_matter_of_threads() {
 fn who_leaves_closes_all_that_he_has() {
     let all = [(); 2].map(|()| Target::start(Script::constant(Duration::from_millis(1))));
     let addresses = all.each_ref().map(Target::address);
-    let mut scenario = scenario(ConnectionUse::User, 2, 2);
+    let mut scenario = scenario(ConnectionOwner::User, 2, 2);
     scenario.journey.push(Action::Think(Think::Fixed(Nanos::from_secs(2))));
-    let falling = Levels::ramp(20, 0, Nanos::from_millis(400)).expect("a ramp");
+    let falling = PopulationCurve::ramp(20, 0, Nanos::from_millis(400)).expect("a ramp");
     let load = Load::Closed { users: falling, sessions_each: None };
     let intervals = run(plan(&addresses, scenario, load, EngineChoice::Epoll));
     let early = intervals.iter().filter(|interval| interval.end() <= Nanos::SECOND);
@@ -244,7 +256,7 @@ fn who_leaves_closes_all_that_he_has() {
 }
 
 /// `sessions` of two requests against a target that behaves so, all of which fail: afterwards there is nothing left.
-fn check_failing(what: &str, script: Script, connection: ConnectionUse, engine: EngineChoice) {
+fn check_failing(what: &str, script: Script, connection: ConnectionOwner, engine: EngineChoice) {
     const SESSIONS: u64 = 10_000;
     let target = Target::start(script);
     let mut scenario = scenario(connection, 1, 2);
@@ -278,20 +290,23 @@ fn check_failing(what: &str, script: Script, connection: ConnectionUse, engine: 
 fn nothing_is_left_of_ten_thousand_journeys_that_fail() {
     on_both(|engine| {
         let cut = Script::new(|_| {
-            vec![Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()), Act::Reset]
+            vec![
+                ScriptAction::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
+                ScriptAction::Reset,
+            ]
         });
-        check_failing("reset in the answer", cut, ConnectionUse::User, engine);
-        check_failing("silence", Script::silence(), ConnectionUse::Session, engine);
+        check_failing("reset in the answer", cut, ConnectionOwner::User, engine);
+        check_failing("silence", Script::silence(), ConnectionOwner::Session, engine);
     });
     let refused = Script::reset().accepting(Accept::Refuse);
-    check_failing("refused", refused, ConnectionUse::User, EngineChoice::Epoll);
+    check_failing("refused", refused, ConnectionOwner::User, EngineChoice::Epoll);
 }
 
 #[test]
 fn a_step_has_its_own_time() {
     on_both(|engine| {
         let target = Target::start(Script::silence());
-        for connection in [ConnectionUse::User, ConnectionUse::Shared] {
+        for connection in [ConnectionOwner::User, ConnectionOwner::Shared] {
             let mut scenario = scenario(connection, 1, 2);
             scenario.steps[0].timeout = Some(Nanos::from_millis(50));
             scenario.steps[1].timeout = Some(Nanos::from_millis(200));

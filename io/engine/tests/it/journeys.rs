@@ -9,9 +9,9 @@ use answering::server;
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{
-    Action, Arrivals, Check, ConnectionUse, Curve, EngineChoice, Escape, Expr, Extract, Hole, Levels, Load,
-    Mix, Nanos, OnFailure, Op, Operand, Piece, Plan, Quantity, Rate, RequestPlan, Scenario, Step, Template,
-    Test, Tested, Think,
+    Action, Arrivals, Check, CheckSubject, ConnectionOwner, EngineChoice, Escape, Expr, Extract, Hole, Load,
+    Nanos, OnFailure, Op, Operand, Plan, PopulationCurve, Quantity, Rate, RateCurve, RequestPlan, Scenario,
+    ScenarioMix, Step, Template, TemplatePart, Test, Think,
 };
 
 fn ok(fields: &str, body: &str) -> Vec<u8> {
@@ -29,7 +29,7 @@ fn get(path: &str) -> Step {
 fn check(subject: &str, op: Op, number: f64) -> Check {
     Check {
         text: format!("{subject} {} {number}", op.sign()),
-        subject: Tested::Answer(subject.to_owned()),
+        subject: CheckSubject::Answer(subject.to_owned()),
         test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
     }
 }
@@ -43,15 +43,15 @@ fn plan(address: SocketAddr, scenario: Scenario, load: Load, engine: EngineChoic
     let phase = &mut plan.phases[0];
     phase.length = Some(match &load {
         Load::Open { rate, .. } => rate.length(),
-        other => other.levels().map_or(Nanos::SECOND, Levels::length),
+        other => other.levels().map_or(Nanos::SECOND, PopulationCurve::length),
     });
-    phase.connections = load.levels().map_or(50, Levels::max);
-    (phase.mix, phase.load, phase.open_before, phase.max_open) = (Mix::one(0), load, false, 1_000);
+    phase.connections = load.levels().map_or(50, PopulationCurve::max);
+    (phase.mix, phase.load, phase.open_before, phase.max_open) = (ScenarioMix::one(0), load, false, 1_000);
     plan
 }
 
 fn users(count: u64, millis: i64) -> Load {
-    let users = Levels::constant(count, Some(Nanos::from_millis(millis)));
+    let users = PopulationCurve::constant(count, Some(Nanos::from_millis(millis)));
     Load::Closed { users, sessions_each: None }
 }
 
@@ -74,11 +74,11 @@ fn shop() -> Scenario {
     let mut look = get("/look");
     look.extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
     let mut body = Template::from("{\"sku\":");
-    body.pieces.push(Piece::Hole(Hole { value: Expr::Variable(0), escape: Escape::JsonValue }));
+    body.pieces.push(TemplatePart::Hole(Hole { value: Expr::Variable(0), escape: Escape::JsonValue }));
     body.push_fixed(b"}");
     let mut buy = Step::plain("buy", 0, request("POST", "/order".into(), body));
     buy.checks = vec![check("status", Op::Equal, 200.0), check("json $.left", Op::Greater, 0.0)];
-    let mut scenario = Scenario::of_steps("shop", ConnectionUse::User, vec![look, buy]);
+    let mut scenario = Scenario::from_steps("shop", ConnectionOwner::User, vec![look, buy]);
     scenario.variables = vec!["sku".to_owned()];
     scenario.journey.insert(1, Action::Think(Think::Fixed(Nanos::from_millis(10))));
     scenario
@@ -157,10 +157,14 @@ fn sessions_of_the_open_model_go_their_way() {
         let (address, seen) = server(|_| ok("", ""));
         let mut steps = vec![get("/a"), get("/b")];
         steps[1].request.path = Template::from("/b/");
-        steps[1].request.path.pieces.push(Piece::Hole(Hole { value: Expr::Session, escape: Escape::Plain }));
-        let mut scenario = Scenario::of_steps("two", ConnectionUse::Shared, steps);
+        steps[1]
+            .request
+            .path
+            .pieces
+            .push(TemplatePart::Hole(Hole { value: Expr::Session, escape: Escape::Plain }));
+        let mut scenario = Scenario::from_steps("two", ConnectionOwner::Shared, steps);
         scenario.journey = vec![Action::Request(0), Action::Repeat(2, vec![Action::Request(1)])];
-        let rate = Curve::constant(Rate::per_second(200), Some(Nanos::from_millis(500)));
+        let rate = RateCurve::constant(Rate::per_second(200), Some(Nanos::from_millis(500)));
         let load = Load::Open { rate, arrivals: Arrivals::Even, requests_each: None };
         let intervals = run(plan(address, scenario, load, engine));
         assert_eq!((counted(&intervals, 0).1, counted(&intervals, 1).1), (100, 200));
@@ -176,9 +180,9 @@ fn sessions_of_the_open_model_go_their_way() {
 #[test]
 fn users_who_only_think_are_let_go() {
     let (address, seen) = server(|_| ok("", ""));
-    let mut scenario = Scenario::of_steps("slow", ConnectionUse::User, vec![get("/a")]);
+    let mut scenario = Scenario::from_steps("slow", ConnectionOwner::User, vec![get("/a")]);
     scenario.journey.push(Action::Think(Think::Fixed(Nanos::from_secs(2))));
-    let falling = Levels::ramp(20, 0, Nanos::from_millis(400)).expect("a ramp");
+    let falling = PopulationCurve::ramp(20, 0, Nanos::from_millis(400)).expect("a ramp");
     let load = Load::Closed { users: falling, sessions_each: None };
     let intervals = run(plan(address, scenario, load, EngineChoice::Epoll));
     assert_eq!(seen.lock().unwrap().len(), 20);

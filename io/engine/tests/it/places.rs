@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use wavetank_driver::{Clock, Feature, Features, NetworkNamespace};
-use wavetank_engine::{Command, LoadThreads, Means, Message, Place, SourcePorts};
-use wavetank_pace::Share;
+use wavetank_engine::{Command, LoadConfig, LoadNamespace, LoadThreads, Message, SourcePorts};
+use wavetank_pace::Partition;
 use wavetank_plan::{
-    EngineChoice, HostFacts, Nanos, Ports, RunOptions, SocketFacts, SourcesPlan, TargetUrl, parse_sources,
+    EngineChoice, HostFacts, Nanos, Ports, RunOptions, SocketSupport, SourcesPlan, TargetUrl, parse_sources,
     resolve,
 };
 
@@ -25,7 +25,7 @@ fn host() -> Option<(NetworkNamespace, TcpListener)> {
         let up = Program::new("ip").args(["link", "set", "lo", "up"]).status().ok()?;
         let listener = TcpListener::bind(AT).expect("nobody else is here");
         listener.set_nonblocking(true).expect("a fresh socket");
-        up.success().then(|| (NetworkNamespace::own().expect("/proc is mounted"), listener))
+        up.success().then(|| (NetworkNamespace::current().expect("/proc is mounted"), listener))
     });
     made.join().expect("it only asks")
 }
@@ -34,11 +34,11 @@ fn host() -> Option<(NetworkNamespace, TcpListener)> {
 fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
     let hosts = [host()?, host()?];
     let address = SocketAddr::from(AT);
-    let facts = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(2) };
+    let facts = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(2) };
     let range = |words: &[&str]| parse_sources(&words.join(",")).expect("addresses");
     let ranges = if sources.is_empty() { Vec::new() } else { range(sources) };
     let local = vec![(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8)];
-    let sockets = SocketFacts { uring: Ok(()), ..SocketFacts::plain() };
+    let sockets = SocketSupport { uring: Ok(()), ..SocketSupport::plain() };
     let facts = HostFacts { local_networks: local, sockets, ..facts };
     let options = RunOptions {
         connections: Some(4),
@@ -52,12 +52,12 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
     let ports = SourcePorts::new(&Ports::range(40_000, 40_100), 1);
     let place = |(at, (network, _)): (usize, &(NetworkNamespace, TcpListener))| {
         let own = sources.get(at).map_or_else(Vec::new, |own| range(&[*own]));
-        Place { network: network.clone(), ports: ports.clone().at(&own), cpus: Vec::new() }
+        LoadNamespace { network: network.clone(), ports: ports.clone().at(&own), cpus: Vec::new() }
     };
     let places = hosts.iter().enumerate().map(place).collect();
-    let means = Means { places, ..Means::plain(&plan).expect("a plain plan") };
+    let means = LoadConfig { places, ..LoadConfig::plain(&plan).expect("a plain plan") };
     let clock = Clock::starting_now();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("threads");
+    let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("threads");
     let mut ready = 0;
     while ready < 2 {
         match threads.message(Duration::from_secs(10)).expect("the threads say something") {
@@ -72,8 +72,8 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
         std::iter::from_fn(|| listener.accept().ok()).map(|(_, peer)| peer.ip()).collect()
     };
     let peers = hosts.iter().map(peers).collect();
-    threads.tell(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
-    threads.tell(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
+    threads.broadcast(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
+    threads.broadcast(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
     threads.join();
     Some(peers)
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_plan::{
-    Action, Arrivals, Curve, EngineChoice, Levels, Load, Mix, Nanos, Phase, Plan, Rate, Think,
+    Action, Arrivals, EngineChoice, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve, ScenarioMix,
+    Think,
 };
-use wavetank_testkit::{Accept, Act, Script, Target};
+use wavetank_testkit::{Accept, Script, ScriptAction, Target};
 
 const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -23,7 +24,7 @@ fn plan(address: SocketAddr, loads: Vec<(Load, Option<Nanos>)>) -> Plan {
     let base = plan.phases.remove(0);
     let mut start = Nanos::ZERO;
     for (load, length) in loads {
-        let connections = load.levels().map_or(100, Levels::max);
+        let connections = load.levels().map_or(100, PopulationCurve::max);
         let open_before = false;
         plan.phases.push(Phase {
             load,
@@ -42,25 +43,25 @@ fn plan(address: SocketAddr, loads: Vec<(Load, Option<Nanos>)>) -> Plan {
 fn for_its_time(load: Load) -> (Load, Option<Nanos>) {
     let length = match &load {
         Load::Open { rate, .. } => Some(rate.length()),
-        other => other.levels().map(Levels::length),
+        other => other.levels().map(PopulationCurve::length),
     };
     (load, length)
 }
 
-fn open(rate: Curve) -> Load {
+fn open(rate: RateCurve) -> Load {
     Load::Open { rate, arrivals: Arrivals::Even, requests_each: None }
 }
 
-fn users(users: Levels) -> Load {
+fn users(users: PopulationCurve) -> Load {
     Load::Closed { users, sessions_each: None }
 }
 
-fn hold(connections: Levels) -> Load {
+fn hold(connections: PopulationCurve) -> Load {
     Load::Hold { connections, sessions_each: None }
 }
 
-fn ramp(begin: u64, end: u64, millis: i64) -> Levels {
-    Levels::ramp(begin, end, ms(millis)).expect("a ramp")
+fn ramp(begin: u64, end: u64, millis: i64) -> PopulationCurve {
+    PopulationCurve::ramp(begin, end, ms(millis)).expect("a ramp")
 }
 
 /// Offered and done requests of a phase (or all), and of a scenario (or all).
@@ -93,7 +94,7 @@ fn quick() -> Script {
 #[test]
 fn users_come_and_go_and_carry_over() {
     let target = Target::start(quick());
-    let loads = [ramp(0, 20, 500), Levels::constant(20, Some(ms(500))), ramp(20, 5, 500)];
+    let loads = [ramp(0, 20, 500), PopulationCurve::constant(20, Some(ms(500))), ramp(20, 5, 500)];
     let intervals = run(plan(target.address(), loads.map(users).map(for_its_time).into()));
     let at = |millis| sealed_at(&intervals, ms(millis)).users;
     assert_eq!((at(500), at(1_000)), (20, 20));
@@ -115,7 +116,7 @@ fn silent_connections_are_opened_held_and_let_go() {
 
 fn check_silent(engine: EngineChoice) {
     let target = Target::start(quick());
-    let loads = [ramp(0, 30, 500), Levels::constant(30, Some(ms(700))), ramp(30, 10, 500)];
+    let loads = [ramp(0, 30, 500), PopulationCurve::constant(30, Some(ms(700))), ramp(30, 10, 500)];
     let mut plan = plan(target.address(), loads.map(hold).map(for_its_time).into());
     plan.engine = engine;
     plan.scenarios[0].steps.clear();
@@ -135,8 +136,10 @@ fn check_silent(engine: EngineChoice) {
 #[test]
 fn held_connections_repeat_their_scenario() {
     let target = Target::start(quick());
-    let loads =
-        vec![for_its_time(hold(ramp(0, 10, 300))), for_its_time(hold(Levels::constant(10, Some(ms(500)))))];
+    let loads = vec![
+        for_its_time(hold(ramp(0, 10, 300))),
+        for_its_time(hold(PopulationCurve::constant(10, Some(ms(500))))),
+    ];
     let intervals = run(plan(target.address(), loads));
     let (offered, done) = offered(&intervals, None, None);
     assert!(offered == done && offered > 300, "{offered} offered, {done} done");
@@ -151,9 +154,10 @@ fn lost_connections_are_opened_again_once_a_second() {
 
 fn check_lost(engine: EngineChoice) {
     // Each connection ends 200 ms after it came: at 0.2 s, and opened again at 1 s, at 1.2 s.
-    let ending = vec![Act::Wait(Duration::from_millis(200)), Act::Close];
+    let ending = vec![ScriptAction::Wait(Duration::from_millis(200)), ScriptAction::Close];
     let target = Target::start(quick().greeting(ending));
-    let mut plan = plan(target.address(), vec![for_its_time(hold(Levels::constant(5, Some(ms(1_600)))))]);
+    let mut plan =
+        plan(target.address(), vec![for_its_time(hold(PopulationCurve::constant(5, Some(ms(1_600)))))]);
     plan.engine = engine;
     plan.scenarios[0].steps.clear();
     plan.scenarios[0].journey.clear();
@@ -163,7 +167,7 @@ fn check_lost(engine: EngineChoice) {
     // One that does not come about is tried again as well, and is no loss.
     let target = Target::start(quick().accepting(Accept::Refuse));
     let refused =
-        self::plan(target.address(), vec![for_its_time(hold(Levels::constant(3, Some(ms(1_500)))))]);
+        self::plan(target.address(), vec![for_its_time(hold(PopulationCurve::constant(3, Some(ms(1_500)))))]);
     let intervals = run(Plan { engine, ..refused });
     let conns = self::conns(&intervals);
     assert_eq!((conns.offered, conns.failed, conns.opened, conns.lost), (6, 6, 0, 0), "{conns:?}");
@@ -173,7 +177,7 @@ fn check_lost(engine: EngineChoice) {
 #[test]
 fn whoever_is_dismissed_in_a_request_does_not_think_after_it() {
     let target = Target::start(Script::constant(Duration::from_millis(400)));
-    let loads = [Levels::constant(10, Some(ms(200))), ramp(10, 0, 100)];
+    let loads = [PopulationCurve::constant(10, Some(ms(200))), ramp(10, 0, 100)];
     let mut plan = plan(target.address(), loads.map(hold).map(for_its_time).into());
     plan.scenarios[0].journey.push(Action::Think(Think::Fixed(Nanos::from_secs(60))));
     let intervals = run(plan);
@@ -186,7 +190,8 @@ fn whoever_is_dismissed_in_a_request_does_not_think_after_it() {
 #[test]
 fn users_of_a_later_phase_find_their_connections_open() {
     let target = Target::start(quick());
-    let loads = vec![(Load::Pause, Some(ms(500))), for_its_time(users(Levels::constant(10, Some(ms(200)))))];
+    let loads =
+        vec![(Load::Pause, Some(ms(500))), for_its_time(users(PopulationCurve::constant(10, Some(ms(200)))))];
     let mut plan = plan(target.address(), loads);
     // The first opens 200 ms before the phase, the last 20 ms before it.
     (plan.phases[1].open_before, plan.open_rate) = (true, Rate::per_second(50));
@@ -200,8 +205,8 @@ fn users_of_a_later_phase_find_their_connections_open() {
 fn arrivals_follow_curves_traces_and_pauses() {
     let target = Target::start(quick());
     let times: Arc<[Nanos]> = [0, 0, 10, 90, 400].map(ms).into();
-    let climb = Curve::ramp(Rate::per_second(0), Rate::per_second(400), ms(500)).expect("a ramp");
-    let wave = Curve::wave(Rate::per_second(0), Rate::per_second(400), ms(250), ms(500)).expect("a wave");
+    let climb = RateCurve::ramp(Rate::per_second(0), Rate::per_second(400), ms(500)).expect("a ramp");
+    let wave = RateCurve::wave(Rate::per_second(0), Rate::per_second(400), ms(250), ms(500)).expect("a wave");
     let loads = vec![
         for_its_time(open(climb)),
         (Load::Pause, Some(ms(100))),
@@ -210,7 +215,7 @@ fn arrivals_follow_curves_traces_and_pauses() {
     ];
     let mut plan = plan(target.address(), loads);
     // Beside all of them.
-    let beside = Curve::constant(Rate::per_second(100), Some(ms(1_000)));
+    let beside = RateCurve::constant(Rate::per_second(100), Some(ms(1_000)));
     let beside =
         Phase { load: open(beside), start: ms(50), length: Some(ms(1_000)), ..plan.phases[0].clone() };
     plan.phases.push(Phase { sessions_max: Some(70), ..beside });
@@ -223,14 +228,14 @@ fn arrivals_follow_curves_traces_and_pauses() {
 #[test]
 fn counted_sessions_end_a_phase() {
     let target = Target::start(quick());
-    let each = Load::Closed { users: Levels::constant(4, None), sessions_each: Some(3) };
+    let each = Load::Closed { users: PopulationCurve::constant(4, None), sessions_each: Some(3) };
     let intervals = run(plan(target.address(), vec![(each, None)]));
     assert_eq!(offered(&intervals, None, None), (12, 12));
-    let mut capped = plan(target.address(), vec![(users(Levels::constant(4, None)), None)]);
+    let mut capped = plan(target.address(), vec![(users(PopulationCurve::constant(4, None)), None)]);
     capped.phases[0].sessions_max = Some(10);
     assert_eq!(offered(&run(capped), None, None), (10, 10));
     // Whoever has had his sessions comes again in the next phase.
-    let each = Load::Closed { users: Levels::constant(4, Some(ms(300))), sessions_each: Some(3) };
+    let each = Load::Closed { users: PopulationCurve::constant(4, Some(ms(300))), sessions_each: Some(3) };
     let twice = run(plan(target.address(), vec![(each.clone(), Some(ms(300))), (each, Some(ms(300)))]));
     assert_eq!(offered(&twice, None, None), (24, 24));
     assert_eq!(twice.iter().map(|interval| interval.users).max(), Some(0), "they are gone at each seal");
@@ -244,7 +249,7 @@ fn held_connections_may_have_so_many_sessions_each() {
 fn check_each(engine: EngineChoice) {
     let target = Target::start(quick());
     let each = |length: Option<Nanos>| {
-        let connections = Levels::constant(6, length);
+        let connections = PopulationCurve::constant(6, length);
         (Load::Hold { connections, sessions_each: Some(4) }, length)
     };
     let intervals = run(Plan { engine, ..plan(target.address(), vec![each(None)]) });
@@ -263,7 +268,7 @@ fn check_each(engine: EngineChoice) {
 #[test]
 fn a_mix_is_the_same_on_any_number_of_threads() {
     let target = Target::start(quick());
-    let mix = Mix::new(vec![(0, 3), (1, 1)]).expect("a mix");
+    let mix = ScenarioMix::new(vec![(0, 3), (1, 1)]).expect("a mix");
     let counts = |load: Load, threads: u32| {
         let mut plan = plan(target.address(), vec![for_its_time(load)]);
         plan.scenarios.push(plan.scenarios[0].clone());
@@ -271,11 +276,12 @@ fn a_mix_is_the_same_on_any_number_of_threads() {
         let intervals = run(plan);
         [0, 1].map(|scenario| offered(&intervals, None, Some(scenario)).0)
     };
-    let rate = || open(Curve::constant(Rate::per_second(400), Some(ms(500))));
+    let rate = || open(RateCurve::constant(Rate::per_second(400), Some(ms(500))));
     let sessions = counts(rate(), 1);
     assert_eq!((sessions[0] + sessions[1], counts(rate(), 2)), (200, sessions));
     assert!((120..=175).contains(&sessions[0]), "{sessions:?}");
-    let each = || Load::Closed { users: Levels::constant(40, Some(ms(500))), sessions_each: Some(1) };
+    let each =
+        || Load::Closed { users: PopulationCurve::constant(40, Some(ms(500))), sessions_each: Some(1) };
     let sessions = counts(each(), 1);
     assert_eq!((sessions[0] + sessions[1], counts(each(), 2)), (40, sessions));
     assert!((20..=38).contains(&sessions[0]), "{sessions:?}");

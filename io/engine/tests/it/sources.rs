@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use wavetank_driver::Clock;
-use wavetank_engine::{Command, LoadThreads, Means, Message, SourcePorts};
+use wavetank_engine::{Command, LoadConfig, LoadThreads, Message, SourcePorts};
 use wavetank_measure::{ConnCounts, Interval};
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{HostFacts, Nanos, Ports, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
 
 /// A socket that has a port and listens nowhere, so that nobody can know of it beforehand.
@@ -33,7 +33,7 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
         port_range: (low, high),
         ports: ports.clone(),
         addresses: vec![address.ip()],
-        ..HostFacts::plain(1)
+        ..HostFacts::for_tests(1)
     };
     let ranges = parse_sources("127.0.0.1").expect("an address");
     let options = RunOptions {
@@ -45,15 +45,15 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let plan = Arc::new(resolve(&options, &url, &[address], &host).expect("a plan").plan);
     let clock = Clock::starting_now();
-    let means = Means::plain(&plan).expect("a plain plan");
-    let means = Means { ports: SourcePorts::new(&ports, 1), ..means };
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("a thread");
+    let means = LoadConfig::plain(&plan).expect("a plain plan");
+    let means = LoadConfig { ports: SourcePorts::new(&ports, 1), ..means };
+    let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("a thread");
     let mut total = Interval::default();
     loop {
         match threads.message(Duration::from_secs(10)).expect("the thread says something") {
             Message::Ready(_, _) => {
-                threads.tell(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
-                threads.tell(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
+                threads.broadcast(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
+                threads.broadcast(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
             }
             Message::Sealed(sealed) => total = sealed.interval,
             Message::Finished(_) => break,

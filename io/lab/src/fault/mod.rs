@@ -3,23 +3,23 @@
 //! All of it happens inside the host: signals and limits to the processes of its services, filters on its interfaces,
 //! weights of its pools, commands in its shell. What dies with the host need not be undone.
 
-mod cable;
 mod command;
-mod files;
-mod grip;
+mod desired;
+mod fd_limit;
+mod packet_loss;
 mod processes;
+mod service_fault;
 mod slow;
-mod wanted;
 
 use serde_json::Value;
 use wavetank_plan::UserError;
-use wavetank_topology::{Deed, FaultKind, Lab, PoolDeed};
+use wavetank_topology::{FaultKind, HostAction, Lab, PoolAction};
 
 use crate::service::Services;
-use cable::Filter;
 use command::shell;
-use grip::Grip;
-use wanted::Wanted;
+use desired::DesiredFault;
+use packet_loss::LossFilter;
+use service_fault::ServiceFault;
 
 /// Faults under way in one host at most.
 pub(crate) const FAULTS_MAX: usize = 64;
@@ -32,7 +32,7 @@ pub struct Faults {
     next: u64,
     active: Vec<(u64, Active)>,
     /// Services that faults were at.
-    grips: Vec<Grip>,
+    grips: Vec<ServiceFault>,
 }
 
 /// What it takes to undo one.
@@ -41,9 +41,9 @@ enum Active {
     /// A service does what is wanted of it by those that are left.
     Service(String, FaultKind),
     /// The interface passes everything again.
-    Filter(Filter),
+    Filter(LossFilter),
     /// Servers behind a balancer take as many connections as before, and meanwhile as many as was wished.
-    Pool { wished: PoolDeed, before: PoolDeed },
+    Pool { wished: PoolAction, before: PoolAction },
     /// A command of the user's, which takes back another one.
     Command(String),
 }
@@ -60,7 +60,7 @@ impl Faults {
     /// # Errors
     /// What the host does not do, or not any more: nothing has happened then.
     pub fn begin(&mut self, what: &Value, services: &mut Services) -> Result<u64, UserError> {
-        let deed: Deed = serde_json::from_value(what.clone()).map_err(|error| {
+        let deed: HostAction = serde_json::from_value(what.clone()).map_err(|error| {
             let message = format!("host {} does not know this fault: {error}", self.host);
             UserError::refused("lab_message", message, "is the lab of another version of wavetank?")
         })?;
@@ -69,9 +69,9 @@ impl Faults {
             return Err(UserError::refused("lab_faults_many", message, "end some of them before"));
         }
         let active = match deed {
-            Deed::Fault(fault) => Some(self.fault(fault, services)?),
-            Deed::Pool(wished) => Some(Active::Pool { before: services.change_pool(&wished)?, wished }),
-            Deed::Command { run, undo } => {
+            HostAction::Fault(fault) => Some(self.fault(fault, services)?),
+            HostAction::Pool(wished) => Some(Active::Pool { before: services.change_pool(&wished)?, wished }),
+            HostAction::Command { run, undo } => {
                 shell(&self.host, &run)?;
                 undo.map(Active::Command)
             }
@@ -99,7 +99,7 @@ impl Faults {
     /// undone, the last one first, since either may take longer than there is time for both. Nothing is started again for
     /// that.
     pub fn end_all(&mut self, stop: impl FnOnce()) {
-        self.grips.iter_mut().for_each(Grip::let_go);
+        self.grips.iter_mut().for_each(ServiceFault::resume);
         let (host, all) = (self.host.as_str(), std::mem::take(&mut self.active));
         let undo = || {
             for (_, active) in all.iter().rev() {
@@ -120,7 +120,7 @@ impl Faults {
 
     fn fault(&mut self, fault: FaultKind, services: &mut Services) -> Result<Active, UserError> {
         let lost = |interface: &str, share: Option<u32>| {
-            Filter::begin(&self.host, self.next, interface, share).map(Active::Filter)
+            LossFilter::begin(&self.host, self.next, interface, share).map(Active::Filter)
         };
         match &fault {
             FaultKind::Cut { interface } => return lost(interface, None),
@@ -161,9 +161,9 @@ impl Faults {
             Active::Service(own, fault) if own == service => Some(fault),
             _ => None,
         });
-        let wanted = Wanted::by(under_way.chain(more));
+        let wanted = DesiredFault::required_by(under_way.chain(more));
         let was_down = self.grip(service).down;
-        self.grip(service).come_to(&wanted, services)?;
+        self.grip(service).apply(&wanted, services)?;
         if was_down && wanted.down.is_none() { self.renew_pool(service, services) } else { Ok(()) }
     }
 
@@ -178,9 +178,9 @@ impl Faults {
         all.into_iter().collect()
     }
 
-    fn grip(&mut self, service: &str) -> &mut Grip {
+    fn grip(&mut self, service: &str) -> &mut ServiceFault {
         let place = self.grips.iter().position(|grip| grip.service == service).unwrap_or_else(|| {
-            self.grips.push(Grip::on(&self.host, service));
+            self.grips.push(ServiceFault::for_service(&self.host, service));
             self.grips.len() - 1
         });
         &mut self.grips[place]
@@ -195,7 +195,7 @@ impl Faults {
     ) -> Result<(), UserError> {
         let ends = matches!(fault, FaultKind::Kill { .. } | FaultKind::Stop { .. });
         let pids = services.pids(service);
-        if matches!(fault, FaultKind::Files { .. }) && files::any_on_io_uring(&pids) {
+        if matches!(fault, FaultKind::Files { .. }) && fd_limit::any_on_io_uring(&pids) {
             let message = format!(
                 "service {service} of host {} has an io_uring, whose sockets may be no files that a limit counts",
                 self.host
@@ -214,13 +214,13 @@ impl Faults {
 /// Whether `what`, a [`Deed`] as JSON, is under way until it is ended: a command that nothing takes back is not.
 pub(crate) fn lasts(what: &Value) -> bool {
     let deed = serde_json::from_value(what.clone());
-    !matches!(deed, Ok(Deed::Command { undo: None, .. }))
+    !matches!(deed, Ok(HostAction::Command { undo: None, .. }))
 }
 
 /// What of a pool is left to restore: what was changed again by one of those that began `later` is theirs to restore.
-fn handed_on(before: PoolDeed, later: &mut [(u64, Active)]) -> PoolDeed {
-    let PoolDeed { service, mut wishes } = before;
-    let mut pools: Vec<&mut PoolDeed> = later
+fn handed_on(before: PoolAction, later: &mut [(u64, Active)]) -> PoolAction {
+    let PoolAction { service, mut wishes } = before;
+    let mut pools: Vec<&mut PoolAction> = later
         .iter_mut()
         .filter_map(|(_, active)| match active {
             Active::Pool { before, .. } if before.service == service => Some(before),
@@ -231,7 +231,7 @@ fn handed_on(before: PoolDeed, later: &mut [(u64, Active)]) -> PoolDeed {
         let mut all = pools.iter_mut().flat_map(|pool| &mut pool.wishes);
         all.find(|(own, _)| *own == server).map(|(_, back)| *back = wish).is_none()
     });
-    PoolDeed { service, wishes }
+    PoolAction { service, wishes }
 }
 
 fn failed(host: &str, error: &std::io::Error) -> UserError {
@@ -244,7 +244,7 @@ mod tests {
     use std::path::Path;
 
     use serde_json::json;
-    use wavetank_topology::{Input, Machine, PoolWish, read};
+    use wavetank_topology::{Input, MachineFacts, ServerMode, read};
 
     use super::*;
 
@@ -253,14 +253,18 @@ mod tests {
         let text =
             "wavetank_lab: 1\nname: x\nnetworks: {net: 10.30.0.0/24}\nhosts:\n  a1: {networks: [net]}\n";
         let files = |_: &str| Err("no such file".to_owned());
-        let input =
-            Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() };
+        let input = Input {
+            name: "lab.yaml",
+            bytes: text.as_bytes(),
+            files: &files,
+            machine: MachineFacts::default(),
+        };
         let lab = read(&input).lab.expect("nothing is wrong with it");
         (Faults::new(&lab, 0), Services::new(&lab, 0, Path::new("/"), "lab.yaml"))
     }
 
     fn deed(undo: Option<&str>) -> Value {
-        json!(Deed::Command { run: "true".to_owned(), undo: undo.map(str::to_owned) })
+        json!(HostAction::Command { run: "true".to_owned(), undo: undo.map(str::to_owned) })
     }
 
     #[test]
@@ -298,15 +302,16 @@ mod tests {
 
     #[test]
     fn what_was_changed_again_is_restored_by_whom_it_was_changed_last() {
-        let deed = |service: &str, wishes: &[(usize, PoolWish)]| PoolDeed {
+        let deed = |service: &str, wishes: &[(usize, ServerMode)]| PoolAction {
             service: service.to_owned(),
             wishes: wishes.to_vec(),
         };
-        let active = |before: &PoolDeed| (1, Active::Pool { wished: before.clone(), before: before.clone() });
-        let check = |before: &PoolDeed, later: &[PoolDeed], left: &PoolDeed, then: &[PoolDeed]| {
+        let active =
+            |before: &PoolAction| (1, Active::Pool { wished: before.clone(), before: before.clone() });
+        let check = |before: &PoolAction, later: &[PoolAction], left: &PoolAction, then: &[PoolAction]| {
             let mut all: Vec<_> = later.iter().map(active).collect();
             assert_eq!(handed_on(before.clone(), &mut all), *left, "{later:?}");
-            let befores: Vec<&PoolDeed> = all
+            let befores: Vec<&PoolAction> = all
                 .iter()
                 .filter_map(|(_, active)| match active {
                     Active::Pool { before, .. } => Some(before),
@@ -315,7 +320,7 @@ mod tests {
                 .collect();
             assert_eq!(befores, then.iter().collect::<Vec<_>>(), "{before:?}");
         };
-        let (drain, ready, three) = (PoolWish::Drain, PoolWish::Ready, PoolWish::Weight(3));
+        let (drain, ready, three) = (ServerMode::Drain, ServerMode::Ready, ServerMode::Weight(3));
         let first = deed("a", &[(0, ready), (1, three)]);
         check(&first, &[], &first, &[]);
         // Of those that changed it again the next one.

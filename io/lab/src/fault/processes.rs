@@ -19,12 +19,12 @@ const DEATH_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 /// A process that cannot be taken for another, however often its number is given away.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct PidHandle {
     pub(super) pid: u32,
     handle: OwnedFd,
 }
 
-impl Held {
+impl PidHandle {
     /// `None` if there is no such process any more.
     fn of(pid: u32) -> Result<Option<Self>> {
         let Some(raw) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
@@ -46,8 +46,8 @@ impl Held {
 
 /// Stops `roots` and all their children, and holds them: all of them, or, with an error, none. They are stopped before
 /// their children are looked for, so that none is missed that is made meanwhile.
-pub(super) fn frozen(roots: &[u32]) -> Result<Vec<Held>> {
-    let mut held: Vec<Held> = Vec::new();
+pub(super) fn frozen(roots: &[u32]) -> Result<Vec<PidHandle>> {
+    let mut held: Vec<PidHandle> = Vec::new();
     let stopped = stop_all(roots, &mut held);
     if stopped.is_err() {
         resume(&held);
@@ -56,7 +56,7 @@ pub(super) fn frozen(roots: &[u32]) -> Result<Vec<Held>> {
 }
 
 /// Who was stopped is held, whatever becomes of the others.
-fn stop_all(roots: &[u32], held: &mut Vec<Held>) -> Result<()> {
+fn stop_all(roots: &[u32], held: &mut Vec<PidHandle>) -> Result<()> {
     for _ in 0..ROUNDS_MAX {
         let before = held.len();
         for (pid, _) in family(roots) {
@@ -66,7 +66,7 @@ fn stop_all(roots: &[u32], held: &mut Vec<Held>) -> Result<()> {
             if held.len() >= PROCESSES_MAX {
                 return Err(Error::other(format!("the service has more than {PROCESSES_MAX} processes")));
             }
-            if let Some(own) = Held::of(pid)? {
+            if let Some(own) = PidHandle::of(pid)? {
                 own.signal(Signal::STOP)?;
                 held.push(own);
                 settle(pid);
@@ -92,7 +92,7 @@ fn settle(pid: u32) {
 }
 
 /// Lets them go on, those whose parents wait for them first.
-pub(super) fn resume(held: &[Held]) {
+pub(super) fn resume(held: &[PidHandle]) {
     for own in held.iter().rev() {
         // A process that has ended goes on without us, and nothing else can be wrong with a signal that could be sent before.
         let _ = own.signal(Signal::CONT);
@@ -197,7 +197,7 @@ mod tests {
         }
         let held = frozen(&root).expect("they can be stopped");
         assert_eq!(held.len(), 2);
-        let state = |held: &Held| stat(held.pid).map(|(state, _)| state);
+        let state = |held: &PidHandle| stat(held.pid).map(|(state, _)| state);
         assert!(held.iter().all(|own| state(own) == Some(b'T')), "{held:?}");
         resume(&held);
         assert!(held.iter().all(|own| state(own) != Some(b'T')), "{held:?}");

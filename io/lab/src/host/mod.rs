@@ -2,7 +2,7 @@
 //! whatever dies. One thread does what the keeper says, one thing after the other; others only copy what services say,
 //! or slow a service down. When the keeper is gone, so is it.
 
-mod deed;
+mod command;
 
 use std::os::fd::AsFd;
 
@@ -15,23 +15,23 @@ use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use serde_json::{Value, json};
 use wavetank_plan::UserError;
 
-use crate::answer::{self, system};
 use crate::fault::Faults;
-use crate::line::Line;
-use crate::order::Order;
+use crate::json_socket::JsonSocket;
+use crate::lab_spec::LabSpec;
+use crate::response::{self, system};
 use crate::service::Services;
-use crate::{LabFolder, net, spaces};
+use crate::{LabFolder, namespaces, net};
 
-pub(crate) use deed::Deed;
+pub(crate) use command::HostCommand;
 
 /// One host of a lab, in its own process.
 struct Host {
-    order: Order,
+    order: LabSpec,
     /// Its place in the topology's hosts.
     index: usize,
     services: Services,
     faults: Faults,
-    keeper: Line,
+    keeper: JsonSocket,
 }
 
 /// What the host process does from its start to its end. Fails only before it can tell the keeper.
@@ -43,7 +43,7 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
     // A command's parent dies to this process. Were both of one session, the kernel would hang up the whole group that
     // asked for the command as soon as that ends, where somebody of the group stands still and no shell looks after it.
     setsid().map_err(|errno| system("the host cannot have a session of its own", &errno))?;
-    let mut keeper = Line::of_standard_input()?;
+    let mut keeper = JsonSocket::from_stdin()?;
     match born(folder, name) {
         Ok((order, index)) => {
             let services = Services::new(&order.lab, index, &folder.host_folder(name), &order.file);
@@ -54,20 +54,20 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
         }
         Err(error) => {
             // A keeper that is gone needs no reason.
-            let _ = keeper.send(&answer::of(&Err(error)));
+            let _ = keeper.send(&response::from_result(&Err(error)));
             Ok(())
         }
     }
 }
 
 /// The namespaces, and what the lab is.
-fn born(folder: &LabFolder, name: &str) -> Result<(Order, usize), UserError> {
+fn born(folder: &LabFolder, name: &str) -> Result<(LabSpec, usize), UserError> {
     let order = folder.order()?;
     let index = order.lab.host_index(name).ok_or_else(|| {
         UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab status")
     })?;
     net::join_group(&order.mark, name)?;
-    spaces::become_host(name, Some(folder))?;
+    namespaces::enter_host(name, Some(folder))?;
     Ok((order, index))
 }
 
@@ -112,7 +112,7 @@ impl Host {
 
     fn tell(&mut self, result: &Result<Value, UserError>) {
         // A keeper that is gone is noticed by the next read.
-        let _ = self.keeper.send(&answer::of(result));
+        let _ = self.keeper.send(&response::from_result(result));
     }
 
     /// Takes care of every child that has ended. Services hear of theirs first; PID 1 also gets all orphans.
@@ -130,15 +130,15 @@ impl Host {
 
     fn carry_out(&mut self, message: &Value) -> Result<Value, UserError> {
         let Self { order, index, services, faults, .. } = self;
-        match Deed::read(message)? {
-            Deed::Furnish => net::furnish(&order.lab, *index, &order.mark, &order.file)?,
-            Deed::Check => services.check()?,
-            Deed::Start => services.start()?,
-            Deed::Stop => faults.end_all(|| services.stop()),
-            Deed::Status => return Ok(deed::told(&services.status())),
-            Deed::Say(say) => return services.handle(&say),
-            Deed::Fault(what) => return faults.begin(&what, services).map(|id| json!({ "id": id })),
-            Deed::FaultEnd(id) => faults.end(id, services)?,
+        match HostCommand::read(message)? {
+            HostCommand::Furnish => net::configure_host(&order.lab, *index, &order.mark, &order.file)?,
+            HostCommand::Check => services.check()?,
+            HostCommand::Start => services.start()?,
+            HostCommand::Stop => faults.end_all(|| services.stop()),
+            HostCommand::Status => return Ok(command::services_json(&services.status())),
+            HostCommand::Say(say) => return services.handle(&say),
+            HostCommand::Fault(what) => return faults.begin(&what, services).map(|id| json!({ "id": id })),
+            HostCommand::FaultEnd(id) => faults.end(id, services)?,
         }
         Ok(Value::Null)
     }

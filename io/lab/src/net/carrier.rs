@@ -12,7 +12,7 @@ use serde_json::Value;
 use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{Host, Lab};
 
-use super::patience::holds_within;
+use super::poll_until::poll_until;
 use super::tool::{Refusal, Tool};
 use super::wiring;
 
@@ -20,15 +20,15 @@ use super::wiring;
 const FORWARDS_WITHIN: Nanos = Nanos::from_secs(10);
 
 /// In the switch, whose cables lead into the namespaces of `pids`: sets their far ends up and waits until all forward.
-pub(super) fn plug_in(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
+pub(super) fn bring_links_up(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
     for (host, pid) in lab.hosts.iter().zip(pids) {
         far_ends(host, *pid)?;
     }
     let wanted: BTreeSet<String> = ports(lab).collect();
     let mut last = BTreeSet::new();
-    let all = holds_within(FORWARDS_WITHIN, || {
+    let all = poll_until(FORWARDS_WITHIN, || {
         last = Tool::IP
-            .told(&["-json", "-details", "link", "show"])
+            .output(&["-json", "-details", "link", "show"])
             .map_or_else(|_| BTreeSet::new(), |told| forwarding(&told));
         wanted.is_subset(&last)
     });

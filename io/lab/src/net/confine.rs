@@ -5,7 +5,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use wavetank_plan::UserError;
 use wavetank_topology::{Host, Limits};
 
-use crate::refusal;
+use crate::file_error;
 
 /// The right to raise limits (capabilities(7)), by its number among the bits of `CapEff`.
 const CAP_SYS_RESOURCE: u32 = 24;
@@ -15,7 +15,7 @@ const CAP_SYS_RESOURCE: u32 = 24;
 ///
 /// # Errors
 /// CPUs that are not there, or more open files than this user may allow.
-pub fn confine(limits: &Limits) -> Result<(), UserError> {
+pub fn apply_limits(limits: &Limits) -> Result<(), UserError> {
     if let Some(cpus) = &limits.cpus {
         sched_setaffinity(None, &set(cpus)).map_err(|error| {
             let message = format!("cannot keep to the CPUs {cpus:?}: {error}");
@@ -38,7 +38,7 @@ pub fn confine(limits: &Limits) -> Result<(), UserError> {
 pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     let Limits { cpus, open_files, place, .. } = &host.limits;
     let refused = |message: String, hint: &str| {
-        Err(refusal::at(file, *place, UserError::refused("lab_limit", message, hint.to_owned())))
+        Err(file_error::with_place(file, *place, UserError::refused("lab_limit", message, hint.to_owned())))
     };
     let allowed = sched_getaffinity(None).ok();
     let absent = cpus.iter().flatten().find(|cpu| {

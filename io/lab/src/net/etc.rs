@@ -13,7 +13,7 @@ const LAYER: &str = "/run/wavetank-etc";
 
 /// Lays a layer over `/etc` of the calling process's mount namespace, in which nothing may be shared with the machine:
 /// from here on, what is written below `/etc` is this host's.
-pub(crate) fn cover() -> Result<(), UserError> {
+pub(crate) fn mount_overlay() -> Result<(), UserError> {
     let covered = || -> io::Result<()> {
         DirBuilder::new().mode(0o755).create(LAYER)?;
         let [upper, work] = ["upper", "work"].map(|part| format!("{LAYER}/{part}"));
@@ -34,7 +34,7 @@ pub(crate) fn cover() -> Result<(), UserError> {
 }
 
 /// Puts `text` at `path`, which is below `/etc`, in place of what is there, be it a link that leads elsewhere.
-pub(crate) fn put(path: &str, text: &str, mode: u32) -> Result<(), UserError> {
+pub(crate) fn write_file(path: &str, text: &str, mode: u32) -> Result<(), UserError> {
     replace(Path::new(path), text, mode).map_err(|error| {
         let message = format!("cannot write `{path}` of a host: {error}");
         UserError::refused(

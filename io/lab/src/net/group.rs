@@ -11,7 +11,7 @@ use wavetank_plan::UserError;
 use wavetank_topology::{Host, Lab, Limits};
 
 use super::hierarchy::Hierarchy;
-use crate::{Mark, refusal};
+use crate::{LabTag, file_error};
 
 /// In such stretches a share of the CPU is given out: the kernel's own default.
 const CPU_PERIOD_US: u64 = 100_000;
@@ -29,7 +29,7 @@ struct Knob {
 
 /// Makes the groups of `lab.hosts[host]`, with its limits. Where nothing is limited, a machine that forbids groups is no
 /// obstacle: they are there to count in.
-pub(super) fn make(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+pub(super) fn make(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(), UserError> {
     let host = &lab.hosts[host];
     for tree in Hierarchy::all() {
         let knobs = knobs(&host.limits, &tree);
@@ -48,7 +48,7 @@ pub(super) fn make(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<()
 }
 
 /// The calling process joins the host's groups, where there are any.
-pub(super) fn join(mark: &Mark, host: &str) -> Result<(), UserError> {
+pub(super) fn join(mark: &LabTag, host: &str) -> Result<(), UserError> {
     for folder in folders(mark, host) {
         // 0 is the writer, whatever it is called in its PID namespace.
         fs::write(folder.join("cgroup.procs"), "0").map_err(|error| {
@@ -64,7 +64,7 @@ pub(super) fn join(mark: &Mark, host: &str) -> Result<(), UserError> {
 }
 
 /// Removes all groups that bear the mark, and groups that services made in them.
-pub(super) fn remove(mark: &Mark) -> Result<(), UserError> {
+pub(super) fn remove(mark: &LabTag) -> Result<(), UserError> {
     let start = name(mark, "");
     let mut failed = Vec::new();
     for folder in Hierarchy::all().iter().flat_map(|tree| tree.groups(&start)) {
@@ -77,7 +77,7 @@ pub(super) fn remove(mark: &Mark) -> Result<(), UserError> {
             ));
         }
     }
-    UserError::all(failed).map_or(Ok(()), Err)
+    UserError::combine(failed).map_or(Ok(()), Err)
 }
 
 /// Whether the machine's groups can limit what `host` wants limited in `file`.
@@ -97,21 +97,25 @@ pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
                 format!("{what} of `{}` cannot be limited: the controller `{controller}` {found}", host.name);
             let hint =
                 "leave the limit out; in a container, the groups must be mounted writable (/sys/fs/cgroup)";
-            return Err(refusal::at(file, limits.place, UserError::refused("lab_limit", message, hint)));
+            return Err(file_error::with_place(
+                file,
+                limits.place,
+                UserError::refused("lab_limit", message, hint),
+            ));
         }
     }
     Ok(())
 }
 
 /// The groups of a host that there are.
-fn folders(mark: &Mark, host: &str) -> Vec<PathBuf> {
+fn folders(mark: &LabTag, host: &str) -> Vec<PathBuf> {
     let name = name(mark, host);
     let all = Hierarchy::all().into_iter().map(|tree| tree.top.join(&name));
     all.filter(|folder| folder.is_dir()).collect()
 }
 
-fn name(mark: &Mark, host: &str) -> String {
-    format!("{}-{host}", mark.word())
+fn name(mark: &LabTag, host: &str) -> String {
+    format!("{}-{host}", mark.to_string())
 }
 
 /// Whether a tree counts something worth a group of its own. A group of the controller `cpu` does more than count: it gets
@@ -207,5 +211,5 @@ fn remove_tree(folder: &Path) -> io::Result<()> {
 fn refused(host: &Host, file: &str, folder: &Path, error: &io::Error) -> UserError {
     let message = format!("the limits of `{}` cannot be set in `{}`: {error}", host.name, folder.display());
     let hint = "control groups must be writable for root; in a container they are often not";
-    refusal::at(file, host.limits.place, UserError::refused("lab_limit", message, hint))
+    file_error::with_place(file, host.limits.place, UserError::refused("lab_limit", message, hint))
 }

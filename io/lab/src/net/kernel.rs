@@ -11,8 +11,8 @@ use wavetank_topology::{FaultKind, Host, Interface, Lab, Link};
 
 use super::setting::Setting;
 use super::tool::{Refusal, Tool};
-use super::{confine, etc, group, setting, shaping, ssh, throwaway};
-use crate::refusal::at;
+use super::{confine, etc, group, scratch_namespace, setting, shaping, ssh};
+use crate::file_error::with_place;
 
 /// A feature of the kernel: whether somebody in the lab needs it, and how it is tried.
 struct Feature {
@@ -34,15 +34,15 @@ pub(super) fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
         errors.extend(group::check(host, file).err());
     }
     if errors.is_empty() {
-        errors = throwaway::inside(|| Ok(lacks(lab, file)))?;
+        errors = scratch_namespace::in_scratch_namespace(|| Ok(lacks(lab, file)))?;
     }
-    UserError::all(errors).map_or(Ok(()), Err)
+    UserError::combine(errors).map_or(Ok(()), Err)
 }
 
 /// Whether packets can be lost in a lab, by faults that nobody had thought of when it was brought up.
 pub(super) fn check_loss() -> Result<(), UserError> {
     Tool::NFT.required(LOSES)?;
-    throwaway::inside(|| {
+    scratch_namespace::in_scratch_namespace(|| {
         Tool::IP.batch("link add port type veth peer name trial0\n").map_err(Refusal::into_error)?;
         loss().tried()
     })
@@ -55,10 +55,10 @@ fn programs(lab: &Lab) -> Vec<UserError> {
     if any(|link| link.rate_bits.is_some() || link.delay.is_some()) {
         wanted.push((Tool::TC, "makes links slow"));
     }
-    if loses(lab) {
+    if needs_packet_loss(lab) {
         wanted.push((Tool::NFT, LOSES));
     }
-    if ssh::wanted(lab) {
+    if ssh::is_enabled(lab) {
         wanted.push((Tool::SSHD, "is asked for by a host (`sshd`)"));
         wanted.push((Tool::SSH_KEYGEN, "makes the keys for `sshd`"));
     }
@@ -88,7 +88,7 @@ fn ipv6(lab: &Lab, file: &str) -> Option<UserError> {
     let place = host.interfaces.first().map_or(host.place, |interface| interface.place);
     let message = format!("`{}` has an address of IPv6, which this kernel does not speak", host.name);
     let hint = "boot without ipv6.disable=1 (CONFIG_IPV6), or give the lab networks of IPv4 only";
-    Some(at(file, place, UserError::refused("lab_kernel", message, hint)))
+    Some(with_place(file, place, UserError::refused("lab_kernel", message, hint)))
 }
 
 /// The ends of the lab's cables under their names: settings of interfaces are tried at them.
@@ -114,7 +114,7 @@ fn features(lab: &Lab) -> Vec<Feature> {
             text: shaping::outgoing("trial0", &slow),
         });
     }
-    if loses(lab) {
+    if needs_packet_loss(lab) {
         features.push(loss());
     }
     features
@@ -142,7 +142,7 @@ fn delayed((host, interface): (&Host, &Interface), file: &str) -> Result<(), Use
             host.name, refusal.said
         );
         let hint = "modprobe sch_netem (CONFIG_NET_SCH_NETEM); without it leave `delay` out: rate and loss need none";
-        at(file, interface.place, UserError::refused("lab_kernel", message, hint))
+        with_place(file, interface.place, UserError::refused("lab_kernel", message, hint))
     })
 }
 
@@ -161,27 +161,27 @@ fn own_etc() -> Result<(), UserError> {
             "mounts are forbidden here; a container needs CAP_SYS_ADMIN",
         )
     })?;
-    etc::cover()
+    etc::mount_overlay()
 }
 
 /// Settings that the kernel does not take, each told once however many hosts have it.
 fn settings(lab: &Lab, file: &str) -> Vec<UserError> {
     let mut tried = BTreeSet::new();
-    let all = lab.hosts.iter().flat_map(Setting::of);
-    let fresh = all.filter(|setting| tried.insert(setting.words()));
+    let all = lab.hosts.iter().flat_map(Setting::for_host);
+    let fresh = all.filter(|setting| tried.insert(setting.command_line()));
     let errors = fresh.filter_map(|setting| setting.apply(file).err());
     errors.collect()
 }
 
 /// Whether packets get lost in the lab: always, or by a fault, which must not turn out to be impossible in the middle of a
 /// run.
-pub(super) fn loses(lab: &Lab) -> bool {
+pub(super) fn needs_packet_loss(lab: &Lab) -> bool {
     cables(lab).any(|(_, interface)| interface.link.loss_ppm > 0)
-        || lab.faults.iter().any(|fault| loses_by(&fault.what))
+        || lab.faults.iter().any(|fault| fault_needs_packet_loss(&fault.what))
 }
 
 /// Whether packets get lost by a fault.
-pub(super) const fn loses_by(what: &FaultKind) -> bool {
+pub(super) const fn fault_needs_packet_loss(what: &FaultKind) -> bool {
     matches!(what, FaultKind::Cut { .. } | FaultKind::Drop { .. })
 }
 
@@ -205,7 +205,7 @@ impl Feature {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_topology::{Input, Machine, read};
+    use wavetank_topology::{Input, MachineFacts, read};
 
     use super::*;
 
@@ -217,11 +217,15 @@ mod tests {
              services: [{{serve: {{listen: 80}}}}]}}\nfaults: [{faults}]\n"
         );
         let files = |_: &str| Err("no such file".to_owned());
-        let input =
-            Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() };
+        let input = Input {
+            name: "lab.yaml",
+            bytes: text.as_bytes(),
+            files: &files,
+            machine: MachineFacts::default(),
+        };
         let reading = read(&input);
         let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
-        assert_eq!(loses(&reading.lab.unwrap_or_else(|| panic!("{told}"))), expected, "{text}");
+        assert_eq!(needs_packet_loss(&reading.lab.unwrap_or_else(|| panic!("{told}"))), expected, "{text}");
     }
 
     #[test]

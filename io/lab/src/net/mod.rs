@@ -10,12 +10,12 @@ mod group;
 mod hierarchy;
 mod kernel;
 mod names;
-mod neighbours;
-mod patience;
+mod neighbour_routes;
+mod poll_until;
+mod scratch_namespace;
 mod setting;
 mod shaping;
 mod ssh;
-mod throwaway;
 mod tool;
 mod wiring;
 
@@ -23,11 +23,11 @@ use std::fs;
 use std::io::ErrorKind;
 
 use wavetank_plan::UserError;
-use wavetank_topology::{Deed, Lab};
+use wavetank_topology::{HostAction, Lab};
 
-use crate::{LabsFolder, Mark};
+use crate::{LabTag, LabsFolder};
 
-pub use confine::confine;
+pub use confine::apply_limits;
 pub(crate) use ssh::SSH_FILES;
 
 /// In the switch: nothing there takes part in networks itself, so nothing of it shall be heard on them; and what is
@@ -46,9 +46,10 @@ pub fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
 }
 
 /// Whether `deeds` lose packets in a lab that otherwise loses none, so that [`check`] would not try it.
-pub(crate) fn only_deeds_lose(lab: &Lab, deeds: &[Deed]) -> bool {
-    let by = |deed: &Deed| matches!(deed, Deed::Fault(what) if kernel::loses_by(what));
-    deeds.iter().any(by) && !kernel::loses(lab)
+pub(crate) fn needs_loss_check(lab: &Lab, deeds: &[HostAction]) -> bool {
+    let by =
+        |deed: &HostAction| matches!(deed, HostAction::Fault(what) if kernel::fault_needs_packet_loss(what));
+    deeds.iter().any(by) && !kernel::needs_packet_loss(lab)
 }
 
 /// Whether this machine can lose packets: the part of [`check`] that is left then.
@@ -61,7 +62,7 @@ pub(crate) fn check_loss() -> Result<(), UserError> {
 ///
 /// # Errors
 /// A limit that the machine's groups do not take.
-pub fn make_group(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+pub fn make_group(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(), UserError> {
     group::make(lab, host, mark, file)
 }
 
@@ -69,12 +70,12 @@ pub fn make_group(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(),
 ///
 /// # Errors
 /// A group that may not be joined.
-pub fn join_group(mark: &Mark, host: &str) -> Result<(), UserError> {
+pub fn join_group(mark: &LabTag, host: &str) -> Result<(), UserError> {
     group::join(mark, host)
 }
 
 /// Removes all control groups that bear the mark. Fails while a process is in one.
-pub fn remove_groups(mark: &Mark) -> Result<(), UserError> {
+pub fn remove_groups(mark: &LabTag) -> Result<(), UserError> {
     group::remove(mark)
 }
 
@@ -83,7 +84,7 @@ pub fn remove_groups(mark: &Mark) -> Result<(), UserError> {
 ///
 /// # Errors
 /// What `ip`, `tc` or `nft` said against a line, with the line; ports that do not forward in time.
-pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
+pub fn connect(lab: &Lab, mark: &LabTag, pids: &[u32]) -> Result<(), UserError> {
     for (path, value) in SWITCH_SETTINGS {
         match fs::write(path, value) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -98,13 +99,13 @@ pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
         }
     }
     tool::Tool::IP
-        .batch(&wiring::switch_batch(lab, &mark.word(), pids))
+        .batch(&wiring::switch_batch(lab, &mark.to_string(), pids))
         .map_err(tool::Refusal::into_error)?;
-    carrier::plug_in(lab, pids)?;
+    carrier::bring_links_up(lab, pids)?;
     tool::Tool::TC.batch(&shaping::switch_batch(lab)).map_err(tool::Refusal::into_error)?;
     tool::Tool::NFT.rules(&shaping::loss_rules(lab)).map_err(tool::Refusal::into_error)?;
-    if ssh::wanted(lab) {
-        ssh::make_keys(LabsFolder::of_this_machine().lab(mark.name())?.path())?;
+    if ssh::is_enabled(lab) {
+        ssh::make_keys(LabsFolder::system().lab(mark.name())?.path())?;
     }
     Ok(())
 }
@@ -115,40 +116,40 @@ pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
 ///
 /// # Errors
 /// The first of these steps that could not be done, in the words of the kernel or the program.
-pub fn furnish(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+pub fn configure_host(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(), UserError> {
     let this = &lab.hosts[host];
     furnish_itself(lab, host, mark, file)?;
     let shaped = this.interfaces.iter().map(|interface| shaping::outgoing(&interface.name, &interface.link));
     tool::Tool::TC.batch(&shaped.collect::<String>()).map_err(tool::Refusal::into_error)?;
-    if ssh::wanted(lab) {
-        let folder = LabsFolder::of_this_machine().lab(mark.name())?;
-        ssh::furnish(this, folder.path(), &folder.host_folder(&this.name))?;
+    if ssh::is_enabled(lab) {
+        let folder = LabsFolder::system().lab(mark.name())?;
+        ssh::install(this, folder.path(), &folder.host_folder(&this.name))?;
     }
     Ok(())
 }
 
 /// In a process that is `lab.hosts[host]` for a trial, in namespaces of its own: the same, at cables that lead nowhere, and
 /// without SSH.
-pub(crate) fn furnish_alone(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
-    let loose = wiring::loose_batch(&lab.hosts[host]);
+pub(crate) fn set_up_for_trial(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(), UserError> {
+    let loose = wiring::unconnected_batch(&lab.hosts[host]);
     tool::Tool::IP.batch(&loose).map_err(tool::Refusal::into_error)?;
     furnish_itself(lab, host, mark, file)
 }
 
 /// What a host is by itself, whoever it is joined to.
-fn furnish_itself(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+fn furnish_itself(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(), UserError> {
     let this = &lab.hosts[host];
-    confine(&this.limits)?;
-    etc::cover()?;
-    etc::put("/etc/hosts", &names::hosts_file(lab, host), 0o644)?;
-    etc::put("/etc/resolv.conf", names::RESOLV_CONF, 0o644)?;
-    etc::put("/etc/hostname", &format!("{}\n", this.name), 0o644)?;
+    apply_limits(&this.limits)?;
+    etc::mount_overlay()?;
+    etc::write_file("/etc/hosts", &names::hosts_file(lab, host), 0o644)?;
+    etc::write_file("/etc/resolv.conf", names::RESOLV_CONF, 0o644)?;
+    etc::write_file("/etc/hostname", &format!("{}\n", this.name), 0o644)?;
     for file in &this.files {
-        etc::put(&file.path, &file.text, file.mode)?;
+        etc::write_file(&file.path, &file.text, file.mode)?;
     }
     // Settings come before the addresses: a host must not answer for a silent one even once.
-    for setting in setting::Setting::of(this) {
+    for setting in setting::Setting::for_host(this) {
         setting.apply(file)?;
     }
-    tool::Tool::IP.batch(&wiring::host_batch(lab, this, &mark.word())).map_err(tool::Refusal::into_error)
+    tool::Tool::IP.batch(&wiring::host_batch(lab, this, &mark.to_string())).map_err(tool::Refusal::into_error)
 }

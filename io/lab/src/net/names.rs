@@ -24,7 +24,7 @@ pub(crate) fn hosts_file(lab: &Lab, from: usize) -> String {
         }
     };
     for (to, host) in lab.hosts.iter().enumerate() {
-        if let Some(address) = lab.address_seen(from, to) {
+        if let Some(address) = lab.source_address(from, to) {
             tell(address, host.name.clone());
         }
         for interface in &host.interfaces {

@@ -4,11 +4,11 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
-use wavetank_grammar::Place;
-use wavetank_plan::{UserError, harmless};
+use wavetank_grammar::Span;
+use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::{Host, Sysctl};
 
-use crate::refusal;
+use crate::file_error;
 
 /// What every host begins with, because a new namespace takes these over from the machine, and a lab is to be the same
 /// lab on a router, behind Docker and on a plain machine. Written to `all`, `default` and every interface.
@@ -36,7 +36,7 @@ pub(crate) struct Setting {
     key: String,
     value: String,
     /// Where the file asks for it, if it does.
-    place: Option<Place>,
+    place: Option<Span>,
 }
 
 /// What the kernel did with a setting, if not what was wanted.
@@ -55,7 +55,7 @@ enum Trouble {
 
 impl Setting {
     /// All of `host`, in the order in which they are to be written: the lab's base, then the host's own.
-    pub(crate) fn of(host: &Host) -> Vec<Self> {
+    pub(crate) fn for_host(host: &Host) -> Vec<Self> {
         let own = host.interfaces.iter().map(|interface| interface.name.as_str());
         let places: Vec<&str> = ["all", "default", "lo"].into_iter().chain(own).collect();
         let six: &[(&str, &str)] = if speaks_ipv6(host) { &CONF6 } else { &[] };
@@ -72,12 +72,13 @@ impl Setting {
     /// Writes it into the network namespace of the calling thread and reads it back. `file` is the topology file, for
     /// messages.
     pub(crate) fn apply(&self, file: &str) -> Result<(), UserError> {
-        self.try_apply()
-            .map_err(|trouble| refusal::at(file, self.place.unwrap_or_default(), self.error(trouble)))
+        self.try_apply().map_err(|trouble| {
+            file_error::with_place(file, self.place.unwrap_or_default(), self.error(trouble))
+        })
     }
 
     /// As one writes it on a command line.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn command_line(&self) -> String {
         format!("{}={}", self.key, self.value)
     }
 
@@ -111,7 +112,7 @@ impl Setting {
     }
 
     fn error(&self, trouble: Trouble) -> UserError {
-        let (key, value) = (harmless(&self.key), harmless(&self.value));
+        let (key, value) = (sanitize(&self.key), sanitize(&self.value));
         let (message, hint) = match trouble {
             Trouble::OfMachine => (
                 format!("`{key}` is no setting of a host: it would change this machine"),
@@ -136,7 +137,7 @@ impl Setting {
             Trouble::Other(found) => (
                 format!(
                     "`{key}` was set to `{value}`, and the kernel made `{}` of it",
-                    harmless(found.trim())
+                    sanitize(found.trim())
                 ),
                 "ask for the value the kernel keeps",
             ),
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_is_the_machines_is_left_alone() {
-        let place = Place { line: 7, column: 3, ..Place::default() };
+        let place = Span { line: 7, column: 3, ..Span::default() };
         for key in ["kernel.shmmax", "vm.swappiness", "net/../vm.swappiness", "net..x", "", "fs.file-max"] {
             let setting = Setting { key: key.to_owned(), value: "1".to_owned(), place: Some(place) };
             let error = setting.apply("lab.yaml").expect_err(key);

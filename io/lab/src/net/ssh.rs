@@ -12,7 +12,7 @@ use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{Host, Lab};
 
 use super::etc;
-use super::patience::holds_within;
+use super::poll_until::poll_until;
 use super::tool::Tool;
 
 const PORT: u16 = 22;
@@ -26,7 +26,7 @@ const CLIENT_KEY: &str = "/etc/ssh/wavetank_client_key";
 const ADMITTED: &str = "/etc/ssh/wavetank_admitted";
 
 /// Whether anybody in the lab wants it.
-pub(super) fn wanted(lab: &Lab) -> bool {
+pub(super) fn is_enabled(lab: &Lab) -> bool {
     lab.hosts.iter().any(|host| host.sshd)
 }
 
@@ -47,25 +47,25 @@ pub(super) fn make_keys(lab_folder: &Path) -> Result<(), UserError> {
 
 /// In a host: its keys and settings, for the client that every host has and, if it is wanted there, for the server, which
 /// is started.
-pub(super) fn furnish(host: &Host, lab_folder: &Path, host_folder: &Path) -> Result<(), UserError> {
+pub(super) fn install(host: &Host, lab_folder: &Path, host_folder: &Path) -> Result<(), UserError> {
     let folder = folder(lab_folder);
     let read = |name: &str| {
         let path = folder.join(name);
         fs::read_to_string(&path).map_err(|error| failed(&format!("{}: {error}", path.display())))
     };
     let (server, client) = (read("server.pub")?, read("client.pub")?);
-    etc::put(CLIENT_KEY, &read("client")?, 0o600)?;
-    etc::put("/etc/ssh/ssh_config", &client_config(), 0o644)?;
-    etc::put("/etc/ssh/ssh_known_hosts", &format!("* {server}"), 0o644)?;
+    etc::write_file(CLIENT_KEY, &read("client")?, 0o600)?;
+    etc::write_file("/etc/ssh/ssh_config", &client_config(), 0o644)?;
+    etc::write_file("/etc/ssh/ssh_known_hosts", &format!("* {server}"), 0o644)?;
     if !host.sshd {
         return Ok(());
     }
-    etc::put(SERVER_KEY, &read("server")?, 0o600)?;
-    etc::put(ADMITTED, &client, 0o600)?;
-    etc::put("/etc/ssh/sshd_config", &server_config(), 0o644)?;
+    etc::write_file(SERVER_KEY, &read("server")?, 0o600)?;
+    etc::write_file(ADMITTED, &client, 0o600)?;
+    etc::write_file("/etc/ssh/sshd_config", &server_config(), 0o644)?;
     let shadow = fs::read_to_string("/etc/shadow").unwrap_or_default();
     if let Some(open) = unlocked(&shadow) {
-        etc::put("/etc/shadow", &open, 0o600)?;
+        etc::write_file("/etc/shadow", &open, 0o600)?;
     }
     start(host, &host_folder.join("sshd.log"))
 }
@@ -80,7 +80,7 @@ fn start(host: &Host, log: &Path) -> Result<(), UserError> {
     Tool::SSHD.run(&words, Stdio::null()).map_err(|said| failed(&said))?;
     let own = host.interfaces.first().and_then(|interface| interface.addresses.first());
     let address = own.map_or(IpAddr::from([127, 0, 0, 1]), |(address, _)| *address);
-    if !holds_within(LISTENS_WITHIN, || listens(address)) {
+    if !poll_until(LISTENS_WITHIN, || listens(address)) {
         let said = fs::read_to_string(log).unwrap_or_default();
         return Err(failed(said.lines().last().unwrap_or("it does not listen")));
     }
@@ -141,7 +141,7 @@ fn unlocked(shadow: &str) -> Option<String> {
 }
 
 fn failed(said: &str) -> UserError {
-    let message = format!("SSH in the lab: {}", wavetank_plan::harmless(said));
+    let message = format!("SSH in the lab: {}", wavetank_plan::sanitize(said));
     UserError::refused(
         "lab_ssh",
         message,

@@ -75,7 +75,7 @@ impl Tool {
     }
 
     /// What it prints, of which only the beginning is kept; an error is what it said.
-    pub(crate) fn told(self, arguments: &[&str]) -> Result<String, String> {
+    pub(crate) fn output(self, arguments: &[&str]) -> Result<String, String> {
         let wrong = |error: std::io::Error| error.to_string();
         let mut printed = memory_file("").map_err(wrong)?;
         let output = printed.try_clone().map_err(wrong)?;
@@ -98,7 +98,7 @@ impl Tool {
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let said = words_of(&mut child).map_err(|error| error.to_string())?;
         let status = child.wait().map_err(|error| error.to_string())?;
-        if status.success() { Ok(()) } else { Err(told(&said, status)) }
+        if status.success() { Ok(()) } else { Err(failure_text(&said, status)) }
     }
 
     fn path(self) -> Option<PathBuf> {
@@ -146,7 +146,7 @@ fn words_of(child: &mut Child) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&said).trim().to_owned())
 }
 
-fn told(said: &str, status: ExitStatus) -> String {
+fn failure_text(said: &str, status: ExitStatus) -> String {
     if said.is_empty() { status.to_string() } else { said.to_owned() }
 }
 

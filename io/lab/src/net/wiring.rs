@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use wavetank_topology::{Host, Interface, Lab, VirtualPlace};
 
-use super::neighbours;
+use super::neighbour_routes;
 
 /// The switch's end of a cable. An interface's name has 15 letters at most, so places stand in it and names in its alias.
 pub(crate) fn port(host: usize, interface: usize) -> String {
@@ -40,7 +40,7 @@ pub(crate) fn switch_batch(lab: &Lab, mark: &str, pids: &[u32]) -> String {
 }
 
 /// In a host that is alone: its ends of cables, up, and other ends that lead nowhere.
-pub(crate) fn loose_batch(host: &Host) -> String {
+pub(crate) fn unconnected_batch(host: &Host) -> String {
     let mut batch = String::new();
     for (place, interface) in host.interfaces.iter().enumerate() {
         let mac = hardware_address(interface);
@@ -88,7 +88,7 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
         let (prefix, rest) = if address.is_ipv4() { (32, "") } else { (128, " preferred_lft 0") };
         line(&mut batch, format_args!("addr add {address}/{prefix} dev {device}{}{rest}", at_once(address)));
     }
-    for (to, via) in neighbours::routes(lab, host) {
+    for (to, via) in neighbour_routes::routes(lab, host) {
         line(&mut batch, format_args!("route add {to} via {via}"));
     }
     for route in &host.routes {

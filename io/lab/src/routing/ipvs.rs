@@ -7,7 +7,7 @@ use wavetank_topology::KEEPALIVED_CONFIG;
 
 /// Why IPVS cannot be used here; `None` if it can. The kernel has it built in or loaded, or as a module that keepalived
 /// loads itself.
-pub(crate) fn ipvs_lack() -> Option<String> {
+pub(crate) fn ipvs_missing() -> Option<String> {
     if Path::new("/proc/net/ip_vs").exists() {
         return None;
     }
@@ -25,7 +25,7 @@ pub(crate) fn ipvs_lack() -> Option<String> {
 
 /// The words after keepalived's name. `check` only lets it read its configuration in `folder`; else it stays in the
 /// foreground, writes its log to standard error and does nothing but IPVS (no VRRP).
-pub(crate) fn ipvs_words(folder: &Path, check: bool) -> Vec<String> {
+pub(crate) fn keepalived_args(folder: &Path, check: bool) -> Vec<String> {
     let in_folder = |name: &str| folder.join(name).display().to_string();
     let config = in_folder(KEEPALIVED_CONFIG);
     if check {

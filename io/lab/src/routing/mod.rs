@@ -5,25 +5,25 @@
 //! kernel's table when that changes. It is a service like any other: it writes a log, it can be stopped and killed. Told
 //! to end, it takes the rules away; killed, it leaves them, as a dead keepalived leaves those of IPVS.
 
-mod director;
-mod flows;
+mod conntrack;
 mod health_check;
 mod ipvs;
 mod nft;
 mod state_file;
+mod steering_daemon;
 mod weights;
 
 use std::path::Path;
 
-pub(crate) use director::run;
-pub(crate) use flows::flows;
-pub(crate) use ipvs::{ipvs_lack, ipvs_words};
+pub(crate) use conntrack::flows;
+pub(crate) use ipvs::{ipvs_missing, keepalived_args};
 pub(crate) use state_file::{DirectorState, STATE_FILE, ServerState};
+pub(crate) use steering_daemon::run;
 pub(crate) use weights::Weights;
 
 /// The words after our own program's name that start the director of `service`, which must be direct routing or NAT.
 /// `folder` is that of the host in the lab's.
-pub(crate) fn director_words(folder: &Path, service: &str) -> Vec<String> {
+pub(crate) fn director_args(folder: &Path, service: &str) -> Vec<String> {
     let folder = folder.to_string_lossy();
     ["lab-director", "--folder", &folder, "--service", service].map(str::to_owned).to_vec()
 }

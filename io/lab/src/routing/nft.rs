@@ -5,17 +5,17 @@ use std::io::{Seek, Write};
 use std::process::{Command, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use wavetank_plan::{UserError, harmless};
-use wavetank_topology::{Pool, Steering};
+use wavetank_plan::{UserError, sanitize};
+use wavetank_topology::{NftBalancer, Pool};
 
-use crate::answer::system;
+use crate::response::system;
 
 /// Most letters of `nft`'s own words that are passed on.
 const SAID_CHARS_MAX: usize = 400;
 
 /// Loads the rules, with no server in any slot, unless they are there already: connections under way hang on what the
 /// kernel remembers in them.
-pub(super) fn load(steering: &Steering<'_>, file: &str) -> Result<(), UserError> {
+pub(super) fn load(steering: &NftBalancer<'_>, file: &str) -> Result<(), UserError> {
     if is_loaded(steering)? {
         return Ok(());
     }
@@ -27,7 +27,7 @@ pub(super) fn load(steering: &Steering<'_>, file: &str) -> Result<(), UserError>
 }
 
 /// Whether the rules are in the kernel.
-fn is_loaded(steering: &Steering<'_>) -> Result<bool, UserError> {
+fn is_loaded(steering: &NftBalancer<'_>) -> Result<bool, UserError> {
     let mut nft = nft();
     nft.args(["--terse", "list", "table"]).args(steering.table().split(' '));
     let output =
@@ -36,12 +36,12 @@ fn is_loaded(steering: &Steering<'_>) -> Result<bool, UserError> {
 }
 
 /// Gives the slots to who is alive. No packet sees anything between the old table and the new one.
-pub(super) fn swap(steering: &Steering<'_>, pool: &Pool) -> Result<(), UserError> {
+pub(super) fn swap(steering: &NftBalancer<'_>, pool: &Pool) -> Result<(), UserError> {
     run(&steering.slots(&pool.weights())).map_err(|said| refused(&said, None))
 }
 
 /// Takes the rules away.
-pub(super) fn remove(steering: &Steering<'_>) -> Result<(), UserError> {
+pub(super) fn remove(steering: &NftBalancer<'_>) -> Result<(), UserError> {
     run(&steering.removal()).map_err(|said| refused(&said, None))
 }
 
@@ -77,7 +77,7 @@ fn line_named(said: &str) -> Option<usize> {
 /// `at` is the place in the topology file that caused the line.
 fn refused(said: &str, at: Option<String>) -> UserError {
     let first: Vec<&str> = said.lines().take(2).map(str::trim).collect();
-    let words: String = harmless(&first.join(" ")).chars().take(SAID_CHARS_MAX).collect();
+    let words: String = sanitize(&first.join(" ")).chars().take(SAID_CHARS_MAX).collect();
     let at = at.map_or_else(String::new, |at| format!("{at}: "));
     let hint =
         "nftables 1.0 and a kernel with its netdev family, maps and hashes; for NAT also connection tracking";

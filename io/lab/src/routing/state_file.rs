@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{UserError, harmless};
+use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::{Backend, Pool};
 
-use crate::answer::system;
+use crate::response::system;
 
 /// The file's name in the folder of the service: a [`DirectorState`] as a JSON object.
 pub(crate) const STATE_FILE: &str = "state.json";
@@ -37,17 +37,17 @@ pub(crate) struct ServerState {
 
 impl DirectorState {
     /// Of `servers` in `pool`.
-    pub(super) fn of(servers: &[Backend], pool: &Pool) -> Self {
+    pub(super) fn from_pool(servers: &[Backend], pool: &Pool) -> Self {
         let weights = pool.weights();
         let one = |(index, (server, weight)): (usize, (&Backend, &u32))| ServerState {
             name: server.name.clone(),
             port: server.port,
             weight: *weight,
-            wanted: pool.wanted(index),
+            wanted: pool.target_weight(index),
             alive: pool.is_alive(index),
         };
         let servers = servers.iter().zip(&weights).enumerate().map(one).collect();
-        Self { servers, taking: pool.taking() }
+        Self { servers, taking: pool.accepting_count() }
     }
 
     /// Writes it anew; whoever reads it sees the old one or the new one.
@@ -62,6 +62,6 @@ impl DirectorState {
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let text =
             fs::read_to_string(folder.join(STATE_FILE)).map_err(|error| format!("{STATE_FILE}: {error}"))?;
-        serde_json::from_str(&text).map_err(|error| format!("{STATE_FILE}: {}", harmless(&error.to_string())))
+        serde_json::from_str(&text).map_err(|error| format!("{STATE_FILE}: {}", sanitize(&error.to_string())))
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::harmless;
-use wavetank_topology::{Backend, PoolWish};
+use wavetank_plan::sanitize;
+use wavetank_topology::{Backend, ServerMode};
 
 /// A file with more bytes than this was not meant for us.
 const BYTES_MAX: u64 = 64 * 1024;
@@ -53,11 +53,11 @@ fn written(servers: &[Backend], wanted: &[u32]) -> String {
 
 fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
     let told: BTreeMap<String, u32> =
-        serde_json::from_str(text).map_err(|error| harmless(&error.to_string()).into_owned())?;
+        serde_json::from_str(text).map_err(|error| sanitize(&error.to_string()).into_owned())?;
     let mut weights: Vec<u32> = servers.iter().map(|server| server.weight).collect();
     for (name, &weight) in &told {
-        if weight > PoolWish::WEIGHT_MAX {
-            return Err(format!("{weight} is more than {}", PoolWish::WEIGHT_MAX));
+        if weight > ServerMode::WEIGHT_MAX {
+            return Err(format!("{weight} is more than {}", ServerMode::WEIGHT_MAX));
         }
         let mut known = false;
         for (server, own) in servers.iter().zip(&mut weights) {
@@ -66,7 +66,7 @@ fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
             }
         }
         if !known {
-            return Err(format!("no server `{}` stands behind it", harmless(name)));
+            return Err(format!("no server `{}` stands behind it", sanitize(name)));
         }
     }
     Ok(weights)
@@ -88,7 +88,7 @@ mod tests {
             mac: [0; 6],
             interface: 0,
             weight,
-            place: wavetank_grammar::Place::default(),
+            place: wavetank_grammar::Span::default(),
         }
     }
 

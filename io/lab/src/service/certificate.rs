@@ -9,7 +9,7 @@ use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256, SanType}
 use wavetank_plan::UserError;
 use wavetank_topology::Host;
 
-use crate::answer::system;
+use crate::response::system;
 
 /// Writes `server.crt`, `server.key` and, for programs that want both in one file, `server.pem` into `folder`: for the
 /// host's name, its addresses and its virtual ones. Clients trust it by `--cacert …/server.crt`.

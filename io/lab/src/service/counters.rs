@@ -20,22 +20,24 @@ const ANSWER_BYTES_MAX: u64 = 1 << 20;
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /// What a `HAProxy` counted, all copies added up. The folders are its copies'.
-pub(super) fn of_haproxy<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<Value, String> {
+pub(super) fn haproxy_counters<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<Value, String> {
     let mut all = Haproxy::default();
     for folder in folders {
-        let said = told(folder, HAPROXY_SOCKET, "show stat\n")?;
+        let said = query_socket(folder, HAPROXY_SOCKET, "show stat\n")?;
         all.add(&said).ok_or("its statistics cannot be read")?;
     }
     Ok(all.value())
 }
 
 /// What an nginx counted, all copies added up. With the folder of each: how often it was asked before, which is one more now.
-pub(super) fn of_nginx<'a>(copies: impl Iterator<Item = (&'a Path, &'a mut u64)>) -> Result<Value, String> {
+pub(super) fn nginx_counters<'a>(
+    copies: impl Iterator<Item = (&'a Path, &'a mut u64)>,
+) -> Result<Value, String> {
     let mut all = [0; 4];
     for (folder, readings) in copies {
         *readings += 1;
         let asked = format!("GET {NGINX_STATUS_PATH} HTTP/1.0\r\nHost: lab\r\n\r\n");
-        let said = told(folder, NGINX_SOCKET, &asked)?;
+        let said = query_socket(folder, NGINX_SOCKET, &asked)?;
         let read = nginx_read(&said).ok_or("its statistics cannot be read")?;
         // This reading and those before it were connections with a request each; this one is still open.
         let own = *readings;
@@ -52,7 +54,7 @@ pub(super) fn of_nginx<'a>(copies: impl Iterator<Item = (&'a Path, &'a mut u64)>
 }
 
 /// What comes back on a socket in a folder when `asked` goes out.
-pub(super) fn told(folder: &Path, socket: &str, asked: &str) -> Result<String, String> {
+pub(super) fn query_socket(folder: &Path, socket: &str, asked: &str) -> Result<String, String> {
     let exchange = || -> std::io::Result<Vec<u8>> {
         // The name of a socket has 107 letters at most, and a lab's folder may be deep: it is named by a handle.
         let handle = std::fs::File::open(folder)?;

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::harmless;
+use wavetank_plan::sanitize;
 use wavetank_topology::render::{HAPROXY_BACKEND, HAPROXY_SOCKET, haproxy_servers};
-use wavetank_topology::{Haproxy, Host, PoolWish};
+use wavetank_topology::{Haproxy, Host, ServerMode};
 
-use super::counters::told;
+use super::counters::query_socket;
 use super::pools::PoolServer;
 
 /// How the servers stand, in order: connections of all copies together, the rest as the first one has it; a server is
 /// alive where every copy says so.
-pub(super) fn standing(
+pub(super) fn server_states(
     host: &Host,
     haproxy: &Haproxy,
     folders: &[PathBuf],
@@ -19,8 +19,8 @@ pub(super) fn standing(
     let mut all: Option<Vec<PoolServer>> = None;
     for folder in folders {
         // Of this backend all kinds of entry and all servers.
-        let said = told(folder, HAPROXY_SOCKET, &format!("show stat {HAPROXY_BACKEND} 7 -1\n"))?;
-        let state = told(folder, HAPROXY_SOCKET, &format!("show servers state {HAPROXY_BACKEND}\n"))?;
+        let said = query_socket(folder, HAPROXY_SOCKET, &format!("show stat {HAPROXY_BACKEND} 7 -1\n"))?;
+        let state = query_socket(folder, HAPROXY_SOCKET, &format!("show servers state {HAPROXY_BACKEND}\n"))?;
         let copy = one_copy(host, haproxy, &said, &state).ok_or("its statistics cannot be read")?;
         all = Some(match all {
             None => copy,
@@ -90,7 +90,7 @@ pub(super) fn change(
     host: &Host,
     haproxy: &Haproxy,
     folders: &[PathBuf],
-    wishes: &[(usize, PoolWish)],
+    wishes: &[(usize, ServerMode)],
 ) -> Result<(), String> {
     let results: Vec<_> = folders.iter().map(|folder| change_one(host, haproxy, folder, wishes)).collect();
     results.into_iter().collect()
@@ -101,14 +101,14 @@ fn change_one(
     host: &Host,
     haproxy: &Haproxy,
     folder: &Path,
-    wishes: &[(usize, PoolWish)],
+    wishes: &[(usize, ServerMode)],
 ) -> Result<(), String> {
     for (server, wish) in wishes {
         for name in haproxy_servers(host, haproxy, *server) {
-            let said = told(folder, HAPROXY_SOCKET, &commands(&name, *wish))?;
+            let said = query_socket(folder, HAPROXY_SOCKET, &commands(&name, *wish))?;
             // It has nothing to say where all is well.
             if let Some(against) = said.lines().map(str::trim).find(|line| !line.is_empty()) {
-                return Err(format!("HAProxy does not take `{wish}` for {name}: {}", harmless(against)));
+                return Err(format!("HAProxy does not take `{wish}` for {name}: {}", sanitize(against)));
             }
         }
     }
@@ -116,12 +116,14 @@ fn change_one(
 }
 
 /// The weight comes before the server: it must not get a connection too many.
-fn commands(name: &str, wish: PoolWish) -> String {
+fn commands(name: &str, wish: ServerMode) -> String {
     let set = |what: &str| format!("set server {HAPROXY_BACKEND}/{name} {what}");
     match wish {
-        PoolWish::Drain | PoolWish::Weight(0) => format!("{}\n", set("state drain")),
-        PoolWish::Ready => format!("{}; {}\n", set("weight 100%"), set("state ready")),
-        PoolWish::Weight(weight) => format!("{}; {}\n", set(&format!("weight {weight}")), set("state ready")),
+        ServerMode::Drain | ServerMode::Weight(0) => format!("{}\n", set("state drain")),
+        ServerMode::Ready => format!("{}; {}\n", set("weight 100%"), set("state ready")),
+        ServerMode::Weight(weight) => {
+            format!("{}; {}\n", set(&format!("weight {weight}")), set("state ready"))
+        }
     }
 }
 
@@ -147,10 +149,16 @@ mod tests {
 
     #[test]
     fn wishes_are_commands() {
-        let check = |wish: PoolWish, expected: &str| assert_eq!(commands("app1", wish), expected);
-        check(PoolWish::Drain, "set server servers/app1 state drain\n");
-        check(PoolWish::Weight(0), "set server servers/app1 state drain\n");
-        check(PoolWish::Ready, "set server servers/app1 weight 100%; set server servers/app1 state ready\n");
-        check(PoolWish::Weight(7), "set server servers/app1 weight 7; set server servers/app1 state ready\n");
+        let check = |wish: ServerMode, expected: &str| assert_eq!(commands("app1", wish), expected);
+        check(ServerMode::Drain, "set server servers/app1 state drain\n");
+        check(ServerMode::Weight(0), "set server servers/app1 state drain\n");
+        check(
+            ServerMode::Ready,
+            "set server servers/app1 weight 100%; set server servers/app1 state ready\n",
+        );
+        check(
+            ServerMode::Weight(7),
+            "set server servers/app1 weight 7; set server servers/app1 state ready\n",
+        );
     }
 }

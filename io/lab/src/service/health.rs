@@ -13,13 +13,13 @@ const TRY_MAX: Duration = Duration::from_secs(1);
 const ANSWER_BYTES_MAX: usize = 1_024;
 
 /// Where a host asks its own services: at its own first address.
-pub(super) fn own_address(host: &Host) -> IpAddr {
+pub(super) fn check_address(host: &Host) -> IpAddr {
     let first = host.interfaces.iter().find_map(|interface| interface.addresses.first());
     first.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |(address, _)| *address)
 }
 
 /// Why the service is not up; `Ok` if it is.
-pub(super) fn asked(address: IpAddr, probe: &Probe) -> Result<(), String> {
+pub(super) fn check(address: IpAddr, probe: &Probe) -> Result<(), String> {
     match probe {
         // Whether its processes run is looked at by the caller.
         Probe::None | Probe::Alive => Ok(()),
@@ -104,7 +104,7 @@ mod tests {
             asked
         });
         let probe = Probe::Http { port: place.port(), path: "/healthz".to_owned() };
-        let outcome = asked(place.ip(), &probe);
+        let outcome = super::check(place.ip(), &probe);
         let heard = server.join().expect("no panic");
         assert!(heard.starts_with("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"), "{heard}");
         assert_eq!(outcome.is_ok(), up, "{answer}: {outcome:?}");
@@ -127,7 +127,7 @@ mod tests {
         assert!(all_listen(&[port]) && all_listen(&[]));
         drop(listener);
         assert!(!all_listen(&[port]));
-        let refused = asked(IpAddr::V4(Ipv4Addr::LOCALHOST), &Probe::Tcp { port });
+        let refused = super::check(IpAddr::V4(Ipv4Addr::LOCALHOST), &Probe::Tcp { port });
         assert!(refused.is_err_and(|words| words.contains("refused")));
     }
 

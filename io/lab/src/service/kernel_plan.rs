@@ -3,24 +3,28 @@
 use std::path::PathBuf;
 
 use wavetank_plan::UserError;
-use wavetank_topology::render::{keepalived_said, nft_said};
-use wavetank_topology::{Ipvs, KEEPALIVED_CONFIG, OwnProgram, Rendered, Service, Steering, keepalived};
+use wavetank_topology::render::{parse_keepalived_error, parse_nft_error};
+use wavetank_topology::{CustomProgram, Ipvs, KEEPALIVED_CONFIG, NftBalancer, Rendered, Service, keepalived};
 
-use super::plan::{Check, Plan, Planner, text, write};
+use super::plan::{Check, Planner, ServicePlan, text, write};
 use super::process::Launch;
 use super::program::Program;
-use crate::routing::{STATE_FILE, director_words, ipvs_words};
+use crate::routing::{STATE_FILE, director_args, keepalived_args};
 
 impl Planner<'_> {
     /// Direct routing or NAT: `nft` checks the rules, and a director, our own program, loads them and keeps them.
-    pub(super) fn steering(&self, service: &Service, steering: Steering<'_>) -> Result<Plan, UserError> {
-        let nft = Program::NFT.find(&OwnProgram::default())?;
+    pub(super) fn steering(
+        &self,
+        service: &Service,
+        steering: NftBalancer<'_>,
+    ) -> Result<ServicePlan, UserError> {
+        let nft = Program::NFT.find(&CustomProgram::default())?;
         let folder = self.folder(service)?;
         let rules = steering.rules();
         write(&folder.join(&rules.path), rules.text.as_bytes())?;
         let words = [text(&nft), "--check".to_owned(), "--file".to_owned(), rules.path.clone()].to_vec();
         let mut director = vec!["/proc/self/exe".to_owned()];
-        director.extend(director_words(self.folder, &service.name));
+        director.extend(director_args(self.folder, &service.name));
         let launch = |words, name, sockets| Launch {
             folder: folder.clone(),
             words,
@@ -28,12 +32,12 @@ impl Planner<'_> {
             environment: Vec::new(),
             sockets,
         };
-        Ok(Plan {
+        Ok(ServicePlan {
             check: Some(Check {
                 launch: launch(words, None, &[]),
                 rendered: rules,
                 own: None,
-                said: nft_said,
+                said: parse_nft_error,
             }),
             // It writes the file when the rules are in the kernel, which is what a start waits for.
             launches: vec![launch(director, Some("wavetank"), &[STATE_FILE])],
@@ -43,7 +47,7 @@ impl Planner<'_> {
     }
 
     /// IPVS: keepalived, with our configuration or the user's.
-    pub(super) fn ipvs(&self, service: &Service, work: &Ipvs) -> Result<Plan, UserError> {
+    pub(super) fn ipvs(&self, service: &Service, work: &Ipvs) -> Result<ServicePlan, UserError> {
         let binary = Program::KEEPALIVED.find(&work.own)?;
         let folder = self.folder(service)?;
         let (rendered, own) = match &work.own.config {
@@ -56,12 +60,12 @@ impl Planner<'_> {
         };
         write(&folder.join(KEEPALIVED_CONFIG), rendered.text.as_bytes())?;
         let launch = |check| {
-            let words = std::iter::once(text(&binary)).chain(ipvs_words(&folder, check)).collect();
+            let words = std::iter::once(text(&binary)).chain(keepalived_args(&folder, check)).collect();
             Launch { folder: folder.clone(), words, name: None, environment: Vec::new(), sockets: &[] }
         };
-        let check = Check { launch: launch(true), rendered, own, said: keepalived_said };
+        let check = Check { launch: launch(true), rendered, own, said: parse_keepalived_error };
         let version = Program::KEEPALIVED.version(&binary);
-        Ok(Plan { launches: vec![launch(false)], check: Some(check), counters: None, version })
+        Ok(ServicePlan { launches: vec![launch(false)], check: Some(check), counters: None, version })
     }
 
     /// The only folder of a service without copies.

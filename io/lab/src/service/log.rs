@@ -10,7 +10,7 @@ use rustix::pipe::fcntl_setpipe_size;
 use wavetank_plan::{Nanos, UserError};
 
 use super::process::pause;
-use crate::answer::system;
+use crate::response::system;
 
 /// Bytes of one of its two files: the younger one becomes the older one when it is full.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -60,7 +60,7 @@ impl Log {
     }
 
     /// Adds that line, and returns what was said before it: all that is in the pipe by now is in the file then.
-    pub(super) fn last_words(&mut self, line: &str) -> String {
+    pub(super) fn last_lines(&mut self, line: &str) -> String {
         self.remark(line);
         let ending = format!("wavetank: {line}\n");
         for _ in 0..LOOKS_MAX {

@@ -12,23 +12,23 @@ mod kernel_plan;
 mod log;
 mod plan;
 mod pools;
+mod private_dirs;
 mod process;
 mod program;
-mod running;
-mod shelter;
+mod service;
 mod status;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, UserError, did_you_mean, harmless};
-use wavetank_topology::{Host, Lab, PoolDeed, Service, ServiceKind};
+use wavetank_plan::{Nanos, UserError, did_you_mean, sanitize};
+use wavetank_topology::{Host, Lab, PoolAction, Service, ServiceKind};
 
 use plan::Planner;
-use running::Running;
+use service::RunningService;
 
-pub(crate) use process::put_forward;
+pub(crate) use process::prefer_oom_kill;
 pub use status::{ServiceState, ServiceStatus};
 
 /// Time that all services of a host together have to end by themselves.
@@ -63,7 +63,7 @@ pub struct Services {
     /// Whether nothing will be started: then nothing is written but what a check reads.
     only_checked: bool,
     /// In the order in which they are started; empty until they are checked.
-    all: Vec<Running>,
+    all: Vec<RunningService>,
 }
 
 impl Services {
@@ -85,11 +85,11 @@ impl Services {
     /// # Errors
     /// What a program says against its configuration, with the topology file's line; files that cannot be written.
     pub fn check(&mut self) -> Result<(), UserError> {
-        shelter::shelter(&self.host)?;
+        private_dirs::mount_private_dirs(&self.host)?;
         let Self { host, folder, file, clock, only_checked, .. } = &*self;
         let planner = Planner { host, folder, file, only_checked: *only_checked };
         let checked = |service: &Service| {
-            let running = Running::new(service.clone(), planner.plan(service)?, folder)?;
+            let running = RunningService::new(service.clone(), planner.plan(service)?, folder)?;
             running.check(file, &host.name, *clock).map(|()| running)
         };
         let (mut all, mut errors) = (Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ impl Services {
             }
         }
         self.all = all;
-        UserError::all(errors).map_or(Ok(()), Err)
+        UserError::combine(errors).map_or(Ok(()), Err)
     }
 
     /// Starts all of them, one after the other, and waits for each until it is up.
@@ -112,7 +112,7 @@ impl Services {
             self.check()?;
         }
         let Self { host, file, clock, all, .. } = self;
-        let address = health::own_address(host);
+        let address = health::check_address(host);
         all.iter_mut().try_for_each(|service| service.start(file, &host.name, address, *clock))
     }
 
@@ -131,13 +131,13 @@ impl Services {
 
     /// How they do.
     pub fn status(&self) -> Vec<ServiceStatus> {
-        self.all.iter().map(Running::status).collect()
+        self.all.iter().map(RunningService::status).collect()
     }
 
     /// The processes of `service` with all that they started, as the host numbers them; those that the lab started come
     /// first. Empty for a service that does not run, or is no process.
     pub fn pids(&self, service: &str) -> Vec<u32> {
-        self.all.iter().find(|one| one.service.name == service).map(Running::pids).unwrap_or_default()
+        self.all.iter().find(|one| one.service.name == service).map(RunningService::pids).unwrap_or_default()
     }
 
     /// Stops the service of that name, within a second; then it is killed.
@@ -155,7 +155,7 @@ impl Services {
     /// # Errors
     /// A service that the host does not have, or one that does not come up again.
     pub fn start_one(&mut self, name: &str) -> Result<(), UserError> {
-        let (clock, address) = (self.clock, health::own_address(&self.host));
+        let (clock, address) = (self.clock, health::check_address(&self.host));
         let (file, host) = (self.file.clone(), self.host.name.clone());
         self.one(name)?.start(&file, &host, address, clock)
     }
@@ -172,7 +172,7 @@ impl Services {
         if say["pools"].is_array() {
             return self.pools(&say["pools"]);
         }
-        if let Ok(deed) = serde_json::from_value::<PoolDeed>(say["pool"].clone()) {
+        if let Ok(deed) = serde_json::from_value::<PoolAction>(say["pool"].clone()) {
             return self.change_pool(&deed).map(|_| Value::Null);
         }
         let hint = "is the lab of another version of wavetank?";
@@ -189,8 +189,8 @@ impl Services {
             }
             let folders = service.plan.launches.iter().map(|launch| launch.folder.as_path());
             let read = match service.service.kind {
-                ServiceKind::Nginx(_) => counters::of_nginx(folders.zip(&mut service.readings)),
-                ServiceKind::Haproxy(_) => counters::of_haproxy(folders),
+                ServiceKind::Nginx(_) => counters::nginx_counters(folders.zip(&mut service.readings)),
+                ServiceKind::Haproxy(_) => counters::haproxy_counters(folders),
                 _ => continue,
             };
             let name = &service.service.name;
@@ -204,12 +204,12 @@ impl Services {
         Ok(json!({ "counters": counters }))
     }
 
-    fn one(&mut self, name: &str) -> Result<&mut Running, UserError> {
+    fn one(&mut self, name: &str) -> Result<&mut RunningService, UserError> {
         if let Some(index) = self.all.iter().position(|one| one.service.name == name) {
             return Ok(&mut self.all[index]);
         }
         let names: Vec<&str> = self.all.iter().map(|one| one.service.name.as_str()).collect();
-        let message = format!("host {} has no service `{}`", self.host.name, harmless(name));
+        let message = format!("host {} has no service `{}`", self.host.name, sanitize(name));
         let hint = match did_you_mean(name, names.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
             None if names.is_empty() => "it has none".to_owned(),

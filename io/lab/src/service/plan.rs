@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, getrlimit};
 use wavetank_plan::UserError;
 use wavetank_topology::render::{
-    HAPROXY_CONFIG, HAPROXY_SOCKET, Means, NGINX_CONFIG, NGINX_SOCKET, Said, haproxy, haproxy_said, nginx,
-    nginx_said, sale_program,
+    ConfigMessage, HAPROXY_CONFIG, HAPROXY_SOCKET, HostResources, NGINX_CONFIG, NGINX_SOCKET, haproxy, nginx,
+    parse_haproxy_error, parse_nginx_error, sale_program,
 };
 use wavetank_topology::{
-    Command, Haproxy, Host, Lab, Nginx, NginxPage, NginxWork, Rendered, Serve, Service, ServiceKind, Steering,
+    Command, Haproxy, Host, Lab, NftBalancer, Nginx, NginxPage, NginxWork, Rendered, Serve, Service,
+    ServiceKind,
 };
 
 use super::certificate::certificate;
 use super::process::Launch;
 use super::program::{Program, found, lua_modules};
-use crate::answer::system;
-use crate::refusal;
+use crate::file_error;
+use crate::response::system;
 
 /// The page `/` of a server of static files.
 const INDEX: &str = "<!doctype html><title>wavetank lab</title><p>It works.</p>\n";
@@ -27,7 +28,7 @@ const FILLER: &[u8; 64] = b"The quick brown fox jumps over the lazy dog, again a
 
 /// See the module's description.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct ServicePlan {
     /// What is started, one for each copy; nothing for what is no process.
     pub(super) launches: Vec<Launch>,
     /// How the program itself checks its configuration.
@@ -46,7 +47,7 @@ pub(super) struct Check {
     /// The name of the user's own configuration, for messages.
     pub(super) own: Option<String>,
     /// How the program's words are read.
-    pub(super) said: fn(&str, &str) -> Said,
+    pub(super) said: fn(&str, &str) -> ConfigMessage,
 }
 
 /// Who plans for which host.
@@ -62,7 +63,7 @@ pub(super) struct Planner<'a> {
 
 impl Planner<'_> {
     /// Writes all that `service` needs.
-    pub(super) fn plan(&self, service: &Service) -> Result<Plan, UserError> {
+    pub(super) fn plan(&self, service: &Service) -> Result<ServicePlan, UserError> {
         match &service.kind {
             ServiceKind::Nginx(work) => self.nginx(service, work),
             ServiceKind::Haproxy(work) => self.haproxy(service, work),
@@ -70,13 +71,14 @@ impl Planner<'_> {
             ServiceKind::Command(work) => self.command(service, work),
             ServiceKind::Ipvs(work) => self.ipvs(service, work),
             ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
-                let steering = Steering::of(service, self.host).expect("these are the kinds that steer");
+                let steering =
+                    NftBalancer::for_service(service, self.host).expect("these are the kinds that steer");
                 self.steering(service, steering)
             }
         }
     }
 
-    fn nginx(&self, service: &Service, work: &Nginx) -> Result<Plan, UserError> {
+    fn nginx(&self, service: &Service, work: &Nginx) -> Result<ServicePlan, UserError> {
         let binary = Program::NGINX.find(&work.own)?;
         let means = means_inside(nginx_modules(work, &binary)?);
         let rendered = nginx(self.host, service, work, &means).map_err(|error| self.told(&error))?;
@@ -101,9 +103,9 @@ impl Planner<'_> {
             });
         }
         let own = work.own.config.as_ref().map(|own| own.name.clone());
-        let check = check(&launches, &["-t"], rendered, own, nginx_said);
+        let check = check(&launches, &["-t"], rendered, own, parse_nginx_error);
         let counters = work.own.config.is_none().then_some(NGINX_SOCKET);
-        Ok(Plan { launches, check, counters, version: Program::NGINX.version(&binary) })
+        Ok(ServicePlan { launches, check, counters, version: Program::NGINX.version(&binary) })
     }
 
     fn nginx_files(&self, folder: &Path, work: &Nginx) -> Result<(), UserError> {
@@ -126,7 +128,7 @@ impl Planner<'_> {
         }
     }
 
-    fn haproxy(&self, service: &Service, work: &Haproxy) -> Result<Plan, UserError> {
+    fn haproxy(&self, service: &Service, work: &Haproxy) -> Result<ServicePlan, UserError> {
         let binary = Program::HAPROXY.find(&work.own)?;
         let means = means_inside(Vec::new());
         let (mut launches, mut first) = (Vec::new(), None);
@@ -148,12 +150,12 @@ impl Planner<'_> {
             first.get_or_insert(rendered);
         }
         let own = work.own.config.as_ref().map(|own| own.name.clone());
-        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, haproxy_said);
+        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, parse_haproxy_error);
         let counters = work.own.config.is_none().then_some(HAPROXY_SOCKET);
-        Ok(Plan { launches, check, counters, version: Program::HAPROXY.version(&binary) })
+        Ok(ServicePlan { launches, check, counters, version: Program::HAPROXY.version(&binary) })
     }
 
-    fn serve(&self, service: &Service, work: &Serve) -> Result<Plan, UserError> {
+    fn serve(&self, service: &Service, work: &Serve) -> Result<ServicePlan, UserError> {
         let six =
             self.host.interfaces.iter().flat_map(|one| &one.addresses).any(|(address, _)| address.is_ipv6());
         let all = if six { "[::]" } else { "0.0.0.0" };
@@ -180,10 +182,10 @@ impl Planner<'_> {
         };
         let launches = self.folders(service)?.into_iter().map(launch).collect();
         let version = Some(format!("wavetank {}", env!("CARGO_PKG_VERSION")));
-        Ok(Plan { launches, check: None, counters: None, version })
+        Ok(ServicePlan { launches, check: None, counters: None, version })
     }
 
-    fn command(&self, service: &Service, work: &Command) -> Result<Plan, UserError> {
+    fn command(&self, service: &Service, work: &Command) -> Result<ServicePlan, UserError> {
         let mut words = work.words.clone();
         if let Some(path) = words.first().and_then(|word| found(word)) {
             words[0] = text(&path);
@@ -196,7 +198,7 @@ impl Planner<'_> {
             sockets: &[],
         };
         let launches = self.folders(service)?.into_iter().map(launch).collect();
-        Ok(Plan { launches, ..Plan::default() })
+        Ok(ServicePlan { launches, ..ServicePlan::default() })
     }
 
     /// A folder for each copy, empty but for what an earlier start left.
@@ -210,7 +212,7 @@ impl Planner<'_> {
     }
 
     fn told(&self, error: &wavetank_grammar::Diagnostic) -> UserError {
-        refusal::of(self.file, error)
+        file_error::from_diagnostic(self.file, error)
     }
 }
 
@@ -231,7 +233,7 @@ pub(super) fn rehearse(lab: &Lab, file: &str) -> Result<(), UserError> {
                 _ => Ok(()),
             };
             if let Err(error) = outcome {
-                let error = refusal::of(file, &error);
+                let error = file_error::from_diagnostic(file, &error);
                 // Hosts of one pattern have one mistake.
                 if !errors.contains(&error) {
                     errors.push(error);
@@ -239,7 +241,7 @@ pub(super) fn rehearse(lab: &Lab, file: &str) -> Result<(), UserError> {
             }
         }
     }
-    UserError::all(errors).map_or(Ok(()), Err)
+    UserError::combine(errors).map_or(Ok(()), Err)
 }
 
 fn nginx_modules(work: &Nginx, binary: &Path) -> Result<Vec<String>, UserError> {
@@ -252,7 +254,7 @@ fn check(
     words: &[&str],
     rendered: Rendered,
     own: Option<String>,
-    said: fn(&str, &str) -> Said,
+    said: fn(&str, &str) -> ConfigMessage,
 ) -> Option<Check> {
     let mut launch = launches.first()?.clone();
     launch.words.retain(|word| word != "-db");
@@ -261,14 +263,14 @@ fn check(
 }
 
 /// What a process of this host may use, asked inside it.
-fn means_inside(lua_modules: Vec<String>) -> Means {
+fn means_inside(lua_modules: Vec<String>) -> HostResources {
     let cpus =
         std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
-    Means { cpus, files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), lua_modules }
+    HostResources { cpus, files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), lua_modules }
 }
 
 /// The same before the host is there: the machine's, cut by the file's.
-fn means_outside(host: &Host, lua_modules: Vec<String>) -> Means {
+fn means_outside(host: &Host, lua_modules: Vec<String>) -> HostResources {
     let mut means = means_inside(lua_modules);
     // A host's processes get as many files as the machine allows at most.
     means.files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError};
-use wavetank_topology::{PoolDeed, PoolWish, ServiceKind, Steering};
+use wavetank_topology::{NftBalancer, PoolAction, ServerMode, ServiceKind};
 
 use super::process::pause;
-use super::running::Running;
+use super::service::RunningService;
 use super::{Services, haproxy_pool};
 use crate::routing::{DirectorState, ServerState, Weights, flows};
 
@@ -39,9 +39,10 @@ impl Services {
         let running = self.one(name)?;
         let failed = |reason: String| failed(name, &host.name, &reason);
         let servers = if let ServiceKind::Haproxy(haproxy) = &running.service.kind {
-            haproxy_pool::standing(&host, haproxy, &folders(running)).map_err(failed)?
+            haproxy_pool::server_states(&host, haproxy, &folders(running)).map_err(failed)?
         } else {
-            let steering = Steering::of(&running.service, &host).ok_or_else(|| failed(NO_POOL.to_owned()))?;
+            let steering = NftBalancer::for_service(&running.service, &host)
+                .ok_or_else(|| failed(NO_POOL.to_owned()))?;
             let state = DirectorState::read(&folders(running)[0]).map_err(failed)?;
             let flows = flows(&steering);
             let one = |(index, server): (usize, &ServerState)| PoolServer {
@@ -67,7 +68,7 @@ impl Services {
     ///
     /// # Errors
     /// A service that has no pool or does not run, or what it has against it: then all is as it was before.
-    pub fn change_pool(&mut self, deed: &PoolDeed) -> Result<PoolDeed, UserError> {
+    pub fn change_pool(&mut self, deed: &PoolAction) -> Result<PoolAction, UserError> {
         let back = self.before(deed)?;
         self.wish(deed).inspect_err(|_| {
             // It may have taken a part of it. What it says against this, too, is not what was asked.
@@ -82,7 +83,7 @@ impl Services {
     ///
     /// # Errors
     /// A service that the host does not have, or what it has against it.
-    pub fn restore_pool(&mut self, deed: &PoolDeed) -> Result<(), UserError> {
+    pub fn restore_pool(&mut self, deed: &PoolAction) -> Result<(), UserError> {
         let host = self.host.name.clone();
         let running = self.one(&deed.service)?;
         if !running.is_down() {
@@ -95,7 +96,7 @@ impl Services {
     }
 
     /// What would take `deed` back; an error if it cannot be done at all.
-    fn before(&mut self, deed: &PoolDeed) -> Result<PoolDeed, UserError> {
+    fn before(&mut self, deed: &PoolAction) -> Result<PoolAction, UserError> {
         let host = self.host.clone();
         let running = self.one(&deed.service)?;
         let failed = |reason: String| failed(&deed.service, &host.name, &reason);
@@ -108,20 +109,21 @@ impl Services {
         }
         let before: Vec<u32> = match &running.service.kind {
             ServiceKind::Haproxy(haproxy) => {
-                let standing = haproxy_pool::standing(&host, haproxy, &folders(running)).map_err(failed)?;
+                let standing =
+                    haproxy_pool::server_states(&host, haproxy, &folders(running)).map_err(failed)?;
                 standing.iter().map(|server| server.wanted).collect()
             }
             ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => weights(running).map_err(failed)?,
             _ => return Err(failed(NO_POOL.to_owned())),
         };
-        let back = |(server, _): &(usize, PoolWish)| {
-            (*server, PoolWish::back_to(before[*server], backends[*server].weight))
+        let back = |(server, _): &(usize, ServerMode)| {
+            (*server, ServerMode::restoring(before[*server], backends[*server].weight))
         };
-        Ok(PoolDeed { service: deed.service.clone(), wishes: deed.wishes.iter().map(back).collect() })
+        Ok(PoolAction { service: deed.service.clone(), wishes: deed.wishes.iter().map(back).collect() })
     }
 
     /// Has a balancer that runs do what is wished, and waits until it has.
-    fn wish(&mut self, deed: &PoolDeed) -> Result<(), UserError> {
+    fn wish(&mut self, deed: &PoolAction) -> Result<(), UserError> {
         let (host, clock) = (self.host.clone(), self.clock);
         let running = self.one(&deed.service)?;
         let done = match &running.service.kind {
@@ -138,13 +140,13 @@ impl Services {
 const NO_POOL: &str = "it has no pool that can be changed while it runs";
 
 /// What servers are to weigh by the director's file.
-fn weights(running: &Running) -> Result<Vec<u32>, String> {
+fn weights(running: &RunningService) -> Result<Vec<u32>, String> {
     let read = Weights::in_folder(&folders(running)[0]).read(running.service.backends());
     read.map_err(|why| format!("its weights.json cannot be read: {why}"))
 }
 
 /// Writes weights into the director's file; what servers weigh from the next reading on.
-fn weighed(running: &Running, wishes: &[(usize, PoolWish)]) -> Result<Vec<u32>, String> {
+fn weighed(running: &RunningService, wishes: &[(usize, ServerMode)]) -> Result<Vec<u32>, String> {
     let servers = running.service.backends();
     let mut wanted = weights(running)?;
     for (server, wish) in wishes {
@@ -156,7 +158,7 @@ fn weighed(running: &Running, wishes: &[(usize, PoolWish)]) -> Result<Vec<u32>, 
 }
 
 /// Has the director take new weights, and waits until the kernel has them.
-fn steered(running: &Running, wishes: &[(usize, PoolWish)], clock: Clock) -> Result<(), String> {
+fn steered(running: &RunningService, wishes: &[(usize, ServerMode)], clock: Clock) -> Result<(), String> {
     let wanted = weighed(running, wishes)?;
     running.hang_up();
     let deadline = clock.now().after(TAKEN_WITHIN);
@@ -173,7 +175,7 @@ fn steered(running: &Running, wishes: &[(usize, PoolWish)], clock: Clock) -> Res
 }
 
 /// The folders of its copies, never none for what has a pool.
-fn folders(running: &Running) -> Vec<std::path::PathBuf> {
+fn folders(running: &RunningService) -> Vec<std::path::PathBuf> {
     running.plan.launches.iter().map(|launch| launch.folder.clone()).collect()
 }
 

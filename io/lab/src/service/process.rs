@@ -56,7 +56,7 @@ impl Launch {
         command.process_group(0).stdout(out).stderr(err);
         let child = unhindered(|| command.spawn())?;
         // What it may have started since, too: afterwards it hands it on.
-        std::iter::once(child.id()).chain(members(&[child.id()])).for_each(put_forward);
+        std::iter::once(child.id()).chain(members(&[child.id()])).for_each(prefer_oom_kill);
         Ok(child)
     }
 }
@@ -67,7 +67,7 @@ impl Launch {
 const FORWARD: &str = "500";
 
 /// Has a process end before its host does where memory does not suffice.
-pub(crate) fn put_forward(pid: u32) {
+pub(crate) fn prefer_oom_kill(pid: u32) {
     // One that has just ended has no weight.
     let _ = fs::write(format!("/proc/{pid}/oom_score_adj"), FORWARD);
 }
@@ -98,7 +98,7 @@ pub(super) fn signal(child: &Child, signal: Signal) {
 }
 
 /// Waits until `child` has ended, at most until `deadline`. True if it has; it is not reaped.
-pub(super) fn ends_by(child: &Child, clock: Clock, deadline: Nanos) -> bool {
+pub(super) fn exits_before(child: &Child, clock: Clock, deadline: Nanos) -> bool {
     let Some(handle) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return true };
     let Ok(handle) = pidfd_open(handle, PidfdFlags::empty()) else { return true };
     loop {
@@ -129,7 +129,7 @@ pub(super) fn members(leaders: &[u32]) -> Vec<u32> {
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let mut found: Vec<u32> = numbers
         .filter(|pid| {
-            let stat = Stat::of(*pid);
+            let stat = Stat::for_pid(*pid);
             stat.is_some_and(|stat| leaders.contains(&stat.group) && !matches!(stat.state, 'Z' | 'X'))
         })
         .collect();
@@ -146,7 +146,7 @@ pub(super) struct Stat {
 }
 
 impl Stat {
-    pub(super) fn of(pid: u32) -> Option<Self> {
+    pub(super) fn for_pid(pid: u32) -> Option<Self> {
         Self::read(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
@@ -184,9 +184,9 @@ mod tests {
             (found.len() == 2).then_some(found)
         });
         assert_eq!(two.map(|two| two[0]), Some(child.id()), "the shell first, then what it started");
-        assert!(!ends_by(&child, clock, clock.now()), "it runs");
+        assert!(!exits_before(&child, clock, clock.now()), "it runs");
         signal(&child, Signal::KILL);
-        assert!(ends_by(&child, clock, clock.now().after(Nanos::SECOND)), "it is dead");
+        assert!(exits_before(&child, clock, clock.now().after(Nanos::SECOND)), "it is dead");
         child.wait().expect("it was started here");
     }
 }

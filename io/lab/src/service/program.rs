@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::routing::ipvs_lack;
-use wavetank_plan::{UserError, harmless};
-use wavetank_topology::{Lab, NginxWork, OwnProgram, ServiceKind};
+use crate::routing::ipvs_missing;
+use wavetank_plan::{UserError, sanitize};
+use wavetank_topology::{CustomProgram, Lab, NginxWork, ServiceKind};
 
 /// Most bytes of a program's words about itself.
 const WORDS_BYTES_MAX: usize = 64 * 1024;
@@ -35,7 +35,7 @@ impl Program {
         Self { name: "keepalived", package: "keepalived", version: "--version" };
 
     /// Where it is: the user's own, or the one in `PATH`.
-    pub(super) fn find(self, own: &OwnProgram) -> Result<PathBuf, UserError> {
+    pub(super) fn find(self, own: &CustomProgram) -> Result<PathBuf, UserError> {
         let Some(binary) = &own.binary else {
             return found(self.name).ok_or_else(|| {
                 let message = format!("{} is not installed, and a service of the lab needs it", self.name);
@@ -43,7 +43,7 @@ impl Program {
             });
         };
         found(binary).ok_or_else(|| {
-            let message = format!("there is no program `{}`", harmless(binary));
+            let message = format!("there is no program `{}`", sanitize(binary));
             let hint =
                 format!("binary: an absolute path or a name in PATH; without it the lab takes {}", self.name);
             UserError::refused("lab_program", message, hint)
@@ -54,7 +54,7 @@ impl Program {
     pub(super) fn version(self, path: &Path) -> Option<String> {
         let said = words(path, self.version)?;
         let line = said.lines().find(|line| !line.trim().is_empty())?;
-        Some(harmless(&version_in(line.trim())).chars().take(VERSION_CHARS_MAX).collect())
+        Some(sanitize(&version_in(line.trim())).chars().take(VERSION_CHARS_MAX).collect())
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
             ServiceKind::Haproxy(haproxy) => Program::HAPROXY.find(&haproxy.own).map(drop),
             ServiceKind::Command(command) => command_found(&command.words),
             ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
-                Program::NFT.find(&OwnProgram::default()).map(drop)
+                Program::NFT.find(&CustomProgram::default()).map(drop)
             }
             ServiceKind::Ipvs(ipvs) => Program::KEEPALIVED.find(&ipvs.own).and_then(|_| kernel_has_ipvs()),
             ServiceKind::Serve(_) => Ok(()),
@@ -120,11 +120,11 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
             }
         }
     }
-    UserError::all(errors).map_or(Ok(()), Err)
+    UserError::combine(errors).map_or(Ok(()), Err)
 }
 
 fn kernel_has_ipvs() -> Result<(), UserError> {
-    ipvs_lack().map_or(Ok(()), |lack| {
+    ipvs_missing().map_or(Ok(()), |lack| {
         let hint = "direct_routing does the same by nftables; `wavetank explain lab_ipvs`";
         Err(UserError::refused("lab_ipvs", lack, hint))
     })
@@ -137,7 +137,7 @@ fn command_found(words: &[String]) -> Result<(), UserError> {
         return Ok(());
     }
     let message =
-        format!("there is no program `{}`, which a service of the lab is to run", harmless(program));
+        format!("there is no program `{}`, which a service of the lab is to run", sanitize(program));
     let hint = "run: a path or a name in PATH first; a text instead of a list goes to /bin/sh";
     Err(UserError::refused("lab_program", message, hint))
 }
@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn a_missing_program_is_told_with_its_package() {
         let absent = Program { name: "no-such-program-of-wavetank", package: "no-package", version: "-v" };
-        let error = absent.find(&OwnProgram::default()).expect_err("it is not there");
+        let error = absent.find(&CustomProgram::default()).expect_err("it is not there");
         assert_eq!((error.code, error.hint.as_str()), ("lab_program", "apt-get install no-package"));
-        let own = OwnProgram { binary: Some("/no/such".to_owned()), ..OwnProgram::default() };
+        let own = CustomProgram { binary: Some("/no/such".to_owned()), ..CustomProgram::default() };
         let error = Program::NGINX.find(&own).expect_err("it is not there");
         assert_eq!((error.code, error.message.contains("/no/such")), ("lab_program", true));
     }

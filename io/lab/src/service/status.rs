@@ -15,7 +15,7 @@ pub enum ServiceState {
 
 impl ServiceState {
     /// In one word, for people and scripts.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Up => "up",
             Self::Down => "down",

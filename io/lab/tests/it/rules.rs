@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Program, skip};
-use wavetank_topology::{Input, Lab, Machine, ServiceKind, Steering, keepalived, read};
+use wavetank_topology::{Input, Lab, MachineFacts, NftBalancer, ServiceKind, keepalived, read};
 
 /// A balancer with that service; of IPv6, if an address of it is.
 fn lab(service: &str) -> Lab {
@@ -19,7 +19,7 @@ hosts:
 "
     );
     let files = |name: &str| Err(format!("no such file: {name}"));
-    let machine = Machine { cpus: None, open_files: None, memory_bytes: None };
+    let machine = MachineFacts { cpus: None, open_files: None, memory_bytes: None };
     let reading = read(&Input { name: "rules.yaml", bytes: text.as_bytes(), files: &files, machine });
     let told: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
     reading.lab.unwrap_or_else(|| panic!("{text}\n{told:#?}"))
@@ -37,7 +37,7 @@ fn check_nft(test: &str, service: &str) {
     }
     let lab = lab(service);
     let host = lab.host("lb1").expect("it is in the file");
-    let steering = Steering::of(&host.services[0], host).expect("it steers");
+    let steering = NftBalancer::for_service(&host.services[0], host).expect("it steers");
     let folder = tempfile::tempdir().expect("temporary folders can be made");
     let swaps = [vec![1, 1, 1], vec![0, 1, 0], vec![0, 0, 0]].map(|weights| steering.slots(&weights));
     let texts =

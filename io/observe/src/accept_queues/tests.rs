@@ -30,7 +30,7 @@ fn message(kind: u16, queue: Option<u32>) -> Vec<u8> {
 #[test]
 fn datagrams_are_read_to_their_end() {
     let check = |parts: &[Vec<u8>], expected: Option<(u32, bool)>| {
-        let expected = expected.map(|(longest, over)| Told { longest, over });
+        let expected = expected.map(|(longest, over)| Datagram { longest, over });
         assert_eq!(told(&parts.concat()), expected, "{parts:?}");
     };
     let listens = |queue| message(BY_FAMILY, Some(queue));
@@ -47,7 +47,7 @@ fn datagrams_are_read_to_their_end() {
 
 #[test]
 fn the_kernel_tells_the_longest_queue() {
-    let mut queues = AcceptQueues::of(std::process::id());
+    let mut queues = AcceptQueues::for_pid(std::process::id());
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let Ok(listener) = TcpListener::bind(address) else { continue };
         let at = listener.local_addr().expect("it is bound");
@@ -55,8 +55,8 @@ fn the_kernel_tells_the_longest_queue() {
         assert!(queues.longest() >= peers.len() as u64, "{address}");
     }
     // Every kernel that wavetank was tried on answers; the way by the file is for others.
-    assert!(matches!(queues.way, Way::Asked(_)), "{queues:?}");
-    assert_eq!(AcceptQueues::of(u32::MAX).longest(), 0);
+    assert!(matches!(queues.way, QueueSource::Asked(_)), "{queues:?}");
+    assert_eq!(AcceptQueues::for_pid(u32::MAX).longest(), 0);
 }
 
 /// CPU time of this thread so far, nanoseconds, as of the kernel's last look at it.
@@ -88,9 +88,9 @@ fn sockets_of_other_hosts_cost_nothing() {
     // Where files run out there are as many sockets as there can be.
     let pair = |_| Some((TcpStream::connect(at).ok()?, listener.accept().ok()?));
     let ends: Vec<_> = (0..CONNECTIONS).map_while(pair).collect();
-    let mut queues = AcceptQueues::of(host.id());
+    let mut queues = AcceptQueues::for_pid(host.id());
     let asked = cost(|| queues.longest());
-    let files = NetFiles::of(host.id());
+    let files = NetFiles::for_pid(host.id());
     let walked = cost(|| files.longest_accept_queue());
     println!("{} sockets, {TIMES} times: asked {asked} ns, walked {walked} ns", 2 * ends.len());
     assert!(asked * 3 < walked, "{} sockets: asked {asked} ns, walked {walked} ns", 2 * ends.len());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
 use wavetank_observe::sockstat::{Sockstat, sockstat};
-use wavetank_observe::{Asking, TargetAsker, host_sample, parse};
+use wavetank_observe::{PollResult, TargetPoller, host_sample, parse};
 use wavetank_plan::Nanos;
 
 #[test]
@@ -71,16 +71,16 @@ fn count(open: u64, monotonic_ns: i64) -> String {
 }
 
 /// Asks as often as there are answers; the clock goes on by 100 with each look at it.
-fn check(answers: Vec<String>, expected: &[Asking], connections: usize) {
+fn check(answers: Vec<String>, expected: &[PollResult], connections: usize) {
     let (address, served) = server(answers);
-    let mut asker = TargetAsker::new(address, "test", 1_000);
+    let mut asker = TargetPoller::new(address, "test", 1_000);
     let clock = Arc::new(AtomicI64::new(0));
     let now = || Nanos(clock.fetch_add(100, Ordering::Relaxed));
-    let told: Vec<_> = expected.iter().map(|_| asker.ask(now)).collect();
+    let told: Vec<_> = expected.iter().map(|_| asker.poll(now)).collect();
     assert_eq!(told.len(), expected.len());
     for (told, expected) in told.iter().zip(expected) {
         match (told, expected) {
-            (Asking::Told(told), Asking::Told(expected)) => {
+            (PollResult::Told(told), PollResult::Told(expected)) => {
                 assert_eq!((told.open, told.at, told.error), (expected.open, expected.at, expected.error));
             }
             _ => assert_eq!(told, expected),
@@ -90,9 +90,9 @@ fn check(answers: Vec<String>, expected: &[Asking], connections: usize) {
     assert_eq!(served.join().expect("the server ends"), connections);
 }
 
-fn told(open: u64, at: i64, error: i64) -> Asking {
+fn told(open: u64, at: i64, error: i64) -> PollResult {
     let (at, error) = (Nanos(at), Nanos(error));
-    Asking::Told(wavetank_measure::TargetSample { open, at, error, ..Default::default() })
+    PollResult::Told(wavetank_measure::TargetSample { open, at, error, ..Default::default() })
 }
 
 #[test]
@@ -108,13 +108,13 @@ fn an_instant_of_another_clock_is_only_known_to_lie_between() {
 
 #[test]
 fn a_foreign_server_is_asked_once() {
-    let foreign = Asking::Foreign { sent: true, answered: true };
+    let foreign = PollResult::Foreign { sent: true, answered: true };
     check(vec![answer(404, "no")], &[foreign], 1);
     check(vec![answer(200, "Wavetank OK\n")], &[foreign], 1);
-    check(vec![String::new()], &[Asking::Foreign { sent: true, answered: false }], 1);
+    check(vec![String::new()], &[PollResult::Foreign { sent: true, answered: false }], 1);
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let mut asker = TargetAsker::new(nobody.expect("a port is free"), "test", 0);
-    assert_eq!(asker.ask(|| Nanos::ZERO), Asking::Foreign { sent: false, answered: false });
+    let mut asker = TargetPoller::new(nobody.expect("a port is free"), "test", 0);
+    assert_eq!(asker.poll(|| Nanos::ZERO), PollResult::Foreign { sent: false, answered: false });
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn a_target_that_never_ends_its_answer_is_left() {
     // A fifth of a second with each look: five pieces of an answer are all that is waited for.
     let clock = AtomicI64::new(0);
     let now = || Nanos(clock.fetch_add(200_000_000, Ordering::Relaxed));
-    let mut asker = TargetAsker::new(address, "test", 0);
-    assert_eq!(asker.ask(now), Asking::Foreign { sent: true, answered: false });
+    let mut asker = TargetPoller::new(address, "test", 0);
+    assert_eq!(asker.poll(now), PollResult::Foreign { sent: true, answered: false });
     assert!(clock.load(Ordering::Relaxed) < 2_000_000_000, "it read on: {clock:?}");
     trickle.join().expect("it ends when who asked has left");
 }
@@ -145,5 +145,5 @@ fn a_target_that_never_ends_its_answer_is_left() {
 fn a_target_that_was_busy_once_is_asked_again() {
     // The clock is looked at for the second question and for what did not come: the third one is asked at 400.
     let answers = vec![count(5, 1_040), String::new(), count(7, 1_540)];
-    check(answers, &[told(5, 40, 0), Asking::Silent, told(7, 450, 50)], 2);
+    check(answers, &[told(5, 40, 0), PollResult::Silent, told(7, 450, 50)], 2);
 }

@@ -94,8 +94,8 @@ fn limits_beside_files_are_read() {
     assert!(parse::may_lock_memory(status) && !parse::has_admin_rights(status));
     assert!(!parse::may_lock_memory("CapEff:\t0000000000200000\n") && !parse::may_lock_memory(""));
     assert_eq!((parse::locked_bytes(status), parse::locked_bytes("")), (65_536, 0));
-    assert_eq!(parse::threads_now("0.01 0.02 0.00 1/234 5678\n"), Some(234));
-    assert_eq!(parse::threads_now("0.01 0.02 0.00 1\n"), None);
+    assert_eq!(parse::thread_count("0.01 0.02 0.00 1/234 5678\n"), Some(234));
+    assert_eq!(parse::thread_count("0.01 0.02 0.00 1\n"), None);
     assert_eq!(parse::three_numbers("287901\t383869\t575802\n"), Some([287_901, 383_869, 575_802]));
     assert_eq!([parse::three_numbers("1 2"), parse::three_numbers("1 2 3 4")], [None, None]);
 }
@@ -166,7 +166,7 @@ fn addresses_that_are_on_their_way_out() {
                 fd000000000000000000000000000003 02 40 00 20     eth0\n\
                 fd000000000000000000000000000004 02 40 00 41     eth0\n\
                 short line\n";
-    let unfit: Vec<IpAddr> = parse::unfit_ipv6(text).into_iter().map(IpAddr::V6).collect();
+    let unfit: Vec<IpAddr> = parse::unusable_ipv6(text).into_iter().map(IpAddr::V6).collect();
     let expected: [IpAddr; 2] = ["fd00::3", "fd00::4"].map(|text| text.parse().expect("an address"));
     assert_eq!(unfit, expected);
 }

@@ -13,7 +13,7 @@ pub use writing::{Packed, pack};
 
 use std::path::Path;
 
-use wavetank_plan::{UserError, harmless};
+use wavetank_plan::{UserError, sanitize};
 use wavetank_record::PackDoc;
 
 use crate::contents::FILES_MAX;
@@ -39,10 +39,10 @@ fn faults(doc: &PackDoc) -> Option<String> {
         return Some(format!("it announces {} files, more than {FILES_MAX}", doc.files.len()));
     }
     if !is_name(&doc.folder) {
-        return Some(format!("it announces a folder that cannot be: `{}`", harmless(&doc.folder)));
+        return Some(format!("it announces a folder that cannot be: `{}`", sanitize(&doc.folder)));
     }
     if let Some(file) = doc.files.iter().find(|file| !is_path(&file.path)) {
-        return Some(format!("it announces a path that cannot be: `{}`", harmless(&file.path)));
+        return Some(format!("it announces a path that cannot be: `{}`", sanitize(&file.path)));
     }
     // Letters of both cases are one file on some systems.
     let mut seen: Vec<String> = doc.files.iter().map(|file| file.path.to_ascii_lowercase()).collect();
@@ -82,7 +82,7 @@ fn is_name(name: &str) -> bool {
 fn damaged(path: &Path, why: &str) -> UserError {
     UserError::usage(
         "pack_damaged",
-        format!("`{}` is no whole packed run: {why}", harmless(&path.to_string_lossy())),
+        format!("`{}` is no whole packed run: {why}", sanitize(&path.to_string_lossy())),
         "copy it again from where it was made; `wavetank runs pack RUN` makes one",
     )
 }

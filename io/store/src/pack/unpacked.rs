@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::GzDecoder;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
-use wavetank_plan::{UserError, harmless};
+use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{PackDoc, PackedFile};
 
 use super::writing::hex;
@@ -88,7 +88,7 @@ impl RunsDir {
         if folder.symlink_metadata().is_ok() {
             return Err(UserError::usage(
                 "run_exists",
-                format!("`{}` is there already", harmless(&folder.to_string_lossy())),
+                format!("`{}` is there already", sanitize(&folder.to_string_lossy())),
                 "name another runs directory with `--runs-dir DIR`; report and compare read the pack as it is",
             ));
         }
@@ -115,7 +115,7 @@ pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc
     if !begins.starts_with(&GZIP_MAGIC) {
         return Err(UserError::usage(
             "not_a_pack",
-            format!("`{}` is no packed run: it does not begin like one", harmless(&path.to_string_lossy())),
+            format!("`{}` is no packed run: it does not begin like one", sanitize(&path.to_string_lossy())),
             purpose.instead(),
         ));
     }
@@ -152,7 +152,7 @@ fn announcement(path: &Path, entry: tar::Entry<'_, impl Read>) -> Result<(PackDo
     let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
     let prefix = name.strip_suffix(PACK_JSON).filter(|prefix| prefix.ends_with('/')).map(str::to_owned);
     let (Some(prefix), true) = (prefix, entry.header().entry_type().is_file()) else {
-        return Err(damaged(path, &format!("it begins with `{}`, not with `pack.json`", harmless(&name))));
+        return Err(damaged(path, &format!("it begins with `{}`, not with `pack.json`", sanitize(&name))));
     };
     if entry.size() > PACK_JSON_BYTES_MAX {
         return Err(damaged(path, "its `pack.json` is longer than any"));
@@ -161,7 +161,7 @@ fn announcement(path: &Path, entry: tar::Entry<'_, impl Read>) -> Result<(PackDo
     entry.take(PACK_JSON_BYTES_MAX).read_to_string(&mut text).map_err(|error| broken(path, &error))?;
     let doc = PackDoc::from_json(&text).map_err(|error| {
         if error.is_newer() {
-            return newer(&harmless(&path.to_string_lossy()), PACK_JSON, &error);
+            return newer(&sanitize(&path.to_string_lossy()), PACK_JSON, &error);
         }
         damaged(path, &format!("cannot read its `pack.json`: {error}"))
     })?;
@@ -192,7 +192,7 @@ fn take(
     let found = entry.path_bytes();
     if *found != *expected.as_bytes() {
         let found = String::from_utf8_lossy(&found).into_owned();
-        let why = format!("`{}` stands where `{expected}` was announced", harmless(&found));
+        let why = format!("`{}` stands where `{expected}` was announced", sanitize(&found));
         return Err(damaged(path, &why));
     }
     if !entry.header().entry_type().is_file() {
@@ -234,7 +234,7 @@ fn broken(path: &Path, error: &io::Error) -> UserError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => damaged(path, "it ends too early"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
-            damaged(path, &format!("it cannot be unpacked: {}", harmless(&plain(error))))
+            damaged(path, &format!("it cannot be unpacked: {}", sanitize(&plain(error))))
         }
         _ => unreadable(path, error),
     }
@@ -261,7 +261,7 @@ impl Purpose {
             Self::Keeping => "name a runs directory that can be written with `--runs-dir DIR`",
         };
         let message =
-            format!("cannot unpack into `{}`: {}", harmless(&place.to_string_lossy()), plain(error));
+            format!("cannot unpack into `{}`: {}", sanitize(&place.to_string_lossy()), plain(error));
         UserError::usage("no_room", message, hint)
     }
 

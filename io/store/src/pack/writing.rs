@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
-use wavetank_plan::{UserError, harmless};
+use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
 
 use super::{PACK_JSON, faults, is_name, is_path};
@@ -45,7 +45,7 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
     if is_locked(dir) {
         return Err(UserError::usage(
             "run_written",
-            format!("`{}` is still being written", harmless(&dir.to_string_lossy())),
+            format!("`{}` is still being written", sanitize(&dir.to_string_lossy())),
             "pack it when the run is over",
         ));
     }
@@ -55,7 +55,7 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
     if out.symlink_metadata().is_ok() {
         return Err(exists(out));
     }
-    let contents = Contents::of(dir)?;
+    let contents = Contents::scan(dir)?;
     let (files, foreign): (Vec<_>, Vec<_>) = contents.files.into_iter().partition(|file| is_path(&file.path));
     let left_out = contents.odd.into_iter().chain(foreign.into_iter().map(|file| file.path)).collect();
     let folder = dir.file_name().unwrap_or_default().to_string_lossy();
@@ -112,7 +112,7 @@ impl Failure {
             Self::Writing(error) if error.kind() == io::ErrorKind::AlreadyExists => exists(out),
             Self::Writing(error) => UserError::usage(
                 "out_unwritable",
-                format!("cannot write `{}`: {}", harmless(&out.to_string_lossy()), plain(&error)),
+                format!("cannot write `{}`: {}", sanitize(&out.to_string_lossy()), plain(&error)),
                 if is_full(&error) {
                     "free some space there, or name a file elsewhere: --out FILE"
                 } else {
@@ -126,7 +126,7 @@ impl Failure {
 fn exists(out: &Path) -> UserError {
     UserError::usage(
         "out_exists",
-        format!("`{}` is there already", harmless(&out.to_string_lossy())),
+        format!("`{}` is there already", sanitize(&out.to_string_lossy())),
         "name another file with `--out FILE`, or remove that one",
     )
 }
@@ -180,7 +180,7 @@ fn write(dir: &Path, doc: &PackDoc, file: File) -> Result<(), Failure> {
         if reader.bytes != announced.bytes || hex(&reader.sum.finalize()) != announced.sha256 {
             return Err(Failure::Reading(UserError::usage(
                 "archive_changed",
-                format!("`{}` changed while it was packed", harmless(&from.to_string_lossy())),
+                format!("`{}` changed while it was packed", sanitize(&from.to_string_lossy())),
                 "pack it when nobody writes to it",
             )));
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use support::{interval, meta, plan, record, sum, under_way};
 use wavetank_plan::Nanos;
-use wavetank_record::{EventLine, PlanDoc, SampleLine, Wall};
+use wavetank_record::{EventLine, PlanDoc, SampleLine, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, open};
 
 fn files(dir: &Path) -> Vec<String> {
@@ -137,7 +137,7 @@ fn runs_are_found_again() {
     assert_eq!(error.hint, "write more of the id: `aa00`, `aa01`");
     fs::remove_dir_all(runs.path()).expect("the folder is writable");
     let make = |second: u64, name: &str, id: &str| -> PathBuf {
-        let started = Wall(1_795_287_600_000_000_000 + second * 1_000_000_000);
+        let started = WallTime(1_795_287_600_000_000_000 + second * 1_000_000_000);
         let meta = RunMeta { name: name.to_owned(), id: id.to_owned(), started, ..meta() };
         ArchiveWriter::create(&runs, &meta).expect("the folder is writable").dir().to_owned()
     };

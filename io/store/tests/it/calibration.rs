@@ -32,11 +32,11 @@ fn one_for_each_host_and_engine() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = CalibrationFile::new(dir.path().join("state/wavetank/calibration.json"));
     assert_eq!(file.read(), Ok(None), "nothing is there yet, nor its folder");
-    file.put(calibration("a", "uring", 1.0)).expect("written");
-    file.put(calibration("b", "uring", 2.0)).expect("written");
-    file.put(calibration("a", "epoll", 3.0)).expect("written");
+    file.insert(calibration("a", "uring", 1.0)).expect("written");
+    file.insert(calibration("b", "uring", 2.0)).expect("written");
+    file.insert(calibration("a", "epoll", 3.0)).expect("written");
     check(&file, &[("a", "uring", 1.0), ("b", "uring", 2.0), ("a", "epoll", 3.0)]);
-    file.put(calibration("a", "uring", 4.0)).expect("written");
+    file.insert(calibration("a", "uring", 4.0)).expect("written");
     check(&file, &[("b", "uring", 2.0), ("a", "epoll", 3.0), ("a", "uring", 4.0)]);
 }
 
@@ -46,7 +46,7 @@ fn the_oldest_go() {
     let file = CalibrationFile::new(dir.path().join("calibration.json"));
     let all = (0..260).map(|host| calibration(&host.to_string(), "uring", 0.0)).collect();
     fs::write(file.path(), CalibrationsDoc::new(all).to_json()).expect("written");
-    file.put(calibration("new", "uring", 0.0)).expect("written");
+    file.insert(calibration("new", "uring", 0.0)).expect("written");
     let kept = file.read().expect("readable").expect("there").calibrations;
     assert_eq!((kept.len(), kept[0].host.hostname.as_str()), (256, "5"));
     assert_eq!(kept[255].host.hostname, "new");
@@ -69,7 +69,7 @@ fn a_damaged_file_is_told_and_replaced() {
         assert_eq!(error.code, "calibration_damaged");
         assert!(error.message.contains("calibration.json") && !error.message.contains('\n'), "{error}");
     }
-    file.put(calibration("a", "uring", 1.0)).expect("replaced");
+    file.insert(calibration("a", "uring", 1.0)).expect("replaced");
     check(&file, &[("a", "uring", 1.0)]);
 }
 
@@ -88,7 +88,7 @@ fn what_is_no_file_is_not_waited_for() {
         let error = file.read().expect_err("no file");
         assert_eq!(error.code, "calibration_unreadable");
         assert!(error.message.ends_with(why) && error.hint.contains("--out"), "{error}");
-        assert_eq!(file.ready().expect_err("no file").code, "calibration_unwritable");
+        assert_eq!(file.check_writable().expect_err("no file").code, "calibration_unwritable");
     }
 }
 
@@ -99,7 +99,7 @@ fn figures_that_no_host_has_are_not_believed() {
     let check = |change: fn(&mut CalibrationDoc), what: &str| {
         let mut doc = calibration("a", "uring", 1.0);
         doc.memory = Some(HeldMemoryDoc { user_bytes: Number(300.0), ..HeldMemoryDoc::default() });
-        file.put(doc.clone()).expect("written");
+        file.insert(doc.clone()).expect("written");
         file.read().expect("what a host may have").expect("there");
         change(&mut doc);
         fs::write(file.path(), CalibrationsDoc::new(vec![doc]).to_json()).expect("written");
@@ -121,7 +121,7 @@ fn no_place_to_write_is_one_clear_line() {
     fs::write(dir.path().join("file"), "").expect("written");
     for path in ["file/calibration.json", "file/deeper/calibration.json", "."] {
         let file = CalibrationFile::new(dir.path().join(path));
-        let error = file.put(calibration("a", "uring", 1.0)).expect_err("not a folder");
+        let error = file.insert(calibration("a", "uring", 1.0)).expect_err("not a folder");
         assert_eq!(error.code, "calibration_unwritable", "{error}");
         assert!(error.hint.contains("--out") && !error.message.contains('\n'), "{error}");
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use support::{interval, plan, under_way};
-use wavetank_measure::{Interval, ThreadHealth};
+use wavetank_measure::{Interval, ThreadStats};
 use wavetank_plan::Nanos;
 use wavetank_record::IntervalLine;
 use wavetank_store::{OpenedRun, open};
@@ -35,7 +35,7 @@ fn check(name: &str, left_out: u64, epochs: bool, spoil: impl Fn(&mut IntervalLi
     let run = archive(temp.path(), epochs, spoil);
     let (_, report) = run.ledger(&plan()).expect("it can be read");
     assert_eq!((report.damaged, report.intervals), (left_out, LINES - left_out), "{name}");
-    let (course, again) = run.course(&plan(), 100).expect("it can be read");
+    let (course, again) = run.time_series(&plan(), 100).expect("it can be read");
     assert_eq!(again, report, "{name}");
     assert!(course.counters.done < 1 << 50, "{name}");
     let mut told = Interval::default();
@@ -43,7 +43,7 @@ fn check(name: &str, left_out: u64, epochs: bool, spoil: impl Fn(&mut IntervalLi
         told.merge(stretch);
         ControlFlow::Continue(())
     };
-    assert_eq!(run.read_stretches(add).expect("it can be read"), report, "{name}");
+    assert_eq!(run.read_windows(add).expect("it can be read"), report, "{name}");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn nothing_overflows() {
     let times = |line: &mut IntervalLine| line.interval.steps[0].response.record_n(1 << 40, 1 << 46);
     check("times", LINES - 3, false, times);
     let busy = |line: &mut IntervalLine| {
-        line.interval.threads = vec![ThreadHealth { busy_ns: 1 << 60, ..ThreadHealth::default() }];
+        line.interval.threads = vec![ThreadStats { busy_ns: 1 << 60, ..ThreadStats::default() }];
     };
     check("threads", LINES - 3, false, busy);
     check("bytes", LINES - 3, false, |line| line.interval.bytes.received = 1 << 60);
@@ -76,5 +76,5 @@ fn numbers_that_are_missing_do_not_overflow() {
     let run = archive(temp.path(), true, |line| line.seq = 1 << 56);
     let (_, report) = run.ledger(&plan()).expect("it can be read");
     assert_eq!((report.missing, report.intervals), (u64::MAX, LINES));
-    assert!(run.course(&plan(), 100).is_ok());
+    assert!(run.time_series(&plan(), 100).is_ok());
 }

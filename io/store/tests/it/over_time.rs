@@ -5,25 +5,25 @@ use crate::support;
 use std::fs;
 
 use support::{plan, sum, under_way};
-use wavetank_measure::{Course, HostSample, Selection, TargetSample, Thinned};
+use wavetank_measure::{Downsampled, HostSample, Selection, TargetSample, TimeSeries};
 use wavetank_plan::Nanos;
 use wavetank_store::{ReadReport, open};
 
 const SECONDS: u64 = 130;
 
 /// The course of an archive of [`SECONDS`] whose lines were changed.
-fn course(change: impl FnOnce(Vec<String>) -> String) -> (Course, ReadReport) {
+fn course(change: impl FnOnce(Vec<String>) -> String) -> (TimeSeries, ReadReport) {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let writer = under_way(temp.path(), SECONDS);
     let path = writer.dir().join("intervals/local.jsonl");
     let text = fs::read_to_string(&path).expect("the intervals are there");
     fs::write(&path, change(text.lines().map(|line| format!("{line}\n")).collect())).expect("it is writable");
     let run = open(writer.dir()).expect("it opens");
-    run.course(&plan(), 50).expect("it can be read")
+    run.time_series(&plan(), 50).expect("it can be read")
 }
 
 #[track_caller]
-fn check_whole(course: &Course) {
+fn check_whole(course: &TimeSeries) {
     let whole = sum(SECONDS).view(Selection::Judged);
     assert_eq!((&course.counters, &course.response), (&whole.counters, &whole.response));
     assert_eq!((&course.service, &course.lag), (&whole.service, &whole.lag));
@@ -91,7 +91,7 @@ fn samples_of_hosts_and_target_come_in_order_and_are_bounded() {
     let told: Vec<_> =
         hosts.iter().map(|host| (host.name.as_str(), host.samples.len(), host.damaged)).collect();
     assert_eq!(told, [("local", 750, 0), ("other", 1, 1)]);
-    assert!(hosts[0].samples.len() <= Thinned::<HostSample>::KEPT_MAX);
+    assert!(hosts[0].samples.len() <= Downsampled::<HostSample>::KEPT_MAX);
     assert!(hosts[0].samples.is_sorted_by_key(|sample| sample.at) && hosts[0].samples[1].cores == [(1, 2)]);
     assert_eq!((truth.len(), truth[6].at, truth[6].open), (7, Nanos::from_secs(6), 9));
 }

@@ -39,7 +39,7 @@ fn a_pack_is_the_run_again() {
         assert_eq!((&folder.environment, &folder.samples), (&pack_.environment, &pack_.samples));
         assert_eq!(pack_.ledger(&plan()).expect("it can be read").0.totals(), &sum(3));
         assert_eq!((pack_.is_packed(), folder.is_packed()), (true, false));
-        assert!(pack_.shown().ends_with("one.wtrun"));
+        assert!(pack_.display_path().ends_with("one.wtrun"));
         let (one, other) = (inspect(&dir).expect("shown"), inspect(&out).expect("shown"));
         assert_eq!((one.files, one.run, one.problems), (other.files, other.run, other.problems));
         // The same archive gives the same bytes.

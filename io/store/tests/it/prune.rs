@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use support::{meta, record};
 use tempfile::TempDir;
 use wavetank_plan::Nanos;
-use wavetank_record::{SEARCH_SCHEMA, SearchDoc, Status, Wall};
-use wavetank_store::{ArchiveWriter, PruneWishes, Pruning, RunMeta, RunsDir, SearchFolder};
+use wavetank_record::{SEARCH_SCHEMA, SearchDoc, Status, WallTime};
+use wavetank_store::{ArchiveWriter, PruneOptions, PrunePlan, RunMeta, RunsDir, SearchFolder};
 
 const DAY: u64 = 86_400_000_000_000;
 /// Long after everything that the tests write.
-const NOW: Wall = Wall(4_000_000_000_000_000_000);
+const NOW: WallTime = WallTime(4_000_000_000_000_000_000);
 
 /// Four runs, a day apart, the last one a day old; the second failed, the third was killed.
 fn four() -> (TempDir, RunsDir) {
@@ -28,7 +28,7 @@ fn four() -> (TempDir, RunsDir) {
 fn write(runs: &RunsDir, number: u64) -> PathBuf {
     let id = format!("aa0{number}");
     let mut meta = RunMeta { name: "a".to_owned(), id: id.clone(), ..meta() };
-    meta.started = Wall(NOW.0 - (5 - number) * DAY);
+    meta.started = WallTime(NOW.0 - (5 - number) * DAY);
     meta.environment.id.clone_from(&id);
     let writer = ArchiveWriter::create(runs, &meta).expect("the folder is writable");
     let mut record = record();
@@ -41,12 +41,12 @@ fn write(runs: &RunsDir, number: u64) -> PathBuf {
     }
 }
 
-fn going(pruning: &Pruning) -> Vec<String> {
+fn going(pruning: &PrunePlan) -> Vec<String> {
     pruning.going.iter().map(|run| run.id.clone()).collect()
 }
 
 #[track_caller]
-fn check(wishes: PruneWishes, ids: &[&str]) {
+fn check(wishes: PruneOptions, ids: &[&str]) {
     let (_temp, runs) = four();
     let pruning = runs.prunable(wishes, NOW).expect("it can be read");
     assert_eq!(going(&pruning), ids, "{wishes:?}");
@@ -64,30 +64,30 @@ fn check(wishes: PruneWishes, ids: &[&str]) {
 
 #[test]
 fn each_wish_narrows_what_goes() {
-    let none = PruneWishes::default();
+    let none = PruneOptions::default();
     let days = |days: i64| Some(Nanos(days * DAY as i64));
-    check(PruneWishes { keep: Some(0), ..none }, &["aa01", "aa02", "aa03", "aa04"]);
-    check(PruneWishes { keep: Some(1), ..none }, &["aa01", "aa02", "aa03"]);
-    check(PruneWishes { keep: Some(9), ..none }, &[]);
-    check(PruneWishes { older_than: days(3), ..none }, &["aa01"]);
-    check(PruneWishes { older_than: days(2), ..none }, &["aa01", "aa02"]);
-    check(PruneWishes { failed: true, ..none }, &["aa02", "aa03"]);
-    check(PruneWishes { failed: true, keep: Some(2), ..none }, &["aa02"]);
-    check(PruneWishes { failed: true, older_than: days(4), ..none }, &[]);
-    check(PruneWishes { size_max: Some(0), ..none }, &["aa01", "aa02", "aa03", "aa04"]);
-    check(PruneWishes { size_max: Some(0), keep: Some(3), ..none }, &["aa01"]);
-    check(PruneWishes { size_max: Some(u64::MAX), ..none }, &[]);
+    check(PruneOptions { keep: Some(0), ..none }, &["aa01", "aa02", "aa03", "aa04"]);
+    check(PruneOptions { keep: Some(1), ..none }, &["aa01", "aa02", "aa03"]);
+    check(PruneOptions { keep: Some(9), ..none }, &[]);
+    check(PruneOptions { older_than: days(3), ..none }, &["aa01"]);
+    check(PruneOptions { older_than: days(2), ..none }, &["aa01", "aa02"]);
+    check(PruneOptions { failed: true, ..none }, &["aa02", "aa03"]);
+    check(PruneOptions { failed: true, keep: Some(2), ..none }, &["aa02"]);
+    check(PruneOptions { failed: true, older_than: days(4), ..none }, &[]);
+    check(PruneOptions { size_max: Some(0), ..none }, &["aa01", "aa02", "aa03", "aa04"]);
+    check(PruneOptions { size_max: Some(0), keep: Some(3), ..none }, &["aa01"]);
+    check(PruneOptions { size_max: Some(u64::MAX), ..none }, &[]);
     let (_temp, runs) = four();
     let all = runs.prunable(none, NOW).expect("it can be read");
     let bytes: Vec<u64> = all.going.iter().map(|run| run.bytes).collect();
-    check(PruneWishes { size_max: Some(bytes.iter().sum::<u64>() - 1), ..none }, &["aa01"]);
-    check(PruneWishes { size_max: Some(bytes[2] + bytes[3]), ..none }, &["aa01", "aa02"]);
+    check(PruneOptions { size_max: Some(bytes.iter().sum::<u64>() - 1), ..none }, &["aa01"]);
+    check(PruneOptions { size_max: Some(bytes[2] + bytes[3]), ..none }, &["aa01", "aa02"]);
 }
 
 /// A search of two runs, made between the second and the third of the four; `end` is what its answer says of its end.
 fn search(runs: &RunsDir, end: Option<&str>) -> SearchFolder {
     let folder =
-        SearchFolder::create(runs, Wall(NOW.0 - 5 * DAY / 2), "knee", "ee01").expect("it can be made");
+        SearchFolder::create(runs, WallTime(NOW.0 - 5 * DAY / 2), "knee", "ee01").expect("it can be made");
     (1..=2).for_each(|number| drop(write(&folder.runs(), number)));
     if let Some(end) = end {
         let mut doc = SearchDoc { schema: SEARCH_SCHEMA.to_owned(), ..SearchDoc::default() };
@@ -98,7 +98,7 @@ fn search(runs: &RunsDir, end: Option<&str>) -> SearchFolder {
 }
 
 #[track_caller]
-fn check_search(wishes: PruneWishes, end: Option<&str>, ids: &[&str], goes: bool) {
+fn check_search(wishes: PruneOptions, end: Option<&str>, ids: &[&str], goes: bool) {
     let (_temp, runs) = four();
     let path = search(&runs, end).path().to_owned();
     let pruning = runs.prunable(wishes, NOW).expect("it can be read");
@@ -115,34 +115,34 @@ fn check_search(wishes: PruneWishes, end: Option<&str>, ids: &[&str], goes: bool
 /// A search and its runs are one thing among runs: it counts as one, has one age, and goes whole.
 #[test]
 fn searches_go_whole() {
-    let none = PruneWishes::default();
-    let all = PruneWishes { keep: Some(0), ..none };
+    let none = PruneOptions::default();
+    let all = PruneOptions { keep: Some(0), ..none };
     for end in [Some("found"), Some("under_way"), None] {
         check_search(all, end, &["aa01", "aa02", "aa03", "aa04"], true);
     }
-    check_search(PruneWishes { keep: Some(2), ..none }, Some("found"), &["aa01", "aa02"], true);
-    check_search(PruneWishes { keep: Some(3), ..none }, Some("found"), &["aa01", "aa02"], false);
+    check_search(PruneOptions { keep: Some(2), ..none }, Some("found"), &["aa01", "aa02"], true);
+    check_search(PruneOptions { keep: Some(3), ..none }, Some("found"), &["aa01", "aa02"], false);
     check_search(
-        PruneWishes { older_than: Some(Nanos(2 * DAY as i64)), ..none },
+        PruneOptions { older_than: Some(Nanos(2 * DAY as i64)), ..none },
         None,
         &["aa01", "aa02"],
         true,
     );
-    check_search(PruneWishes { failed: true, ..none }, Some("found"), &["aa02", "aa03"], false);
-    check_search(PruneWishes { failed: true, ..none }, Some("under_way"), &["aa02", "aa03"], true);
+    check_search(PruneOptions { failed: true, ..none }, Some("found"), &["aa02", "aa03"], false);
+    check_search(PruneOptions { failed: true, ..none }, Some("under_way"), &["aa02", "aa03"], true);
     let (_temp, runs) = four();
     drop(search(&runs, Some("found")));
     let sized = runs.prunable(all, NOW).expect("it can be read");
     let newest: u64 = sized.going[2..].iter().map(|run| run.bytes).sum();
     let search = sized.searches[0].bytes;
-    let size = |most: u64| PruneWishes { size_max: Some(most), ..none };
+    let size = |most: u64| PruneOptions { size_max: Some(most), ..none };
     check_search(size(newest + search), Some("found"), &["aa01", "aa02"], false);
     check_search(size(newest + search - 1), Some("found"), &["aa01", "aa02"], true);
 }
 
 #[test]
 fn some_searches_never_go() {
-    let all = PruneWishes { keep: Some(0), ..PruneWishes::default() };
+    let all = PruneOptions { keep: Some(0), ..PruneOptions::default() };
     let check = |spoil: &dyn Fn(&SearchFolder) -> Option<ArchiveWriter>, reason: &str| {
         let temp = tempfile::tempdir().expect("a folder for the test");
         let runs = RunsDir::new(temp.path());
@@ -151,7 +151,7 @@ fn some_searches_never_go() {
         let held = spoil(&folder);
         let written = fs::metadata(path.join("search.json")).and_then(|answer| answer.modified());
         let since = written.expect("it is there").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-        let now = if reason.contains("minute") { Wall(since.as_nanos() as u64) } else { NOW };
+        let now = if reason.contains("minute") { WallTime(since.as_nanos() as u64) } else { NOW };
         let folder = (reason == "it is being written").then_some(folder);
         let pruning = runs.prunable(all, now).expect("it can be read");
         assert_eq!((pruning.searches.len(), pruning.searches_staying), (0, 1), "{reason}");
@@ -190,13 +190,13 @@ fn some_runs_never_go() {
     let alike = runs.path().join("20200101T000000Z-alike-cc02");
     fs::create_dir(&alike).expect("the folder is writable");
     fs::write(alike.join("plan.yaml"), "somebody's own\n").expect("the folder is writable");
-    let meta = RunMeta { id: "dd01".to_owned(), started: Wall(NOW.0 - 9 * DAY), ..meta() };
+    let meta = RunMeta { id: "dd01".to_owned(), started: WallTime(NOW.0 - 9 * DAY), ..meta() };
     let writer = ArchiveWriter::create(&runs, &meta).expect("the folder is writable");
     // A link inside an archive leads out of it.
     fs::create_dir(temp.path().join("precious")).expect("the folder is writable");
     std::os::unix::fs::symlink(temp.path().join("precious"), folders[1].join("intervals/x.jsonl"))
         .expect("the folder is writable");
-    let all = PruneWishes { keep: Some(0), ..PruneWishes::default() };
+    let all = PruneOptions { keep: Some(0), ..PruneOptions::default() };
     let pruning = runs.prunable(all, NOW).expect("it can be read");
     assert_eq!(going(&pruning), ["aa03", "aa04"]);
     let why = |part: &str| {
@@ -230,7 +230,7 @@ fn what_another_removed_meanwhile_is_gone() {
     let knee = search(&runs, Some("found"));
     let folder = knee.path().to_owned();
     drop(knee);
-    let all = PruneWishes { keep: Some(0), ..PruneWishes::default() };
+    let all = PruneOptions { keep: Some(0), ..PruneOptions::default() };
     let half = runs.path().join(".wavetank-removed-20200101T000000Z-a-bb22");
     fs::create_dir(&half).expect("the folder is writable");
     let (first, second) = (runs.prunable(all, NOW), runs.prunable(all, NOW));
@@ -254,8 +254,8 @@ fn what_was_written_to_a_moment_ago_stays() {
     let dir = write(&runs, 3);
     let written = fs::metadata(dir.join("plan.yaml")).and_then(|metadata| metadata.modified());
     let since = written.expect("it is there").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-    let after = |seconds: u64| Wall(since.as_nanos() as u64 + seconds * 1_000_000_000);
-    let all = PruneWishes { keep: Some(0), ..PruneWishes::default() };
+    let after = |seconds: u64| WallTime(since.as_nanos() as u64 + seconds * 1_000_000_000);
+    let all = PruneOptions { keep: Some(0), ..PruneOptions::default() };
     for (seconds, count) in [(0, 0), (30, 0), (120, 1)] {
         let pruning = runs.prunable(all, after(seconds)).expect("it can be read");
         assert_eq!(pruning.going.len(), count, "{seconds} s: {:?}", pruning.spared);
@@ -271,7 +271,7 @@ fn an_interrupted_removal_is_finished() {
     let listing = runs.list().expect("it can be read");
     assert_eq!((listing.runs.len(), listing.beside.len()), (4, 1));
     assert!(runs.find("bb22").is_err(), "half a run is none");
-    let none = PruneWishes { keep: Some(9), ..PruneWishes::default() };
+    let none = PruneOptions { keep: Some(9), ..PruneOptions::default() };
     let pruning = runs.prunable(none, NOW).expect("it can be read");
     assert_eq!((pruning.leftovers.len(), pruning.going.len()), (1, 0));
     runs.prune(&pruning, NOW);

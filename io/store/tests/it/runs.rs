@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::{meta, record, under_way};
-use wavetank_record::{BesideKind, RunState, Wall};
-use wavetank_store::{ArchiveWriter, Listing, RunMeta, RunsDir, SearchFolder, inspect, open, survey};
+use wavetank_record::{ForeignEntryKind, RunState, WallTime};
+use wavetank_store::{ArchiveWriter, Listing, RunMeta, RunsDir, SearchFolder, inspect, open, summarize};
 
 /// A finished run of the second `second`.
 fn make(runs: &RunsDir, second: u64, name: &str, id: &str) -> PathBuf {
     let mut meta = RunMeta { name: name.to_owned(), id: id.to_owned(), ..meta() };
-    meta.started = Wall(1_795_287_600_000_000_000 + second * 1_000_000_000);
+    meta.started = WallTime(1_795_287_600_000_000_000 + second * 1_000_000_000);
     id.clone_into(&mut meta.environment.id);
     meta.environment.started_at = meta.started.rfc3339();
     let mut record = record();
@@ -27,7 +27,7 @@ fn list(runs: &RunsDir) -> Listing {
 }
 
 fn ids(runs: &RunsDir) -> Vec<String> {
-    list(runs).runs.iter().map(|run| survey(run).id).collect()
+    list(runs).runs.iter().map(|run| summarize(run).id).collect()
 }
 
 #[test]
@@ -86,12 +86,12 @@ fn what_is_no_archive_is_told_and_in_nobodys_way() {
     fs::write(at("20261121T200000Z-shop-5ea6c4/search.json"), "{}").expect("the folder is writable");
     let found: Vec<_> = list(&runs).beside.into_iter().map(|beside| (beside.name, beside.kind)).collect();
     let expected = [
-        (".wavetank-removed-20261121T190000Z-a-bb22", BesideKind::Removed),
-        ("20261121T190000Z-file-ffffff", BesideKind::Other),
-        ("20261121T200000Z-shop-5ea6c4", BesideKind::Search),
-        ("empty", BesideKind::Other),
-        ("notes.txt", BesideKind::Other),
-        ("shop.wtrun", BesideKind::Pack),
+        (".wavetank-removed-20261121T190000Z-a-bb22", ForeignEntryKind::Removed),
+        ("20261121T190000Z-file-ffffff", ForeignEntryKind::Other),
+        ("20261121T200000Z-shop-5ea6c4", ForeignEntryKind::Search),
+        ("empty", ForeignEntryKind::Other),
+        ("notes.txt", ForeignEntryKind::Other),
+        ("shop.wtrun", ForeignEntryKind::Pack),
     ];
     assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
     let error = open(&at("20261121T200000Z-shop-5ea6c4")).expect_err("a search is no run");
@@ -173,7 +173,7 @@ fn a_whole_name_calls_its_own_alone() {
 fn a_search_without_an_answer_is_told_with_its_runs() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
-    let made = SearchFolder::create(&runs, Wall(1_795_287_600_000_000_000), "knee", "ee01");
+    let made = SearchFolder::create(&runs, WallTime(1_795_287_600_000_000_000), "knee", "ee01");
     let made = made.expect("the folder is writable");
     make(&made.runs(), 0, "a", "aa11");
     let dir = made.path().to_owned();
@@ -254,7 +254,7 @@ fn every_state_of_an_archive_is_told() {
         let dir = make(&runs, 0, "a", "aa11");
         change(&dir);
         let before = fs::read_dir(&dir).expect("it is there").count();
-        let line = survey(&list(&runs).runs[0]);
+        let line = summarize(&list(&runs).runs[0]);
         assert_eq!(line.state, state, "{line:?}");
         let told = line.problem.clone().unwrap_or_default();
         assert!(told.contains(problem) && told.is_empty() == problem.is_empty(), "{told:?} / {problem:?}");
@@ -315,7 +315,7 @@ fn every_state_of_an_archive_is_told() {
 fn a_run_that_is_being_written_is_known() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
-    let state = || survey(&list(&runs).runs[0]).state;
+    let state = || summarize(&list(&runs).runs[0]).state;
     let writer = under_way(temp.path(), 2);
     assert_eq!(state(), RunState::Running);
     // Several may look at once.

@@ -29,7 +29,7 @@ fn archive(dir: &Path, lost: &[u64]) -> wavetank_store::OpenedRun {
 
 fn stretches(opened: &wavetank_store::OpenedRun) -> Vec<Interval> {
     let mut all = Vec::new();
-    let read = opened.read_stretches(|agent, interval| {
+    let read = opened.read_windows(|agent, interval| {
         assert_eq!(agent, "local");
         all.push(interval.clone());
         ControlFlow::Continue(())
@@ -77,7 +77,7 @@ fn who_has_had_enough_is_told_no_more() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut told = 0;
     let opened = archive(dir.path(), &[3]);
-    let read = opened.read_stretches(|_, _| {
+    let read = opened.read_windows(|_, _| {
         told += 1;
         if told == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -95,10 +95,10 @@ fn times_since_an_earlier_instant_are_exact() {
         later.record(value);
     }
     all.merge(&later);
-    let since = all.since(&earlier);
+    let since = all.difference(&earlier);
     assert_eq!(since.iter().collect::<Vec<_>>(), later.iter().collect::<Vec<_>>());
     assert_eq!((since.sum(), since.count(), since.clipped()), (later.sum(), 3, 0));
     assert!(since.min() <= 900 && since.max() >= 71_000_000_000, "the bounds of their buckets");
-    assert!(all.since(&all).is_empty());
-    assert!(earlier.since(&all).is_empty(), "it is no part of it");
+    assert!(all.difference(&all).is_empty());
+    assert!(earlier.difference(&all).is_empty(), "it is no part of it");
 }

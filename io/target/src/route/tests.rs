@@ -8,7 +8,7 @@ fn check(path: &str, expected: Route) {
         (path.to_owned(), true),
     ] {
         let expected = if any && expected == Route::Unknown { Route::Home } else { expected };
-        assert_eq!(Route::of(path_of(target.as_bytes()), any), expected, "{target}");
+        assert_eq!(Route::from_path(super::path(target.as_bytes()), any), expected, "{target}");
     }
 }
 
@@ -23,9 +23,9 @@ fn routes() {
     for unknown in ["/index.html", "/bytes", "/echo/", "/truth/", "/sleep", "/sleepy", "/delay", "//"] {
         check(unknown, Route::Unknown);
     }
-    assert_eq!(Route::of(path_of(b"*"), false), Route::Home);
-    assert_eq!(Route::of(path_of(b"http://host?x"), false), Route::Home);
-    assert_eq!(Route::of(b"/\xff", false), Route::Unknown);
+    assert_eq!(Route::from_path(path(b"*"), false), Route::Home);
+    assert_eq!(Route::from_path(path(b"http://host?x"), false), Route::Home);
+    assert_eq!(Route::from_path(b"/\xff", false), Route::Unknown);
 }
 
 #[test]
@@ -75,6 +75,6 @@ fn malformed_quantities() {
         "/status/2000",
         "/status/abc",
     ] {
-        assert!(matches!(Route::of(path.as_bytes(), true), Route::Malformed(_)), "{path}");
+        assert!(matches!(Route::from_path(path.as_bytes(), true), Route::Malformed(_)), "{path}");
     }
 }

@@ -18,7 +18,7 @@ pub(crate) const QUEUE_MAX: u64 = 1_000_000;
 
 /// What is stated of a pool of servers: at most `workers / work` requests a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Stated {
+pub(crate) struct DeclaredCapacity {
     /// Requests served at a time, 1 to [`WORKERS_MAX`].
     pub(crate) workers: u64,
     /// How long each takes; positive, at most [`WORK_MAX`].
@@ -30,7 +30,7 @@ pub(crate) struct Stated {
 /// Servers that hold their stated capacity. See the module's description.
 #[derive(Debug)]
 pub(crate) struct Capacity {
-    stated: Stated,
+    stated: DeclaredCapacity,
     /// Whose turn it is, in the ring.
     next: AtomicU64,
     /// When each server is free.
@@ -39,13 +39,13 @@ pub(crate) struct Capacity {
 
 impl Capacity {
     /// All servers are free.
-    pub(crate) fn new(stated: Stated) -> Self {
+    pub(crate) fn new(stated: DeclaredCapacity) -> Self {
         let free_at = (0..stated.workers).map(|_| AtomicI64::new(i64::MIN)).collect();
         Self { stated, next: AtomicU64::new(0), free_at }
     }
 
     /// What was stated.
-    pub(crate) const fn stated(&self) -> Stated {
+    pub(crate) const fn stated(&self) -> DeclaredCapacity {
         self.stated
     }
 
@@ -70,7 +70,7 @@ impl Capacity {
     /// When the queue has room for the request of this turn: when the one that came `queue` turns earlier begins. If
     /// that one waits still, all that follow it on its server do so one right after the other.
     fn room_at(&self, turn: u64) -> i64 {
-        let Stated { workers, work, queue } = self.stated;
+        let DeclaredCapacity { workers, work, queue } = self.stated;
         let Some(others) = queue.checked_sub(1) else { return self.server(turn).load(Ordering::Relaxed) };
         let last = self.server(turn + workers - 1 - others % workers).load(Ordering::Relaxed);
         last.saturating_sub(work.0.saturating_mul(1 + (others / workers) as i64))
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn pool(workers: u64, work: i64, queue: u64) -> Capacity {
-        Capacity::new(Stated { workers, work: Nanos(work), queue })
+        Capacity::new(DeclaredCapacity { workers, work: Nanos(work), queue })
     }
 
     /// What is said to requests that come at these instants.

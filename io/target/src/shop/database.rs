@@ -8,8 +8,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 use wavetank_plan::UserError;
 
-use super::board::Sale;
-use super::seal::KEY_BYTES;
+use super::sale_snapshot::Sale;
+use super::session_cookie::KEY_BYTES;
 
 /// Ours among all SQLite files, and the version of the tables in it.
 const APPLICATION_ID: i64 = 0x5754_4b53;
@@ -79,7 +79,7 @@ impl Database {
     }
 
     /// Whether anything outlives the server.
-    pub(crate) fn is_kept(&self) -> bool {
+    pub(crate) fn is_persistent(&self) -> bool {
         self.file.is_some()
     }
 

@@ -2,7 +2,7 @@
 
 use wavetank_driver::ConnId;
 
-use super::board::Sale;
+use super::sale_snapshot::Sale;
 
 /// Something to do, and for whom.
 #[derive(Debug)]

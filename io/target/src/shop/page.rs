@@ -1,11 +1,11 @@
 //! [`Page`]: an answer of the shop or of a tier, none of which may be kept by anybody.
 
-use super::board::Sale;
 use super::job::Outcome;
+use super::sale_snapshot::Sale;
 
 /// See the module's description.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct ShopResponse {
     pub(crate) status: u16,
     /// Of JSON; otherwise it is a line of text.
     pub(crate) json: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Page {
     pub(crate) body: Vec<u8>,
 }
 
-impl Page {
+impl ShopResponse {
     /// A JSON document.
     pub(crate) fn json(status: u16, body: String) -> Self {
         Self { status, json: true, cookie: None, retry_after_s: None, body: body.into_bytes() }
@@ -53,7 +53,7 @@ impl Page {
     }
 
     /// What came of a job; a sale that was begun is shown as at `now_ms`.
-    pub(crate) fn of(outcome: Outcome, now_ms: i64) -> Self {
+    pub(crate) fn from_outcome(outcome: Outcome, now_ms: i64) -> Self {
         match outcome {
             Outcome::Sold { order, left } => {
                 Self::json(200, format!("{{\"result\":\"sold\",\"order\":{order},\"left\":{left}}}\n"))

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::capacity::{Capacity, Stated};
+use super::capacity::{Capacity, DeclaredCapacity};
 use super::tier::{POOLS_FULL, Tier, TierKind, stated};
 use crate::route::Route;
 
@@ -53,7 +53,7 @@ impl Pools {
     }
 
     /// The pool of this tier with this capacity, one for all who ask for the same; `None` if there are too many.
-    fn find(&self, tier: TierKind, stated: Stated) -> Option<PoolIx> {
+    fn find(&self, tier: TierKind, stated: DeclaredCapacity) -> Option<PoolIx> {
         for (index, place) in (0..).zip(&self.places) {
             if place.pool.get().is_none() && !place.claimed.swap(true, Ordering::AcqRel) {
                 // Nobody else gets here for this place.
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_alike_is_one_pool() {
         let pools = Pools::default();
-        let stated = |workers| Stated { workers, work: Nanos(1), queue: 1 };
+        let stated = |workers| DeclaredCapacity { workers, work: Nanos(1), queue: 1 };
         let find = |tier, workers| pools.find(tier, stated(workers));
         for workers in 1..POOLS_MAX as u64 {
             assert_eq!(find(TierKind::Query, workers), Some(PoolIx(workers as u16 - 1)));
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn threads_that_ask_at_once_find_one() {
         let pools = Pools::default();
-        let stated = Stated { workers: 1, work: Nanos(1), queue: 1 };
+        let stated = DeclaredCapacity { workers: 1, work: Nanos(1), queue: 1 };
         let found: Vec<_> = std::thread::scope(|scope| {
             let all: Vec<_> = (0..8).map(|_| scope.spawn(|| pools.find(TierKind::Simple, stated))).collect();
             all.into_iter().map(|one| one.join().expect("no panic")).collect()

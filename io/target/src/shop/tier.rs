@@ -4,7 +4,7 @@ use url::form_urlencoded;
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{parse_count, parse_duration_positive};
 
-use super::capacity::{QUEUE_MAX, Stated, WORK_MAX, WORKERS_MAX};
+use super::capacity::{DeclaredCapacity, QUEUE_MAX, WORK_MAX, WORKERS_MAX};
 use super::pools::PoolIx;
 
 /// Requests that wait if nobody says how many.
@@ -34,7 +34,7 @@ pub(crate) struct Tier {
 
 impl TierKind {
     /// The tier of a path, if it is one's.
-    pub(crate) fn of(path: &[u8]) -> Option<Self> {
+    pub(crate) fn from_path(path: &[u8]) -> Option<Self> {
         match path {
             b"/tier/simple" => Some(Self::Simple),
             b"/tier/query" => Some(Self::Query),
@@ -45,7 +45,7 @@ impl TierKind {
 }
 
 /// What a tier's query states of its capacity; the error says what is wanted.
-pub(crate) fn stated(query: &[u8]) -> Result<Option<Stated>, &'static str> {
+pub(crate) fn stated(query: &[u8]) -> Result<Option<DeclaredCapacity>, &'static str> {
     let (mut workers, mut work, mut queue) = (None, None, None);
     for (name, value) in form_urlencoded::parse(query) {
         let twice = match &*name {
@@ -59,7 +59,9 @@ pub(crate) fn stated(query: &[u8]) -> Result<Option<Stated>, &'static str> {
         }
     }
     match work {
-        Some(work) => Ok(Some(Stated { workers: workers.unwrap_or(1), work, queue: queue.unwrap_or(QUEUE) })),
+        Some(work) => {
+            Ok(Some(DeclaredCapacity { workers: workers.unwrap_or(1), work, queue: queue.unwrap_or(QUEUE) }))
+        }
         None if workers.is_some() || queue.is_some() => Err(WORK_WANTED),
         None => Ok(None),
     }

@@ -18,7 +18,7 @@ const STATUSES: usize = 600;
 
 /// How a connection came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gone {
+pub(crate) enum CloseKind {
     /// Its peer had said that it would send no more.
     Finished,
     /// It broke.
@@ -128,7 +128,7 @@ impl Counts {
     }
 
     /// It is not any more.
-    pub(crate) fn closed(&self, how: Gone) {
+    pub(crate) fn closed(&self, how: CloseKind) {
         self.gone[how as usize].add(1);
         self.gauge.closed(1);
         self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
@@ -137,7 +137,7 @@ impl Counts {
     /// Their thread is gone, and its connections with it.
     pub(crate) fn all_closed(&self) {
         let lost = self.open.swap(0, Ordering::Relaxed);
-        self.gone[Gone::Closed as usize].add(lost.unsigned_abs());
+        self.gone[CloseKind::Closed as usize].add(lost.unsigned_abs());
         self.gauge.closed(lost);
     }
 
@@ -187,9 +187,9 @@ impl Counts {
     }
 
     /// What was seen in this epoch. It is nonsense if the server's epoch has been raised meanwhile.
-    pub(crate) fn seen_in(&self, epoch: u64) -> Seen {
+    pub(crate) fn snapshot(&self, epoch: u64) -> CountsSnapshot {
         let same = self.epoch.load(Ordering::Acquire) == epoch;
-        let mut seen = if same { self.read() } else { Seen::default() };
+        let mut seen = if same { self.read() } else { CountsSnapshot::default() };
         seen.connections = self.connections_in(epoch);
         seen
     }
@@ -224,10 +224,10 @@ impl Counts {
         }
     }
 
-    fn read(&self) -> Seen {
+    fn read(&self) -> CountsSnapshot {
         let (paths, other_paths) = self.paths.read();
         let statuses = (0..).zip(self.statuses.iter().map(Counter::get)).filter(|(_, count)| *count > 0);
-        Seen {
+        CountsSnapshot {
             bad_requests: self.bad_requests.get(),
             connections: ConnectionCounts::default(),
             handshakes: HandshakeCounts {
@@ -247,7 +247,7 @@ impl Counts {
 
 /// [`Counts`] as they were when somebody looked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct CountsSnapshot {
     pub(super) bad_requests: u64,
     pub(super) connections: ConnectionCounts,
     pub(super) handshakes: HandshakeCounts,

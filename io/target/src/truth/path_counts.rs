@@ -17,7 +17,7 @@ pub(crate) struct PathSlot(u16);
 
 impl PathSlot {
     /// Not that of all others.
-    pub(crate) const fn is_own(self) -> bool {
+    pub(crate) const fn has_own_path(self) -> bool {
         self.0 != OTHER
     }
 }

@@ -4,12 +4,12 @@ use wavetank_driver::Errno;
 use wavetank_plan::Nanos;
 
 use super::*;
-use crate::paths::Paths;
+use crate::paths::PathCache;
 
 /// Threads' counts, each with the paths that have a counter in it.
 fn truth(all: &[&Counts]) -> Truth {
-    let seen: Vec<_> = all.iter().map(|counts| counts.seen_in(counts.epoch())).collect();
-    Truth::of(&seen, u32::try_from(all.len()).expect("a few"), &Gauge::default())
+    let seen: Vec<_> = all.iter().map(|counts| counts.snapshot(counts.epoch())).collect();
+    Truth::from_counts(&seen, u32::try_from(all.len()).expect("a few"), &Gauge::default())
 }
 
 fn none() -> Counts {
@@ -23,7 +23,7 @@ fn connected(accepted: u64, open: u64) -> Counts {
     counts
 }
 
-fn ask(counts: &Counts, paths: &mut Paths, path: &str, times: u64) {
+fn ask(counts: &Counts, paths: &mut PathCache, path: &str, times: u64) {
     for _ in 0..times {
         let (_, slot) = paths.find(path.as_bytes(), counts);
         counts.request(slot.expect("no control request"), Nanos(5), Nanos(5));
@@ -34,7 +34,8 @@ fn ask(counts: &Counts, paths: &mut Paths, path: &str, times: u64) {
 #[test]
 fn threads_add_up() {
     let (one, other) = (connected(3, 2), connected(4, 1));
-    let (mut of_one, mut of_other) = (Paths::new(true, Arc::default()), Paths::new(true, Arc::default()));
+    let (mut of_one, mut of_other) =
+        (PathCache::new(true, Arc::default()), PathCache::new(true, Arc::default()));
     one.bytes_received.add(10);
     other.bytes_sent.add(7);
     other.not_accepted(Errno(24));
@@ -54,12 +55,12 @@ fn threads_add_up() {
 
 #[test]
 fn paths_are_bounded_and_none_is_lost() {
-    let (one, mut of_one) = (none(), Paths::new(true, Arc::default()));
+    let (one, mut of_one) = (none(), PathCache::new(true, Arc::default()));
     for at in 0..300 {
         ask(&one, &mut of_one, &format!("/{at}"), 1);
     }
     ask(&one, &mut of_one, &"/long".repeat(100), 2);
-    let (other, mut of_other) = (none(), Paths::new(true, Arc::default()));
+    let (other, mut of_other) = (none(), PathCache::new(true, Arc::default()));
     for at in 200..400 {
         ask(&other, &mut of_other, &format!("/{at}"), 3);
     }
@@ -71,7 +72,7 @@ fn paths_are_bounded_and_none_is_lost() {
 
 #[test]
 fn a_reset_keeps_what_is_open() {
-    let (counts, mut paths) = (connected(3, 2), Paths::new(true, Arc::default()));
+    let (counts, mut paths) = (connected(3, 2), PathCache::new(true, Arc::default()));
     for at in 0..300 {
         ask(&counts, &mut paths, &format!("/{at}"), 1);
     }
@@ -79,7 +80,7 @@ fn a_reset_keeps_what_is_open() {
     let connections = ConnectionCounts { open: 2, peak: 2, ..ConnectionCounts::default() };
     let expected = Truth { connections, ..truth(&[&none()]) };
     // Before the thread has looked, and after.
-    assert_eq!(Truth::of(&[counts.seen_in(epoch)], 1, &Gauge::default()), expected);
+    assert_eq!(Truth::from_counts(&[counts.snapshot(epoch)], 1, &Gauge::default()), expected);
     counts.follow(epoch);
     assert_eq!(truth(&[&counts]), expected);
     // There is room for all paths again, and a path from before has its counter anew.
@@ -90,7 +91,7 @@ fn a_reset_keeps_what_is_open() {
 
 #[test]
 fn json_is_as_documented() {
-    let (counts, mut paths) = (connected(1, 1), Paths::new(true, Arc::default()));
+    let (counts, mut paths) = (connected(1, 1), PathCache::new(true, Arc::default()));
     ask(&counts, &mut paths, "/", 1);
     let json = String::from_utf8(truth(&[&counts]).to_json()).expect("JSON is UTF-8");
     let expected = concat!(
@@ -109,14 +110,14 @@ fn json_is_as_documented() {
 #[test]
 fn a_connection_s_end_is_told_apart() {
     let counts = connected(9, 9);
-    for (how, times) in [(Gone::Finished, 1), (Gone::Broken, 2), (Gone::Closed, 3)] {
+    for (how, times) in [(CloseKind::Finished, 1), (CloseKind::Broken, 2), (CloseKind::Closed, 3)] {
         (0..times).for_each(|_| counts.closed(how));
     }
     let seen = counts.connections_in(counts.epoch());
     assert_eq!((seen.closed_by_peer, seen.reset, seen.closed_by_us, seen.open), (1, 2, 3, 3));
     counts.answered(200);
     counts.answered(404);
-    let standing = Standing::of(&seen, counts.answers_in(counts.epoch()), 5, 7);
+    let standing = ConnectionSnapshot::new(&seen, counts.answers_in(counts.epoch()), 5, 7);
     assert_eq!(counts.answers_in(counts.epoch() + 1), 0, "those of another epoch are nobody's");
     assert_eq!((standing.closed, standing.reset, standing.open, standing.accepted), (6, 2, 3, 9));
     let json = String::from_utf8(standing.to_json()).expect("JSON is UTF-8");

@@ -4,7 +4,7 @@ use wavetank_driver::{Driver, Event};
 use wavetank_plan::{Close, Nanos};
 
 use super::Worker;
-use crate::truth::{Counts, Gone};
+use crate::truth::{CloseKind, Counts};
 
 /// Up to so many connections of a thread are left to their driver's end, which closes them by FIN.
 const FEW: usize = 1_000;
@@ -28,7 +28,7 @@ impl<D: Driver> Worker<D> {
             for _ in 0..RESETS_AT_ONCE {
                 let Some(id) = self.connections.first_from(from) else { break };
                 from = id.slot + 1;
-                self.close_by(id, Gone::Closed, Close::Rst, counts);
+                self.close_by(id, CloseKind::Closed, Close::Rst, counts);
             }
             // Who was accepted before is told of now, and is closed in the next round.
             if self.driver.wait(Nanos(i64::MIN)).is_err() {

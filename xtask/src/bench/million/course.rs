@@ -1,6 +1,6 @@
 //! [`Course`]: how the connections came, stayed and went, told by the kernel's and the target's counts alone.
 
-use super::look::{Look, Used};
+use super::snapshot::{Snapshot, Used};
 use crate::bench::median;
 
 /// Seconds that are compared with the first ones.
@@ -8,7 +8,7 @@ const WINDOW_S: usize = 5;
 
 /// What the looks come to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Course {
+pub(super) struct ConnectionTimeline {
     /// Most connections at one look.
     pub(super) most: u64,
     /// Seconds from the last look without a connection to the first with all; nothing where there never were all.
@@ -46,21 +46,21 @@ pub(super) struct Kept {
     pub(super) machine_cpu: f64,
 }
 
-impl Course {
+impl ConnectionTimeline {
     /// Of `looks` in order, with `planned` connections.
-    pub(super) fn of(looks: &[Look], planned: u64) -> Self {
-        let all = |look: &Look| look.kernel >= planned && look.target.open >= planned;
+    pub(super) fn from_samples(looks: &[Snapshot], planned: u64) -> Self {
+        let all = |look: &Snapshot| look.kernel >= planned && look.target.open >= planned;
         let full = looks.iter().position(all);
         let full_last = looks.iter().rposition(all);
         // The last look without any ahead of the first with some: starting the program is no opening.
         let begin = looks.iter().position(|look| look.kernel > 0).map_or(0, |place| place.saturating_sub(1));
         let coming = full.map(|full| &looks[begin..=full]);
-        let between = |from: &Look, to: &Look| to.at_s - from.at_s;
+        let between = |from: &Snapshot, to: &Snapshot| to.at_s - from.at_s;
         Self {
             most: looks.iter().map(|look| look.kernel).max().unwrap_or(0),
             opening_s: full.map(|full| between(&looks[begin], &looks[full])),
             opened: coming.map(opened_by_second).unwrap_or_default(),
-            kept: full.zip(full_last).and_then(|(first, last)| Kept::of(&looks[first..=last])),
+            kept: full.zip(full_last).and_then(|(first, last)| Kept::from_samples(&looks[first..=last])),
             closing_s: full_last.and_then(|last| {
                 let gone = looks[last..].iter().find(|look| look.kernel == 0)?;
                 Some(between(&looks[last], gone))
@@ -86,14 +86,14 @@ impl Course {
 
 impl Kept {
     /// Of the looks of that time; nothing of one alone.
-    fn of(looks: &[Look]) -> Option<Self> {
+    fn from_samples(looks: &[Snapshot]) -> Option<Self> {
         let (first, last) = (looks.first()?, looks.last()?);
         let seconds = last.at_s - first.at_s;
         if seconds <= 0.0 {
             return None;
         }
-        let most = |of: fn(&Look) -> Used| looks.iter().map(|look| of(look).resident).max().unwrap_or(0);
-        let share = |of: fn(&Look) -> f64| (of(last) - of(first)) / seconds;
+        let most = |of: fn(&Snapshot) -> Used| looks.iter().map(|look| of(look).resident).max().unwrap_or(0);
+        let share = |of: fn(&Snapshot) -> f64| (of(last) - of(first)) / seconds;
         Some(Self {
             seconds,
             lowest_kernel: looks.iter().map(|look| look.kernel).min()?,
@@ -109,12 +109,12 @@ impl Kept {
 
 /// Whether kernel and target tell different numbers: beside those that the target tells of, the load has one
 /// connection on which it asks the target itself, which the target leaves out.
-fn differ(look: &Look) -> bool {
+fn differ(look: &Snapshot) -> bool {
     look.kernel != look.target.open && look.kernel != look.target.open + 1
 }
 
 /// Whole seconds from the first look on: what came in each, straight between two looks.
-fn opened_by_second(looks: &[Look]) -> Vec<f64> {
+fn opened_by_second(looks: &[Snapshot]) -> Vec<f64> {
     let Some((first, last)) = looks.first().zip(looks.last()) else { return Vec::new() };
     let at = |instant: f64| {
         let after = looks.iter().position(|look| look.at_s >= instant)?;
@@ -128,7 +128,7 @@ fn opened_by_second(looks: &[Look]) -> Vec<f64> {
 }
 
 /// What was left after each whole second from the first look on, until nothing was.
-fn left_by_second(looks: &[Look]) -> Vec<u64> {
+fn left_by_second(looks: &[Snapshot]) -> Vec<u64> {
     let begin = looks.first().map_or(0.0, |look| look.at_s);
     let mut left: Vec<u64> = Vec::new();
     for look in looks {
@@ -142,14 +142,14 @@ fn left_by_second(looks: &[Look]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::million::asker::Standing;
+    use crate::bench::million::target_poller::Standing;
 
     /// A look each half second: (kernel, target, answers).
-    fn looks(counts: &[(u64, u64, u64)]) -> Vec<Look> {
+    fn looks(counts: &[(u64, u64, u64)]) -> Vec<Snapshot> {
         let of = |(place, &(kernel, open, answers)): (usize, &(u64, u64, u64))| {
             let at_s = place as f64 / 2.0;
             let used = |resident, cpu_s| Used { resident, cpu_s };
-            Look {
+            Snapshot {
                 at_s,
                 kernel,
                 target: Standing { open, accepted: open, answers: 0 },
@@ -176,7 +176,7 @@ mod tests {
             (30, 30, 90),
             (0, 0, 90),
         ];
-        let course = Course::of(&looks(&counts), 80);
+        let course = ConnectionTimeline::from_samples(&looks(&counts), 80);
         assert_eq!(course.most, 81);
         assert_eq!(course.going, [0]);
         assert_eq!(course.opening_s, Some(2.0));
@@ -192,15 +192,17 @@ mod tests {
 
     #[test]
     fn what_never_came_about_is_nothing() {
-        let course = Course::of(&looks(&[(0, 0, 0), (40, 40, 1), (0, 0, 1)]), 80);
+        let course = ConnectionTimeline::from_samples(&looks(&[(0, 0, 0), (40, 40, 1), (0, 0, 1)]), 80);
         assert_eq!((course.most, course.opening_s, course.closing_s), (40, None, None));
         assert!(course.kept.is_none() && course.answering_s.is_none() && course.paces().is_none());
-        assert_eq!(Course::of(&[], 80), Course::default());
+        assert_eq!(ConnectionTimeline::from_samples(&[], 80), ConnectionTimeline::default());
     }
 
     #[test]
     fn the_slowest_five_seconds_are_found() {
-        let paces = |opened: &[f64]| Course { opened: opened.to_vec(), ..Course::default() }.paces();
+        let paces = |opened: &[f64]| {
+            ConnectionTimeline { opened: opened.to_vec(), ..ConnectionTimeline::default() }.paces()
+        };
         assert_eq!(paces(&[25.0, 25.0, 26.0, 25.0, 25.0, 3.0, 4.0, 5.0, 30.0]), Some((25.0, 5.0)));
         assert_eq!(paces(&[10.0, 20.0]), Some((15.0, 15.0)));
         assert_eq!(paces(&[]), None);

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, ensure};
 
 use super::PORTS;
-use super::course::{Course, Kept};
+use super::course::{ConnectionTimeline, Kept};
 use super::memory::Added;
 use super::part::{BURST_S, Part, Scene};
-use super::sized::Sized;
+use super::size_estimate::SizeEstimate;
 use super::watch::Watched;
 use crate::bench::{Session, on};
 
@@ -38,7 +38,7 @@ impl Judge<'_> {
     /// Tells all that was seen, then each number. Where the connections were never all open, that is the only one: a
     /// number too, which a machine may be too slow for. An error where there were none.
     pub(super) fn tell(&mut self) -> Result<()> {
-        let course = Course::of(&self.watched.looks, self.planned());
+        let course = ConnectionTimeline::from_samples(&self.watched.looks, self.planned());
         self.told(&course);
         ensure!(course.most > 0, "no connection was open; run says {}", self.watched.said.verdict);
         let Some(kept) = course.kept else {
@@ -65,7 +65,7 @@ impl Judge<'_> {
     }
 
     /// What nothing is asked of.
-    fn told(&self, course: &Course) {
+    fn told(&self, course: &ConnectionTimeline) {
         let Watched { said, left, .. } = self.watched;
         println!("run says   {}", said.verdict);
         for finding in &said.findings {
@@ -128,7 +128,7 @@ impl Judge<'_> {
         );
     }
 
-    fn opened(&mut self, course: &Course) -> Result<()> {
+    fn opened(&mut self, course: &ConnectionTimeline) -> Result<()> {
         let seconds = course.opening_s.context("never all open")?;
         let pace = self.planned() as f64 / seconds;
         self.score(
@@ -186,7 +186,7 @@ impl Judge<'_> {
 
     /// What `size` reckons of the same file, beside the bytes of a connection that were measured.
     fn sized(&mut self, measured: f64) -> Result<()> {
-        let sized = Sized::of(self.session, self.scene)?;
+        let sized = SizeEstimate::compute(self.session, self.scene)?;
         let apart = sized.bytes_each / measured - 1.0;
         println!("size says  {:.0} B a connection, {} source addresses", sized.bytes_each, sized.sources);
         self.score(
@@ -226,7 +226,7 @@ impl Judge<'_> {
 
     /// From the last look without an answer of the target to the first with all, five looks a second; and, for those
     /// that the load had not read by then, the slowest answer as it timed it.
-    fn burst(&mut self, course: &Course) {
+    fn burst(&mut self, course: &ConnectionTimeline) {
         let said = &self.watched.said;
         let (planned, done, failed, slowest) = (self.planned(), said.done, said.failed, said.slowest_s);
         let answered = course.answering_s.map(|answering| answering + slowest);
@@ -241,7 +241,7 @@ impl Judge<'_> {
         );
     }
 
-    fn closed(&mut self, course: &Course) -> Result<()> {
+    fn closed(&mut self, course: &ConnectionTimeline) -> Result<()> {
         let left = self.watched.left;
         let seconds = course.closing_s.context("the connections never went")?;
         self.score(

@@ -5,11 +5,11 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::asker::Asker;
-use super::look::{Look, Used};
 use super::memory::{Added, Memory};
 use super::part::{SOURCES, Scene};
-use super::said::Said;
+use super::run_report::RunReport;
+use super::snapshot::{Snapshot, Used};
+use super::target_poller::TargetPoller;
 use crate::bench::namespace::{Namespace, SocketCounts};
 use crate::bench::server::Server;
 use crate::bench::{Session, child, cpus, process};
@@ -44,13 +44,13 @@ pub(super) struct Watch<'a> {
 
 /// What was seen.
 pub(super) struct Watched {
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<Snapshot>,
     /// What the kernel had taken for connections while all were held: the largest of several looks.
     pub(super) memory: Option<Added>,
     /// What each program had resident when no connection was open: the load's, the target's.
     pub(super) resident_before: (u64, u64),
     /// What `run` said of itself.
-    pub(super) said: Said,
+    pub(super) said: RunReport,
     /// What was left once the load had ended; the target was still there.
     pub(super) left: Left,
 }
@@ -71,15 +71,15 @@ pub(super) struct Left {
 impl Watch<'_> {
     /// From the start of the load to the last socket gone, or to the limit of the scene.
     pub(super) fn run(&self, words: &[String]) -> Result<Watched> {
-        let mut asker = Asker::to(self.server.address())?;
+        let mut asker = TargetPoller::to(self.server.address())?;
         let target_before = asker.standing()?;
         let before = self.namespace.socket_counts()?;
         let memory_before = Memory::now()?;
-        let server_before = Used::of(&self.server.processes()).resident;
+        let server_before = Used::for_pids(&self.server.processes()).resident;
         let mut load = Load::start(self.session, words)?;
         let client_before = process::resident_bytes(&[load.child.id()]);
         let watch = Stopwatch::start();
-        let mut looks: Vec<Look> = Vec::new();
+        let mut looks: Vec<Snapshot> = Vec::new();
         let (mut memory, mut memory_at) = (None::<Added>, -MEMORY_S);
         loop {
             let ended = child::ends_within(&load.child, LOOK_MILLIS)?;
@@ -112,17 +112,23 @@ impl Watch<'_> {
     }
 
     /// The kernel first, then the target, so that the two are of one instant as nearly as can be.
-    fn look(&self, asker: &mut Asker, watch: Stopwatch, before: SocketCounts, load: &Load) -> Result<Look> {
+    fn look(
+        &self,
+        asker: &mut TargetPoller,
+        watch: Stopwatch,
+        before: SocketCounts,
+        load: &Load,
+    ) -> Result<Snapshot> {
         let at_s = watch.elapsed().as_secs_f64();
         let sockets = self.namespace.socket_counts()?;
         let target = asker.standing()?;
-        Ok(Look {
+        Ok(Snapshot {
             at_s,
             kernel: sockets.in_use.saturating_sub(before.in_use) / 2,
             answers: target.answers,
             target,
-            client: Used::of(&process::family(load.child.id())),
-            server: Used::of(&self.server.processes()),
+            client: Used::for_pids(&process::family(load.child.id())),
+            server: Used::for_pids(&self.server.processes()),
             machine_s: process::machine_busy_s(),
         })
     }
@@ -160,14 +166,14 @@ impl Load {
     }
 
     /// What it said of itself once it has ended.
-    fn said(&mut self) -> Result<Said> {
+    fn said(&mut self) -> Result<RunReport> {
         let status = self.child.wait().context("waiting")?;
         let text = std::fs::read_to_string(&self.stdout).unwrap_or_default();
         // 1, 3 and 4 are runs that went to their end: a verdict is told, not judged here.
         if !matches!(status.code(), Some(0 | 1 | 3 | 4)) {
             bail!("the load ended with {status}: {} {}", self.talk(), first_line(&text));
         }
-        Said::read(&text)
+        RunReport::read(&text)
     }
 
     fn talk(&self) -> String {

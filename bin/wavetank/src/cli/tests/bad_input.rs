@@ -5,7 +5,7 @@ use wavetank_plan::resolve::{EXCLUSIVE, NEEDS};
 use wavetank_plan::{ExitCode, UserError};
 
 use super::{argv, error};
-use crate::cli::{CliExit, parse};
+use crate::cli::{ParseExit, parse};
 
 /// Line, code, exit, part of the message, part of the hint.
 pub(super) type Row = (&'static str, &'static str, ExitCode, &'static str, &'static str);
@@ -383,7 +383,7 @@ fn errors_are_json_when_asked_anywhere() {
         ("localhost -d 30 --format junit", false),
     ] {
         match parse(argv(line)) {
-            Err(CliExit::Error { json, .. }) => assert_eq!(json, expected, "{line}"),
+            Err(ParseExit::Error { json, .. }) => assert_eq!(json, expected, "{line}"),
             other => panic!("{line}: {other:?}"),
         }
     }

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use wavetank_plan::{
-    Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, Nanos, Rate, RunOptions, SecretText,
-    TargetUrl, TlsVersions,
+    Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, Nanos, Rate, RunOptions, Secret, TargetUrl,
+    TlsVersions,
 };
 
 use super::{argv, command, plan, run};
 use crate::cli::args::Freeze;
 use crate::cli::{
-    Command, DemoArgs, Goal, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, Wants, parse,
+    Command, DemoArgs, LoadSource, OutFile, OutputFormat, ReportArgs, ReportOptions, RunRef, ServeArgs, parse,
 };
 
 /// Both lines mean the same, but for the command as typed.
@@ -42,7 +42,7 @@ fn nothing_given_is_nothing_set() {
     let args = run("localhost:8080/x");
     assert_eq!(args.options, RunOptions::default());
     let url = TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into(), tls: false };
-    assert_eq!(args.goal, Goal::Url(url));
+    assert_eq!(args.goal, LoadSource::Url(url));
     assert_eq!(
         (args.format, args.out.len(), args.no_archive, args.quiet),
         (OutputFormat::Text, 0, false, false)
@@ -80,11 +80,11 @@ fn every_request_and_connection_option_arrives() {
                        --http 1.0 --requests-per-connection 5 --close rst --pipeline 2 --threads 3 --engine epoll \
                        --source 127.0.0.1,127.0.0.3-5 --source 127.0.1.0/30 --connect-to 127.0.0.1:81 --ip 4")
     .options;
-    let header = |name: &str, value: &str| (name.to_owned(), SecretText::new(value));
+    let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
     assert_eq!(options.method.as_deref(), Some("PUT"));
     assert_eq!(options.headers, [header("Accept", "text/html"), header("X", "a:b")]);
     assert_eq!(options.body.as_deref(), Some(&b"{\"a\": 1}"[..]));
-    assert_eq!(options.basic, Some(SecretText::new("me:pass")));
+    assert_eq!(options.basic, Some(Secret::new("me:pass")));
     assert_eq!(options.http, Some(HttpVersion::Http10));
     assert_eq!(options.requests_per_connection, Some(5));
     assert_eq!(options.close, Some(Close::Rst));
@@ -203,7 +203,7 @@ fn other_commands() {
             run,
             format,
             out: vec![],
-            wants: Wants::default(),
+            wants: ReportOptions::default(),
             runs_dir: runs_dir.into(),
         })
     };

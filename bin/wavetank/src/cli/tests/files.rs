@@ -1,6 +1,6 @@
 //! Files that options name.
 
-use wavetank_plan::SecretText;
+use wavetank_plan::Secret;
 
 use super::{error, run};
 
@@ -36,7 +36,7 @@ fn bodies_are_bytes() {
 #[test]
 fn credentials_lose_their_line_end() {
     let args = with_file("basic", b"me:hunter2\r\n", "localhost --basic @FILE", run);
-    assert_eq!(args.options.basic, Some(SecretText::new("me:hunter2")));
+    assert_eq!(args.options.basic, Some(Secret::new("me:hunter2")));
     assert!(args.command.contains('@') && !args.command.contains("hunter2"), "{}", args.command);
 }
 

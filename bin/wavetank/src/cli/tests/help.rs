@@ -3,13 +3,13 @@
 use clap::CommandFactory;
 
 use super::argv;
-use crate::cli::habits;
-use crate::cli::words::Words;
-use crate::cli::{CliExit, parse};
+use crate::cli::cli::Cli;
+use crate::cli::foreign_flags;
+use crate::cli::{ParseExit, parse};
 
 fn help(line: &str) -> String {
     match parse(argv(line)) {
-        Err(CliExit::Help(text)) => text,
+        Err(ParseExit::Help(text)) => text,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -18,7 +18,7 @@ fn help(line: &str) -> String {
 fn every_command_is_in_the_help() {
     let text = help("--help");
     assert_eq!(help(""), text, "no word at all shows the help");
-    for command in Words::command().get_subcommands() {
+    for command in Cli::command().get_subcommands() {
         let name = command.get_name();
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))),
@@ -32,7 +32,7 @@ fn every_command_is_in_the_help() {
 
 #[test]
 fn every_option_says_what_it_does_and_takes() {
-    for command in Words::command().get_subcommands() {
+    for command in Cli::command().get_subcommands() {
         for argument in command.get_arguments() {
             let id = argument.get_id();
             let text = argument.get_help().map(ToString::to_string).unwrap_or_default();
@@ -44,10 +44,10 @@ fn every_option_says_what_it_does_and_takes() {
 
 #[test]
 fn no_habit_shadows_an_option() {
-    let command = Words::command();
+    let command = Cli::command();
     let run = command.find_subcommand("run").unwrap();
     let mut seen = std::collections::BTreeSet::new();
-    for name in habits::names() {
+    for name in foreign_flags::names() {
         assert!(seen.insert(name), "{name} stands twice");
         let bare = name.trim_start_matches('-');
         let own = |argument: &clap::Arg| match name.strip_prefix("--") {

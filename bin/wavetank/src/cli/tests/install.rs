@@ -6,13 +6,13 @@ use clap_complete::Shell;
 use wavetank_plan::EngineChoice;
 
 use super::argv;
-use crate::cli::words::Words;
-use crate::cli::{Calibration, Command, completions, man_pages, parse};
+use crate::cli::cli::Cli;
+use crate::cli::{CalibrateCommand, Command, completions, man_pages, parse};
 
 /// The long options of every command, and the commands.
 fn every_word() -> Vec<String> {
     let mut words = Vec::new();
-    for command in Words::command().get_subcommands() {
+    for command in Cli::command().get_subcommands() {
         words.push(command.get_name().to_owned());
         for command in std::iter::once(command).chain(command.get_subcommands()) {
             words.push(command.get_name().to_owned());
@@ -43,13 +43,13 @@ fn every_command_has_a_page_with_all_its_options() {
         found.unwrap_or_else(|| panic!("no page for {name}")).1.replace("\\-", "-")
     };
     assert!(page("wavetank").contains("wavetank-run(1)"));
-    for command in Words::command().get_subcommands() {
+    for command in Cli::command().get_subcommands() {
         let text = page(&format!("wavetank-{}", command.get_name()));
         for long in command.get_arguments().filter_map(|argument| argument.get_long()) {
             assert!(text.contains(&format!("--{long}")), "{} --{long}: {text}", command.get_name());
         }
     }
-    let commands = Words::command();
+    let commands = Cli::command();
     let nested: Vec<_> = commands
         .get_subcommands()
         .flat_map(|command| command.get_subcommands().map(|own| (command.get_name(), own)))
@@ -77,7 +77,7 @@ fn what_the_program_says_to_itself_is_offered_to_nobody() {
         Err(exit) => Err(exit),
     };
     let what = calibrate("calibrate --as-target 0,3 --engine epoll").expect("a calibration says so");
-    assert!(matches!(what, Calibration::Target { cpus, engine: EngineChoice::Epoll } if cpus == [0, 3]));
+    assert!(matches!(what, CalibrateCommand::Target { cpus, engine: EngineChoice::Epoll } if cpus == [0, 3]));
     assert!(calibrate("calibrate --as-target x --engine epoll").is_err());
     assert!(calibrate("calibrate --as-target 0,3").is_err(), "no word of the command line");
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::{Host, Lab, Role};
 
-use super::loaded::LoadedLab;
-use super::tried::Tried;
+use super::lab_file::LabFile;
+use super::preflight::Preflight;
 use crate::cli::FileFormat;
 use crate::experiment::{errors_json, remarks_json};
 use crate::run::output;
@@ -17,22 +17,22 @@ use crate::run::output;
 /// remarks on stderr, what the lab is on stdout. Exit 0, also where this machine lacks something for it, which is told too,
 /// or 2 if the file is wrong. Nothing is created.
 pub(in crate::commands) fn check(file: &Path, format: FileFormat) -> Result<u8, UserError> {
-    let loaded = LoadedLab::read(file)?;
+    let loaded = LabFile::read(file)?;
     let Some(lab) = &loaded.lab else { return wrong(&loaded, format) };
     if format == FileFormat::Text {
-        loaded.tell();
+        loaded.print_diagnostics();
     }
-    let tried = Tried::here(lab, &loaded.name)?;
+    let tried = Preflight::run(lab, &loaded.name)?;
     match format {
         FileFormat::Text => {
-            tried.tell();
+            tried.print();
             output::print(&format!("{}: {}", loaded.name, text(lab)))?;
         }
         FileFormat::Json => {
             let mut answer = json(lab);
             answer["file"] = json!(loaded.name);
             answer["remarks"] = json!(remarks_json(&loaded.diagnostics));
-            tried.add_to(&mut answer);
+            tried.write_to(&mut answer);
             output::print(&format!("{answer}\n"))?;
         }
     }
@@ -40,9 +40,9 @@ pub(in crate::commands) fn check(file: &Path, format: FileFormat) -> Result<u8, 
 }
 
 /// Tells why the file is no lab.
-fn wrong(loaded: &LoadedLab, format: FileFormat) -> Result<u8, UserError> {
+fn wrong(loaded: &LabFile, format: FileFormat) -> Result<u8, UserError> {
     match format {
-        FileFormat::Text => loaded.tell(),
+        FileFormat::Text => loaded.print_diagnostics(),
         FileFormat::Json => {
             let first =
                 loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
@@ -66,7 +66,7 @@ fn text(lab: &Lab) -> String {
     let width = lab.hosts.iter().map(|host| host.name.len()).max().unwrap_or_default();
     for host in &lab.hosts {
         let services: Vec<String> = host.services.iter().map(service).collect();
-        let (name, role) = (&host.name, host.role.word());
+        let (name, role) = (&host.name, host.role.as_str());
         let line = format!("  {name:width$}  {role:8}  {}  {}", addresses(lab, host), services.join(", "));
         writeln!(text, "{}", line.trim_end()).expect("text takes everything");
     }
@@ -113,10 +113,10 @@ fn json(lab: &Lab) -> Value {
         let addresses = host.interfaces.iter().flat_map(|one| &one.addresses);
         json!({
             "name": host.name,
-            "role": host.role.word(),
+            "role": host.role.as_str(),
             "addresses": addresses.map(|(address, _)| address).collect::<Vec<_>>(),
             "services": host.services.iter().map(|one| json!({
-                "name": one.name, "kind": one.kind.word(), "listen": one.listen, "copies": one.copies,
+                "name": one.name, "kind": one.kind.as_str(), "listen": one.listen, "copies": one.copies,
             })).collect::<Vec<_>>(),
         })
     });

@@ -4,28 +4,28 @@ use rustix::event::{Timespec, poll};
 use wavetank_driver::{Clock, Signals};
 use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::{ExitCode, Nanos, UserError};
-use wavetank_topology::{Deed, fault_of_words};
+use wavetank_topology::{HostAction, parse_fault};
 
-use crate::cli::FaultWords;
-use crate::run::{begin_deed, end_deed, host_cannot, output};
+use crate::cli::FaultCommand;
+use crate::run::{host_error, output, revert_action, start_action};
 
 /// How long it waits before it looks at signals again: one may come just before it begins to wait.
 const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Begin a fault, or take one back. With a time, wait for it, and take the fault back then or at a signal. Exit 0.
-pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultWords) -> Result<u8, UserError> {
+pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultCommand) -> Result<u8, UserError> {
     let lab = folder.order()?.lab;
     let mut client = Client::connect(folder)?;
     match what {
-        FaultWords::End(id) => {
-            end_deed(&mut client, host, *id)?;
+        FaultCommand::End(id) => {
+            revert_action(&mut client, host, *id)?;
             output::print(&format!("fault {id} of {host} is taken back\n"))?;
         }
-        FaultWords::Begin(words, lasts) => {
-            let fault = fault_of_words(words, &lab, host)?;
+        FaultCommand::Begin(words, lasts) => {
+            let fault = parse_fault(words, &lab, host)?;
             let told = format!("{host}: {fault}");
-            let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
-            let id = begin_deed(&mut client, host, &Deed::Fault(fault), lasts.is_none())?;
+            let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
+            let id = start_action(&mut client, host, &HostAction::Fault(fault), lasts.is_none())?;
             match lasts {
                 None => {
                     let back = format!("wavetank lab fault {host} undo {id}");
@@ -34,7 +34,7 @@ pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultWords) -> Result
                 Some(lasts) => {
                     output::print(&format!("{told}, for {lasts}\n"))?;
                     wait(*lasts, signals);
-                    end_deed(&mut client, host, id)?;
+                    revert_action(&mut client, host, id)?;
                     output::print(&format!("{told} is taken back\n"))?;
                 }
             }

@@ -7,8 +7,8 @@ use rustix::event::{Timespec, poll};
 use wavetank_lab::{LabFolder, LogFile};
 use wavetank_plan::{ExitCode, UserError};
 
-use super::followed::Followed;
-use crate::run::output::said;
+use super::log_follower::LogFollower;
+use crate::run::output::os_error_text;
 
 /// Time between two looks at whether there is more to show: a file tells nobody.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -29,7 +29,7 @@ pub(super) fn logs(
     let mut speaker = (logs.len() > 1).then_some("");
     let mut followed = Vec::new();
     for log in &logs {
-        let shown = Followed::open(log).and_then(|mut log| log.show(&mut speaker, &mut to).map(|()| log));
+        let shown = LogFollower::open(log).and_then(|mut log| log.show(&mut speaker, &mut to).map(|()| log));
         // A log that is full is taken the place of, and this is where the old one goes.
         let older = log.name.rsplit('.').next() == Some("older");
         match seen(shown, log)? {
@@ -66,7 +66,7 @@ fn seen<T>(shown: std::io::Result<T>, log: &LogFile) -> Result<Option<T>, UserEr
         Ok(shown) => Ok(Some(shown)),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
         Err(error) => {
-            let message = format!("the log of {} cannot be shown: {}", log.name, said(&error));
+            let message = format!("the log of {} cannot be shown: {}", log.name, os_error_text(&error));
             Err(UserError::refused("lab_system", message, format!("it lies in `{}`", log.path.display())))
         }
     }

@@ -8,20 +8,20 @@ mod down;
 mod exec;
 #[cfg(target_os = "linux")]
 mod fault;
+mod lab_file;
 #[cfg(target_os = "linux")]
-mod followed;
-mod loaded;
+mod log_follower;
 #[cfg(target_os = "linux")]
 mod logs;
 #[cfg(target_os = "linux")]
+mod machine_facts;
+#[cfg(target_os = "linux")]
 mod pool;
+mod preflight;
 #[cfg(target_os = "linux")]
 mod run;
 #[cfg(target_os = "linux")]
 mod status;
-#[cfg(target_os = "linux")]
-mod this_machine;
-mod tried;
 #[cfg(target_os = "linux")]
 mod up;
 
@@ -34,24 +34,24 @@ use wavetank_plan::UserError;
 pub(super) use check::check;
 
 #[cfg(target_os = "linux")]
-use crate::cli::{LabArgs, LabDeed};
+use crate::cli::{LabArgs, LabCommand};
 
 /// Carry out what was asked; the exit code is that of the command for `exec`, else 0.
 #[cfg(target_os = "linux")]
 pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
-    let labs = LabsFolder::of_this_machine();
+    let labs = LabsFolder::system();
     let name = args.lab.as_deref();
     match args.deed {
-        LabDeed::Check { file, format } => check::check(&file, format),
-        LabDeed::Up { file } => up::up(&labs, name, &file),
-        LabDeed::Run { file, args } => run::run(&labs, name, &file, *args),
-        LabDeed::Status { format } => status::status(&labs, name, format),
-        LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
-        LabDeed::Logs { host, service, follow } => {
+        LabCommand::Check { file, format } => check::check(&file, format),
+        LabCommand::Up { file } => up::up(&labs, name, &file),
+        LabCommand::Run { file, args } => run::run(&labs, name, &file, *args),
+        LabCommand::Status { format } => status::status(&labs, name, format),
+        LabCommand::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
+        LabCommand::Logs { host, service, follow } => {
             logs::logs(&labs.choose(name)?, &host, service.as_deref(), follow)
         }
-        LabDeed::Pool { host, ask, format } => pool::pool(&labs.choose(name)?, &host, &ask, format),
-        LabDeed::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
-        LabDeed::Down => down::down(&labs.choose(name).inspect_err(|_| labs.tidy())?),
+        LabCommand::Pool { host, ask, format } => pool::pool(&labs.choose(name)?, &host, &ask, format),
+        LabCommand::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
+        LabCommand::Down => down::down(&labs.choose(name).inspect_err(|_| labs.remove_stale())?),
     }
 }

@@ -4,33 +4,33 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wavetank_lab::{Client, LabFolder};
-use wavetank_plan::{ExitCode, UserError, harmless};
-use wavetank_topology::{pool_of_words, pools_of};
+use wavetank_plan::{ExitCode, UserError, sanitize};
+use wavetank_topology::{parse_pool_change, pools_of};
 
-use crate::cli::{FileFormat, PoolAsk};
+use crate::cli::{FileFormat, PoolCommand};
 use crate::run::output;
 
 /// Show how servers behind the host's balancers stand, after a change if one is asked for. Exit 0.
 pub(super) fn pool(
     folder: &LabFolder,
     host: &str,
-    ask: &PoolAsk,
+    ask: &PoolCommand,
     format: FileFormat,
 ) -> Result<u8, UserError> {
     let lab = folder.order()?.lab;
     let mut client = Client::connect(folder)?;
     let names: Vec<String> = match ask {
-        PoolAsk::Show(service) => {
+        PoolCommand::Show(service) => {
             let pools = pools_of(&lab, host, service.as_deref())?;
             pools.iter().map(|service| service.name.clone()).collect()
         }
-        PoolAsk::Change(words) => {
-            let deed = pool_of_words(words, &lab, host)?;
-            client.ask(&json!({ "ask": "host", "host": host, "say": { "pool": deed } }))?;
+        PoolCommand::Change(words) => {
+            let deed = parse_pool_change(words, &lab, host)?;
+            client.request(&json!({ "ask": "host", "host": host, "say": { "pool": deed } }))?;
             vec![deed.service]
         }
     };
-    let told = client.ask(&json!({ "ask": "host", "host": host, "say": { "pools": names } }))?;
+    let told = client.request(&json!({ "ask": "host", "host": host, "say": { "pools": names } }))?;
     let pools = told["pools"].as_array().cloned().unwrap_or_default();
     output::print(&match format {
         FileFormat::Json => {
@@ -73,7 +73,7 @@ fn text(host: &str, pool: &Value) -> String {
 }
 
 fn word(value: &Value) -> String {
-    harmless(value.as_str().unwrap_or_default()).into_owned()
+    sanitize(value.as_str().unwrap_or_default()).into_owned()
 }
 
 #[cfg(test)]

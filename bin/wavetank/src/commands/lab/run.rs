@@ -3,16 +3,16 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use wavetank_lab::{Bearer, LabFolder, LabStatus, LabsFolder, Mark, Order};
+use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::Lab;
 
-use super::loaded::LoadedLab;
+use super::lab_file::LabFile;
 use crate::cli::{OutFile, OutputFormat, RunArgs};
-use crate::commands::lab_ahead::LabAhead;
+use crate::commands::planned_lab::PlannedLab;
 use crate::commands::run::run_from;
 use crate::experiment::errors_json;
-use crate::run::{LabRun, Talk, first_load_host, output};
+use crate::run::{Console, LabRun, first_load_host, output};
 
 /// Make the run from the load hosts of the file's lab, which is brought up for it and taken down after it, unless it is up
 /// already: then it stays. What is wrong with the run is told before the lab is made. The exit code is the run's.
@@ -22,9 +22,9 @@ pub(super) fn run(
     file: &Path,
     args: RunArgs,
 ) -> Result<u8, UserError> {
-    let loaded = LoadedLab::read(file)?;
+    let loaded = LabFile::read(file)?;
     let Some(mut lab) = loaded.lab.clone() else { return told_as_wanted(&loaded, args.format, &args.out) };
-    loaded.tell();
+    loaded.print_diagnostics();
     if let Some(name) = name {
         name.clone_into(&mut lab.name);
     }
@@ -34,23 +34,23 @@ pub(super) fn run(
     let quiet = args.quiet;
     let brought_up = Cell::new(false);
     let enter = || {
-        let mut talk = Talk::new(quiet);
+        let mut talk = Console::new(quiet);
         if was_up {
-            talk.say(&format!("lab        {} is up, and stays", lab.name));
+            talk.info(&format!("lab        {} is up, and stays", lab.name));
         } else {
-            let mark = Mark::draw(&lab.name)?;
+            let mark = LabTag::generate(&lab.name)?;
             // A run that is killed leaves no lab behind.
-            let owner = Bearer::of(std::process::id());
-            let order = Order { mark, file: file.display().to_string(), lab: lab.clone(), owner };
+            let owner = TaggedProcess::for_pid(std::process::id());
+            let order = LabSpec { mark, file: file.display().to_string(), lab: lab.clone(), owner };
             wavetank_lab::up(&order, &folder)?;
             brought_up.set(true);
-            talk.say(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
+            talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }
         LabRun::begin(&folder, !was_up, || {
-            talk.say("lab        waits: another run is under way, or what it broke is being mended");
+            talk.info("lab        waits: another run is under way, or what it broke is being mended");
         })
     };
-    let result = run_from(args, Some(LabAhead { lab: &lab, enter: Box::new(enter) }));
+    let result = run_from(args, Some(PlannedLab { lab: &lab, enter: Box::new(enter) }));
     if !brought_up.get() {
         return result;
     }
@@ -58,7 +58,7 @@ pub(super) fn run(
     match (result, down) {
         // A lab that stays behind must not go unnoticed, and the run's own result counts more.
         (result @ (Err(_) | Ok(1..)), Err(error)) => {
-            Talk::new(quiet).warn(&error.to_string());
+            Console::new(quiet).warn(&error.to_string());
             result
         }
         (result, down) => down.and(result),
@@ -71,25 +71,25 @@ fn hosts(count: usize) -> String {
 }
 
 /// Tells what keeps the lab from being brought up where, and in the shape in which, the run's result was wanted. Exit 2.
-fn told_as_wanted(loaded: &LoadedLab, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
+fn told_as_wanted(loaded: &LabFile, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
     let first = loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
     output::deliver_error(&first, out);
     match format {
         OutputFormat::Json => output::print(&format!("{}\n", errors_json(&first, &loaded.diagnostics)))?,
         OutputFormat::Junit => output::print(&output::render_error(&first, format))?,
-        _ => loaded.tell(),
+        _ => loaded.print_diagnostics(),
     }
     Ok(ExitCode::Usage as u8)
 }
 
 /// Whether the lab is up already, and is the one that is asked for.
 fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
-    if !folder.is_there() {
+    if !folder.exists() {
         // What else may lie there `up` tells.
         return Ok(false);
     }
     let name = folder.name();
-    match LabStatus::of(folder)?.stands {
+    match LabStatus::read(folder)?.stands {
         "up" if folder.order()?.lab == *lab => Ok(true),
         "up" => {
             let message = format!("lab {name} is up, and is not what the file describes now");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use wavetank_lab::{HostStatus, LabStatus, LabsFolder, versioned};
-use wavetank_plan::{ExitCode, UserError, harmless};
+use wavetank_plan::{ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
 use crate::run::output;
@@ -15,7 +15,7 @@ pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) 
         Some(name) => vec![labs.choose(Some(name))?],
         None => labs.labs(),
     };
-    let labs = folders.iter().map(LabStatus::of).collect::<Result<Vec<_>, _>>()?;
+    let labs = folders.iter().map(LabStatus::read).collect::<Result<Vec<_>, _>>()?;
     output::print(&match format {
         FileFormat::Json => {
             let labs: Vec<Value> = labs.iter().map(LabStatus::json).collect();
@@ -32,7 +32,7 @@ pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) 
 /// One lab: a line for itself, one for each host, and one for each service that is not up.
 pub(super) fn text(lab: &LabStatus) -> String {
     let LabStatus { name, stands, file, running, hosts } = lab;
-    let file = file.as_ref().map(|file| format!(", of {}", harmless(file))).unwrap_or_default();
+    let file = file.as_ref().map(|file| format!(", of {}", sanitize(file))).unwrap_or_default();
     let running = if *running { ", a run has it" } else { "" };
     let mut text = format!("lab {name}: {stands}{file}{running}\n");
     if *stands == "dead" {
@@ -75,7 +75,7 @@ fn addresses(host: &HostStatus) -> String {
 
 /// A service's name, its version, and how it stands unless it is up.
 fn service(service: &Value) -> String {
-    let word = |key: &str| service[key].as_str().map(harmless).unwrap_or_default();
+    let word = |key: &str| service[key].as_str().map(sanitize).unwrap_or_default();
     let (name, version) = (word("name"), word("version"));
     let program = if version.is_empty() { name.into_owned() } else { versioned(&name, &version) };
     let state = if word("state") == "up" { String::new() } else { format!(" ({})", word("state")) };

@@ -4,17 +4,17 @@ use std::fmt::Write;
 use std::path::Path;
 
 use wavetank_driver::Clock;
-use wavetank_lab::{LabStatus, LabsFolder, Mark, Order};
+use wavetank_lab::{LabSpec, LabStatus, LabTag, LabsFolder};
 use wavetank_plan::{ExitCode, UserError};
 
-use super::loaded::LoadedLab;
+use super::lab_file::LabFile;
 use super::status;
 use crate::run::output;
 
 /// Bring the file's lab up, under another name if one is given, and say what it is. Exit 0 when all of it is up.
 pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u8, UserError> {
     let clock = Clock::starting_now();
-    let mut lab = match LoadedLab::read(file)?.told() {
+    let mut lab = match LabFile::read(file)?.into_lab() {
         Ok(lab) => lab,
         Err(code) => return Ok(code),
     };
@@ -22,9 +22,10 @@ pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u
         name.clone_into(&mut lab.name);
     }
     let folder = labs.lab(&lab.name)?;
-    let order = Order { mark: Mark::draw(&lab.name)?, file: file.display().to_string(), lab, owner: None };
+    let order =
+        LabSpec { mark: LabTag::generate(&lab.name)?, file: file.display().to_string(), lab, owner: None };
     wavetank_lab::up(&order, &folder)?;
-    let mut text = status::text(&LabStatus::of(&folder)?);
+    let mut text = status::text(&LabStatus::read(&folder)?);
     let host = order.lab.hosts.first().map_or("HOST", |host| host.name.as_str());
     // Where there is one lab only it needs no name.
     let which = if labs.labs().len() > 1 { format!(" --lab {}", folder.name()) } else { String::new() };

@@ -4,39 +4,39 @@ mod now;
 
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::quantity::{show_size, show_whole};
-use wavetank_plan::{ExitCode, UserError, harmless};
+use wavetank_plan::quantity::{format_grouped, show_size};
+use wavetank_plan::{ExitCode, UserError, sanitize};
 use wavetank_record::{RUNS_SCHEMA, RunLine, RunState, RunsDoc, Status};
 use wavetank_report::{archive_text, run_lines, runs_text};
-use wavetank_store::{PACK_SUFFIX, PruneWishes, Pruning, RunsDir};
+use wavetank_store::{PACK_SUFFIX, PruneOptions, PrunePlan, RunsDir};
 
-use super::columns::columns;
-use crate::cli::{Asked, FileFormat, Outcome, RunsArgs, RunsDeed};
+use super::terminal_width::terminal_width;
+use crate::cli::{FileFormat, RunFilter, RunStatus, RunsArgs, RunsCommand};
 use crate::run::output;
 
 /// Carry out what was asked. Exit 0 if that could be done, whatever the runs came to; else 2.
 pub(crate) fn runs(args: RunsArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
     if args.is_expected {
-        runs.expect_there()?;
+        runs.require_exists()?;
     }
     match args.deed {
-        RunsDeed::List { asked, format } => list(&runs, &asked, format)?,
-        RunsDeed::Show { run, format } => show(&runs, &run, format)?,
-        RunsDeed::Prune { wishes, yes } => return prune(&runs, wishes, yes),
-        RunsDeed::Pack { run, out } => pack(&runs, &run, out)?,
-        RunsDeed::Unpack { pack } => {
+        RunsCommand::List { asked, format } => list(&runs, &asked, format)?,
+        RunsCommand::Show { run, format } => show(&runs, &run, format)?,
+        RunsCommand::Prune { wishes, yes } => return prune(&runs, wishes, yes),
+        RunsCommand::Pack { run, out } => pack(&runs, &run, out)?,
+        RunsCommand::Unpack { pack } => {
             let folder = runs.unpack(&pack)?;
-            output::print(&format!("{}\n", harmless(&folder.to_string_lossy())))?;
+            output::print(&format!("{}\n", sanitize(&folder.to_string_lossy())))?;
         }
     }
     Ok(ExitCode::Pass as u8)
 }
 
-fn list(runs: &RunsDir, asked: &Asked, format: FileFormat) -> Result<(), UserError> {
+fn list(runs: &RunsDir, asked: &RunFilter, format: FileFormat) -> Result<(), UserError> {
     let listing = runs.list()?;
     let mut lines: Vec<RunLine> =
-        listing.runs.iter().map(wavetank_store::survey).filter(|run| fits(run, asked)).collect();
+        listing.runs.iter().map(wavetank_store::summarize).filter(|run| fits(run, asked)).collect();
     let newest = asked.newest.map_or(usize::MAX, |newest| usize::try_from(newest).unwrap_or(usize::MAX));
     lines.drain(..lines.len().saturating_sub(newest));
     let doc = RunsDoc {
@@ -47,35 +47,35 @@ fn list(runs: &RunsDir, asked: &Asked, format: FileFormat) -> Result<(), UserErr
         beside: listing.beside,
     };
     output::print(&match format {
-        FileFormat::Text => runs_text(&doc, columns()),
+        FileFormat::Text => runs_text(&doc, terminal_width()),
         FileFormat::Json => doc.to_json() + "\n",
     })
 }
 
 /// Whether `run` is one of those asked for.
-fn fits(run: &RunLine, asked: &Asked) -> bool {
+fn fits(run: &RunLine, asked: &RunFilter) -> bool {
     let named = asked.name.as_ref().is_none_or(|part| run.name.contains(part.as_str()));
     let tagged = asked.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value));
     named && tagged && (asked.status.is_empty() || asked.status.iter().any(|one| ended(run, *one)))
 }
 
-fn ended(run: &RunLine, outcome: Outcome) -> bool {
+fn ended(run: &RunLine, outcome: RunStatus) -> bool {
     let verdict = |status| run.state == RunState::Finished && run.verdict == Some(status);
     match outcome {
-        Outcome::Pass => verdict(Status::Pass),
-        Outcome::Fail => verdict(Status::Fail),
-        Outcome::Invalid => verdict(Status::Invalid),
-        Outcome::Incomplete => verdict(Status::Incomplete),
-        Outcome::Running => run.state == RunState::Running,
-        Outcome::Unfinished => run.state == RunState::Unfinished,
-        Outcome::Damaged => matches!(run.state, RunState::Damaged | RunState::Newer),
+        RunStatus::Pass => verdict(Status::Pass),
+        RunStatus::Fail => verdict(Status::Fail),
+        RunStatus::Invalid => verdict(Status::Invalid),
+        RunStatus::Incomplete => verdict(Status::Incomplete),
+        RunStatus::Running => run.state == RunState::Running,
+        RunStatus::Unfinished => run.state == RunState::Unfinished,
+        RunStatus::Damaged => matches!(run.state, RunState::Damaged | RunState::Newer),
     }
 }
 
 fn show(runs: &RunsDir, word: &str, format: FileFormat) -> Result<(), UserError> {
     let doc = wavetank_store::inspect(&runs.find(word)?)?;
     output::print(&match format {
-        FileFormat::Text => archive_text(&doc, columns()),
+        FileFormat::Text => archive_text(&doc, terminal_width()),
         FileFormat::Json => doc.to_json() + "\n",
     })
 }
@@ -83,7 +83,7 @@ fn show(runs: &RunsDir, word: &str, format: FileFormat) -> Result<(), UserError>
 fn pack(runs: &RunsDir, word: &str, out: Option<PathBuf>) -> Result<(), UserError> {
     let found = runs.find(word)?;
     if found.is_file() {
-        let message = format!("`{}` is packed already", harmless(&found.to_string_lossy()));
+        let message = format!("`{}` is packed already", sanitize(&found.to_string_lossy()));
         return Err(UserError::usage("run_packed", message, "name a run by its folder, its id, or `latest`"));
     }
     let out = out.unwrap_or_else(|| default_out(&found));
@@ -91,14 +91,14 @@ fn pack(runs: &RunsDir, word: &str, out: Option<PathBuf>) -> Result<(), UserErro
     let path = packed.path.to_string_lossy();
     let mut text = format!(
         "packed {} files, {}, into `{}`, {}\n",
-        show_whole(packed.files as u64),
+        format_grouped(packed.files as u64),
         show_size(packed.unpacked_bytes),
-        harmless(&path),
+        sanitize(&path),
         show_size(packed.bytes),
     );
-    let left = |left: &String| format!("left out: `{}`, which is no file of an archive\n", harmless(left));
+    let left = |left: &String| format!("left out: `{}`, which is no file of an archive\n", sanitize(left));
     text.extend(packed.left_out.iter().map(left));
-    text.extend([format!("next: wavetank report {}\n", harmless(&path))]);
+    text.extend([format!("next: wavetank report {}\n", sanitize(&path))]);
     output::print(&text)
 }
 
@@ -111,7 +111,7 @@ fn default_out(folder: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn prune(runs: &RunsDir, wishes: PruneWishes, yes: bool) -> Result<u8, UserError> {
+fn prune(runs: &RunsDir, wishes: PruneOptions, yes: bool) -> Result<u8, UserError> {
     let now = now::now();
     let pruning = runs.prunable(wishes, now)?;
     output::print(&told(&pruning))?;
@@ -137,23 +137,23 @@ fn prune(runs: &RunsDir, wishes: PruneWishes, yes: bool) -> Result<u8, UserError
         None => Ok(ExitCode::Pass as u8),
         Some((name, why)) => Err(UserError::usage(
             "not_removed",
-            format!("{} could not be removed: `{name}`: {why}", show_whole(pruned.refused.len() as u64)),
+            format!("{} could not be removed: `{name}`: {why}", format_grouped(pruned.refused.len() as u64)),
             "check whose files they are; everything else was removed",
         )),
     }
 }
 
 /// What would go, and what stays although it was meant.
-fn told(pruning: &Pruning) -> String {
+fn told(pruning: &PrunePlan) -> String {
     let mut text = String::new();
     if !pruning.going.is_empty() {
-        text += &(run_lines(&pruning.going, columns()).join("\n") + "\n\n");
+        text += &(run_lines(&pruning.going, terminal_width()).join("\n") + "\n\n");
     }
     text.extend(pruning.searches.iter().map(|search| {
         format!("search `{}`: {}, {}\n", search.folder, runs_of(search.runs), show_size(search.bytes))
     }));
     text.extend(pruning.spared.iter().map(|(name, why)| format!("stays: `{name}`: {why}\n")));
-    let left = |name: &String| format!("left of an interrupted removal: `{}`\n", harmless(name));
+    let left = |name: &String| format!("left of an interrupted removal: `{}`\n", sanitize(name));
     text.extend(pruning.leftovers.iter().map(left));
     let stay = if pruning.staying + pruning.searches_staying == 1 { "stays" } else { "stay" };
     let staying = things(pruning.staying, pruning.searches_staying);
@@ -162,7 +162,7 @@ fn told(pruning: &Pruning) -> String {
 
 /// So many runs, and searches if there are any.
 fn things(runs: u64, searches: u64) -> String {
-    let told = format!("{} {}", show_whole(searches), if searches == 1 { "search" } else { "searches" });
+    let told = format!("{} {}", format_grouped(searches), if searches == 1 { "search" } else { "searches" });
     match (runs, searches) {
         (_, 0) => runs_of(runs),
         (0, _) => told,
@@ -171,5 +171,5 @@ fn things(runs: u64, searches: u64) -> String {
 }
 
 fn runs_of(count: u64) -> String {
-    format!("{} {}", show_whole(count), if count == 1 { "run" } else { "runs" })
+    format!("{} {}", format_grouped(count), if count == 1 { "run" } else { "runs" })
 }

@@ -2,23 +2,24 @@
 
 use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{
-    Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc, Wall,
+    Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc,
+    WallTime,
 };
 use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline, knee_queued};
-use wavetank_search::{Answer, CONFIDENCE, End, Stop, Wanted};
+use wavetank_search::{CONFIDENCE, RunRequest, SearchEnd, SearchResult, StopReason};
 
-use super::verdict::Judged;
-use crate::cli::{SearchArgs, Sought};
+use super::verdict::LevelOutcome;
+use crate::cli::{SearchArgs, SearchVariable};
 
 /// What is known of a search apart from its answer.
-pub(super) struct Told<'a> {
+pub(super) struct SearchContext<'a> {
     pub(super) args: &'a SearchArgs,
     pub(super) name: String,
     pub(super) id: String,
     pub(super) target: String,
     /// What had to hold, as written.
     pub(super) thresholds: Vec<String>,
-    pub(super) started: Wall,
+    pub(super) started: WallTime,
     pub(super) runs: Vec<SearchRunDoc>,
     /// Remarks of the first level.
     pub(super) remarks: Vec<String>,
@@ -28,9 +29,9 @@ pub(super) struct Told<'a> {
     pub(super) broken_exit: Option<u8>,
 }
 
-impl Told<'_> {
+impl SearchContext<'_> {
     /// The document with `answer`, `took` after it was begun.
-    pub(super) fn doc(&self, answer: &Answer, took: Nanos) -> SearchDoc {
+    pub(super) fn doc(&self, answer: &SearchResult, took: Nanos) -> SearchDoc {
         let args = self.args;
         let seconds = |length: Nanos| Number(length.as_secs_f64());
         let chances: Vec<_> = answer.points.iter().map(|point| (point.level, point.chance)).collect();
@@ -44,8 +45,8 @@ impl Told<'_> {
             target: self.target.clone(),
             started_at: self.started.rfc3339(),
             took_s: seconds(took),
-            of: of(args.sought).to_owned(),
-            unit: if args.sought == Sought::Rate { "per_s" } else { "count" }.to_owned(),
+            of: variable_name(args.sought).to_owned(),
+            unit: if args.sought == SearchVariable::Rate { "per_s" } else { "count" }.to_owned(),
             answer: self.answer(answer),
             thresholds: self.thresholds.clone(),
             setup: SearchSetupDoc {
@@ -64,11 +65,11 @@ impl Told<'_> {
             runs: self.runs.clone(),
             notes: self.remarks.iter().chain(self.notes.iter().flatten()).cloned().collect(),
         };
-        if matches!(answer.end, End::Found | End::Above) && knee_contradicts(&doc.curve) {
-            let end = End::Stopped(Stop::Unsteady);
+        if matches!(answer.end, SearchEnd::Found | SearchEnd::Above) && knee_contradicts(&doc.curve) {
+            let end = SearchEnd::Stopped(StopReason::Unsteady);
             (doc.answer.end, doc.answer.exit) = (end.name().to_owned(), self.exit(end));
         }
-        if doc.answer.end == Stop::Unsteady.name() {
+        if doc.answer.end == StopReason::Unsteady.name() {
             forget_knee(&mut doc.answer);
         }
         doc.notes.splice(0..0, knee_queued(&doc));
@@ -77,7 +78,7 @@ impl Told<'_> {
         doc
     }
 
-    fn answer(&self, answer: &Answer) -> SearchAnswerDoc {
+    fn answer(&self, answer: &SearchResult) -> SearchAnswerDoc {
         let (blame, limit) = self.limit(answer);
         SearchAnswerDoc {
             end: answer.end.name().to_owned(),
@@ -96,24 +97,24 @@ impl Told<'_> {
         }
     }
 
-    fn exit(&self, end: End) -> u8 {
+    fn exit(&self, end: SearchEnd) -> u8 {
         exit(end, self.broken_exit)
     }
 
     /// Who set the limit, and what broke: of the runs that did not hold next above the answer.
-    fn limit(&self, answer: &Answer) -> (Blame, String) {
+    fn limit(&self, answer: &SearchResult) -> (Blame, String) {
         let wanted = match answer.end {
-            End::Generator => "generator",
-            End::Stopped(Stop::Broken) => "undecided",
+            SearchEnd::Generator => "generator",
+            SearchEnd::Stopped(StopReason::Broken) => "undecided",
             // What the target does now is what ended it, at whichever level.
-            End::Stopped(Stop::Target) => {
+            SearchEnd::Stopped(StopReason::Target) => {
                 return self
                     .runs
                     .last()
                     .map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()));
             }
             // None was met: a run that failed among others that held at the same level set none.
-            End::Above => return (Blame::None, String::new()),
+            SearchEnd::Above => return (Blame::None, String::new()),
             _ => "fail",
         };
         let above = answer.knee.unwrap_or(0.0);
@@ -124,15 +125,15 @@ impl Told<'_> {
     /// Adds a run that was made.
     pub(super) fn add(
         &mut self,
-        wanted: Wanted,
-        judged: &Judged,
+        wanted: RunRequest,
+        judged: &LevelOutcome,
         record: &RunRecord,
         archive: Option<String>,
     ) {
         self.runs.push(SearchRunDoc {
             level: Number(wanted.level),
             stage: wanted.stage.name().to_owned(),
-            result: judged.seen.map_or("undecided", wavetank_search::Seen::name).to_owned(),
+            result: judged.seen.map_or("undecided", wavetank_search::RunOutcome::name).to_owned(),
             why: judged.why.clone(),
             status: record.verdict.status,
             blame: judged.blame,
@@ -171,25 +172,30 @@ fn forget_knee(answer: &mut SearchAnswerDoc) {
 }
 
 /// What the process ends with; `broken` is that of a run that broke off.
-fn exit(end: End, broken: Option<u8>) -> u8 {
+fn exit(end: SearchEnd, broken: Option<u8>) -> u8 {
     match end {
-        End::Found | End::Above => ExitCode::Pass as u8,
-        End::Below => ExitCode::Fail as u8,
-        End::Generator => ExitCode::Invalid as u8,
-        End::Stopped(Stop::Signal) => ExitCode::Signal as u8,
-        End::Stopped(Stop::Broken) => broken.unwrap_or(ExitCode::Incomplete as u8),
-        End::Stopped(
-            Stop::Time | Stop::Runs | Stop::Undecided | Stop::Target | Stop::Unsteady | Stop::UnderWay,
+        SearchEnd::Found | SearchEnd::Above => ExitCode::Pass as u8,
+        SearchEnd::Below => ExitCode::Fail as u8,
+        SearchEnd::Generator => ExitCode::Invalid as u8,
+        SearchEnd::Stopped(StopReason::Signal) => ExitCode::Signal as u8,
+        SearchEnd::Stopped(StopReason::Broken) => broken.unwrap_or(ExitCode::Incomplete as u8),
+        SearchEnd::Stopped(
+            StopReason::Time
+            | StopReason::Runs
+            | StopReason::Undecided
+            | StopReason::Target
+            | StopReason::Unsteady
+            | StopReason::UnderWay,
         ) => ExitCode::Incomplete as u8,
     }
 }
 
 /// The word of `--of`.
-pub(super) const fn of(sought: Sought) -> &'static str {
+pub(super) const fn variable_name(sought: SearchVariable) -> &'static str {
     match sought {
-        Sought::Rate => "rate",
-        Sought::Users => "users",
-        Sought::Connections => "connections",
+        SearchVariable::Rate => "rate",
+        SearchVariable::Users => "users",
+        SearchVariable::Connections => "connections",
     }
 }
 
@@ -202,22 +208,22 @@ mod tests {
 
     #[test]
     fn every_end_has_the_exit_code_that_the_page_tells() {
-        let told = |code: &str, end: End| {
+        let told = |code: &str, end: SearchEnd| {
             let mut rows = PAGE.lines().filter(|line| line.starts_with(&format!("| {code} |")));
             rows.any(|row| row.contains(&format!("`{}`", end.name())))
         };
         for (end, expected) in [
-            (End::Found, 0),
-            (End::Above, 0),
-            (End::Below, 1),
-            (End::Generator, 3),
-            (End::Stopped(Stop::Signal), 130),
-            (End::Stopped(Stop::Time), 4),
-            (End::Stopped(Stop::Runs), 4),
-            (End::Stopped(Stop::Undecided), 4),
-            (End::Stopped(Stop::Target), 4),
-            (End::Stopped(Stop::Unsteady), 4),
-            (End::Stopped(Stop::UnderWay), 4),
+            (SearchEnd::Found, 0),
+            (SearchEnd::Above, 0),
+            (SearchEnd::Below, 1),
+            (SearchEnd::Generator, 3),
+            (SearchEnd::Stopped(StopReason::Signal), 130),
+            (SearchEnd::Stopped(StopReason::Time), 4),
+            (SearchEnd::Stopped(StopReason::Runs), 4),
+            (SearchEnd::Stopped(StopReason::Undecided), 4),
+            (SearchEnd::Stopped(StopReason::Target), 4),
+            (SearchEnd::Stopped(StopReason::Unsteady), 4),
+            (SearchEnd::Stopped(StopReason::UnderWay), 4),
         ] {
             // Whatever a run ended with that did not break off.
             for broken in [None, Some(1)] {
@@ -225,7 +231,7 @@ mod tests {
             }
             assert!(told(&expected.to_string(), end), "{end:?}: the page tells another code");
         }
-        let broken = End::Stopped(Stop::Broken);
+        let broken = SearchEnd::Stopped(StopReason::Broken);
         assert_eq!([1, 2, 3, 4].map(|code| exit(broken, Some(code))), [1, 2, 3, 4]);
         assert_eq!(exit(broken, None), 4);
         assert!(told("1, 2, 3 or 4", broken));

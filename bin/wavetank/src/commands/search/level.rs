@@ -9,7 +9,7 @@ const DECIMALS_MAX: u32 = 6;
 const SAMPLES_SPARE: f64 = 1.1;
 
 /// `level` arrivals a second, exactly: levels have four digits.
-pub(super) fn rate_of(level: f64) -> Rate {
+pub(super) fn level_rate(level: f64) -> Rate {
     let whole = |decimals: &u32| {
         let scaled = level * 10_f64.powi(*decimals as i32);
         (scaled - scaled.round()).abs() < 1e-6
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn rates_are_exact() {
         let check = |level: f64, count: u64, seconds: i64| {
-            assert_eq!(rate_of(level), Rate { count, per: Nanos::from_secs(seconds) }, "{level}");
+            assert_eq!(level_rate(level), Rate { count, per: Nanos::from_secs(seconds) }, "{level}");
         };
         check(2_480.0, 2_480, 1);
         check(133.3, 1_333, 10);

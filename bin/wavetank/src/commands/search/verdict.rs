@@ -2,15 +2,15 @@
 
 use wavetank_plan::quantity::show_share;
 use wavetank_record::{Blame, Number, RunRecord, Status, Threshold};
-use wavetank_search::{Flow, GROWTH_MAX, Seen, Stop};
+use wavetank_search::{GROWTH_MAX, QueueGrowth, RunOutcome, StopReason};
 
 /// The condition that rates have unasked.
 const GROWTH: &str = "queue growth < 0.5%";
 
 /// A run judged for the search.
-pub(super) struct Judged {
+pub(super) struct LevelOutcome {
     /// `Err`: there is no point in going on.
-    pub(super) seen: Result<Seen, Stop>,
+    pub(super) seen: Result<RunOutcome, StopReason>,
     /// Why it is no pass, in one line.
     pub(super) why: String,
     pub(super) blame: Blame,
@@ -24,7 +24,7 @@ pub(super) struct Judged {
 
 /// Judges `record`; `resolved`: of the open model, how many requests were answered, failed or were dropped in its window,
 /// `behind`: who is to blame for a queue that grows.
-pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -> Judged {
+pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -> LevelOutcome {
     let flow = resolved.map(|resolved| flow(record, resolved));
     let growth = flow.map(|flow| Threshold {
         expr: GROWTH.to_owned(),
@@ -38,29 +38,33 @@ pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -
     let verdict = &record.verdict;
     let reason = |word: &str| verdict.reasons.iter().any(|reason| reason == word);
     let (seen, why, blame) = match verdict.status {
-        Status::Pass if overloaded => (Ok(Seen::Fail), grown(flow), behind),
-        Status::Incomplete if reason("undecided") && overloaded => (Ok(Seen::Fail), grown(flow), behind),
-        Status::Pass => (Ok(Seen::Pass), String::new(), Blame::None),
-        Status::Fail if reason("probe") => (Err(Stop::Broken), verdict.headline.clone(), verdict.blame),
-        Status::Fail => (Ok(Seen::Fail), verdict.headline.clone(), verdict.blame),
+        Status::Pass if overloaded => (Ok(RunOutcome::Fail), grown(flow), behind),
+        Status::Incomplete if reason("undecided") && overloaded => {
+            (Ok(RunOutcome::Fail), grown(flow), behind)
+        }
+        Status::Pass => (Ok(RunOutcome::Pass), String::new(), Blame::None),
+        Status::Fail if reason("probe") => (Err(StopReason::Broken), verdict.headline.clone(), verdict.blame),
+        Status::Fail => (Ok(RunOutcome::Fail), verdict.headline.clone(), verdict.blame),
         Status::Invalid if reason("accounting") => {
-            (Err(Stop::Broken), verdict.headline.clone(), verdict.blame)
+            (Err(StopReason::Broken), verdict.headline.clone(), verdict.blame)
         }
-        Status::Invalid => (Ok(Seen::Generator), verdict.headline.clone(), Blame::Generator),
-        Status::Incomplete if reason("signal") => (Err(Stop::Signal), "interrupted".to_owned(), Blame::None),
+        Status::Invalid => (Ok(RunOutcome::Generator), verdict.headline.clone(), Blame::Generator),
+        Status::Incomplete if reason("signal") => {
+            (Err(StopReason::Signal), "interrupted".to_owned(), Blame::None)
+        }
         Status::Incomplete if reason("undecided") => {
-            (Ok(Seen::Undecided), verdict.headline.clone(), Blame::None)
+            (Ok(RunOutcome::Undecided), verdict.headline.clone(), Blame::None)
         }
-        Status::Incomplete => (Err(Stop::Broken), verdict.headline.clone(), verdict.blame),
+        Status::Incomplete => (Err(StopReason::Broken), verdict.headline.clone(), verdict.blame),
     };
     let silent = record.requests.offered > 0 && record.requests.done == 0;
-    let kept = flow.map_or(1.0, |flow| flow.kept());
-    Judged { seen, why, blame, silent, kept, growth }
+    let kept = flow.map_or(1.0, |flow| flow.done_in_time_share());
+    LevelOutcome { seen, why, blame, silent, kept, growth }
 }
 
-fn flow(record: &RunRecord, resolved: u64) -> Flow {
+fn flow(record: &RunRecord, resolved: u64) -> QueueGrowth {
     let window_s = record.duration_s.0;
-    Flow {
+    QueueGrowth {
         offered: record.rate.offered_per_s.0 * window_s,
         resolved: resolved as f64,
         window_s,
@@ -69,7 +73,7 @@ fn flow(record: &RunRecord, resolved: u64) -> Flow {
     }
 }
 
-fn grown(flow: Option<Flow>) -> String {
+fn grown(flow: Option<QueueGrowth>) -> String {
     let growth = flow.map_or(0.0, |flow| flow.growth());
     format!(
         "the queue grew by {} of what was asked for, more than {}: the target does not keep up",
@@ -96,8 +100,8 @@ mod tests {
             ..RunRecord::default()
         };
         let seen = |resolved| judged(&record, resolved, Blame::Target).seen;
-        assert_eq!(seen(Some(1_000)), Ok(Seen::Pass));
-        assert_eq!(seen(Some(900)), Ok(Seen::Fail));
-        assert_eq!(seen(None), Ok(Seen::Pass), "users wait for their answers");
+        assert_eq!(seen(Some(1_000)), Ok(RunOutcome::Pass));
+        assert_eq!(seen(Some(900)), Ok(RunOutcome::Fail));
+        assert_eq!(seen(None), Ok(RunOutcome::Pass), "users wait for their answers");
     }
 }

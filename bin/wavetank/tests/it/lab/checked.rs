@@ -100,7 +100,7 @@ fn where_nothing_can_be_tried_the_file_is_judged() {
     let test = "where_nothing_can_be_tried_the_file_is_judged";
     let Some(place) = Place::new("untried", HOSTS) else { return };
     let Some(setpriv) = Program::foreign("setpriv") else { return skip(test, "`setpriv` is not installed") };
-    let setpriv = setpriv.words()[0].clone();
+    let setpriv = setpriv.arguments()[0].clone();
     let powerless = |words: &[&str]| place.lab(words).under([&setpriv, "--bounding-set=-sys_admin"]).run();
     let check = powerless(&["check", "lab.yaml"]);
     told(check.expect_exit(0), &["note: only the file was judged: ", "root"]);

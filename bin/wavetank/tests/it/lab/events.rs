@@ -159,7 +159,7 @@ fn what_this_machine_cannot_do_is_told_before_the_lab_is_made() {
     // A machine whose nft does nothing: for this command and no other.
     let hide = "mount --bind /bin/false \"$(readlink -f \"$(command -v nft)\")\" && exec \"$@\"";
     let unshare = Program::foreign("unshare").expect("it comes with mount");
-    let words = run.words().to_vec();
+    let words = run.arguments().to_vec();
     let words = ["--mount", "sh", "-c", hide, "sh"].into_iter().chain(words.iter().map(String::as_str));
     let folder = place.labs().with_file_name("");
     let hidden = unshare.args(words.collect::<Vec<_>>()).in_folder(&folder);

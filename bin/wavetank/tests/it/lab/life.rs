@@ -110,7 +110,7 @@ fn who_may_not_is_told_before_anything_is_made() {
     let Some(setpriv) = Program::foreign("setpriv") else {
         return skip("lab::life::who_may_not_is_told_before_anything_is_made", "`setpriv` is not installed");
     };
-    let setpriv = setpriv.words()[0].clone();
+    let setpriv = setpriv.arguments()[0].clone();
     for verb in [&["up", "lab.yaml"][..], &["up", "lab.yaml", "--lab", "other"]] {
         let refused = place.lab(verb).under([&setpriv, "--bounding-set=-sys_admin"]).run();
         assert!(refused.expect_exit(5).stderr.contains("[lab_root]"), "{refused}");

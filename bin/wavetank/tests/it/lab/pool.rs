@@ -44,7 +44,7 @@ fn load(place: &Place, address: &str, seconds: &str) -> wavetank_testkit::Runnin
     let url = format!("http://{address}/delay/20ms");
     let count = LIVE.to_string();
     let words = ["run", &url, "-c", &count, "-d", seconds, "--format", "json"];
-    place.lab(&[["exec", "load1", "--", &program.words()[0]].as_slice(), &words].concat()).start()
+    place.lab(&[["exec", "load1", "--", &program.arguments()[0]].as_slice(), &words].concat()).start()
 }
 
 /// Weights and flows of `service`, which are those of web1 and web2 behind it, through a drain and back.

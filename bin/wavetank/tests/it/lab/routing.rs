@@ -87,7 +87,7 @@ fn kill_serve(place: &Place, host: &str) {
 fn serve_again(place: &Place, host: &str, port: u16, six: bool) -> wavetank_testkit::Running {
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
     let listen = format!("{}:{port}", if six { "[::]" } else { "0.0.0.0" });
-    place.lab(&["exec", host, "--", &program.words()[0], "serve", "--listen", &listen]).start()
+    place.lab(&["exec", host, "--", &program.arguments()[0], "serve", "--listen", &listen]).start()
 }
 
 pub(crate) fn tools(test: &str) -> bool {
@@ -168,7 +168,7 @@ fn a_swap_breaks_nothing(place: &Place, vip: &str) {
         "exec",
         "load1",
         "--",
-        &program.words()[0],
+        &program.arguments()[0],
         "run",
         &url,
         "-c",

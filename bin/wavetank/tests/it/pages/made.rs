@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use wavetank_testkit::{Act, Outcome, Script, Seen, Serve, Signal, Target, Trial, answer};
+use wavetank_testkit::{
+    Outcome, ReceivedRequest, RunHarness, Script, ScriptAction, Serve, Signal, Target, answer,
+};
 
 /// Two scenarios with a ramp, checks and a missed threshold.
 const SHOP: &str = r#"
@@ -60,15 +62,15 @@ pub(crate) struct Made {
     pub(crate) name: &'static str,
     pub(crate) page: PathBuf,
     pub(crate) charts: &'static [&'static str],
-    _trial: Trial,
+    _trial: RunHarness,
 }
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 /// The page of this trial's last run.
-fn page(name: &'static str, trial: Trial, words: &[&str], charts: &'static [&'static str]) -> Made {
+fn page(name: &'static str, trial: RunHarness, words: &[&str], charts: &'static [&'static str]) -> Made {
     let page = trial.place().file("page.html");
     let report = trial.program().args(["report", "latest", "--out", &page]).args(words).run();
     report.expect_exit(0);
@@ -98,9 +100,9 @@ fn passes() -> Vec<Made> {
 
 /// Checks that fail, answers that are errors, a threshold that is missed; in both languages.
 fn fails() -> Vec<Made> {
-    let answers = |seen: &Seen| {
+    let answers = |seen: &ReceivedRequest| {
         let status = if seen.number.is_multiple_of(5) { 503 } else { 200 };
-        vec![Act::Wait(ms(3)), Act::Send(answer(status, br#"{"id": 7, "text": "no"}"#))]
+        vec![ScriptAction::Wait(ms(3)), ScriptAction::Send(answer(status, br#"{"id": 7, "text": "no"}"#))]
     };
     let (trial, target) = (trial(), Target::start(Script::new(answers)));
     run(&trial, SHOP, &target.url(""));
@@ -167,7 +169,7 @@ fn one_a_side() -> Vec<Made> {
 }
 
 /// The ids of so many runs a side, joined as they are asked for.
-fn sides(trial: &Trial, many: usize) -> [String; 2] {
+fn sides(trial: &RunHarness, many: usize) -> [String; 2] {
     let long = "long-".repeat(12);
     [("quick", 3, "100/s"), (long.as_str(), 9, "80/s")].map(|(name, millis, rate)| {
         let target = Target::start(Script::constant(ms(millis)));
@@ -182,7 +184,7 @@ fn sides(trial: &Trial, many: usize) -> [String; 2] {
 }
 
 /// The page of a comparison, in a folder of its own.
-fn compare(trial: &Trial, name: &'static str, words: &[&str], charts: &'static [&'static str]) -> Made {
+fn compare(trial: &RunHarness, name: &'static str, words: &[&str], charts: &'static [&'static str]) -> Made {
     let own = self::trial();
     let page = own.place().file("page.html");
     let outcome = trial.program().args(["compare"]).args(words).args(["--out", &page]).run();
@@ -218,7 +220,7 @@ fn hostile() -> Vec<Made> {
     const MARKUP: &str =
         "<script>window.alerted=1</script><img src=x onerror=window.alerted=2>'></svg></style>";
     let body = "</pre><script>window.alerted=3</script>\u{202e}<img src=http://127.0.0.1:1/ onerror=window.alerted=4>";
-    let answers = move |_: &Seen| vec![Act::Send(answer(500, body.as_bytes()))];
+    let answers = move |_: &ReceivedRequest| vec![ScriptAction::Send(answer(500, body.as_bytes()))];
     let (trial, target) = (trial(), Target::start(Script::new(answers)));
     run(&trial, HOSTILE, &target.url(""));
     let folder = trial.place().runs("runs").remove(0);
@@ -232,7 +234,7 @@ fn hostile() -> Vec<Made> {
 
 /// Runs this file; what comes of it is the page's matter, on a busy machine too.
 #[track_caller]
-fn run(trial: &Trial, text: &str, target: &str) {
+fn run(trial: &RunHarness, text: &str, target: &str) {
     let file = trial.place().write("file.yaml", text.replace("TARGET", target));
     ran(&trial.load::<&str>(&file, []).run());
 }

@@ -1,11 +1,11 @@
 //! Proxies that say no, or nothing, or nonsense; and the guard before them.
 
-use wavetank_testkit::{Act, Outcome, RunResult, Script, Target, Trial, answer};
+use wavetank_testkit::{Outcome, RunHarness, RunResult, Script, ScriptAction, Target, answer};
 
 use super::foreign::trial;
 
 /// A run over https through `proxy` that cannot work.
-fn load(trial: &Trial, proxy: &Target, engine: &str) -> Option<(Outcome, RunResult)> {
+fn load(trial: &RunHarness, proxy: &Target, engine: &str) -> Option<(Outcome, RunResult)> {
     let words = ["-c", "2", "-n", "6", "--no-probe", "--connect-timeout", "400ms", "--engine", engine];
     let program = trial.load("https://127.0.0.1:9/", words).args(["--proxy", &proxy.address().to_string()]);
     let outcome = program.run();
@@ -50,14 +50,14 @@ fn check(script: &Script, class: &str, detail: &str, hint: &str) {
 fn a_refused_tunnel_is_told_in_the_proxys_words() {
     let detail = "the proxy answered CONNECT with 407 Proxy Authentication Required";
     check(
-        &Script::new(|_| vec![Act::Send(answer(407, b"who?"))]),
+        &Script::new(|_| vec![ScriptAction::Send(answer(407, b"who?"))]),
         "connect_refused",
         detail,
         "USER:PASSWORD",
     );
     let detail = "the proxy answered CONNECT with 502 Bad Gateway";
     check(
-        &Script::new(|_| vec![Act::Send(answer(502, b"no"))]),
+        &Script::new(|_| vec![ScriptAction::Send(answer(502, b"no"))]),
         "connect_refused",
         detail,
         "own log says why",
@@ -73,9 +73,14 @@ fn a_proxy_that_hangs_runs_into_the_connect_timeout() {
 #[test]
 fn a_proxy_that_closes_is_told() {
     let detail = "the proxy closed the connection instead of answering CONNECT";
-    check(&Script::new(|_| vec![Act::Close]), "closed_early", detail, "own log");
+    check(&Script::new(|_| vec![ScriptAction::Close]), "closed_early", detail, "own log");
     let cut = b"HTTP/1.1 200 Connec".to_vec();
-    check(&Script::new(move |_| vec![Act::Send(cut.clone()), Act::Close]), "closed_early", detail, "own log");
+    check(
+        &Script::new(move |_| vec![ScriptAction::Send(cut.clone()), ScriptAction::Close]),
+        "closed_early",
+        detail,
+        "own log",
+    );
 }
 
 #[test]
@@ -104,9 +109,13 @@ fn nonsense_is_no_answer_to_connect() {
 #[test]
 fn what_follows_a_tunnel_is_the_targets_doing() {
     let opened = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
-    let close = move |seen: &wavetank_testkit::Seen| {
+    let close = move |seen: &wavetank_testkit::ReceivedRequest| {
         assert_eq!(seen.on_connection, 1, "there is one request, CONNECT");
-        vec![Act::Send(opened.clone()), Act::Wait(std::time::Duration::from_millis(20)), Act::Close]
+        vec![
+            ScriptAction::Send(opened.clone()),
+            ScriptAction::Wait(std::time::Duration::from_millis(20)),
+            ScriptAction::Close,
+        ]
     };
     for engine in ["epoll", "uring"] {
         let (trial, proxy) = (trial(), Target::start(Script::new(close.clone())));

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Nginx, Place, Program, Running, Trial, free_port, skip};
+use wavetank_testkit::{Nginx, Program, RunHarness, Running, TestDir, free_port, skip};
 
 /// Longer than any line is on its way.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -16,11 +16,11 @@ pub(crate) const WAYS: [(&str, &str); 3] = [("epoll", ""), ("uring", ""), ("urin
 pub(crate) struct Foreign {
     running: Running,
     pub(crate) address: SocketAddr,
-    place: Place,
+    place: TestDir,
 }
 
-pub(crate) fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+pub(crate) fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 impl Foreign {
@@ -32,7 +32,7 @@ impl Foreign {
             skip(test, &format!("{program} is not installed"));
             return None;
         };
-        let place = Place::new();
+        let place = TestDir::new();
         let port = free_port();
         let folder = place.path().to_string_lossy().into_owned();
         let config = config.replace("IP", ip).replace("PORT", &port.to_string()).replace("FOLDER", &folder);
@@ -91,7 +91,7 @@ fn wait_for<T>(ready: impl FnMut() -> Option<T>) -> T {
 
 /// An nginx on TLS with a certificate of its own, whose log is made of `log`; `more` stands behind its address.
 pub(crate) fn secure_nginx(test: &str, more: &str, log: &str) -> Option<Nginx> {
-    let place = Place::new();
+    let place = TestDir::new();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let certificate = place.write("own.pem", made.cert.pem());
     let key = place.write("own.key", made.signing_key.serialize_pem());

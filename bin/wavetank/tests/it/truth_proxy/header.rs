@@ -1,6 +1,6 @@
 //! The PROXY protocol's header: who reads it hears of the very sockets that we have.
 
-use wavetank_testkit::{Nginx, Place, RunResult, skip};
+use wavetank_testkit::{Nginx, RunResult, TestDir, skip};
 
 use super::foreign::{Foreign, WAYS, secure_nginx, trial};
 
@@ -63,7 +63,7 @@ fn check(test: &str, nginx: &Nginx, scheme: &str) {
 fn nginx_is_told_of_our_own_sockets() {
     let test = "nginx_is_told_of_our_own_sockets";
     let server = "listen LISTEN proxy_protocol; location / { return 200 \"ok\"; }";
-    let Some(nginx) = Nginx::start(test, Place::new(), LOG, server) else { return };
+    let Some(nginx) = Nginx::start(test, TestDir::new(), LOG, server) else { return };
     check(test, &nginx, "http");
 }
 
@@ -99,7 +99,7 @@ fn haproxy_takes_both_versions_of_both_families() {
 fn a_header_that_is_not_expected_is_told() {
     let test = "a_header_that_is_not_expected_is_told";
     let server = "listen LISTEN; location / { return 200 \"ok\"; }";
-    let Some(nginx) = Nginx::start(test, Place::new(), LOG, server) else { return };
+    let Some(nginx) = Nginx::start(test, TestDir::new(), LOG, server) else { return };
     let url = format!("http://{}/", nginx.address());
     let trial = trial();
     let outcome = trial.load(&url, ["--proxy-protocol", "v1", "-n", "5", "-c", "1", "--no-probe"]).run();

@@ -1,6 +1,6 @@
 //! Requests through a foreign proxy: tunnels for https, whole URLs for http, and who we are to it.
 
-use wavetank_testkit::{Nginx, Outcome, Place, RunResult, Trial};
+use wavetank_testkit::{Nginx, Outcome, RunHarness, RunResult, TestDir};
 
 use super::foreign::{Foreign, WAYS, secure_nginx, trial};
 
@@ -14,7 +14,7 @@ fn proxy_of(proxy: &Foreign) -> String {
 
 /// Panics if a secret was printed or stands in any file of the trial but those the user wrote.
 #[track_caller]
-fn check_hidden(trial: &Trial, outcomes: &[&Outcome]) {
+fn check_hidden(trial: &RunHarness, outcomes: &[&Outcome]) {
     let mut looked_at = 0;
     for path in trial.place().all_files() {
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("given")) {
@@ -37,7 +37,7 @@ fn check_hidden(trial: &Trial, outcomes: &[&Outcome]) {
 }
 
 /// The plan in the archive of the only run.
-fn plan_of(trial: &Trial) -> String {
+fn plan_of(trial: &RunHarness) -> String {
     let runs = trial.place().runs("runs");
     let [run] = runs.as_slice() else { panic!("one run: {runs:?}") };
     std::fs::read_to_string(run.join("plan.yaml")).expect("the archive has a plan")
@@ -92,7 +92,7 @@ fn tunnels_carry_tls() {
 fn a_plain_target_is_named_whole() {
     let test = "a_plain_target_is_named_whole";
     let server = "listen LISTEN; location / { return 200 \"ok\"; }";
-    let Some(nginx) = Nginx::start(test, Place::new(), "$uri?$args", server) else { return };
+    let Some(nginx) = Nginx::start(test, TestDir::new(), "$uri?$args", server) else { return };
     let Some(proxy) = Foreign::tinyproxy(test) else { return };
     let (trial, url) = (trial(), format!("http://{}/a?b=c", nginx.address()));
     let file = trial.place().write("given", proxy_of(&proxy) + "\n");

@@ -4,11 +4,11 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, date_time_ymd,
 };
-use wavetank_testkit::Place;
+use wavetank_testkit::TestDir;
 
 /// A CA and everything signed by it that a test may want, as files of one folder: `ca.pem`, `other.pem` (a CA
 /// that signed none of it), and for each name below `NAME.pem` and `NAME.key`.
-pub(crate) fn write_all(place: &Place) {
+pub(crate) fn write_all(place: &TestDir) {
     let (ca_params, ca_key) = ca("Test CA");
     let ca_pem = ca_params.self_signed(&ca_key).expect("a CA").pem();
     place.write("ca.pem", &ca_pem);

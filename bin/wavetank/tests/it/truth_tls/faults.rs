@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Act, Outcome, Program, Script, Target, Trial, free_port, skip};
+use wavetank_testkit::{Outcome, Program, RunHarness, Script, ScriptAction, Target, free_port, skip};
 
 use super::garbling::Garbling;
 use super::server::Server;
@@ -19,8 +19,8 @@ fn check_probe(outcome: &Outcome, said: &str, cure: &str) {
     assert_eq!(result.count("requests.offered"), 0, "no load is sent: {result}");
 }
 
-fn trial() -> Trial {
-    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_handshake_that_fails_is_an_opening_that_failed() {
 }
 
 /// Late enough for the connect to be seen: a reset ahead of that is a refused connection.
-const LATER: Act = Act::Wait(Duration::from_millis(30));
+const LATER: ScriptAction = ScriptAction::Wait(Duration::from_millis(30));
 
 /// Whoever is no TLS server is told apart.
 #[test]
@@ -95,12 +95,13 @@ fn targets_that_are_no_tls_servers() {
         let url = target.url("/").replace("http://", "https://");
         trial().load(&url, format!("-n 5 --insecure {words}").split_whitespace()).run()
     };
-    let greet = |act: Act| Target::start(Script::constant(Duration::ZERO).greeting(vec![LATER, act]));
+    let greet =
+        |act: ScriptAction| Target::start(Script::constant(Duration::ZERO).greeting(vec![LATER, act]));
     let http = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec();
-    check_probe(&run(&greet(Act::Send(http)), ""), "does not speak TLS", "http:// URL");
-    check_probe(&run(&greet(Act::Close), ""), "in the TLS handshake", "own log");
-    check_probe(&run(&greet(Act::Reset), ""), "in the TLS handshake", "own log");
-    let silent = run(&greet(Act::Silence), "--connect-timeout 300ms");
+    check_probe(&run(&greet(ScriptAction::Send(http)), ""), "does not speak TLS", "http:// URL");
+    check_probe(&run(&greet(ScriptAction::Close), ""), "in the TLS handshake", "own log");
+    check_probe(&run(&greet(ScriptAction::Reset), ""), "in the TLS handshake", "own log");
+    let silent = run(&greet(ScriptAction::Silence), "--connect-timeout 300ms");
     check_probe(&silent, "TLS handshake did not end in time", "--connect-timeout");
 }
 
@@ -108,9 +109,9 @@ fn targets_that_are_no_tls_servers() {
 #[test]
 fn handshakes_cut_short_under_load() {
     for (act, class, words) in [
-        (Act::Close, "tls", ""),
-        (Act::Reset, "tls", ""),
-        (Act::Silence, "connect_timeout", "--connect-timeout 200ms"),
+        (ScriptAction::Close, "tls", ""),
+        (ScriptAction::Reset, "tls", ""),
+        (ScriptAction::Silence, "connect_timeout", "--connect-timeout 200ms"),
     ] {
         let target = Target::start(Script::constant(Duration::ZERO).greeting(vec![LATER, act]));
         let url = target.url("/").replace("http://", "https://");
@@ -132,7 +133,7 @@ fn handshakes_cut_short_under_load() {
 fn a_connection_that_is_reset_at_once_was_not_refused() {
     for (scheme, class) in [("https", "tls"), ("http", "reset")] {
         for engine in ["uring", "epoll"] {
-            let target = Target::start(Script::constant(Duration::ZERO).greeting(vec![Act::Reset]));
+            let target = Target::start(Script::constant(Duration::ZERO).greeting(vec![ScriptAction::Reset]));
             let url = target.url("/").replace("http://", &format!("{scheme}://"));
             let insecure = if scheme == "https" { "--insecure" } else { "" };
             let words = format!("-c 4 -n 400 {insecure} --no-probe --engine {engine}");

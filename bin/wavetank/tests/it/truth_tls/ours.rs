@@ -1,27 +1,27 @@
 //! The load and the built-in server, each with its own count of handshakes.
 
 use serde_json::Value;
-use wavetank_testkit::{Outcome, Place, Program, Serve, Trial};
+use wavetank_testkit::{Outcome, Program, RunHarness, Serve, TestDir};
 
 use super::certificates;
 
 /// `wavetank serve --tls WORDS` and its URL; `@NAME` is a file of the folder.
 struct Ours {
     serve: Serve,
-    place: Place,
-    trial: Trial,
+    place: TestDir,
+    trial: RunHarness,
 }
 
 impl Ours {
     fn start(words: &str) -> Self {
-        let place = Place::new();
+        let place = TestDir::new();
         certificates::write_all(&place);
         let own = "--tls --tls-cert @good.pem --tls-key @good.key";
         let words = files(&place, &format!("{own} {words}"));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
         let serve = Serve::start(&program, &words);
-        Self { serve, place, trial: Trial::new(env!("CARGO_BIN_EXE_wavetank")) }
+        Self { serve, place, trial: RunHarness::new(env!("CARGO_BIN_EXE_wavetank")) }
     }
 
     fn url(&self, scheme: &str, path: &str) -> String {
@@ -43,7 +43,7 @@ impl Ours {
     }
 }
 
-fn files(place: &Place, words: &str) -> Vec<String> {
+fn files(place: &TestDir, words: &str) -> Vec<String> {
     let word = |word: &str| word.strip_prefix('@').map_or(word.to_owned(), |name| place.file(name));
     words.split_whitespace().map(word).collect()
 }
@@ -64,7 +64,7 @@ fn both_sides_count_alike() {
         result.conserved();
         let truth = ours.truth("");
         let seen = |name: &str| truth["handshakes"][name].as_u64().expect("a count");
-        assert_eq!(truth["paths"]["/bytes/64"], result.sent_in_all(), "{words}: {result}");
+        assert_eq!(truth["paths"]["/bytes/64"], result.sent_total(), "{words}: {result}");
         assert_eq!(result.count("tls.handshakes"), handshakes, "{words}: {result}");
         assert_eq!(result.count("tls.resumed"), seen("resumed"), "{words}: {truth}");
         // The probe has shaken hands too, in full.

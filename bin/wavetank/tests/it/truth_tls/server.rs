@@ -1,6 +1,6 @@
 //! nginx with TLS, and what its log says of each request.
 
-use wavetank_testkit::{Nginx, Outcome, Place, Program, RunResult, Trial};
+use wavetank_testkit::{Nginx, Outcome, Program, RunHarness, RunResult, TestDir};
 
 use super::certificates;
 
@@ -24,14 +24,14 @@ pub(crate) struct Seen {
 /// nginx in TLS and a folder of certificates, with the program under test beside it.
 pub(crate) struct Server {
     nginx: Nginx,
-    trial: Trial,
+    trial: RunHarness,
 }
 
 impl Server {
     /// With the certificate `own` of [`certificates`], both versions unless `settings` say otherwise, sessions in a cache and tickets, and
     /// `settings` beside. `None`, recorded, where there is no nginx.
     pub(crate) fn start(test: &str, own: &str, settings: &str) -> Option<Self> {
-        let place = Place::new();
+        let place = TestDir::new();
         certificates::write_all(&place);
         let versions = if settings.contains("ssl_protocols") { "" } else { "ssl_protocols TLSv1.2 TLSv1.3;" };
         let server = format!(
@@ -42,10 +42,10 @@ impl Server {
              location / {{ return 200 hello; }}"
         );
         let nginx = Nginx::start(test, place, LOG, &server)?;
-        Some(Self { nginx, trial: Trial::new(env!("CARGO_BIN_EXE_wavetank")) })
+        Some(Self { nginx, trial: RunHarness::new(env!("CARGO_BIN_EXE_wavetank")) })
     }
 
-    pub(crate) fn trial(&self) -> &Trial {
+    pub(crate) fn trial(&self) -> &RunHarness {
         &self.trial
     }
 
@@ -88,7 +88,7 @@ impl Server {
         let result = outcome.expect_exit(0).result();
         result.conserved();
         secured(&result);
-        let seen = self.seen(result.sent_in_all());
+        let seen = self.seen(result.sent_total());
         (result, seen)
     }
 

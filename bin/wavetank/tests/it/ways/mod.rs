@@ -1,7 +1,7 @@
 //! The ways to hold sockets, each made by masking what would be better.
 
 use serde_json::Value;
-use wavetank_testkit::{Client, Program, RunResult, Script, Serve, Target, Trial, skip};
+use wavetank_testkit::{Client, Program, RunHarness, RunResult, Script, Serve, Target, skip};
 
 /// What is masked, and what must come of it.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Way {
 }
 
 /// Whether this host itself has what `way` is about; a skip is told.
-pub(crate) fn can(test: &str, trial: &Trial, way: Way) -> bool {
+pub(crate) fn can(test: &str, trial: &RunHarness, way: Way) -> bool {
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
     let words = ["-n", "1", "-c", "1", "--engine", way.engine, "--no-archive"];
     let outcome = masked(trial.load(&target.url("/"), words), way).run();
@@ -46,7 +46,7 @@ pub(crate) fn agree(result: &RunResult, before: &Value, after: &Value) {
         of(after) - of(before)
     };
     result.conserved();
-    assert_eq!(grown("/requests"), result.sent_in_all(), "{result}");
+    assert_eq!(grown("/requests"), result.sent_total(), "{result}");
     assert_eq!(grown("/bad_requests"), 0, "{result}");
     assert_eq!(
         grown("/connections/accepted"),
@@ -71,7 +71,7 @@ pub(crate) fn engine_told(stderr: &str, way: Way) {
 
 /// The archive of the only run says what was used.
 #[track_caller]
-pub(crate) fn plan_tells(trial: &Trial, way: Way) {
+pub(crate) fn plan_tells(trial: &RunHarness, way: Way) {
     let runs = trial.place().runs("runs");
     let [run] = runs.as_slice() else { panic!("one run: {runs:?}") };
     let plan = std::fs::read_to_string(run.join("plan.yaml")).expect("the archive has a plan");

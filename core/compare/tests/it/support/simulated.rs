@@ -1,8 +1,8 @@
 //! Simulated runs with a known truth.
 
-use wavetank_compare::{Measure, Strip};
+use wavetank_compare::{ColumnCounts, Metric};
 use wavetank_measure::Histogram;
-use wavetank_pace::Random;
+use wavetank_pace::Philox;
 
 const COLUMNS: usize = 30;
 const REQUESTS: u64 = 60;
@@ -23,11 +23,11 @@ pub(crate) enum Chance {
 }
 
 /// The values of the family, by the strips they are read from.
-type Pick = fn(&Side) -> Box<dyn Iterator<Item = &Strip> + '_>;
-pub(crate) const MEASURES: [(&[Measure], Pick); 3] = [
-    (&[Measure::Rate], |side| Box::new(side.iter().map(|run| &run.rate))),
-    (&[Measure::Share], |side| Box::new(side.iter().map(|run| &run.failed))),
-    (&[Measure::Percentile(50.0), Measure::Percentile(90.0), Measure::Percentile(99.0)], |side| {
+type Pick = fn(&Side) -> Box<dyn Iterator<Item = &ColumnCounts> + '_>;
+pub(crate) const MEASURES: [(&[Metric], Pick); 3] = [
+    (&[Metric::Rate], |side| Box::new(side.iter().map(|run| &run.rate))),
+    (&[Metric::Share], |side| Box::new(side.iter().map(|run| &run.failed))),
+    (&[Metric::Percentile(50.0), Metric::Percentile(90.0), Metric::Percentile(99.0)], |side| {
         Box::new(side.iter().map(|run| &run.times))
     }),
 ];
@@ -36,9 +36,9 @@ pub(crate) type Side = Vec<Run>;
 
 /// One simulated run.
 pub(crate) struct Run {
-    rate: Strip,
-    failed: Strip,
-    times: Strip,
+    rate: ColumnCounts,
+    failed: ColumnCounts,
+    times: ColumnCounts,
 }
 
 /// What all runs are drawn from.
@@ -50,7 +50,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(chance: Chance) -> Self {
-        let mut random = Random::keyed(7, 7, 7);
+        let mut random = Philox::keyed(7, 7, 7);
         let times = (0..1 << 14).map(|_| 10e6 * (0.6 * normal(&mut random)).exp()).collect();
         Self { chance, times }
     }
@@ -69,7 +69,7 @@ impl World {
         if matches!(self.chance, Chance::Quiet) { 400 } else { REQUESTS }
     }
 
-    fn noise(&self, random: &mut Random) -> f64 {
+    fn noise(&self, random: &mut Philox) -> f64 {
         let z = normal(random);
         if matches!(self.chance, Chance::Heavy) {
             let squares: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
@@ -83,21 +83,25 @@ impl World {
 
 /// `runs` runs, their times longer by `shift`.
 pub(crate) fn side(world: &World, runs: u64, (seed, number): (u64, u64), shift: f64) -> Side {
-    (0..runs).map(|run| simulated(world, &mut Random::keyed(seed, 1 + run, number), shift)).collect()
+    (0..runs).map(|run| simulated(world, &mut Philox::keyed(seed, 1 + run, number), shift)).collect()
 }
 
-fn simulated(world: &World, random: &mut Random, shift: f64) -> Run {
+fn simulated(world: &World, random: &mut Philox, shift: f64) -> Run {
     let (between, within) = world.spreads();
     let (of_times, of_rate, of_failed) = (world.noise(random), world.noise(random), world.noise(random));
     let fresh = (1.0 - PERSISTENCE * PERSISTENCE).sqrt();
     let (mut mood, mut pace) = (world.noise(random), world.noise(random));
-    let mut run = Run { rate: Strip::default(), failed: Strip::default(), times: Strip::default() };
+    let mut run = Run {
+        rate: ColumnCounts::default(),
+        failed: ColumnCounts::default(),
+        times: ColumnCounts::default(),
+    };
     for column in 0..COLUMNS {
         mood = PERSISTENCE * mood + fresh * world.noise(random);
         pace = PERSISTENCE * pace + fresh * world.noise(random);
         let factor = shift * (between * of_times + within * mood).exp();
         let time =
-            |random: &mut Random| world.times[random.below(world.times.len() as u64) as usize] * factor;
+            |random: &mut Philox| world.times[random.below(world.times.len() as u64) as usize] * factor;
         let mut buckets: Vec<u16> =
             (0..world.requests()).map(|_| Histogram::index(time(random) as u64) as u16).collect();
         buckets.sort_unstable();
@@ -113,7 +117,7 @@ fn simulated(world: &World, random: &mut Random, shift: f64) -> Run {
 }
 
 /// A normally distributed number (G. E. P. Box and M. E. Muller, 1958).
-fn normal(random: &mut Random) -> f64 {
+fn normal(random: &mut Philox) -> f64 {
     let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
     radius * (2.0 * std::f64::consts::PI * random.unit()).cos()
 }

@@ -1,5 +1,5 @@
 //! A run in a few words, and what was said of it.
-use wavetank_diagnose::{Circumstances, Diagnosis, Ending, diagnose};
+use wavetank_diagnose::{Diagnosis, RunContext, RunEnd, diagnose};
 use wavetank_measure::{Interval, Ledger};
 use wavetank_plan::Plan;
 
@@ -9,8 +9,8 @@ use crate::common::{Second, condition, plan};
 pub(crate) struct Run {
     pub(crate) plan: Plan,
     pub(crate) seconds: Vec<Interval>,
-    pub(crate) ending: Ending,
-    pub(crate) circumstances: Circumstances,
+    pub(crate) ending: RunEnd,
+    pub(crate) circumstances: RunContext,
 }
 
 /// Twenty seconds of 100 requests each, done after 5 ms; the seconds in `special` are others.
@@ -19,7 +19,7 @@ pub(crate) fn run(special: impl IntoIterator<Item = (i64, Second)>) -> Run {
     for (at, second) in special {
         seconds[at as usize] = second.seal();
     }
-    Run { plan: plan(20), seconds, ending: Ending::Finished, circumstances: Circumstances::default() }
+    Run { plan: plan(20), seconds, ending: RunEnd::Finished, circumstances: RunContext::default() }
 }
 
 /// Twenty seconds, all made alike.
@@ -48,12 +48,12 @@ impl Run {
         self
     }
 
-    pub(crate) fn ending(mut self, ending: Ending) -> Self {
+    pub(crate) fn ending(mut self, ending: RunEnd) -> Self {
         self.ending = ending;
         self
     }
 
-    pub(crate) fn around(mut self, change: impl FnOnce(&mut Circumstances)) -> Self {
+    pub(crate) fn around(mut self, change: impl FnOnce(&mut RunContext)) -> Self {
         change(&mut self.circumstances);
         self
     }
@@ -64,7 +64,7 @@ impl Run {
         for interval in &self.seconds {
             let _ = book.add(interval);
             if let Some((condition, at)) = book.stop_fired() {
-                ending = Ending::StopFired { condition: condition.to_owned(), at };
+                ending = RunEnd::StopFired { condition: condition.to_owned(), at };
                 break;
             }
         }

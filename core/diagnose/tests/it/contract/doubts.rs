@@ -2,7 +2,7 @@
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
-use wavetank_measure::{DropReason, ErrorClass, Meeting};
+use wavetank_measure::{DropReason, ErrorClass, RendezvousRelease};
 
 /// A doubt that turns nothing: the run passes, and these are its findings.
 fn check(run: &Run, findings: &[&str]) {
@@ -75,9 +75,11 @@ fn dropped_for_a_generator_reason_more_than_one_in_a_thousand() {
 #[test]
 fn too_many_at_one_instant_are_told_to_spread() {
     let hint = |dropped: u64, sent: u64| {
-        let meeting = Meeting { of: 1_000, present: 1_000, sent, ..Meeting::default() };
+        let meeting = RendezvousRelease { of: 1_000, present: 1_000, sent, ..RendezvousRelease::default() };
         let second = Second::at(7).done(100, 5).dropped(dropped, DropReason::Behind).busy(100);
-        let mut run = run([(7, second.with(move |interval| interval.journeys.meet(&meeting)))]).closed();
+        let mut run =
+            run([(7, second.with(move |interval| interval.journeys.add_rendezvous_release(&meeting)))])
+                .closed();
         run.plan.shared.rendezvous.push("together".to_owned());
         let findings = run.diagnosis().findings;
         findings.into_iter().find(|finding| finding.code == "dropped").expect("many").hint

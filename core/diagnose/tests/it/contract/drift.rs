@@ -1,9 +1,9 @@
 //! Drift over a plateau: found where it was planted, and not in noise.
 
 use crate::common::{Second, phase, plan};
-use wavetank_diagnose::{Blame, Circumstances, Ending, Finding, diagnose};
+use wavetank_diagnose::{Blame, Finding, RunContext, RunEnd, diagnose};
 use wavetank_measure::{HostSample, Ledger};
-use wavetank_plan::{Levels, Load, Nanos, Phase, Plan};
+use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve};
 
 const MB: u64 = 1_000_000;
 
@@ -20,7 +20,7 @@ struct Seen {
 const STILL: Seen = Seen { in_flight: 50, p99_ms: 10, slab: 85 * MB, rss: 5 * MB };
 
 fn holding(seconds: i64) -> Plan {
-    let connections = Levels::constant(10_000, Some(Nanos::from_secs(seconds)));
+    let connections = PopulationCurve::constant(10_000, Some(Nanos::from_secs(seconds)));
     let load = Load::Hold { connections, sessions_each: None };
     Plan { phases: vec![Phase { load, ..phase("keep", 0, seconds) }], ..plan(1) }
 }
@@ -49,7 +49,7 @@ fn drifts(seconds: i64, seen: impl Fn(i64) -> Seen) -> Vec<Finding> {
         drop(book.add(&second.seal()));
         book.observe_host(&host(from + 1, seen));
     }
-    let found = diagnose(&plan, &book, &Ending::Finished, &Circumstances::default()).findings;
+    let found = diagnose(&plan, &book, &RunEnd::Finished, &RunContext::default()).findings;
     found.into_iter().filter(|finding| finding.code.starts_with("drift")).collect()
 }
 

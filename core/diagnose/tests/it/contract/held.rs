@@ -1,13 +1,13 @@
 //! Plateaus below their plan: told unless a threshold speaks of them.
 
 use crate::common::{Second, phase, plan};
-use wavetank_diagnose::{Blame, Circumstances, Ending, diagnose};
+use wavetank_diagnose::{Blame, RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
-use wavetank_plan::{Condition, Levels, Load, Nanos, Phase, Plan};
+use wavetank_plan::{Condition, Load, Nanos, Phase, Plan, PopulationCurve};
 
 /// What is found where 1,000 were to be held for 10 s and each second `lost` were, of which none came back.
 fn check(lost: u64, threshold: Option<&str>, expected: Option<(Blame, &str, &str)>) {
-    let connections = Levels::constant(1_000, Some(Nanos::from_secs(10)));
+    let connections = PopulationCurve::constant(1_000, Some(Nanos::from_secs(10)));
     let load = Load::Hold { connections, sessions_each: None };
     let thresholds = threshold.map(|text| Condition::parse(text).expect("a condition")).into_iter().collect();
     let plan = Plan { phases: vec![Phase { load, ..phase("keep", 0, 10) }], thresholds, ..plan(1) };
@@ -22,7 +22,7 @@ fn check(lost: u64, threshold: Option<&str>, expected: Option<(Blame, &str, &str
         });
         book.add(&second.seal()).expect("it adds up");
     }
-    let found = diagnose(&plan, &book, &Ending::Finished, &Circumstances::default()).findings;
+    let found = diagnose(&plan, &book, &RunEnd::Finished, &RunContext::default()).findings;
     let found: Vec<_> = found.iter().filter(|finding| finding.code == "held_below_plan").collect();
     assert_eq!(found.len(), usize::from(expected.is_some()), "{found:?}");
     if let (Some(finding), Some((blame, message, evidence))) = (found.first(), expected) {

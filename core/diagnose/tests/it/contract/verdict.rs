@@ -2,8 +2,8 @@
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
-use wavetank_diagnose::{Around, AroundCheck, AroundFault, Ending};
-use wavetank_measure::{Agreed, DropReason, ErrorClass, Meeting};
+use wavetank_diagnose::{HookCheck, HookFailure, HookResult, RunEnd};
+use wavetank_measure::{DropReason, ErrorClass, HandshakeParams, RendezvousRelease};
 use wavetank_plan::Nanos;
 
 fn check(run: &Run, said: &str) {
@@ -104,9 +104,9 @@ fn a_stop_condition_that_fired_fails() {
 #[test]
 fn how_a_run_ended() {
     let words = |text: &str| text.to_owned();
-    check(&run([]).ending(Ending::Signal), "incomplete none 130: signal");
-    check(&run([]).ending(Ending::Stopped), "incomplete none 4: stopped");
-    let never = run([]).ending(Ending::NeverBegan { waited: Nanos::from_secs(80) });
+    check(&run([]).ending(RunEnd::Signal), "incomplete none 130: signal");
+    check(&run([]).ending(RunEnd::Stopped), "incomplete none 4: stopped");
+    let never = run([]).ending(RunEnd::NeverBegan { waited: Nanos::from_secs(80) });
     check(&never, "incomplete none 4: never_began");
     assert!(
         never.diagnosis().headline.contains("not opened within 80.0 s"),
@@ -115,7 +115,7 @@ fn how_a_run_ended() {
     );
     assert!(never.diagnosis().findings[0].hint.contains("-c"), "a cause has its cure");
     let probe = |class| {
-        let probe = Ending::ProbeFailed { class, message: words("no answer") };
+        let probe = RunEnd::ProbeFailed { class, message: words("no answer") };
         Run { seconds: Vec::new(), ..run([]).ending(probe) }
     };
     check(&probe(ErrorClass::ConnectRefused), "fail target 1: probe");
@@ -139,7 +139,7 @@ fn how_a_run_ended() {
 #[test]
 fn nothing_done_and_all_failed_alike_is_blamed_by_errno() {
     fn check(class: ErrorClass, status_blame_exit: &str) {
-        for ending in [Ending::Hopeless { class }, Ending::Finished] {
+        for ending in [RunEnd::Hopeless { class }, RunEnd::Finished] {
             let run = failing(class).closed().ending(ending);
             let (first, reasons) = (run.said(), run.diagnosis().verdict.reasons);
             assert!(first.starts_with(status_blame_exit), "{first}");
@@ -156,7 +156,7 @@ fn nothing_done_and_all_failed_alike_is_blamed_by_errno() {
     check(ErrorClass::NoFiles, "invalid generator 3");
     let silent = failing(ErrorClass::ConnectTimeout)
         .on_loopback()
-        .ending(Ending::Hopeless { class: ErrorClass::ConnectTimeout });
+        .ending(RunEnd::Hopeless { class: ErrorClass::ConnectTimeout });
     assert!(silent.said().starts_with("fail target 1"), "no network on loopback: {}", silent.said());
 }
 
@@ -169,7 +169,7 @@ fn tls_that_breaks_and_tls_that_never_came_to_be_are_told_apart() {
                 let handshakes = &mut interval.target_mut(0, 0).handshakes;
                 handshakes.failed = failed;
                 if complete > 0 {
-                    handshakes.add(&Agreed::default(), complete);
+                    handshakes.add(&HandshakeParams::default(), complete);
                 }
                 (interval.conns.offered, interval.conns.opened) = (complete + failed, complete);
                 (interval.conns.failed, interval.conns.closed) = (failed, complete);
@@ -205,7 +205,7 @@ fn precedence() {
     check(&losing(lossy()), "invalid generator 3: generator; lost");
     check(&unsound(run([])), "invalid generator 3: accounting");
     check(&unsound(losing(broken())), "invalid generator 3: accounting; lost; p99 < 4ms");
-    check(&unsound(lossy()).ending(Ending::Signal), "incomplete none 130: signal; accounting; generator");
+    check(&unsound(lossy()).ending(RunEnd::Signal), "incomplete none 130: signal; accounting; generator");
     let of_thread = run([]).around(|around| around.accounting.push("thread 1: …".to_owned()));
     check(&of_thread, "invalid generator 3: accounting");
 }
@@ -294,13 +294,13 @@ fn circumstances_are_notes_and_change_nothing() {
                 rate asked for";
     assert_eq!(noted(at_limit), [told]);
     let mut lowered = run([]);
-    lowered.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
+    lowered.plan.phases[0].max_open_by = wavetank_plan::MaxOpenLimit::Files;
     assert!(noted(lowered).is_empty(), "nothing was dropped for it");
     let mut elsewhere = run([(19, Second::at(19).done(99, 5).dropped(1, DropReason::Behind))]);
-    elsewhere.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
+    elsewhere.plan.phases[0].max_open_by = wavetank_plan::MaxOpenLimit::Files;
     assert!(noted(elsewhere).is_empty(), "what was dropped was dropped for another reason");
     let mut reached = run([(19, Second::at(19).done(99, 5).dropped(1, DropReason::NoFiles))]);
-    reached.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
+    reached.plan.phases[0].max_open_by = wavetank_plan::MaxOpenLimit::Files;
     assert_eq!(noted(reached), ["at most 1,000 requests at once: this host's file limit allowed no more"]);
 }
 
@@ -321,21 +321,21 @@ fn a_generator_that_stood_still_is_told() {
 }
 
 /// What `before` or `after` came to with one step that broke, or with a check that did.
-fn around(fault: Option<&str>, held: bool) -> Around {
+fn around(fault: Option<&str>, held: bool) -> HookResult {
     let words = |text: &str| text.to_owned();
-    let fault = fault.map(|what| AroundFault { step: words("POST /login"), what: words(what) });
+    let fault = fault.map(|what| HookFailure { step: words("POST /login"), what: words(what) });
     let found = words(if held { "" } else { "1003" });
-    let check = AroundCheck { step: words("GET /sum"), check: words("json $.sold <= 1000"), held, found };
-    Around { sent: 2, done: 1, failed: 1, checks: vec![check], faults: fault.into_iter().collect() }
+    let check = HookCheck { step: words("GET /sum"), check: words("json $.sold <= 1000"), held, found };
+    HookResult { sent: 2, done: 1, failed: 1, checks: vec![check], faults: fault.into_iter().collect() }
 }
 
 #[test]
 fn what_was_done_around_the_load() {
-    let idle = Run { seconds: Vec::new(), ..run([]).ending(Ending::BeforeFailed) };
+    let idle = Run { seconds: Vec::new(), ..run([]).ending(RunEnd::BeforeFailed) };
     let before = idle.around(|circumstances| circumstances.before = around(Some("status 500"), true));
     check(&before, "incomplete none 4: before");
     assert_eq!(before.diagnosis().headline, "no load was sent: POST /login: status 500");
-    let after = |after: Around| run([]).around(|circumstances| circumstances.after = after);
+    let after = |after: HookResult| run([]).around(|circumstances| circumstances.after = after);
     check(&after(around(None, true)), "pass none 0");
     let sold = after(around(None, false));
     check(&sold, "fail target 1: after");
@@ -359,9 +359,14 @@ fn who_did_not_come_to_a_rendezvous_in_time_is_noted() {
             3,
             Second::at(3).done(100, 5).with(|interval| {
                 for number in 0..times {
-                    let meeting =
-                        Meeting { number, of: 10, present: 8, by_wait: number != 1, ..Meeting::default() };
-                    interval.journeys.meet(&meeting);
+                    let meeting = RendezvousRelease {
+                        number,
+                        of: 10,
+                        present: 8,
+                        by_wait: number != 1,
+                        ..RendezvousRelease::default()
+                    };
+                    interval.journeys.add_rendezvous_release(&meeting);
                 }
             }),
         )]);

@@ -6,14 +6,14 @@ pub(crate) mod files;
 pub(crate) mod plans;
 
 use files::{names_in, root};
-use wavetank_experiment::{Input, Reading, read};
+use wavetank_experiment::{ParseInput, Parsed, read};
 use wavetank_plan::RunOptions;
 
 /// Reads a file with a small environment (`HOME_URL`) and one secret (`PASSWORD`).
-pub(crate) fn reading(name: &str, bytes: &[u8], set: &[(&str, &str)]) -> Reading {
+pub(crate) fn reading(name: &str, bytes: &[u8], set: &[(&str, &str)]) -> Parsed {
     let set: Vec<(String, String)> =
         set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    read(&Input {
+    read(&ParseInput {
         name,
         bytes,
         set: &set,

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use wavetank_experiment::{Experiment, Factor, Lowering, lower};
+use wavetank_experiment::{Experiment, Factor, LowerContext, lower};
 use wavetank_plan::{
-    EngineChoice, HostFacts, HostLimits, Plan, Ports, SocketFacts, SourcesPlan, TargetUrl, UserError,
+    EngineChoice, HostFacts, HostLimits, Plan, Ports, SocketSupport, SourcesPlan, TargetUrl, UserError,
 };
 
 use super::reading;
@@ -15,7 +15,7 @@ pub(crate) fn host() -> HostFacts {
         cpus: vec![0, 1],
         memory_available_bytes: 4 << 40,
         files_max: 1 << 20,
-        sockets: SocketFacts { uring: Ok(()), ..SocketFacts::plain() },
+        sockets: SocketSupport { uring: Ok(()), ..SocketSupport::plain() },
         limits: HostLimits::default(),
         port_range: (1_024, 65_535),
         ports: Ports::range(1_024, 65_535),
@@ -52,7 +52,7 @@ pub(crate) fn plan_of_changed(name: &str, text: &str, change: impl FnOnce(&mut E
         })
     };
     let tables: Vec<_> = experiment.data.iter().map(|_| None).collect();
-    let lowering = Lowering {
+    let lowering = LowerContext {
         host: &host(),
         tables: &tables,
         addresses: &addresses,
@@ -66,5 +66,7 @@ pub(crate) fn plan_of_changed(name: &str, text: &str, change: impl FnOnce(&mut E
         threads: None,
         engine: EngineChoice::Auto,
     };
-    lower(&experiment, &lowering).unwrap_or_else(|unfit| panic!("{name}: {}", unfit.told(name))).plan
+    lower(&experiment, &lowering)
+        .unwrap_or_else(|unfit| panic!("{name}: {}", unfit.into_user_error(name)))
+        .plan
 }

@@ -9,7 +9,7 @@ mod world;
 use fault::{Act, Fault, Scenario};
 use wavetank_fleet::constants::{ORPHAN_DRAIN_MAX, ORPHAN_GRACE};
 use wavetank_fleet::{AgentEnd, EndCause};
-use wavetank_pace::Random;
+use wavetank_pace::Philox;
 use wavetank_plan::Nanos;
 use world::World;
 
@@ -22,7 +22,7 @@ const FOUND: [u64; 3] = [2_984, 3_823, 7_793];
 /// all seeds were run: of a single one that is replayed, shares mean nothing.
 fn check(
     seeds: impl IntoIterator<Item = u64>,
-    scenario: impl Fn(&mut Random, usize) -> Scenario,
+    scenario: impl Fn(&mut Philox, usize) -> Scenario,
     judge: impl Fn(&World),
 ) -> bool {
     let chosen = std::env::var("WAVETANK_SEED").ok().and_then(|seed| seed.parse().ok());
@@ -31,7 +31,7 @@ fn check(
             continue;
         }
         for agents in [1, 3] {
-            let mut random = Random::keyed(seed, 1, agents as u64);
+            let mut random = Philox::keyed(seed, 1, agents as u64);
             let scenario = scenario(&mut random, agents);
             let mut world = World::new(seed, agents, scenario);
             world.run();
@@ -42,12 +42,12 @@ fn check(
     chosen.is_none()
 }
 
-fn up_to(random: &mut Random, max_ms: u64) -> Nanos {
+fn up_to(random: &mut Philox, max_ms: u64) -> Nanos {
     Nanos::from_millis(random.below(max_ms + 1) as i64)
 }
 
 /// A plan of up to ten seconds, with changes now and then.
-fn calm(random: &mut Random, _agents: usize) -> Scenario {
+fn calm(random: &mut Philox, _agents: usize) -> Scenario {
     let plan = Nanos::from_millis(1 + random.below(10_000) as i64);
     let mut acts = Vec::new();
     for _ in 0..random.below(4) {
@@ -60,7 +60,7 @@ fn calm(random: &mut Random, _agents: usize) -> Scenario {
 }
 
 /// Whatever can go wrong between controller and agents, in random measure.
-fn stormy(random: &mut Random, agents: usize) -> Scenario {
+fn stormy(random: &mut Philox, agents: usize) -> Scenario {
     let mut scenario = calm(random, agents);
     if random.below(2) == 0 {
         let act = if random.below(2) == 0 { Act::Drain } else { Act::Stop };
@@ -106,7 +106,7 @@ fn a_calm_run_is_complete_and_every_interval_seen_once() {
 
 #[test]
 fn duplicates_delays_and_disorder_change_nothing() {
-    let scenario = |random: &mut Random, agents| {
+    let scenario = |random: &mut Philox, agents| {
         let faults = vec![Fault::Duplicate { percent: 60 }, Fault::Delay { max: Nanos::from_millis(150) }];
         // Time enough for the commitment to arrive.
         Scenario { faults, margin: Nanos::from_millis(1_000), ..calm(random, agents) }
@@ -122,7 +122,7 @@ fn duplicates_delays_and_disorder_change_nothing() {
 
 #[test]
 fn a_link_that_loses_a_third_loses_nothing_that_matters() {
-    let scenario = |random: &mut Random, agents| {
+    let scenario = |random: &mut Philox, agents| {
         let faults = vec![Fault::Lose { percent: 33 }];
         Scenario { faults, acts: Vec::new(), margin: Nanos::from_secs(3), ..calm(random, agents) }
     };
@@ -155,7 +155,7 @@ fn whatever_happens_the_run_ends_and_no_load_is_orphaned() {
 
 #[test]
 fn an_agent_whose_controller_died_ends_by_itself() {
-    let scenario = |random: &mut Random, _agents: usize| Scenario {
+    let scenario = |random: &mut Philox, _agents: usize| Scenario {
         plan: Nanos::from_secs(300),
         faults: vec![Fault::CrashController { at: up_to(random, 20_000) }],
         ..Scenario::default()
@@ -176,7 +176,7 @@ fn an_agent_whose_controller_died_ends_by_itself() {
 
 #[test]
 fn a_lost_agent_is_noticed_and_leaves_the_run_incomplete() {
-    let scenario = |random: &mut Random, agents: usize| {
+    let scenario = |random: &mut Philox, agents: usize| {
         let agent = random.below(agents as u64) as usize;
         let at = Nanos::from_millis(1_000) + up_to(random, 5_000);
         let plan = Nanos::from_secs(20);
@@ -201,7 +201,7 @@ fn a_lost_agent_is_noticed_and_leaves_the_run_incomplete() {
 
 #[test]
 fn a_suspended_process_goes_on_as_if_nothing_had_been() {
-    let scenario = |random: &mut Random, _agents: usize| Scenario {
+    let scenario = |random: &mut Philox, _agents: usize| Scenario {
         plan: Nanos::from_secs(100),
         faults: vec![Fault::Suspend { at: up_to(random, 20_000), len: up_to(random, 70_000) }],
         ..Scenario::default()

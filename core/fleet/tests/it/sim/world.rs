@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use wavetank_fleet::constants::{CHANGE_AHEAD_MIN, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, PREPARE_MAX, STOP_MAX};
 use wavetank_fleet::{
-    Agent, AgentAction, AgentEnd, AgentId, AgentMessage, Change, ChangeRefused, Controller, ControllerAction,
-    ControllerMessage, EndCause, Notice, Outcome, RunSetup, State,
+    Agent, AgentAction, AgentEnd, AgentId, AgentMessage, AgentState, Change, ChangeRefused, Controller,
+    ControllerAction, ControllerMessage, ControllerNotice, EndCause, Outcome, RunSetup,
 };
-use wavetank_pace::{Random, Share};
+use wavetank_pace::{Partition, Philox};
 use wavetank_plan::Nanos;
 
 use crate::sim::fault::{Act, Fault, Scenario};
@@ -17,7 +17,7 @@ use crate::sim::host::{Host, Kind};
 pub(crate) struct World {
     now: Nanos,
     scenario: Scenario,
-    random: Random,
+    random: Philox,
     controller: Option<Controller>,
     agents: Vec<Option<Agent>>,
     pub(crate) hosts: Vec<Host>,
@@ -64,7 +64,7 @@ impl Drop for Story {
 impl World {
     pub(crate) fn new(seed: u64, agents: usize, scenario: Scenario) -> Self {
         let setup = RunSetup {
-            shares: (0..agents as u64).map(|k| Share::WHOLE.split(agents as u64, k)).collect(),
+            shares: (0..agents as u64).map(|k| Partition::WHOLE.split(agents as u64, k)).collect(),
             margin: scenario.margin,
             lead_in: scenario.lead_in,
             end_by: Some(scenario.plan.after(Nanos::from_secs(5))),
@@ -92,7 +92,7 @@ impl World {
         let lines = VecDeque::from([format!("{scenario:?}, {agents} agents")]);
         Self {
             now: Nanos::ZERO,
-            random: Random::keyed(seed, 2, agents as u64),
+            random: Philox::keyed(seed, 2, agents as u64),
             controller: Some(Controller::new(setup, Nanos::ZERO)),
             agents: (0..agents).map(|_| Some(Agent::new())).collect(),
             hosts: (0..agents).map(host).collect(),
@@ -342,23 +342,23 @@ impl World {
         self.hosts.iter().enumerate().all(|(number, host)| host.prepared || before(number))
     }
 
-    fn notice(&mut self, notice: Notice) {
+    fn notice(&mut self, notice: ControllerNotice) {
         self.tell(|| format!("noticed: {notice:?}"));
         assert!(self.outcome.is_none(), "a notice after the last");
         match notice {
-            Notice::Committed(_) => {
+            ControllerNotice::Committed(_) => {
                 assert!(self.all_were_prepared(), "committed before all are prepared");
             }
-            Notice::Sealed { agent, seq } => {
+            ControllerNotice::Sealed { agent, seq } => {
                 assert_eq!(seq, self.noticed[agent.0 as usize], "each interval once, in order");
                 self.noticed[agent.0 as usize] += 1;
             }
-            Notice::Lost(agent) => self.lost.push((self.now, agent)),
-            Notice::Back(_) | Notice::Refused { .. } => {}
-            Notice::Over(outcome) => {
+            ControllerNotice::Lost(agent) => self.lost.push((self.now, agent)),
+            ControllerNotice::Back(_) | ControllerNotice::Refused { .. } => {}
+            ControllerNotice::Over(outcome) => {
                 let states = |agent| self.controller.as_ref().and_then(|controller| controller.state(agent));
                 for agent in outcome.agents.iter().filter(|agent| matches!(agent.end, AgentEnd::Sealed(_))) {
-                    assert_eq!(states(agent.agent), Some(State::Sealed));
+                    assert_eq!(states(agent.agent), Some(AgentState::Sealed));
                 }
                 self.outcome = Some(outcome);
             }

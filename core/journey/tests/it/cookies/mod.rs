@@ -1,7 +1,7 @@
 //! A user's cookies: which are sent where, in which order, until when, and how many.
 
 use proptest::prelude::*;
-use wavetank_journey::cookies::{CookieFate, Jar, Site};
+use wavetank_journey::cookies::{CookieOutcome, Jar, Site};
 
 const NOW: i64 = 1_600_000_000;
 
@@ -15,7 +15,7 @@ fn site(address: &str) -> Site<'_> {
 fn jar(from: &str, headers: &[&str]) -> Jar {
     let mut jar = Jar::default();
     for header in headers {
-        jar.take(header.as_bytes(), &site(from), NOW);
+        jar.store(header.as_bytes(), &site(from), NOW);
     }
     jar
 }
@@ -62,7 +62,7 @@ fn a_domain_widens_it_to_the_hosts_below() {
     for header in ["x=1; domain=a.org", "x=1; Domain=.A.ORG", "x=1; domain=b.a.org; domain=a.org"] {
         check("http://b.a.org/", &[header], to);
     }
-    let fate = |from: &str, header: &str| Jar::default().take(header.as_bytes(), &site(from), NOW);
+    let fate = |from: &str, header: &str| Jar::default().store(header.as_bytes(), &site(from), NOW);
     for (from, header) in [
         ("http://a.org/", "x=1; domain=b.a.org"),
         ("http://a.org/", "x=1; domain=other.org"),
@@ -70,7 +70,7 @@ fn a_domain_widens_it_to_the_hosts_below() {
         ("http://127.0.0.1/", "x=1; domain=0.0.1"),
         ("http://a.org/", "x=1; domain=rg"),
     ] {
-        assert!(matches!(fate(from, header), CookieFate::Ignored(_)), "{header} from {from}");
+        assert!(matches!(fate(from, header), CookieOutcome::Ignored(_)), "{header} from {from}");
     }
     check("http://127.0.0.1/", &["x=1; domain=127.0.0.1"], &[("http://127.0.0.1/", "x=1")]);
     check(
@@ -119,22 +119,22 @@ fn a_cookie_is_replaced_removed_and_forgotten() {
     let home = site("http://a.org/");
     let mut jar = jar("http://a.org/", &["x=1", "y=2"]);
     let steps = [
-        ("x=3", CookieFate::Kept, "x=3; y=2"),
-        ("x=longer", CookieFate::Kept, "x=longer; y=2"),
-        ("x=4; path=/", CookieFate::Kept, "x=4; y=2"),
-        ("X=5", CookieFate::Kept, "x=4; y=2; X=5"),
-        ("x=; max-age=0", CookieFate::Removed, "y=2; X=5"),
-        ("x=; max-age=0", CookieFate::Removed, "y=2; X=5"),
-        ("y=; expires=Thu, 01 Jan 1970 00:00:00 GMT", CookieFate::Removed, "X=5"),
-        ("X=; max-age=-1", CookieFate::Removed, ""),
+        ("x=3", CookieOutcome::Kept, "x=3; y=2"),
+        ("x=longer", CookieOutcome::Kept, "x=longer; y=2"),
+        ("x=4; path=/", CookieOutcome::Kept, "x=4; y=2"),
+        ("X=5", CookieOutcome::Kept, "x=4; y=2; X=5"),
+        ("x=; max-age=0", CookieOutcome::Removed, "y=2; X=5"),
+        ("x=; max-age=0", CookieOutcome::Removed, "y=2; X=5"),
+        ("y=; expires=Thu, 01 Jan 1970 00:00:00 GMT", CookieOutcome::Removed, "X=5"),
+        ("X=; max-age=-1", CookieOutcome::Removed, ""),
     ];
     for (header, fate, expected) in steps {
-        assert_eq!(jar.take(header.as_bytes(), &home, NOW), fate, "{header}");
+        assert_eq!(jar.store(header.as_bytes(), &home, NOW), fate, "{header}");
         assert_eq!(sent(&jar, "http://a.org/", NOW), expected, "after {header}");
     }
     assert!(jar.is_empty());
     assert_eq!(std::mem::size_of::<Jar>(), std::mem::size_of::<usize>(), "an empty jar is a pointer");
-    jar.take(b"x=1", &home, NOW);
+    jar.store(b"x=1", &home, NOW);
     assert_eq!(jar.value(b"x", &home, NOW), Some(b"1".as_slice()));
     jar.clear();
     assert_eq!(jar.value(b"x", &home, NOW), None);
@@ -145,16 +145,16 @@ fn a_full_jar_drops_what_has_ended_and_then_the_oldest() {
     let home = site("http://a.org/");
     let mut jar = jar("http://a.org/", &["old=1", "brief=2; max-age=1"]);
     for number in 0..148 {
-        jar.take(format!("n{number}=x").as_bytes(), &home, NOW);
+        jar.store(format!("n{number}=x").as_bytes(), &home, NOW);
     }
     assert_eq!(jar.len(), 150);
-    jar.take(b"one=more", &home, NOW + 5);
+    jar.store(b"one=more", &home, NOW + 5);
     assert_eq!((jar.len(), jar.value(b"old", &home, NOW)), (150, Some(b"1".as_slice())));
     assert_eq!(jar.value(b"brief", &home, NOW), None);
-    jar.take(b"two=more", &home, NOW + 5);
+    jar.store(b"two=more", &home, NOW + 5);
     assert_eq!((jar.len(), jar.value(b"old", &home, NOW)), (150, None));
     for number in 0..40 {
-        jar.take(format!("big{number}={}", "x".repeat(4000)).as_bytes(), &home, NOW);
+        jar.store(format!("big{number}={}", "x".repeat(4000)).as_bytes(), &home, NOW);
     }
     assert!(jar.len() < 20, "64 KiB hold 16 of these, not {}", jar.len());
     assert!(jar.value(b"big39", &home, NOW).is_some());
@@ -169,8 +169,8 @@ proptest! {
         let mut jar = Jar::default();
         let site = Site { host: &host, path: &path, secure: false };
         for header in headers.iter().map(Vec::as_slice).chain([text.as_bytes()]) {
-            jar.take(header, &site, NOW);
-            jar.take(header, &super_site(), NOW);
+            jar.store(header, &site, NOW);
+            jar.store(header, &super_site(), NOW);
         }
         let mut out = Vec::new();
         jar.render(&site, NOW, &mut out);

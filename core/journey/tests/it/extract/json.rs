@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use wavetank_journey::extract::{Extractor, Miss, Reading, json_items};
-use wavetank_journey::value::{Finds, Kind};
+use wavetank_journey::extract::{ExtractError, Extractor, ParseCache, json_items};
+use wavetank_journey::value::{JsonType, Values};
 
 use super::{all_of, answer, check, check_miss, check_refused};
 
@@ -12,24 +12,24 @@ const BODY: &str = r#" {"event": {"sku": "A1", "stock": 1000, "price": 1.50, "op
 
 #[test]
 fn names_and_indices_are_walked_to() {
-    check(BODY, "json $.event.sku", &[(Kind::Text, "A1")]);
-    check(BODY, "json $.event.stock", &[(Kind::Number, "1000")]);
-    check(BODY, "json $['event'][\"price\"]", &[(Kind::Number, "1.50")]);
-    check(BODY, "json $.event.open", &[(Kind::Bool, "true")]);
-    check(BODY, "json $.event.none", &[(Kind::Null, "null")]);
-    check(BODY, "json $.list[1]", &[(Kind::Text, "zwei")]);
-    check(BODY, "json $.list[2].x", &[(Kind::Json, "[ ]")]);
-    check(BODY, "json $.list[3]", &[(Kind::Json, "[3,4]")]);
-    check(BODY, "json $['']['']", &[(Kind::Number, "0")]);
-    check("{\"?$..\":[1]}", "json $['?$..'][-1]", &[(Kind::Number, "1")]);
-    check(BODY, "json $['a.b']", &[(Kind::Number, "-1e3")]);
-    check(BODY, "json $['odd\\nname']", &[(Kind::Text, "ä😀\\\"/")]);
-    check("{\"\\u0061b\":1}", "json $.ab", &[(Kind::Number, "1")]);
-    check("\"x\"", "json $", &[(Kind::Text, "x")]);
+    check(BODY, "json $.event.sku", &[(JsonType::Text, "A1")]);
+    check(BODY, "json $.event.stock", &[(JsonType::Number, "1000")]);
+    check(BODY, "json $['event'][\"price\"]", &[(JsonType::Number, "1.50")]);
+    check(BODY, "json $.event.open", &[(JsonType::Bool, "true")]);
+    check(BODY, "json $.event.none", &[(JsonType::Null, "null")]);
+    check(BODY, "json $.list[1]", &[(JsonType::Text, "zwei")]);
+    check(BODY, "json $.list[2].x", &[(JsonType::Json, "[ ]")]);
+    check(BODY, "json $.list[3]", &[(JsonType::Json, "[3,4]")]);
+    check(BODY, "json $['']['']", &[(JsonType::Number, "0")]);
+    check("{\"?$..\":[1]}", "json $['?$..'][-1]", &[(JsonType::Number, "1")]);
+    check(BODY, "json $['a.b']", &[(JsonType::Number, "-1e3")]);
+    check(BODY, "json $['odd\\nname']", &[(JsonType::Text, "ä😀\\\"/")]);
+    check("{\"\\u0061b\":1}", "json $.ab", &[(JsonType::Number, "1")]);
+    check("\"x\"", "json $", &[(JsonType::Text, "x")]);
     for missing in
         ["$.event.sku.x", "$.sku", "$.list[4]", "$.list.x", "$.event[0]", "$.list[2].x[0]", "$.event.sku[0]"]
     {
-        check_miss(BODY, &format!("json {missing}"), Miss::NotFound);
+        check_miss(BODY, &format!("json {missing}"), ExtractError::NotFound);
     }
 }
 
@@ -38,13 +38,18 @@ fn everything_else_is_asked_of_the_tree() {
     check(
         BODY,
         "json $.list[*]",
-        &[(Kind::Number, "1"), (Kind::Text, "zwei"), (Kind::Json, "{\"x\":[]}"), (Kind::Json, "[3,4]")],
+        &[
+            (JsonType::Number, "1"),
+            (JsonType::Text, "zwei"),
+            (JsonType::Json, "{\"x\":[]}"),
+            (JsonType::Json, "[3,4]"),
+        ],
     );
-    check(BODY, "json $.list[-1][1]", &[(Kind::Number, "4")]);
-    check(BODY, "json $..sku", &[(Kind::Text, "A1")]);
-    check(BODY, "json $.event['sku','open']", &[(Kind::Text, "A1"), (Kind::Bool, "true")]);
-    check("[{\"a\":1,\"b\":2},{\"a\":3,\"b\":4}]", "json $[?@.a > 2].b", &[(Kind::Number, "4")]);
-    check_miss(BODY, "json $.list[9:]", Miss::NotFound);
+    check(BODY, "json $.list[-1][1]", &[(JsonType::Number, "4")]);
+    check(BODY, "json $..sku", &[(JsonType::Text, "A1")]);
+    check(BODY, "json $.event['sku','open']", &[(JsonType::Text, "A1"), (JsonType::Bool, "true")]);
+    check("[{\"a\":1,\"b\":2},{\"a\":3,\"b\":4}]", "json $[?@.a > 2].b", &[(JsonType::Number, "4")]);
+    check_miss(BODY, "json $.list[9:]", ExtractError::NotFound);
 }
 
 #[test]
@@ -66,13 +71,13 @@ fn what_is_no_json_is_said() {
         "{\"a\":1e}",
         "{\"b\":}",
     ] {
-        check_miss(body, "json $.a", Miss::NotJson);
-        check_miss(body, "json $..a", Miss::NotJson);
+        check_miss(body, "json $.a", ExtractError::NotJson);
+        check_miss(body, "json $..a", ExtractError::NotJson);
     }
     let deep = format!("{{\"b\":{}1{},\"a\":1}}", "[".repeat(200), "]".repeat(200));
-    check_miss(&deep, "json $.a", Miss::NotJson);
-    check_miss(&"[".repeat(1_000_000), "json $.a", Miss::NotFound);
-    check_miss(&format!("{{\"b\":{}", "[".repeat(1_000_000)), "json $.a", Miss::NotJson);
+    check_miss(&deep, "json $.a", ExtractError::NotJson);
+    check_miss(&"[".repeat(1_000_000), "json $.a", ExtractError::NotFound);
+    check_miss(&format!("{{\"b\":{}", "[".repeat(1_000_000)), "json $.a", ExtractError::NotJson);
 }
 
 #[test]
@@ -94,8 +99,8 @@ fn paths_that_are_none_or_cost_too_much_are_refused() {
 
 #[test]
 fn a_list_that_is_a_value_is_taken_apart() {
-    let check = |text: &str, count_max, expected: Result<&[&str], Miss>| {
-        let mut finds = Finds::default();
+    let check = |text: &str, count_max, expected: Result<&[&str], ExtractError>| {
+        let mut finds = Values::default();
         let found = json_items(text.as_bytes(), count_max, &mut finds).map(|count| {
             assert_eq!(count, finds.len());
             finds.iter().map(|found| String::from_utf8_lossy(found.text).into_owned()).collect::<Vec<_>>()
@@ -109,9 +114,9 @@ fn a_list_that_is_a_value_is_taken_apart() {
     check("[]", 9, Ok(&[]));
     check(" [ 1 , \"a\\n\", [2, 3],{} ]", 9, Ok(&["1", "a\n", "[2, 3]", "{}"]));
     check("[1,2,3]", 2, Ok(&["1", "2"]));
-    check("[1,]", 9, Err(Miss::NotJson));
-    check("{}", 9, Err(Miss::NotJson));
-    check("[1", 9, Err(Miss::NotJson));
+    check("[1,]", 9, Err(ExtractError::NotJson));
+    check("{}", 9, Err(ExtractError::NotJson));
+    check("[1", 9, Err(ExtractError::NotJson));
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -169,8 +174,8 @@ proptest! {
         }).collect();
         let simple: String = segments.iter().map(|segment| format!("[{segment}]")).collect::<Vec<_>>().concat();
         let Ok(walked) = Extractor::parse(&format!("json ${simple}")) else { return Ok(()) };
-        let mut finds = Finds::default();
-        let found = walked.first(&answer(b"", text.as_bytes()), &mut Reading::default(), &mut finds);
+        let mut finds = Values::default();
+        let found = walked.first(&answer(b"", text.as_bytes()), &mut ParseCache::default(), &mut finds);
         // The same path, made general by a union with itself at its last step: the tree answers.
         let general = match segments.last() {
             Some(last) => {
@@ -181,7 +186,7 @@ proptest! {
         };
         match (found, finds.first()) {
             (Ok(()), Some(first)) => {
-                let as_value = |kind, text: &str| if kind == Kind::Text { json!(text) } else { serde_json::from_str(text).expect("is JSON") };
+                let as_value = |kind, text: &str| if kind == JsonType::Text { json!(text) } else { serde_json::from_str(text).expect("is JSON") };
                 let found: Value = as_value(first.kind, std::str::from_utf8(first.text).expect("is text"));
                 if wrong != 0 {
                     prop_assert_eq!(&found, expected);
@@ -192,9 +197,9 @@ proptest! {
                 }
             }
             (Err(miss), _) => {
-                prop_assert_eq!(miss, Miss::NotFound);
+                prop_assert_eq!(miss, ExtractError::NotFound);
                 prop_assert_eq!(wrong, 0);
-                prop_assert_eq!(general, Err(Miss::NotFound));
+                prop_assert_eq!(general, Err(ExtractError::NotFound));
             }
             (Ok(()), None) => prop_assert!(false, "found nothing and says it did"),
         }

@@ -6,47 +6,47 @@ mod xpath;
 
 use proptest::prelude::*;
 use wavetank_journey::cookies::{Jar, Site};
-use wavetank_journey::extract::{Answer, Extractor, Miss, Reading};
-use wavetank_journey::value::{Finds, Kind};
+use wavetank_journey::extract::{ExtractError, Extractor, ParseCache, ResponseView};
+use wavetank_journey::value::{JsonType, Values};
 use wavetank_plan::Nanos;
 
-fn answer<'a>(fields: &'a [u8], body: &'a [u8]) -> Answer<'a> {
+fn answer<'a>(fields: &'a [u8], body: &'a [u8]) -> ResponseView<'a> {
     let time = Nanos::from_micros(1_500_020);
-    Answer { status: 201, time, size: 77, fields, body, jar: None }
+    ResponseView { status: 201, time, size: 77, fields, body, jar: None }
 }
 
 fn compile(from: &str) -> Extractor {
     Extractor::parse(from).unwrap_or_else(|error| panic!("{from}: {error}"))
 }
 
-fn all_of(from: &str, answer: &Answer<'_>) -> Result<Vec<(Kind, String)>, Miss> {
-    let mut finds = Finds::default();
-    let count = compile(from).find(answer, usize::MAX, &mut Reading::default(), &mut finds)?;
+fn all_of(from: &str, answer: &ResponseView<'_>) -> Result<Vec<(JsonType, String)>, ExtractError> {
+    let mut finds = Values::default();
+    let count = compile(from).find(answer, usize::MAX, &mut ParseCache::default(), &mut finds)?;
     assert_eq!(count, finds.len(), "{from}");
     Ok(finds.iter().map(|found| (found.kind, String::from_utf8_lossy(found.text).into_owned())).collect())
 }
 
 /// All that `from` finds in `body`; the first of it must be what `first` alone finds.
-fn check(body: &str, from: &str, expected: &[(Kind, &str)]) {
+fn check(body: &str, from: &str, expected: &[(JsonType, &str)]) {
     check_answer(&answer(b"\r\n", body.as_bytes()), from, expected);
 }
 
-fn check_answer(answer: &Answer<'_>, from: &str, expected: &[(Kind, &str)]) {
+fn check_answer(answer: &ResponseView<'_>, from: &str, expected: &[(JsonType, &str)]) {
     let found = all_of(from, answer).unwrap_or_else(|miss| panic!("{from}: {miss:?}"));
     let found: Vec<_> = found.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
     assert_eq!(found, expected, "{from}");
-    let mut finds = Finds::default();
-    assert_eq!(compile(from).first(answer, &mut Reading::default(), &mut finds), Ok(()));
+    let mut finds = Values::default();
+    assert_eq!(compile(from).first(answer, &mut ParseCache::default(), &mut finds), Ok(()));
     let first = finds.first().expect("found one");
     assert_eq!((finds.len(), first.kind, first.text), (1, expected[0].0, expected[0].1.as_bytes()), "{from}");
 }
 
 fn check_text(body: &str, from: &str, expected: &[&str]) {
-    let expected: Vec<_> = expected.iter().map(|text| (Kind::Text, *text)).collect();
+    let expected: Vec<_> = expected.iter().map(|text| (JsonType::Text, *text)).collect();
     check(body, from, &expected);
 }
 
-fn check_miss(body: &str, from: &str, expected: Miss) {
+fn check_miss(body: &str, from: &str, expected: ExtractError) {
     assert_eq!(all_of(from, &answer(b"", body.as_bytes())), Err(expected), "{from}");
 }
 
@@ -62,20 +62,20 @@ fn heads_give_status_time_size_headers_and_cookies() {
         b"Location: /a\r\nSet-Cookie: sid=1; path=/\r\nset-cookie: sid=2\r\nX-List: a\r\nx-list: b\r\n\r\n";
     let mut jar = Jar::default();
     let site = Site { host: "a.org", path: "/", secure: false };
-    jar.take(b"sid=old", &site, 0);
-    jar.take(b"kept=k", &site, 0);
-    let answer = Answer { jar: Some((&jar, site, 0)), ..answer(fields, b"body") };
-    let check = |from, expected: &[(Kind, &str)]| check_answer(&answer, from, expected);
-    check("status", &[(Kind::Number, "201")]);
-    check(" size ", &[(Kind::Number, "77")]);
-    check("time", &[(Kind::Number, "1.500020000")]);
-    check("body", &[(Kind::Text, "body")]);
-    check("header location", &[(Kind::Text, "/a")]);
-    check("header  X-LIST", &[(Kind::Text, "a"), (Kind::Text, "b")]);
-    check("cookie sid", &[(Kind::Text, "2")]);
-    check("cookie kept", &[(Kind::Text, "k")]);
-    assert_eq!(all_of("cookie none", &answer), Err(Miss::NotFound));
-    assert_eq!(all_of("header none", &answer), Err(Miss::NotFound));
+    jar.store(b"sid=old", &site, 0);
+    jar.store(b"kept=k", &site, 0);
+    let answer = ResponseView { jar: Some((&jar, site, 0)), ..answer(fields, b"body") };
+    let check = |from, expected: &[(JsonType, &str)]| check_answer(&answer, from, expected);
+    check("status", &[(JsonType::Number, "201")]);
+    check(" size ", &[(JsonType::Number, "77")]);
+    check("time", &[(JsonType::Number, "1.500020000")]);
+    check("body", &[(JsonType::Text, "body")]);
+    check("header location", &[(JsonType::Text, "/a")]);
+    check("header  X-LIST", &[(JsonType::Text, "a"), (JsonType::Text, "b")]);
+    check("cookie sid", &[(JsonType::Text, "2")]);
+    check("cookie kept", &[(JsonType::Text, "k")]);
+    assert_eq!(all_of("cookie none", &answer), Err(ExtractError::NotFound));
+    assert_eq!(all_of("header none", &answer), Err(ExtractError::NotFound));
     let needs: Vec<_> = ["status", "header a", "cookie a", "body", "json $", "css a", "xml //a", "regex /a/"]
         .map(|from| compile(from).needs_body())
         .to_vec();
@@ -92,9 +92,9 @@ fn regular_expressions_give_their_first_group() {
     check_text(body, r"regex /^SKU=(.*)$/m", &["c3"]);
     check_text("a/b", "regex /a/b/", &["a/b"]);
     check_text("ab", "regex /x*/", &["", "", ""]);
-    check_miss(body, "regex /^SKU/", Miss::NotFound);
+    check_miss(body, "regex /^SKU/", ExtractError::NotFound);
     let raw = answer(b"", b"\xff\xfe=1");
-    assert_eq!(all_of(r"regex /(?-u:\xfe)=(\d)/", &raw), Ok(vec![(Kind::Text, "1".to_owned())]));
+    assert_eq!(all_of(r"regex /(?-u:\xfe)=(\d)/", &raw), Ok(vec![(JsonType::Text, "1".to_owned())]));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn what_cannot_be_compiled_is_said() {
 
 #[test]
 fn one_reading_serves_all_extractions_of_an_answer_and_no_other() {
-    let (mut reading, mut finds) = (Reading::default(), Finds::default());
+    let (mut reading, mut finds) = (ParseCache::default(), Values::default());
     let from = compile("json $..a");
     from.first(&answer(b"", b"{\"a\":1}"), &mut reading, &mut finds).expect("is there");
     reading.clear();
@@ -133,7 +133,7 @@ fn extractors_are_shared_and_readings_are_moved_between_threads() {
     const fn is_shared<T: Send + Sync>() {}
     const fn is_moved<T: Send>() {}
     is_shared::<Extractor>();
-    is_moved::<Reading>();
+    is_moved::<ParseCache>();
 }
 
 proptest! {
@@ -145,10 +145,10 @@ proptest! {
     ) {
         let froms = ["json $..a", "json $.a[0]", "json $['a']", "css a@b", "css *", "xml //a", "xml //*[@b]", "regex /a+(.)/", "cookie a", "header a"];
         for bytes in [body.as_slice(), text.as_bytes(), json.as_bytes(), html.as_bytes()] {
-            let mut reading = Reading::default();
+            let mut reading = ParseCache::default();
             for from in froms.iter().copied().chain([from.as_str()]) {
                 if let Ok(extractor) = Extractor::parse(from) {
-                    let mut finds = Finds::default();
+                    let mut finds = Values::default();
                     let _ = extractor.find(&answer(&fields, bytes), 10, &mut reading, &mut finds);
                     prop_assert!(finds.len() <= 10);
                 }

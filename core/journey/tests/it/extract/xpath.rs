@@ -1,7 +1,7 @@
 //! XPath 1.0: axes, predicates, functions, operators, limits.
 
-use wavetank_journey::extract::Miss;
-use wavetank_journey::value::Kind;
+use wavetank_journey::extract::ExtractError;
+use wavetank_journey::value::JsonType;
 
 use super::{answer, check, check_answer, check_miss, check_refused, check_text};
 
@@ -13,11 +13,11 @@ const XML: &str = r#"<?xml version="1.0"?><!DOCTYPE shop><!-- c1 -->
 </shop>"#;
 
 fn check_number(from: &str, expected: &str) {
-    check(XML, &format!("xml {from}"), &[(Kind::Number, expected)]);
+    check(XML, &format!("xml {from}"), &[(JsonType::Number, expected)]);
 }
 
 fn check_bool(from: &str, expected: bool) {
-    check(XML, &format!("xml {from}"), &[(Kind::Bool, if expected { "true" } else { "false" })]);
+    check(XML, &format!("xml {from}"), &[(JsonType::Bool, if expected { "true" } else { "false" })]);
 }
 
 fn check_xml(from: &str, expected: &[&str]) {
@@ -48,7 +48,7 @@ fn paths_lead_along_all_axes() {
     check_xml("name(/*)", &["shop"]);
     for none in ["//Item", "//note", "/item", "//item/@none", "//@xmlns", "//processing-instruction('stop')"]
     {
-        check_miss(XML, &format!("xml {none}"), Miss::NotFound);
+        check_miss(XML, &format!("xml {none}"), ExtractError::NotFound);
     }
 }
 
@@ -67,8 +67,8 @@ fn predicates_choose() {
     check_xml("//item[tag!='y']/@sku", &["A1"]);
     check_xml("//item[price or tag][2]/@sku", &["B2"]);
     check_xml("//item[contains(@sku, '3') or starts-with(@sku, 'A')]/@sku", &["A1", "C3"]);
-    check_miss(XML, "xml //item[4]", Miss::NotFound);
-    check_miss(XML, "xml //item[1.5]", Miss::NotFound);
+    check_miss(XML, "xml //item[4]", ExtractError::NotFound);
+    check_miss(XML, "xml //item[1.5]", ExtractError::NotFound);
 }
 
 #[test]
@@ -115,13 +115,13 @@ fn pages_are_trees_too() {
     check_text(page, "xml /html/body/ul/li[2]", &["two"]);
     check_text(page, "xml //p/text()", &["x & y"]);
     let named = answer(b"content-type: text/html\r\n", b"<li>one<li>two");
-    check_answer(&named, "xml //li", &[(Kind::Text, "one"), (Kind::Text, "two")]);
+    check_answer(&named, "xml //li", &[(JsonType::Text, "one"), (JsonType::Text, "two")]);
 }
 
 #[test]
 fn what_is_no_document_is_said() {
     for body in ["", "text", "<a>", "<a></b>", "<a/><b/>", "{\"a\": 1}", "<a b=c/>", "<a/>text"] {
-        check_miss(body, "xml //a", Miss::NotXml);
+        check_miss(body, "xml //a", ExtractError::NotXml);
     }
 }
 
@@ -145,14 +145,14 @@ fn expressions_that_are_none_are_refused() {
 #[test]
 fn work_is_limited() {
     let wide = format!("<a>{}</a>", "<b>x</b>".repeat(30_000));
-    check_miss(&wide, "xml //b[count(//b) = 1]", Miss::TooMuchWork);
-    check_miss(&wide, "xml //b[preceding::b = 'y']", Miss::TooMuchWork);
-    check_miss(&wide, "xml //b != //b", Miss::TooMuchWork);
+    check_miss(&wide, "xml //b[count(//b) = 1]", ExtractError::TooMuchWork);
+    check_miss(&wide, "xml //b[preceding::b = 'y']", ExtractError::TooMuchWork);
+    check_miss(&wide, "xml //b != //b", ExtractError::TooMuchWork);
     let attributes = (0..5_000).map(|number| format!(" a{number}='x'")).collect::<Vec<_>>().concat();
     let attributes = format!("<a{attributes}>{}</a>", "<b/>".repeat(30_000));
-    check_miss(&attributes, "xml //b[../c]", Miss::TooMuchWork);
+    check_miss(&attributes, "xml //b[../c]", ExtractError::TooMuchWork);
     let deep = format!("{}x{}", "<a>".repeat(20_000), "</a>".repeat(20_000));
-    check_miss(&deep, "xml //a", Miss::NotXml);
+    check_miss(&deep, "xml //a", ExtractError::NotXml);
     let doubled = (0..20).fold("//b".to_owned(), |inner, _| format!("concat({inner},'{inner:.3}')"));
     check_text(&wide, &format!("xml substring({doubled}, 1, 1)"), &["x"]);
 }

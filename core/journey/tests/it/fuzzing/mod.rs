@@ -53,7 +53,7 @@ const SAMPLES: &[(Target, &[&[u8]])] = &[
         &[b"<base href=/x/><img src=a><link rel=icon href=b><script src='//c/d'></script><img srcset='e 2x'><iframe src=f>"],
     ),
     (
-        fuzzing::course,
+        fuzzing::fuzz_session,
         &[
             b"\x02Location: //b.org:81/q\r\n\r\n\xff\x04Location: /r\r\nSet-Cookie: a=b\r\n\r\n\xff\x00A: b\r\n\r\nx",
             b"\x06WWW-Authenticate: Digest realm=a, nonce=b, qop=auth, stale=true\r\n\r\n\xff\x00\xff\x05Location: http://b.org:81/\r\n",

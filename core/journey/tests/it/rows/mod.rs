@@ -1,7 +1,7 @@
 //! Data files as people have them: marks, separators, encodings, quotes, missing headers, JSON lines.
 
 use proptest::prelude::*;
-use wavetank_journey::rows::{RowsFormat, RowsSource, Table};
+use wavetank_journey::data::{RowsConfig, RowsFormat, Table};
 
 fn rows_of(table: &Table) -> Vec<Vec<String>> {
     let cell =
@@ -13,21 +13,21 @@ fn rows_of(table: &Table) -> Vec<Vec<String>> {
 }
 
 /// Reads bytes; compares header and rows, and the codes of the remarks.
-fn check(source: RowsSource<'_>, bytes: &[u8], expected: &[&[&str]], remarks: &[&str]) {
+fn check(source: RowsConfig<'_>, bytes: &[u8], expected: &[&[&str]], remarks: &[&str]) {
     let (table, found) = source.read(bytes).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(rows_of(&table), expected, "{:?}", String::from_utf8_lossy(bytes));
     let found: Vec<_> = found.iter().map(|remark| remark.code).collect();
     assert_eq!(found, remarks, "{:?}", String::from_utf8_lossy(bytes));
 }
 
-fn check_refused(source: RowsSource<'_>, bytes: &[u8], code: &str, message: &str, hint: &str) {
+fn check_refused(source: RowsConfig<'_>, bytes: &[u8], code: &str, message: &str, hint: &str) {
     let error = source.read(bytes).expect_err(message);
     assert_eq!(error.code, code, "{error}");
     assert!(error.message.contains(message) && error.hint.contains(hint), "{error}");
 }
 
-fn csv() -> RowsSource<'static> {
-    RowsSource::named("accounts.csv")
+fn csv() -> RowsConfig<'static> {
+    RowsConfig::named("accounts.csv")
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn csv_is_read_with_its_quotes_and_line_ends() {
     check(csv(), b"user,password\nanna,x\nbert,\n", table, &[]);
     check(csv(), b"user, password\r\nanna,x\r\n\r\nbert,", table, &[]);
     check(csv(), b"a\n\" x,\"\"y\"\"\nz\"\n", &[&["a"], &[" x,\"y\"\nz"]], &[]);
-    let named = RowsSource { columns: Some(&["user", "password"]), ..csv() };
+    let named = RowsConfig { columns: Some(&["user", "password"]), ..csv() };
     check(named, b"anna,x\nbert,", table, &[]);
     check(named, b"user,password\nanna,x\nbert,", table, &["header_repeated"]);
 }
@@ -44,10 +44,10 @@ fn csv_is_read_with_its_quotes_and_line_ends() {
 #[test]
 fn separators_are_guessed_aloud_and_never_silently() {
     let table: &[&[&str]] = &[&["user", "password"], &["anna", "x,y"]];
-    let with = |separator| RowsSource { separator: Some(separator), ..csv() };
+    let with = |separator| RowsConfig { separator: Some(separator), ..csv() };
     check(with(';'), b"user;password\nanna;x,y\n", table, &[]);
     check(with('|'), b"user|password\nanna|x,y\n", table, &[]);
-    check(RowsSource::named("a.TSV"), b"user\tpassword\nanna\tx,y\n", table, &[]);
+    check(RowsConfig::named("a.TSV"), b"user\tpassword\nanna\tx,y\n", table, &[]);
     let (_, remarks) = csv().read(b"user;password\nanna;x\n").expect("one column is a table");
     assert_eq!(remarks[0].message, "accounts.csv has one column `user;password`");
     assert_eq!(remarks[0].hint, "separator: \";\"?");
@@ -60,7 +60,7 @@ fn encodings_and_marks_are_understood() {
     let table: &[&[&str]] = &[&["user"], &["Jörg €"]];
     check(csv(), "user\nJörg €\n".as_bytes(), table, &[]);
     check(csv(), "\u{feff}user\nJörg €\n".as_bytes(), table, &["byte_order_mark"]);
-    let with = |encoding| RowsSource { encoding: Some(encoding), ..csv() };
+    let with = |encoding| RowsConfig { encoding: Some(encoding), ..csv() };
     check(with("windows-1252"), b"user\nJ\xf6rg \x80\n", table, &[]);
     check(with("utf-8"), "\u{feff}user\nJörg €\n".as_bytes(), table, &["byte_order_mark"]);
     check(with("latin1"), b"user\nJ\xf6rg\n", &[&["user"], &["Jörg"]], &[]);
@@ -98,7 +98,7 @@ fn a_missing_header_line_is_noticed() {
 
 #[test]
 fn json_lines_keep_the_kinds_of_their_values() {
-    let source = RowsSource::named("a.jsonl");
+    let source = RowsConfig::named("a.jsonl");
     let text = b"{\"user\": \"anna\", \"age\": 30, \"tags\": [1, \"x\"]}\n\n{\"age\": 1.5, \"user\": null, \"tags\": true}\n";
     check(
         source,
@@ -110,14 +110,14 @@ fn json_lines_keep_the_kinds_of_their_values() {
     let kind = |row, column| format!("{:?}", table.cell(row, column).expect("is inside").kind);
     assert_eq!([kind(0, 0), kind(0, 1), kind(0, 2)], ["Number", "Json", "Text"]);
     assert_eq!([kind(1, 1), kind(1, 2)], ["Bool", "Null"]);
-    let kept = RowsSource { columns: Some(&["user"]), ..source };
+    let kept = RowsConfig { columns: Some(&["user"]), ..source };
     check(kept, text, &[&["user"], &["anna"], &["null"]], &[]);
     check(source, b"{\"a\":1}\n{\"a\":2,\"b\":3}", &[&["a"], &["1"], &["2"]], &["keys_ignored"]);
     check_refused(source, b"{\"a\":1}\n{\"b\":2}", "data_row", "line 2 of a.jsonl has no `a`", "keys");
     check_refused(source, b"[1]\n", "data_row", "line 1 of a.jsonl is no JSON object", "object");
     check_refused(source, b"\n", "data_empty", "is empty", "line");
     check_refused(source, &b"[".repeat(100_000), "data_row", "line 1", "object");
-    check_refused(RowsSource { separator: Some(';'), ..source }, b"{}", "data_separator", "JSON", "leave");
+    check_refused(RowsConfig { separator: Some(';'), ..source }, b"{}", "data_separator", "JSON", "leave");
 }
 
 proptest! {
@@ -126,7 +126,7 @@ proptest! {
         let encoding = [None, Some("utf-8"), Some("utf-16"), Some("latin1"), Some("shift_jis"), Some("iso-2022-kr")][at];
         for format in [RowsFormat::Csv, RowsFormat::JsonLines] {
             for bytes in [bytes.as_slice(), text.as_bytes()] {
-                if let Ok((table, _)) = (RowsSource { format, encoding, ..csv() }).read(bytes) {
+                if let Ok((table, _)) = (RowsConfig { format, encoding, ..csv() }).read(bytes) {
                     prop_assert!(table.rows() > 0);
                     let last = table.columns().count() - 1;
                     prop_assert!(table.cell(table.rows() - 1, last).is_some());

@@ -1,10 +1,10 @@
 //! A plan of one step and seconds to fill, for the tests of measurement and diagnosis.
 
-use wavetank_measure::{DropReason, ErrorClass, Interval, ThreadHealth};
+use wavetank_measure::{DropReason, ErrorClass, Interval, ThreadStats};
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, FileTables, HttpPlan,
-    HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Scenario,
-    SharedPlan, StatusSet, Step, Target,
+    Arrivals, Close, Condition, ConnectionOwner, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion,
+    Key, Load, MaxOpenLimit, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve, RequestPlan, Scenario,
+    ScenarioMix, SharedPlan, StatusSet, Step, Target,
 };
 
 /// The only key of [`plan`].
@@ -44,7 +44,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
         sources: wavetank_plan::SourcesPlan::default(),
         scenarios: vec![scenario()],
         shared: SharedPlan::default(),
-        around: AroundPlan::default(),
+        around: HooksPlan::default(),
         phases: vec![phase("main", 0, seconds)],
         threads: 1,
         engine: EngineChoice::Auto,
@@ -63,7 +63,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
 fn scenario() -> Scenario {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let step = Step::plain("GET /", 0, request);
-    Scenario::of_steps("", ConnectionUse::Shared, vec![step])
+    Scenario::from_steps("", ConnectionOwner::Shared, vec![step])
 }
 
 /// An open phase.
@@ -76,13 +76,13 @@ pub(crate) fn phase(name: &str, start: i64, seconds: i64) -> Phase {
         requests_max: None,
         sessions_max: None,
         load: Load::Open {
-            rate: Curve::constant(Rate::per_second(100), Some(Nanos::from_secs(seconds))),
+            rate: RateCurve::constant(Rate::per_second(100), Some(Nanos::from_secs(seconds))),
             arrivals: Arrivals::Even,
             requests_each: None,
         },
-        mix: Mix::one(0),
+        mix: ScenarioMix::one(0),
         max_open: 1000,
-        max_open_by: MaxOpenBy::Plan,
+        max_open_by: MaxOpenLimit::Plan,
         connections: 50,
         open_before: false,
     }
@@ -97,7 +97,7 @@ pub(crate) fn with_warmup(mut plan: Plan, seconds: i64) -> Plan {
 /// The same plan with a closed load.
 pub(crate) fn closed(mut plan: Plan) -> Plan {
     for phase in &mut plan.phases {
-        phase.load = Load::Closed { users: Levels::constant(50, phase.length), sessions_each: None };
+        phase.load = Load::Closed { users: PopulationCurve::constant(50, phase.length), sessions_each: None };
         phase.open_before = true;
     }
     plan
@@ -118,7 +118,7 @@ pub(crate) struct Second {
 impl Second {
     /// The second beginning at `from`, with one load thread that had little to do.
     pub(crate) fn at(from: i64) -> Self {
-        let health = ThreadHealth { turns: 1000, busy_ns: 100 * MS, ..ThreadHealth::default() };
+        let health = ThreadStats { turns: 1000, busy_ns: 100 * MS, ..ThreadStats::default() };
         let (from, len) = (Nanos::from_secs(from), Nanos::SECOND);
         Self { interval: Interval { from, len, threads: vec![health], ..Interval::default() }, key: KEY }
     }

@@ -1,9 +1,9 @@
 //! A shop of two scenarios, for what sessions bring beside requests.
 
-use wavetank_measure::{AskedSeries, CheckCount, Interval, Meeting, SessionCounts};
+use wavetank_measure::{CheckCount, CheckSeries, Interval, RendezvousRelease, SessionCounts};
 use wavetank_plan::{
-    Action, Check, ConnectionUse, Key, Nanos, Op, Operand, Plan, Quantity, Rendezvous, RequestPlan, Scenario,
-    Step, Test, Tested,
+    Action, Check, CheckSubject, ConnectionOwner, Key, Nanos, Op, Operand, Plan, Quantity, Rendezvous,
+    RequestPlan, Scenario, Step, Test,
 };
 
 use crate::common::{Second, phase, plan};
@@ -18,7 +18,7 @@ pub(crate) const BUY: Key = Key { phase: 0, scenario: 1, step: 1 };
 pub(crate) fn shop() -> Plan {
     let check = |text: &str| Check {
         text: text.to_owned(),
-        subject: Tested::Answer("status".to_owned()),
+        subject: CheckSubject::Answer("status".to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(200.0, Quantity::Bare)]),
     };
     let step = |name: &str| Step::plain(name, 0, RequestPlan::default());
@@ -30,9 +30,9 @@ pub(crate) fn shop() -> Plan {
     let buyer = Scenario {
         groups: vec!["other".to_owned(), "checkout".to_owned()],
         journey: vec![Action::Rendezvous(doors), checkout],
-        ..Scenario::of_steps("buyer", ConnectionUse::User, vec![cart, buy])
+        ..Scenario::from_steps("buyer", ConnectionOwner::User, vec![cart, buy])
     };
-    let browser = Scenario::of_steps("browser", ConnectionUse::Shared, vec![step("home")]);
+    let browser = Scenario::from_steps("browser", ConnectionOwner::Shared, vec![step("home")]);
     let mut plan = plan(10);
     plan.phases = vec![phase("calm", 0, 5), phase("rush", 5, 5)];
     plan.scenarios = vec![browser, buyer];
@@ -53,7 +53,7 @@ fn done(interval: &mut Interval, key: Key, n: u64, ms: u64) {
 }
 
 fn asked(interval: &mut Interval, key: Key, checks: &[(u64, u64)], sold: u64) {
-    let series: &mut AskedSeries = interval.journeys.asked_mut(key);
+    let series: &mut CheckSeries = interval.journeys.asked_mut(key);
     series.checks = checks.iter().map(|&(held, failed)| CheckCount { held, failed }).collect();
     series.add(1, sold);
 }
@@ -83,12 +83,14 @@ pub(crate) fn ten_seconds() -> impl Iterator<Item = Second> {
 /// The seconds 3 and 4, in which `sent` of those who met left the doors, so many ms after the third second began.
 pub(crate) fn met(number: u64, sent: &[u64]) -> Vec<Second> {
     let mut told = vec![
-        Meeting { place: 1, number, of: 4, present: 4, ..Meeting::default() },
-        Meeting { place: 1, number, of: 4, ..Meeting::default() },
+        RendezvousRelease { place: 1, number, of: 4, present: 4, ..RendezvousRelease::default() },
+        RendezvousRelease { place: 1, number, of: 4, ..RendezvousRelease::default() },
     ];
     for &ms in sent {
         told[usize::from(ms >= 1_000)].sent_at(Nanos::from_millis(3_000 + ms as i64));
     }
-    let second = |(at, meeting): (i64, Meeting)| Second::at(at).with(|it| it.journeys.meet(&meeting));
+    let second = |(at, meeting): (i64, RendezvousRelease)| {
+        Second::at(at).with(|it| it.journeys.add_rendezvous_release(&meeting))
+    };
     (3..).zip(told).map(second).collect()
 }

@@ -1,13 +1,15 @@
 //! What sessions did, for goldens and at random.
 
-use wavetank_measure::{AskedSeries, CheckCount, GroupSeries, Journeys, Meeting, SessionSeries};
+use wavetank_measure::{
+    CheckCount, CheckSeries, GroupSeries, JourneyCounters, RendezvousRelease, SessionSeries,
+};
 use wavetank_plan::{Key, Nanos};
 
 use super::Random;
 
 /// One of everything.
-pub(crate) fn journeys() -> Journeys {
-    let mut journeys = Journeys::default();
+pub(crate) fn journeys() -> JourneyCounters {
+    let mut journeys = JourneyCounters::default();
     let sessions = journeys.sessions_mut(1, 0);
     sessions.counts.offered = 9;
     sessions.counts.started = 8;
@@ -19,17 +21,18 @@ pub(crate) fn journeys() -> Journeys {
     asked.checks = vec![CheckCount { held: 5, failed: 0 }, CheckCount { held: 4, failed: 1 }];
     asked.counts = vec![(0, 4)];
     journeys.group_mut(1, 0, 0).times.record(2_000_000_000);
-    let mut meeting = Meeting { phase: 1, of: 10, present: 8, by_wait: true, ..Meeting::default() };
+    let mut meeting =
+        RendezvousRelease { phase: 1, of: 10, present: 8, by_wait: true, ..RendezvousRelease::default() };
     meeting.sent_at(Nanos::from_millis(3_100));
     meeting.sent_at(Nanos::from_millis(3_104));
-    journeys.meet(&meeting);
+    journeys.add_rendezvous_release(&meeting);
     journeys
 }
 
 /// Anything, or nothing.
-pub(crate) fn random(random: &mut Random) -> Journeys {
+pub(crate) fn random(random: &mut Random) -> JourneyCounters {
     if random.below(3) == 0 {
-        return Journeys::default();
+        return JourneyCounters::default();
     }
     let sessions = (0..random.below(3)).map(|phase| {
         let mut series = SessionSeries { phase: phase as u16, scenario: 7, ..SessionSeries::default() };
@@ -39,7 +42,7 @@ pub(crate) fn random(random: &mut Random) -> Journeys {
         series
     });
     let sessions = sessions.collect();
-    let asked = (0..random.below(3)).map(|step| AskedSeries {
+    let asked = (0..random.below(3)).map(|step| CheckSeries {
         key: Key { phase: 0, scenario: 2, step: step as u16 },
         checks: (0..random.below(4)).map(|_| check(random)).collect(),
         counts: (0..random.below(3)).map(|count| (count as u16, random.magnitude(40))).collect(),
@@ -53,14 +56,15 @@ pub(crate) fn random(random: &mut Random) -> Journeys {
     });
     let groups = groups.collect();
     let meetings = (0..random.below(3)).map(|number| {
-        let mut meeting = Meeting { number, of: random.magnitude(40), ..Meeting::default() };
+        let mut meeting =
+            RendezvousRelease { number, of: random.magnitude(40), ..RendezvousRelease::default() };
         for _ in 0..random.below(3) {
             meeting.sent_at(Nanos(random.magnitude(45) as i64 - (1 << 40)));
         }
         meeting
     });
     let meetings = meetings.collect();
-    Journeys { sessions, asked, groups, meetings, meetings_untold: random.below(2) }
+    JourneyCounters { sessions, asked, groups, meetings, meetings_untold: random.below(2) }
 }
 
 fn check(random: &mut Random) -> CheckCount {

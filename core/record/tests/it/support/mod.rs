@@ -6,14 +6,14 @@ mod journeys;
 use std::path::PathBuf;
 
 use wavetank_measure::{
-    Agreed, Bytes, ConnCounts, Counters, ErrorClass, Handshakes, Histogram, Interval, PhaseSeries,
-    StatusCounts, StepSeries, TargetSeries, ThreadHealth, Wire,
+    Bytes, ConnCounts, ErrorClass, HandshakeParams, Handshakes, Histogram, Interval, PhaseSeries,
+    RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats, WireCounters,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, DnsUse, EngineChoice, FileTables, HttpPlan,
-    HttpVersion, IpFamily, Key, Levels, Load, MaxOpenBy, Mix, NamedWay, Nanos, Phase, Plan, Rate, Renewal,
-    RequestPlan, Scenario, SharedPlan, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,
-    TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    Arrivals, Close, Condition, ConnectionOwner, DnsPolicy, DnsRefreshPlan, EngineChoice, FileTables,
+    HooksPlan, HttpPlan, HttpVersion, IpFamily, Key, Load, MaxOpenLimit, Nanos, Phase, Plan, PopulationCurve,
+    Rate, RateCurve, RefreshedName, RequestPlan, Scenario, ScenarioMix, SharedPlan, SourceOrder, SourceRange,
+    SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -95,12 +95,12 @@ impl Random {
     }
 
     fn step(&mut self, step: u16) -> StepSeries {
-        let mut counters = Counters {
+        let mut counters = RequestCounters {
             offered: self.magnitude(40),
             sent: self.magnitude(40),
             done: self.magnitude(40),
             late: self.magnitude(40),
-            ..Counters::default()
+            ..RequestCounters::default()
         };
         for slot in counters.errors.iter_mut().chain(&mut counters.dropped_by) {
             *slot = if self.below(3) == 0 { self.magnitude(40) } else { 0 };
@@ -110,7 +110,7 @@ impl Random {
             counters,
             open: self.magnitude(24),
             status: StatusCounts(vec![(200, self.magnitude(40)), (503, self.magnitude(40))]),
-            wire: Wire {
+            wire: WireCounters {
                 sent: self.magnitude(40),
                 retried: self.magnitude(40),
                 redirected: self.magnitude(40),
@@ -136,8 +136,8 @@ impl Random {
         }
     }
 
-    fn thread(&mut self, thread: u16) -> ThreadHealth {
-        ThreadHealth {
+    fn thread(&mut self, thread: u16) -> ThreadStats {
+        ThreadStats {
             thread,
             turns: self.magnitude(30),
             stalled_turns: self.magnitude(30),
@@ -168,7 +168,7 @@ pub(crate) fn interval() -> Interval {
             ..ConnCounts::default()
         },
         bytes: Bytes { sent: 12_000, received: 160_000 },
-        threads: vec![ThreadHealth {
+        threads: vec![ThreadStats {
             thread: 0,
             turns: 900,
             stalled_turns: 1,
@@ -182,12 +182,12 @@ pub(crate) fn interval() -> Interval {
     };
     let mut step =
         StepSeries { key: Key { phase: 1, scenario: 0, step: 0 }, open: 2, ..StepSeries::default() };
-    step.counters = Counters { offered: 8, sent: 7, done: 4, late: 1, ..Counters::default() };
+    step.counters = RequestCounters { offered: 8, sent: 7, done: 4, late: 1, ..RequestCounters::default() };
     step.counters.errors[ErrorClass::ConnectRefused as usize] = 1;
     step.counters.errors[ErrorClass::Status as usize] = 1;
     step.counters.dropped_by[0] = 1;
     step.status = StatusCounts(vec![(200, 4), (503, 1)]);
-    step.wire = Wire { sent: 8, retried: 1, ..Wire::default() };
+    step.wire = WireCounters { sent: 8, retried: 1, ..WireCounters::default() };
     for ns in [0, 255, 256, 2_000_000, 5_000_000_000_000] {
         step.response.record(ns);
     }
@@ -207,8 +207,8 @@ pub(crate) fn interval() -> Interval {
 }
 
 /// What a handshake may agree on.
-fn agreed(resumed: bool) -> Agreed {
-    Agreed {
+fn agreed(resumed: bool) -> HandshakeParams {
+    HandshakeParams {
         version: "TLSv1.3".to_owned(),
         cipher: "TLS_AES_128_GCM_SHA256".to_owned(),
         group: if resumed { String::new() } else { "X25519".to_owned() },
@@ -248,10 +248,10 @@ pub(crate) fn plan() -> Plan {
             body_max: Some(1 << 20),
             proxy: None,
             proxy_protocol: None,
-            dns: Some(Renewal {
-                when: DnsUse::Every(Nanos::from_secs(30)),
+            dns: Some(DnsRefreshPlan {
+                when: DnsPolicy::Every(Nanos::from_secs(30)),
                 ip: Some(IpFamily::V4),
-                ways: vec![NamedWay { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
+                ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
             }),
         },
         tls: Some(tls()),
@@ -262,13 +262,13 @@ pub(crate) fn plan() -> Plan {
             }],
             order: SourceOrder::FillFirst,
         },
-        scenarios: vec![Scenario::of_steps(
+        scenarios: vec![Scenario::from_steps(
             "",
-            ConnectionUse::Shared,
+            ConnectionOwner::Shared,
             vec![Step::plain("POST /cart", 0, request())],
         )],
         shared: SharedPlan::default(),
-        around: AroundPlan::default(),
+        around: HooksPlan::default(),
         phases: phases(),
         threads: 2,
         engine: EngineChoice::Epoll,
@@ -328,10 +328,13 @@ fn phases() -> Vec<Phase> {
         length: Some(Nanos::from_secs(5)),
         requests_max: None,
         sessions_max: None,
-        load: Load::Closed { users: Levels::constant(50, Some(Nanos::from_secs(5))), sessions_each: None },
-        mix: Mix::one(0),
+        load: Load::Closed {
+            users: PopulationCurve::constant(50, Some(Nanos::from_secs(5))),
+            sessions_each: None,
+        },
+        mix: ScenarioMix::one(0),
         max_open: 50,
-        max_open_by: MaxOpenBy::Files,
+        max_open_by: MaxOpenLimit::Files,
         connections: 50,
         open_before: true,
     };
@@ -342,12 +345,12 @@ fn phases() -> Vec<Phase> {
         length: None,
         requests_max: Some(100_000),
         load: Load::Open {
-            rate: Curve::constant(Rate { count: 7, per: Nanos::from_millis(3) }, None),
+            rate: RateCurve::constant(Rate { count: 7, per: Nanos::from_millis(3) }, None),
             arrivals: Arrivals::Poisson,
             requests_each: None,
         },
         max_open: 300_000,
-        max_open_by: MaxOpenBy::Plan,
+        max_open_by: MaxOpenLimit::Plan,
         ..warmup.clone()
     };
     vec![warmup, main]

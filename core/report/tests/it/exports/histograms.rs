@@ -7,13 +7,13 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use wavetank_measure::Histogram;
 use wavetank_record::RunRecord;
-use wavetank_report::{IntervalLog, StepPick, TimesOf, percentile_text};
+use wavetank_report::{IntervalLog, LatencySeries, StepSelector, percentile_text};
 
 use crate::exports::made::{intervals, plan, response};
 use crate::support::golden;
 
 /// The log of the made run.
-fn log(names: [&str; 2], of: TimesOf, step: Option<&str>, by_step: bool) -> String {
+fn log(names: [&str; 2], of: LatencySeries, step: Option<&str>, by_step: bool) -> String {
     let plan = plan(names);
     let record = RunRecord {
         id: "7f3a21".to_owned(),
@@ -21,7 +21,7 @@ fn log(names: [&str; 2], of: TimesOf, step: Option<&str>, by_step: bool) -> Stri
         started_at: "2026-11-21T19:00:00Z".to_owned(),
         ..RunRecord::default()
     };
-    let step = step.map(|word| StepPick::find(&plan, word).expect("the plan has it"));
+    let step = step.map(|word| StepSelector::find(&plan, word).expect("the plan has it"));
     let mut bytes = Vec::new();
     let mut log =
         IntervalLog::new(&record, &plan, (of, step), by_step, &mut bytes).expect("memory takes all");
@@ -55,7 +55,7 @@ fn check_same(read: &Hdr<u64>, ours: &Histogram) {
 
 #[test]
 fn the_log_is_read_by_the_librarys_own_reader() {
-    let log = log(["GET /a", "GET /b"], TimesOf::Response, None, false);
+    let log = log(["GET /a", "GET /b"], LatencySeries::Response, None, false);
     let lines = read(&log);
     assert_eq!(lines.iter().map(|(_, from, _)| *from).collect::<Vec<_>>(), [0.0, 1.0, 2.0], "no warm-up");
     let mut sum = Hdr::<u64>::new_with_bounds(1, Histogram::HIGHEST, 2).expect("the layout's bounds");
@@ -71,30 +71,30 @@ fn the_log_is_read_by_the_librarys_own_reader() {
 
 #[test]
 fn each_step_has_its_tag() {
-    let lines = read(&log(["GET /a, b", "GET /a\tb"], TimesOf::Service, None, true));
+    let lines = read(&log(["GET /a, b", "GET /a\tb"], LatencySeries::Service, None, true));
     let tags: Vec<_> = lines.iter().take(2).map(|(tag, ..)| tag.clone().unwrap_or_default()).collect();
     assert_eq!(tags, ["GET_/a__b", "GET_/a_b"]);
     assert_eq!(lines.len(), 6);
     for (number, (_, _, theirs)) in lines.iter().enumerate() {
         check_same(theirs, &intervals()[1 + number / 2].steps[number % 2].service);
     }
-    let same = read(&log(["a b", "a,b"], TimesOf::Response, None, true));
+    let same = read(&log(["a b", "a,b"], LatencySeries::Response, None, true));
     assert_ne!(same[0].0, same[1].0, "two steps never share a tag");
 }
 
 #[test]
 fn one_step_alone() {
-    let lines = read(&log(["a", "b"], TimesOf::Response, Some("b"), false));
+    let lines = read(&log(["a", "b"], LatencySeries::Response, Some("b"), false));
     assert_eq!(lines.len(), 3);
     lines
         .iter()
         .zip(&intervals()[1..])
         .for_each(|((_, _, theirs), ours)| check_same(theirs, &ours.steps[1].response));
-    let lag = read(&log(["a", "b"], TimesOf::Lag, None, false));
+    let lag = read(&log(["a", "b"], LatencySeries::Lag, None, false));
     assert_eq!(lag.iter().map(|(_, _, one)| one.len()).collect::<Vec<_>>(), [96, 96, 96]);
-    let missing = StepPick::find(&plan(["login", "cart"]), "logn").expect_err("there is none");
+    let missing = StepSelector::find(&plan(["login", "cart"]), "logn").expect_err("there is none");
     assert_eq!((missing.code, missing.hint.as_str()), ("step_unknown", "did you mean `login`?"));
-    let twice = StepPick::find(&plan(["same", "same"]), "same").expect_err("there are two");
+    let twice = StepSelector::find(&plan(["same", "same"]), "same").expect_err("there are two");
     assert_eq!(twice.code, "step_ambiguous");
 }
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use wavetank_measure::{
-    Counters, DropReason, ErrorClass, Histogram, Interval, PhaseSeries, StatusCounts, StepSeries,
-    ThreadHealth, Wire,
+    DropReason, ErrorClass, Histogram, Interval, PhaseSeries, RequestCounters, StatusCounts, StepSeries,
+    ThreadStats, WireCounters,
 };
 use wavetank_plan::{
     EngineChoice, HostFacts, Key, Nanos, Plan, Rate, RequestPlan, RunOptions, Step, TargetUrl, resolve,
@@ -21,7 +21,7 @@ pub(crate) fn plan(names: [&str; 2]) -> Plan {
         warmup: Some(Nanos::from_secs(1)),
         ..RunOptions::default()
     };
-    let mut plan = resolve(&options, &url, &[address], &HostFacts::plain(2)).expect("a plan").plan;
+    let mut plan = resolve(&options, &url, &[address], &HostFacts::for_tests(2)).expect("a plan").plan;
     let request = || RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     plan.scenarios[0].steps = names.map(|name| Step::plain(name, 0, request())).to_vec();
     plan
@@ -46,18 +46,19 @@ pub(crate) fn intervals() -> Vec<Interval> {
             (0..90).for_each(|_| times.record(20 + (next() >> 28) % (1 << (next() % 37))));
             let series = one.step_mut(Key { phase, scenario: 0, step });
             *series = StepSeries { response: times.clone(), service: times, ..series.clone() };
-            series.counters = Counters { offered: 100, sent: 96, done: 89, late: 3, ..Counters::default() };
+            series.counters =
+                RequestCounters { offered: 100, sent: 96, done: 89, late: 3, ..RequestCounters::default() };
             series.counters.errors[ErrorClass::RequestTimeout as usize] = 1;
             series.counters.errors[ErrorClass::Status as usize] = 2;
             series.counters.dropped_by[DropReason::MaxOpen as usize] = 4;
             series.open = 4;
             series.status = StatusCounts(vec![(200, 80), (301, 9), (503, 2)]);
-            series.wire = Wire { sent: 97, retried: 1, ..Wire::default() };
+            series.wire = WireCounters { sent: 97, retried: 1, ..WireCounters::default() };
         }
         let mut lag = Histogram::default();
         lag.record_n(2_500, 96);
         one.phases = vec![PhaseSeries { phase, lag, ..PhaseSeries::default() }];
-        one.threads = vec![ThreadHealth { turns: 10, busy_ns: 250_000_000, ..ThreadHealth::default() }; 2];
+        one.threads = vec![ThreadStats { turns: 10, busy_ns: 250_000_000, ..ThreadStats::default() }; 2];
         (one.conns.open, one.users, one.bytes.received) = (7, 5, 1_000);
         one
     };

@@ -3,8 +3,8 @@
 use markdown::mdast::Node;
 use markdown::{ParseOptions, to_mdast};
 use wavetank_record::{
-    AroundCheckDoc, AroundDoc, Blame, CheckDoc, Finding, HeldDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA,
-    RunRecord, ServerCountDoc, StepDoc, Threshold,
+    Blame, CheckDoc, Finding, HoldDoc, HookCheckDoc, HookDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA, RunRecord,
+    ServerCountDoc, StepDoc, Threshold,
 };
 use wavetank_report::markdown;
 
@@ -113,10 +113,10 @@ fn nothing_from_outside_becomes_markup() {
         }];
         record.thresholds = vec![Threshold { expr: word(), why: word(), ..Threshold::default() }];
         record.checks = vec![CheckDoc { name: word(), step: word(), failed: 1, ..CheckDoc::default() }];
-        let check = AroundCheckDoc { step: word(), name: word(), found: word(), ok: false };
-        record.after = Some(AroundDoc { checks: vec![check], faults: Vec::new() });
+        let check = HookCheckDoc { step: word(), name: word(), found: word(), ok: false };
+        record.after = Some(HookDoc { checks: vec![check], faults: Vec::new() });
         record.errors = [(word(), 1)].into();
-        record.held = vec![HeldDoc { phase: word(), ..HeldDoc::default() }];
+        record.held = vec![HoldDoc { phase: word(), ..HoldDoc::default() }];
         record.phases = vec![PhaseDoc { name: word(), ..PhaseDoc::default() }; 2];
         record.steps = vec![StepDoc { name: word(), scenario: word(), ..StepDoc::default() }; 2];
         record.hosts = vec![HostUseDoc { name: word(), role: word(), ..HostUseDoc::default() }; 2];
@@ -129,12 +129,9 @@ fn nothing_from_outside_becomes_markup() {
 #[test]
 fn checks_around_a_run_that_are_left_out_are_counted() {
     let mut record = open();
-    let check = AroundCheckDoc {
-        step: "put".to_owned(),
-        name: "it is there".to_owned(),
-        ..AroundCheckDoc::default()
-    };
-    let around = |n| Some(AroundDoc { checks: vec![check.clone(); n], faults: Vec::new() });
+    let check =
+        HookCheckDoc { step: "put".to_owned(), name: "it is there".to_owned(), ..HookCheckDoc::default() };
+    let around = |n| Some(HookDoc { checks: vec![check.clone(); n], faults: Vec::new() });
     record.checks = vec![CheckDoc { name: "one".to_owned(), ..CheckDoc::default() }];
     (record.before, record.after) = (around(2), around(52));
     let told = markdown(&record);

@@ -3,8 +3,9 @@
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
-    Across, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer, Lines,
-    Mark, Marked, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit, spark,
+    ChartStrings, CurvePoint, CurveSeries, ForestPlot, Frame, HeatColumn, HeatMap, Layer, LineChart, Mark,
+    PercentileChart, Polarity, Ratio, ReferenceValue, Series, SpectrumCurve, StackedArea, Timeline, Unit,
+    XAxis, XyChart, spark,
 };
 
 use super::noise::Noise;
@@ -13,7 +14,7 @@ use super::noise::Noise;
 pub(crate) const HOSTILE: &str =
     "</title></svg><script>alert(1)</script>\" onload='x' & \u{202e}日本語 \u{7}";
 
-const ZH: &ChartWords = &ChartWords::ZH;
+const ZH: &ChartStrings = &ChartStrings::ZH;
 
 const UNITS: [Unit; 7] =
     [Unit::Time, Unit::Rate, Unit::Count, Unit::Share, Unit::Bytes, Unit::BitRate, Unit::Plain];
@@ -66,7 +67,7 @@ pub(crate) fn figures(seed: u64) -> Vec<String> {
                 .collect(),
         }
         .draw(),
-        Spectrum {
+        PercentileChart {
             frame: Frame::new(&id("spectrum"), HOSTILE, ZH),
             curves: histograms.iter().map(|values| SpectrumCurve::new(HOSTILE, values)).collect(),
             limits: vec![(HOSTILE.to_owned(), noise.any().unwrap_or(0.0))],
@@ -85,12 +86,12 @@ fn lines(id: &str, unit: Unit, times: &Timeline, few: usize, many: usize, noise:
     };
     let series = (0..few).map(&mut series).collect();
     let limits = vec![(HOSTILE.to_owned(), 1e5)];
-    Lines { frame: Frame::new(id, HOSTILE, ZH), timeline: times.clone(), unit, series, limits }.draw()
+    LineChart { frame: Frame::new(id, HOSTILE, ZH), timeline: times.clone(), unit, series, limits }.draw()
 }
 
 fn stacks(id: &str, unit: Unit, times: &Timeline, few: usize, many: usize, noise: &mut Noise) -> String {
     let mut layer = |_| Layer::new(HOSTILE, (0..many).map(|_| noise.any().unwrap_or(0.0)).collect());
-    Stacks {
+    StackedArea {
         frame: Frame::new(id, HOSTILE, ZH),
         timeline: times.clone(),
         unit,
@@ -107,15 +108,15 @@ fn curve(id: &str, unit: Unit, few: usize, noise: &mut Noise) -> String {
         (0..few * 3).map(|_| CurvePoint { x: value(), y: value(), between: Some((value(), value())) });
     let points = points.collect();
     let line = (0..few).map(|_| (value(), value())).collect();
-    Curve {
+    XyChart {
         frame: Frame::new(id, HOSTILE, ZH),
         x_name: HOSTILE,
         x: unit,
         x_told: None,
         y: unit,
-        across: [Across::Log, Across::FromZero, Across::Close(value(), value())][few % 3],
+        across: [XAxis::Log, XAxis::FromZero, XAxis::Close(value(), value())][few % 3],
         series: vec![CurveSeries { name: HOSTILE.to_owned(), points, line, ..CurveSeries::default() }],
-        marked: Some(Marked {
+        marked: Some(ReferenceValue {
             name: HOSTILE.to_owned(),
             key: HOSTILE.to_owned(),
             ends: [value(), value(), value()],
@@ -131,13 +132,13 @@ fn forest(id: &str, few: usize, noise: &mut Noise) -> String {
         name: HOSTILE.to_owned(),
         text: HOSTILE.to_owned(),
         ends: [value(), value(), value()],
-        meaning: Meaning::None,
+        meaning: Polarity::None,
         limit: Some(value()),
     });
-    Forest {
+    ForestPlot {
         frame: Frame::new(id, HOSTILE, ZH),
         rows: rows.collect(),
-        key: vec![(Meaning::None, HOSTILE.to_owned())],
+        key: vec![(Polarity::None, HOSTILE.to_owned())],
         limit_key: HOSTILE.to_owned(),
     }
     .draw()

@@ -3,14 +3,14 @@
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
-    Across, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer, Lines,
-    Mark, Marked, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone, Unit,
-    spark,
+    ChartStrings, ColorRole, CurvePoint, CurveSeries, ForestPlot, Frame, HeatColumn, HeatMap, Layer,
+    LineChart, Mark, PercentileChart, Polarity, Ratio, ReferenceValue, Series, Shade, SpectrumCurve,
+    StackedArea, Timeline, Unit, XAxis, XyChart, spark,
 };
 
 use super::noise::Noise;
 
-const EN: &ChartWords = &ChartWords::EN;
+const EN: &ChartStrings = &ChartStrings::EN;
 
 fn timeline(seconds: i64) -> Timeline {
     let part = |share: f64| Nanos::from_secs((seconds as f64 * share) as i64);
@@ -74,7 +74,7 @@ fn rates(seconds: i64, len: i64, noise: &mut Noise) -> Vec<Series> {
     vec![
         Series::plan("plan", plan),
         Series::line("done", done),
-        Series::line("failed", failed).toned(Tone::Bad),
+        Series::line("failed", failed).with_color(ColorRole::Bad),
     ]
 }
 
@@ -89,7 +89,7 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
     let (rate_id, rate_title) = frame("rate", "Rate and the plan's rate");
     let (times_id, times_title) = frame("times", "Response and service time");
     let (heat_id, heat_title) = frame("heat", "Response time over time");
-    let mut rate = Lines {
+    let mut rate = LineChart {
         frame: Frame::new(&rate_id, rate_title, EN),
         timeline: timeline(seconds),
         unit: Unit::Rate,
@@ -97,7 +97,7 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
         limits: Vec::new(),
     };
     let figures = rate.draw();
-    rate = Lines {
+    rate = LineChart {
         frame: Frame::new(&times_id, times_title, EN),
         unit: Unit::Time,
         series: vec![
@@ -129,23 +129,23 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
 
 fn stack(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> String {
     let count = seconds / len;
-    let mut layer = |name: &str, tone: Tone, scale: f64| {
+    let mut layer = |name: &str, tone: ColorRole, scale: f64| {
         let value = |n: i64| scale * wanted(n as f64 / count as f64) * (0.9 + 0.2 * noise.share());
         Layer::new(name, (0..count).map(value).collect()).toned(tone)
     };
-    Stacks {
+    StackedArea {
         frame: Frame::new(&format!("status-{name}"), "Statuses", EN),
         timeline: timeline(seconds),
         unit: Unit::Rate,
         columns: (0..count).map(|n| Nanos::from_secs(n * len)).collect(),
         len: Nanos::from_secs(len),
         layers: vec![
-            layer("200", Tone::Good, 6e3),
-            layer("302", Tone::Of(0), 1.5e3),
-            layer("404", Tone::Warn, 700.0),
-            layer("503", Tone::Bad, 900.0),
-            layer("timeout", Tone::Next, 400.0),
-            layer("reset", Tone::Next, 300.0),
+            layer("200", ColorRole::Good, 6e3),
+            layer("302", ColorRole::Of(0), 1.5e3),
+            layer("404", ColorRole::Warn, 700.0),
+            layer("503", ColorRole::Bad, 900.0),
+            layer("timeout", ColorRole::Next, 400.0),
+            layer("reset", ColorRole::Next, 300.0),
         ],
     }
     .draw()
@@ -159,7 +159,7 @@ fn spectrum(noise: &mut Noise) -> String {
         service.record(own as u64);
         response.record((own + if noise.share() < 0.05 { 9e6 * noise.wait() } else { 0.0 }) as u64);
     }
-    Spectrum {
+    PercentileChart {
         frame: Frame::new("spectrum", "Percentiles", EN).high(240),
         curves: vec![SpectrumCurve::new("response", &response), SpectrumCurve::new("service", &service)],
         limits: vec![("p99 < 50 ms".to_owned(), 50e6)],
@@ -176,15 +176,15 @@ fn knee(noise: &mut Noise) -> String {
         })
         .collect();
     let line = points.iter().map(|point| (point.x, point.y)).collect();
-    Curve {
+    XyChart {
         frame: Frame::new("knee", "Response time against load", EN).high(240),
         x_name: "offered load",
         x: Unit::Rate,
         x_told: None,
         y: Unit::Time,
-        across: Across::FromZero,
-        series: vec![CurveSeries { name: "p99".to_owned(), points, line, tone: Tone::Next }],
-        marked: Some(Marked {
+        across: XAxis::FromZero,
+        series: vec![CurveSeries { name: "p99".to_owned(), points, line, tone: ColorRole::Next }],
+        marked: Some(ReferenceValue {
             name: "highest rate that holds".to_owned(),
             key: "highest rate that holds, and its interval".to_owned(),
             ends: [8_700.0, 9_050.0, 9_300.0],
@@ -195,31 +195,31 @@ fn knee(noise: &mut Noise) -> String {
 }
 
 fn ratios() -> String {
-    let row = |name: &str, text: &str, ends: [f64; 3], meaning: Meaning| Ratio {
+    let row = |name: &str, text: &str, ends: [f64; 3], meaning: Polarity| Ratio {
         name: name.to_owned(),
         text: text.to_owned(),
         ends,
         meaning,
         limit: Some(if name.contains("per second") { 0.9 } else { 1.1 }),
     };
-    Forest {
+    ForestPlot {
         frame: Frame::new("ratios", "B beside A", EN),
         rows: vec![
             row(
                 "requests done per second",
                 "no difference shown (−0.4 % to +0.6 %)",
                 [0.996, 1.001, 1.006],
-                Meaning::None,
+                Polarity::None,
             ),
-            row("response p50", "−8.2 % (−10.9 % to −5.6 %)", [0.891, 0.918, 0.944], Meaning::Better),
-            row("response p99", "+5.0 % (+2.4 % to +7.7 %)", [1.024, 1.05, 1.077], Meaning::Worse),
-            row("connections opened", "+21 % (+19 % to +23 %)", [1.19, 1.21, 1.23], Meaning::Undecided),
+            row("response p50", "−8.2 % (−10.9 % to −5.6 %)", [0.891, 0.918, 0.944], Polarity::Better),
+            row("response p99", "+5.0 % (+2.4 % to +7.7 %)", [1.024, 1.05, 1.077], Polarity::Worse),
+            row("connections opened", "+21 % (+19 % to +23 %)", [1.19, 1.21, 1.23], Polarity::Undecided),
         ],
         key: vec![
-            (Meaning::Better, "better".to_owned()),
-            (Meaning::Worse, "worse".to_owned()),
-            (Meaning::Undecided, "undecided".to_owned()),
-            (Meaning::None, "no difference shown".to_owned()),
+            (Polarity::Better, "better".to_owned()),
+            (Polarity::Worse, "worse".to_owned()),
+            (Polarity::Undecided, "undecided".to_owned()),
+            (Polarity::None, "no difference shown".to_owned()),
         ],
         limit_key: "10 % worse".to_owned(),
     }

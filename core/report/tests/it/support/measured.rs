@@ -1,6 +1,6 @@
 //! Records and pages of what was measured.
 
-use wavetank_diagnose::{Around, Circumstances, Ending, diagnose};
+use wavetank_diagnose::{HookResult, RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Plan;
 use wavetank_record::{EnvironmentDoc, EventLine, RunRecord, Setup};
@@ -13,7 +13,7 @@ pub(crate) fn record_of(
     environment: &EnvironmentDoc,
     events: &[EventLine],
 ) -> RunRecord {
-    let diagnosis = diagnose(plan, book, &Ending::Finished, &Circumstances::default());
+    let diagnosis = diagnose(plan, book, &RunEnd::Finished, &RunContext::default());
     compose(&Composition {
         plan,
         plan_hash: "ab12",
@@ -26,8 +26,8 @@ pub(crate) fn record_of(
         peak_rss_bytes: 0,
         connection_memory: None,
         setup: Setup::default(),
-        before: &Around::default(),
-        after: &Around::default(),
+        before: &HookResult::default(),
+        after: &HookResult::default(),
         samples: &[],
         events,
         impacts: &book.impacts(),

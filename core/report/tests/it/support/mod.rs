@@ -8,7 +8,7 @@ pub(crate) mod sources;
 use std::path::PathBuf;
 
 use wavetank_record::{
-    Blame, Bytes, Connections, Finding, Generator, HeldDoc, KernelCount, LoadDoc, Number, PhaseConnections,
+    Blame, Bytes, Connections, Finding, Generator, HoldDoc, KernelCount, LoadDoc, Number, PhaseConnections,
     PhaseDoc, Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc, TargetDoc, Threshold,
     Times, VerdictDoc, Wire,
 };
@@ -346,7 +346,7 @@ pub(crate) fn held() -> RunRecord {
         connections,
         load,
         phases: ["open", "keep", "close"].map(phase).into(),
-        held: vec![HeldDoc {
+        held: vec![HoldDoc {
             phase: "keep".to_owned(),
             planned: 1_000_000,
             seconds: 120,

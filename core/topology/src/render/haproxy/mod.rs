@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::Nanos;
 
-use super::script::Script;
-use super::{Means, size};
+use super::script::ConfigWriter;
+use super::{HostResources, size};
 use crate::{Haproxy, HaproxyMode, Host, Rendered, Service};
 
 pub use servers::{HAPROXY_BACKEND, haproxy_servers};
@@ -33,13 +33,13 @@ struct Writer<'a> {
     host: &'a Host,
     service: &'a Service,
     haproxy: &'a Haproxy,
-    means: &'a Means,
+    means: &'a HostResources,
     /// Which of the copies, from 0.
     copy: u32,
     /// Client connections that this copy takes at most.
     connections: u64,
     threads: u32,
-    script: Script<'a>,
+    script: ConfigWriter<'a>,
 }
 
 /// The configuration of copy `copy` (from 0) of `haproxy`, which is what `service` of `host` is. With one of the user's
@@ -53,7 +53,7 @@ pub fn haproxy(
     service: &Service,
     haproxy: &Haproxy,
     copy: u32,
-    means: &Means,
+    means: &HostResources,
 ) -> Result<Rendered, Diagnostic> {
     if let Some(own) = &haproxy.own.config {
         let mut rendered = Rendered::new(HAPROXY_CONFIG);
@@ -62,16 +62,16 @@ pub fn haproxy(
     }
     let connections = connections(service, means)?;
     let threads = haproxy.threads.unwrap_or(means.cpus / service.copies.max(1)).max(1);
-    let script = Script::new(HAPROXY_CONFIG, service, &haproxy.own.without, "");
+    let script = ConfigWriter::new(HAPROXY_CONFIG, service, &haproxy.own.without, "");
     let writer = Writer { host, service, haproxy, means, copy, connections, threads, script };
     writer.write()
 }
 
 /// Client connections of one copy.
-fn connections(service: &Service, means: &Means) -> Result<u64, Diagnostic> {
+fn connections(service: &Service, means: &HostResources) -> Result<u64, Diagnostic> {
     let room = haproxy_room(means.files);
     let Some(all) = service.connections else { return Ok(room.max(1)) };
-    let share = |copies: u64| size::dealt(all, copies) + 64;
+    let share = |copies: u64| size::hash_share_max(all, copies) + 64;
     let wanted = share(u64::from(service.copies.max(1)));
     if wanted <= room {
         return Ok(wanted);
@@ -146,7 +146,7 @@ impl Writer<'_> {
         let maxconn = self.connections.to_string();
         let threads = self.threads.to_string();
         let Self { script, haproxy, service, copy, .. } = self;
-        script.of_key("maxconn", &maxconn, &why, "connections");
+        script.directive_from_key("maxconn", &maxconn, &why, "connections");
         let files = self.means.files.to_string();
         script.tuned("fd-hard-limit", &files, "It may not ask for more files than the host has.", None);
         let why = if haproxy.threads.is_some() {
@@ -154,7 +154,7 @@ impl Writer<'_> {
         } else {
             "The CPUs it may use, divided among its copies."
         };
-        script.of_key("nbthread", &threads, why, "threads");
+        script.directive_from_key("nbthread", &threads, why, "threads");
         for thread in 0..self.threads {
             let turn = u64::from(*copy) * u64::from(self.threads) + u64::from(thread);
             let Some(cpu) =
@@ -164,7 +164,7 @@ impl Writer<'_> {
             };
             let why =
                 if thread == 0 { "Each thread stays where its connections' memory is near." } else { "" };
-            script.of_key("cpu-map", &format!("1/{} {cpu}", thread + 1), why, "pin");
+            script.directive_from_key("cpu-map", &format!("1/{} {cpu}", thread + 1), why, "pin");
         }
         let why = "Counters and states are read here; for root alone, since it can also take servers out.";
         script.needed(&format!("stats socket unix@{HAPROXY_SOCKET} mode 600 level admin"), why, None);
@@ -183,12 +183,12 @@ impl Writer<'_> {
         script.tuned("no", "log", "A datagram for each connection would be measured with it.", None);
         let maxconn = self.connections.to_string();
         let why = "By default a part of the process's; here the one frontend may have them all.";
-        script.of_key("maxconn", &maxconn, why, "connections");
+        script.directive_from_key("maxconn", &maxconn, why, "connections");
         let times = haproxy.timeouts;
         let mut timeout = |name: &str, key: &str, asked: Option<Nanos>, default_ms: i64, why: &str| {
             let ms = asked.map_or(default_ms, |asked| (asked.0 / 1_000_000).max(1));
             let why = if asked.is_some() { "As the file says." } else { why };
-            script.of_key(&format!("timeout {name}"), &format!("{ms}ms"), why, key);
+            script.directive_from_key(&format!("timeout {name}"), &format!("{ms}ms"), why, key);
         };
         let slow = "Longer than the slowest answer, and than users think: a shorter one ends connections that are meant\n\
                     to be silent.";
@@ -236,12 +236,12 @@ impl Writer<'_> {
         if self.haproxy.tls {
             options.push_str(" ssl crt server.pem");
         }
-        if self.script.keeps("backlog") {
+        if self.script.is_directive_kept("backlog") {
             let backlog = size::backlog(self.service.connections);
             write!(options, " backlog {backlog}").expect("writing to a string does not fail");
         }
         // One thread has one queue anyway.
-        if self.threads > 1 && self.script.keeps("shards") {
+        if self.threads > 1 && self.script.is_directive_kept("shards") {
             options.push_str(" shards by-thread");
         }
         let mut why =

@@ -22,7 +22,7 @@ impl Writer<'_> {
             "random" => "By chance, the less loaded of two.",
             _ => "In turn, by weight.",
         };
-        script.of_key("balance", &haproxy.balance, why, "balance");
+        script.directive_from_key("balance", &haproxy.balance, why, "balance");
         if let Some(check) = &haproxy.check {
             let origin = Some(service.place_of("check"));
             if let Some(path) = &check.path {

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 
 use wavetank_grammar::Diagnostic;
 
-use super::script::Script;
-use super::{Means, size};
+use super::script::ConfigWriter;
+use super::{HostResources, size};
 use crate::{Host, Nginx, NginxWork, Rendered, Service};
 
 pub use sale::sale_program;
@@ -33,12 +33,12 @@ struct Writer<'a> {
     host: &'a Host,
     service: &'a Service,
     nginx: &'a Nginx,
-    means: &'a Means,
+    means: &'a HostResources,
     /// Worker processes of one copy.
     workers: u64,
     /// Places for connections of one worker, to both sides.
     connections: u64,
-    script: Script<'a>,
+    script: ConfigWriter<'a>,
 }
 
 /// The configuration of `nginx`, which is what `service` of `host` is. With one of the user's own it is that one.
@@ -46,7 +46,12 @@ struct Writer<'a> {
 /// # Errors
 /// More connections than its processes can hold with the files they may open, or a directive to leave out that is not in
 /// it.
-pub fn nginx(host: &Host, service: &Service, nginx: &Nginx, means: &Means) -> Result<Rendered, Diagnostic> {
+pub fn nginx(
+    host: &Host,
+    service: &Service,
+    nginx: &Nginx,
+    means: &HostResources,
+) -> Result<Rendered, Diagnostic> {
     if let Some(own) = &nginx.own.config {
         let mut rendered = Rendered::new(NGINX_CONFIG);
         rendered.line(own.text.trim_end_matches('\n'), None);
@@ -58,13 +63,13 @@ pub fn nginx(host: &Host, service: &Service, nginx: &Nginx, means: &Means) -> Re
         return Err(Diagnostic::error("lab_sale_copies", service.place_of("copies"), message, hint));
     }
     let (workers, connections) = workers(service, nginx, means)?;
-    let script = Script::new(NGINX_CONFIG, service, &nginx.own.without, ";");
+    let script = ConfigWriter::new(NGINX_CONFIG, service, &nginx.own.without, ";");
     let writer = Writer { host, service, nginx, means, workers, connections, script };
     writer.write()
 }
 
 /// How many workers there are, and how many connections each has places for.
-fn workers(service: &Service, nginx: &Nginx, means: &Means) -> Result<(u64, u64), Diagnostic> {
+fn workers(service: &Service, nginx: &Nginx, means: &HostResources) -> Result<(u64, u64), Diagnostic> {
     let sides = if nginx.backends().is_empty() { 1 } else { 2 };
     let copies = u64::from(service.copies.max(1));
     let cpus = u64::from(means.cpus.max(1));
@@ -74,7 +79,7 @@ fn workers(service: &Service, nginx: &Nginx, means: &Means) -> Result<(u64, u64)
         return Ok((wanted.unwrap_or(cpus), (CONNECTIONS_DEFAULT * sides).min(room).max(64)));
     };
     // A worker opens its files by itself, so more workers hold more connections.
-    let each = |workers: u64| size::dealt(clients, copies * workers) * sides + 64;
+    let each = |workers: u64| size::hash_share_max(clients, copies * workers) * sides + 64;
     let fits = |workers: &u64| each(*workers) <= room;
     let workers = match wanted {
         Some(workers) => Some(workers).filter(fits),
@@ -134,7 +139,7 @@ impl Writer<'_> {
         } else {
             format!("One for each CPU it may use ({}), more where files are short.", self.means.cpus)
         };
-        script.of_key("worker_processes", &self.workers.to_string(), &workers, "workers");
+        script.directive_from_key("worker_processes", &self.workers.to_string(), &workers, "workers");
         if let Some(cpus) = &self.host.limits.cpus {
             let why = "Each worker stays where its connections' memory is near.";
             script.tuned(
@@ -159,8 +164,8 @@ impl Writer<'_> {
         };
         self.script.open("events {", None);
         let count = self.connections.to_string();
-        self.script.of_key("worker_connections", &count, &why, "connections");
-        if self.script.keeps("reuseport") {
+        self.script.directive_from_key("worker_connections", &count, &why, "connections");
+        if self.script.is_directive_kept("reuseport") {
             let why = "Each worker has a queue of its own (reuseport): emptying it at once is fair to all.";
             self.script.tuned("multi_accept", "on", why, None);
         }
@@ -196,7 +201,7 @@ impl Writer<'_> {
         script.tuned("tcp_nopush", "on", why, None);
         let hot = pages + 16;
         let why = "Files stay open between requests: saves open, fstat and close for each.";
-        script.of_key("open_file_cache", &format!("max={hot} inactive=60s"), why, "pages");
+        script.directive_from_key("open_file_cache", &format!("max={hot} inactive=60s"), why, "pages");
         script.tuned("open_file_cache_valid", "30s", "They do not change while the lab is up.", None);
         script.tuned("open_file_cache_min_uses", "1", "From the first request on.", None);
         script.tuned("open_file_cache_errors", "on", "Also that there is none.", None);
@@ -226,10 +231,10 @@ impl Writer<'_> {
             options.push_str(" ssl");
         }
         // Several copies could not share a port without it.
-        if self.script.keeps("reuseport") || self.service.copies > 1 {
+        if self.script.is_directive_kept("reuseport") || self.service.copies > 1 {
             options.push_str(" reuseport");
         }
-        if self.script.keeps("backlog") {
+        if self.script.is_directive_kept("backlog") {
             write!(options, " backlog={backlog}").expect("writing to a string does not fail");
         }
         let six =

@@ -31,7 +31,7 @@ impl Writer<'_> {
             let kept = self.service.connections.map_or(KEPT_DEFAULT, share).clamp(1, room);
             let why = "Idle connections that a worker keeps: what its clients need and a fifth more. Without them each\n\
                        request pays for a new connection, and a port is gone for a minute.";
-            script.of_key("keepalive", &kept.to_string(), why, "keepalive");
+            script.directive_from_key("keepalive", &kept.to_string(), why, "keepalive");
             script.tuned(
                 "keepalive_requests",
                 "100000",
@@ -87,8 +87,8 @@ impl Writer<'_> {
         script.needed("proxy_pass http://servers", "", origin);
         if keepalive {
             let why = "Both are needed for connections to servers to be kept: HTTP/1.1, and no `Connection: close`.";
-            script.of_key("proxy_http_version", "1.1", why, "keepalive");
-            script.of_key("proxy_set_header Connection", "\"\"", "", "keepalive");
+            script.directive_from_key("proxy_http_version", "1.1", why, "keepalive");
+            script.directive_from_key("proxy_set_header Connection", "\"\"", "", "keepalive");
         }
         script.tuned("proxy_set_header Host", "$http_host", "The name that the client asked for.", origin);
         if several {

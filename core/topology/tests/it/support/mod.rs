@@ -6,14 +6,14 @@ pub(crate) mod files;
 
 use files::{names_in, root};
 use wavetank_grammar::render;
-use wavetank_topology::{Input, Lab, Machine, Reading, read};
+use wavetank_topology::{Input, Lab, MachineFacts, Parsed, read};
 
 /// A machine as the tests have it: two CPUs, 20,000 files, 24 GiB.
-pub(crate) const MACHINE: Machine =
-    Machine { cpus: Some(2), open_files: Some(20_000), memory_bytes: Some(24 << 30) };
+pub(crate) const MACHINE: MachineFacts =
+    MachineFacts { cpus: Some(2), open_files: Some(20_000), memory_bytes: Some(24 << 30) };
 
 /// Reads a topology file beside which `app.conf` lies, and `picture.png`, which is no text.
-pub(crate) fn reading(name: &str, bytes: &[u8]) -> Reading {
+pub(crate) fn reading(name: &str, bytes: &[u8]) -> Parsed {
     let files = |name: &str| match name {
         "app.conf" => Ok(b"listen 8080;\n".to_vec()),
         "picture.png" => Ok(vec![0x89, b'P', b'N', b'G']),

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use wavetank_wire::fuzzing;
 use wavetank_wire::h1::{
-    Answer, Eof, Limits, RequestHead, RequestParts, RequestReader, RequestSink, ResponseHead, ResponseParts,
-    ResponseReader, ResponseSink, render_request, render_response_head,
+    Eof, Limits, RequestHead, RequestParts, RequestReader, RequestSink, ResponseEnd, ResponseHead,
+    ResponseParts, ResponseReader, ResponseSink, render_request, render_response_head,
 };
 
 type Fields = Vec<(String, String)>;
@@ -90,7 +90,7 @@ fn chunked(body: &[u8], sizes: &[usize]) -> Vec<u8> {
 }
 
 /// Reads one answer and says what is left of the input.
-fn read_answer(pieces: &[&[u8]]) -> (Kept, Answer, usize) {
+fn read_answer(pieces: &[&[u8]]) -> (Kept, ResponseEnd, usize) {
     let (mut kept, mut answer, mut surplus) = (Kept::default(), None, 0);
     let mut reader = ResponseReader::new(Limits::default());
     reader.expect(false);

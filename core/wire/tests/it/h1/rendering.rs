@@ -1,7 +1,7 @@
 //! Requests and response heads exactly as they go out.
 
 use wavetank_wire::h1::{
-    Fault, RequestParts, RequestReader, ResponseParts, is_field_name, is_field_value, push_decimal,
+    ParseError, RequestParts, RequestReader, ResponseParts, is_field_name, is_field_value, push_decimal,
     render_request, render_response_head,
 };
 
@@ -123,7 +123,7 @@ fn names_and_values_that_would_break_a_line() {
 /// What a fault says is for people: one clause, no name of a type, and a status for the client.
 #[test]
 fn faults_speak_in_clauses() {
-    let fault: Fault = RequestReader::default().read(b"GET /\r\n", &mut ()).unwrap_err();
+    let fault: ParseError = RequestReader::default().read(b"GET /\r\n", &mut ()).unwrap_err();
     assert_eq!(fault.to_string(), "the request line is not method, target and version");
     assert_eq!(fault.reason.status(), 400);
 }

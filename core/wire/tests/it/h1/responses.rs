@@ -1,6 +1,6 @@
 //! Every case of `cases/responses.txt`, whole and cut in every way.
 
-use wavetank_wire::h1::{Answer, Eof, Progress, ResponseHead, ResponseReader, ResponseSink};
+use wavetank_wire::h1::{Eof, Progress, ResponseEnd, ResponseHead, ResponseReader, ResponseSink};
 
 use crate::h1::table::{Case, check, escape, table};
 
@@ -31,8 +31,8 @@ impl ResponseSink for Notes<'_> {
 }
 
 impl Notes<'_> {
-    fn answer(&mut self, answer: Answer, how: &str) {
-        let Answer { status, keep_alive, close_announced, body_bytes, .. } = answer;
+    fn answer(&mut self, answer: ResponseEnd, how: &str) {
+        let ResponseEnd { status, keep_alive, close_announced, body_bytes, .. } = answer;
         assert_ne!(keep_alive, close_announced);
         assert_eq!(body_bytes, self.body.len() as u64);
         let kept = if keep_alive { "keep" } else { "close" };

@@ -135,7 +135,7 @@ impl World {
         for (id, operation) in &self.under_way {
             assert!(*id != conn || under_way.has(*operation), "{operation:?} would stay");
         }
-        assert_eq!(self.slots.phase(conn) == Phase::Free, under_way == UnderWay::default());
+        assert_eq!(self.slots.phase(conn) == Phase::Free, under_way == PendingOps::default());
     }
 
     fn complete(&mut self, conn: ConnId, operation: Operation, result: i32, more: bool, rest: bool) {
@@ -160,18 +160,18 @@ impl World {
                 let (came, again) = self.slots.received(conn, result, more, rest);
                 let known = self.known.get_mut(&conn);
                 match came {
-                    Came::Nothing => {}
-                    Came::Starved => assert!(known.is_some_and(|known| known.open)),
-                    Came::Bytes(len) => {
+                    ReceiveOutcome::Nothing => {}
+                    ReceiveOutcome::Starved => assert!(known.is_some_and(|known| known.open)),
+                    ReceiveOutcome::Bytes(len) => {
                         assert_eq!(len, result as usize);
                         assert!(known.is_some_and(|known| known.open), "bytes of a closed connection");
                     }
-                    Came::End(Ended::Eof) => {
+                    ReceiveOutcome::End(CloseReason::Eof) => {
                         let known = known.expect("the end of a closed connection");
                         assert!(!known.ended && !known.broken);
                         known.ended = true;
                     }
-                    Came::End(_) | Came::Failed => {
+                    ReceiveOutcome::End(_) | ReceiveOutcome::Failed => {
                         let known = known.expect("the end of a closed connection");
                         assert!(!std::mem::replace(&mut known.broken, true), "told to be broken twice");
                     }
@@ -191,16 +191,16 @@ impl World {
         }
     }
 
-    fn read(&mut self, conn: ConnId, reading: Reading) {
+    fn read(&mut self, conn: ConnId, reading: ReceiveAction) {
         match reading {
-            Reading::AsIs => {}
-            Reading::Now => self.await_bytes(conn),
-            Reading::Anew => {
+            ReceiveAction::AsIs => {}
+            ReceiveAction::Now => self.await_bytes(conn),
+            ReceiveAction::Anew => {
                 let armed = self.under_way.contains(&(conn, Operation::Receive));
                 assert!(armed && self.known.contains_key(&conn), "nothing to end");
             }
-            Reading::Over => {
-                let Came::End(_) = self.slots.broke(conn, Errno(libc::EPIPE)) else {
+            ReceiveAction::Over => {
+                let ReceiveOutcome::End(_) = self.slots.broke(conn, Errno(libc::EPIPE)) else {
                     panic!("{conn:?}: no end")
                 };
                 let known = self.known.get_mut(&conn).expect("the end of a closed connection");
@@ -247,7 +247,7 @@ impl World {
             Step::Leave { which } => {
                 let Some(conn) = self.nth_known(which).filter(|conn| self.known[conn].open) else { return };
                 self.known.remove(&conn);
-                self.slots.leave(conn);
+                self.slots.begin_close(conn);
                 self.leaving.push(conn);
             }
             Step::SendFails { which } => {

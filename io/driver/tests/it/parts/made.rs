@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, ConnId, Dial, Driver, Ends, Errno, Event, Feature, ListenerId, Sent, Setup, Waker,
+    Clock, ConnAddresses, ConnId, Dial, Driver, DriverConfig, Errno, Event, Feature, ListenerId, SendStatus,
+    Waker,
 };
 use wavetank_plan::{Close, Nanos};
 
@@ -13,7 +14,7 @@ use wavetank_plan::{Close, Nanos};
 pub(crate) trait Make {
     type Driver: Driver;
 
-    fn make(setup: &Setup) -> Result<Self::Driver, Errno>;
+    fn make(setup: &DriverConfig) -> Result<Self::Driver, Errno>;
 }
 
 /// `D` without the feature whose number is `FEATURE`: on a kernel that lacks something.
@@ -22,10 +23,10 @@ pub(crate) struct Without<D, const FEATURE: usize>(PhantomData<D>);
 impl<D: Driver, const FEATURE: usize> Make for Without<D, FEATURE> {
     type Driver = D;
 
-    fn make(setup: &Setup) -> Result<D, Errno> {
+    fn make(setup: &DriverConfig) -> Result<D, Errno> {
         let feature = Feature::ALL.iter().find(|(feature, _)| *feature as usize == FEATURE);
         let (feature, _) = feature.expect("the number of a feature");
-        D::new(&Setup { features: setup.features.without(*feature), ..*setup })
+        D::new(&DriverConfig { features: setup.features.without(*feature), ..*setup })
     }
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Made<M: Make>(M::Driver);
 impl<M: Make> Driver for Made<M> {
     const SENDS_LATER: bool = M::Driver::SENDS_LATER;
 
-    fn new(setup: &Setup) -> Result<Self, Errno> {
+    fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         M::make(setup).map(Self)
     }
 
@@ -51,15 +52,15 @@ impl<M: Make> Driver for Made<M> {
         self.0.stop_accepting();
     }
 
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         self.0.send(conn, bytes)
     }
 
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
         self.0.send_shared(conn, bytes)
     }
 
-    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+    fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
         self.0.ends(conn)
     }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use wavetank_driver::{Clock, ConnId, Dial, Driver, Ended, Errno, Event, Setup};
+use wavetank_driver::{Clock, CloseReason, ConnId, Dial, Driver, DriverConfig, Errno, Event};
 use wavetank_plan::Nanos;
 
 /// Nothing on loopback takes this long; a test that waits longer has failed.
@@ -25,7 +25,7 @@ pub(crate) enum Heard {
     ConnectFailed(ConnId, Errno),
     Received(ConnId, Vec<u8>),
     Flushed(ConnId),
-    Ended(ConnId, Ended),
+    Ended(ConnId, CloseReason),
     Woken,
     AcceptFailed(Errno),
 }
@@ -33,7 +33,7 @@ pub(crate) enum Heard {
 impl<D: Driver> Bench<D> {
     pub(crate) fn new() -> Self {
         let clock = Clock::starting_now();
-        Self::of(D::new(&Setup::small(clock)).expect("a driver"))
+        Self::of(D::new(&DriverConfig::small(clock)).expect("a driver"))
     }
 
     /// With a driver made elsewhere.

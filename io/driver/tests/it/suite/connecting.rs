@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 
-use wavetank_driver::{Dial, Driver, Ended, Errno};
+use wavetank_driver::{CloseReason, Dial, Driver, Errno};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, any_port, dial, read};
@@ -44,7 +44,7 @@ fn echo<D: Driver>(at: SocketAddr) {
         assert_eq!(bench.receive(client, 50), &ping[..50]);
     }
     bench.driver.close(client, Close::Fin);
-    assert_eq!(bench.hear(), Heard::Ended(server, Ended::Eof));
+    assert_eq!(bench.hear(), Heard::Ended(server, CloseReason::Eof));
     bench.driver.close(server, Close::Fin);
     bench.hear_nothing();
 }
@@ -168,7 +168,7 @@ pub(crate) fn hears_a_listener_that_speaks_first<D: Driver>() {
         // All of it may lie in one edge by now: connected, data, end.
         assert_eq!(bench.hear(), Heard::Connected(conn));
         assert_eq!(bench.hear(), Heard::Received(conn, vec![round; 10]));
-        assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+        assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
         bench.driver.close(conn, Close::Fin);
     }
     bench.hear_nothing();

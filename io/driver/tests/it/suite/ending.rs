@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-use wavetank_driver::{ConnId, Driver, Ended, Sent};
+use wavetank_driver::{CloseReason, ConnId, Driver, SendStatus};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, dial, pattern, read};
@@ -20,7 +20,7 @@ pub(crate) fn half_closes<D: Driver>() {
     peer.write_all(b"still here").expect("only one direction is closed");
     assert_eq!(bench.receive(conn, 10), b"still here");
     drop(peer);
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
     bench.driver.close(conn, Close::Fin);
     bench.hear_nothing();
 }
@@ -31,8 +31,8 @@ pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
     peer.write_all(b"question").expect("connected");
     peer.shutdown(Shutdown::Write).expect("connected");
     assert_eq!(bench.hear(), Heard::Received(conn, b"question".to_vec()));
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
-    assert_eq!(bench.driver.send(conn, b"answer"), Ok(Sent::All));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
+    assert_eq!(bench.driver.send(conn, b"answer"), Ok(SendStatus::All));
     bench.driver.close(conn, Close::Fin);
     bench.out();
     let mut all = Vec::new();
@@ -44,16 +44,16 @@ pub(crate) fn tells_the_end_once<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, mut peer) = bench.connected();
     let all = pattern(32 << 20);
-    assert_eq!(bench.driver.send(conn, &all), Ok(Sent::Pending));
+    assert_eq!(bench.driver.send(conn, &all), Ok(SendStatus::Pending));
     peer.shutdown(Shutdown::Write).expect("connected");
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
     // Its reading makes room edge after edge; each says readable, too, and that is no second end.
     let reader = std::thread::spawn(move || read(&mut peer, 32 << 20));
     assert_eq!(bench.hear(), Heard::Flushed(conn));
     assert!(reader.join().expect("it reads all") == all, "what came is not what was sent");
     // Only now the peer is gone whole; whether that can be told apart from a half close is the kernel's.
     if let Some(heard) = bench.hear_within(wavetank_plan::Nanos::from_millis(30)) {
-        assert!(matches!(heard, Heard::Ended(_, Ended::Broken(_))), "heard {heard:?}");
+        assert!(matches!(heard, Heard::Ended(_, CloseReason::Broken(_))), "heard {heard:?}");
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn tells_a_reset<D: Driver>() {
     // Closing with unread data is a reset (RFC 2525, 2.17).
     drop(peer);
     match bench.hear() {
-        Heard::Ended(of, Ended::Broken(errno)) => {
+        Heard::Ended(of, CloseReason::Broken(errno)) => {
             assert_eq!((of, errno.symbol()), (conn, Some("ECONNRESET")));
         }
         other => panic!("heard {other:?}"),
@@ -98,7 +98,7 @@ pub(crate) fn tells_a_reset_behind_bytes<D: Driver>() {
         drop(peer);
         assert_eq!(bench.hear(), Heard::Received(conn, b"part of".to_vec()), "round {round}");
         match bench.hear() {
-            Heard::Ended(of, Ended::Broken(errno)) => {
+            Heard::Ended(of, CloseReason::Broken(errno)) => {
                 assert_eq!((of, errno.symbol()), (conn, Some("ECONNRESET")), "round {round}");
             }
             other => panic!("heard {other:?} in round {round}"),
@@ -134,14 +134,14 @@ pub(crate) fn hears_what_came_before_a_long_send_fails<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for half in [false, true] {
         let (conn, mut peer) = bench.connected();
-        assert_eq!(bench.driver.send(conn, &pattern(32 << 20)), Ok(Sent::Pending));
+        assert_eq!(bench.driver.send(conn, &pattern(32 << 20)), Ok(SendStatus::Pending));
         bench.hear_nothing();
         let answer = pattern(10_000);
         peer.write_all(&answer).expect("it fits the buffers");
         if half {
             peer.shutdown(Shutdown::Write).expect("connected");
             assert!(bench.receive(conn, answer.len()) == answer, "what came is not what was sent");
-            assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+            assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
         }
         drop(peer);
         if !half {
@@ -157,7 +157,7 @@ pub(crate) fn hears_what_came_before_a_long_send_fails<D: Driver>() {
 #[track_caller]
 fn broke<D: Driver>(bench: &mut Bench<D>, conn: ConnId) {
     match bench.hear() {
-        Heard::Ended(of, Ended::Broken(errno)) => {
+        Heard::Ended(of, CloseReason::Broken(errno)) => {
             assert_eq!(of, conn);
             assert!(matches!(errno.symbol(), Some("ECONNRESET" | "EPIPE")), "{errno}");
         }
@@ -179,7 +179,7 @@ pub(crate) fn resets_behind_small_sends<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for round in 0..50_u8 {
         let (conn, mut peer) = bench.connected();
-        assert_eq!(bench.driver.send(conn, &[round; 9]), Ok(Sent::All));
+        assert_eq!(bench.driver.send(conn, &[round; 9]), Ok(SendStatus::All));
         bench.driver.close(conn, Close::Rst);
         let (later, mut next) = bench.connected();
         assert_eq!(read(&mut peer, 9), [round; 9]);
@@ -200,7 +200,7 @@ pub(crate) fn reads_data_and_end_of_one_edge<D: Driver>() {
         peer.write_all(&all).expect("it fits the buffers");
         drop(peer);
         assert!(bench.receive(conn, len) == all, "what came is not what was sent");
-        assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+        assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
         bench.driver.close(conn, Close::Fin);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use wavetank_driver::{ConnId, Driver, Sent};
+use wavetank_driver::{ConnId, Driver, SendStatus};
 
 use super::bench::{Bench, Heard, pattern};
 
@@ -64,7 +64,7 @@ pub(crate) fn a_long_send_lets_others_through<D: Driver>() {
         while reader.read(&mut block).is_ok_and(|len| len > 0) {}
     });
     let block = pattern(8 << 20);
-    let feed = |bench: &mut Bench<D>| while bench.driver.send(long, &block) == Ok(Sent::All) {};
+    let feed = |bench: &mut Bench<D>| while bench.driver.send(long, &block) == Ok(SendStatus::All) {};
     feed(&mut bench);
     for round in 0..20_u8 {
         while bench.hear() != Heard::Flushed(long) {}

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use wavetank_driver::{ConnId, Driver, Sent};
+use wavetank_driver::{ConnId, Driver, SendStatus};
 use wavetank_plan::{Close, Nanos};
 
 use super::bench::{Bench, Heard, PATIENCE, dial};
@@ -84,7 +84,7 @@ impl<D: Driver> Crowd<D> {
         let (conn, number) = open[self.draw(open.len())];
         if let Some(number) = number {
             // An answer that is under way goes to its own peer or to nobody.
-            let _: Result<Sent, _> = self.bench.driver.send(conn, &number.to_le_bytes());
+            let _: Result<SendStatus, _> = self.bench.driver.send(conn, &number.to_le_bytes());
         }
         let how = if self.draw(2) == 0 { Close::Fin } else { Close::Rst };
         self.bench.driver.close(conn, how);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
-use wavetank_driver::{ConnId, Dial, Driver, Sent};
+use wavetank_driver::{ConnId, Dial, Driver, SendStatus};
 use wavetank_plan::{Close, Nanos};
 
 use super::bench::{Bench, Heard, any_port, patient, pattern, read};
@@ -17,7 +17,7 @@ pub(crate) fn keeps_what_the_kernel_does_not_take<D: Driver>() {
     let (conn, mut peer) = bench.connected();
     let all = pattern(MUCH);
     for _ in 0..2 {
-        assert_eq!(bench.driver.send(conn, &all), Ok(Sent::Pending));
+        assert_eq!(bench.driver.send(conn, &all), Ok(SendStatus::Pending));
         bench.hear_nothing();
         let reader = thread::spawn(move || {
             let bytes = read(&mut peer, MUCH);
@@ -27,7 +27,7 @@ pub(crate) fn keeps_what_the_kernel_does_not_take<D: Driver>() {
         let (back, bytes) = reader.join().expect("it reads all");
         peer = back;
         assert!(bytes == all, "what came is not what was sent");
-        assert_eq!(bench.driver.send(conn, b"small"), Ok(Sent::All));
+        assert_eq!(bench.driver.send(conn, b"small"), Ok(SendStatus::All));
         bench.out();
         assert_eq!(read(&mut peer, 5), b"small");
     }
@@ -39,9 +39,9 @@ pub(crate) fn keeps_the_order_while_pending<D: Driver>() {
     let (conn, mut peer) = bench.connected();
     let all = pattern(MUCH);
     let (first, rest) = all.split_at(MUCH - 30_000);
-    assert_eq!(bench.driver.send(conn, first), Ok(Sent::Pending));
+    assert_eq!(bench.driver.send(conn, first), Ok(SendStatus::Pending));
     for piece in rest.chunks(1_000) {
-        assert_eq!(bench.driver.send(conn, piece), Ok(Sent::Pending));
+        assert_eq!(bench.driver.send(conn, piece), Ok(SendStatus::Pending));
     }
     let reader = thread::spawn(move || (read(&mut peer, MUCH), peer));
     assert_eq!(bench.hear(), Heard::Flushed(conn));
@@ -59,7 +59,7 @@ pub(crate) fn sends_before_connected<D: Driver>() {
     bench.out();
     let (peer, _) = listener.accept().expect("the driver connects");
     assert_eq!(bench.hear(), Heard::Connected(conn));
-    if sent == Sent::Pending {
+    if sent == SendStatus::Pending {
         assert_eq!(bench.hear(), Heard::Flushed(conn));
     }
     assert_eq!(read(&mut patient(peer), 5), b"early");
@@ -93,8 +93,8 @@ pub(crate) fn tells_what_was_not_sent<D: Driver>() {
         let mut told = 0;
         for _ in 0..3 {
             let sent = bench.driver.send(conn, b"too late");
-            told += u32::from(sent == Ok(Sent::All));
-            assert_eq!(bench.driver.send(other, b"in time"), Ok(Sent::All));
+            told += u32::from(sent == Ok(SendStatus::All));
+            assert_eq!(bench.driver.send(other, b"in time"), Ok(SendStatus::All));
         }
         if round % 2 == 0 {
             bench.out();
@@ -135,7 +135,7 @@ pub(crate) fn fills_up_with_small_sends<D: Driver>() {
     for number in 1.. {
         let piece = pieces.next().expect("the kernel does not buffer that much");
         handed_over += piece.len();
-        if bench.driver.send(conn, piece).expect("connected") == Sent::Pending {
+        if bench.driver.send(conn, piece).expect("connected") == SendStatus::Pending {
             break;
         }
         if number % 3 == 0 {
@@ -145,7 +145,7 @@ pub(crate) fn fills_up_with_small_sends<D: Driver>() {
     bench.out();
     assert!(bench.driver.bytes_sent() - before < handed_over as u64);
     for piece in pieces {
-        assert_eq!(bench.driver.send(conn, piece), Ok(Sent::Pending));
+        assert_eq!(bench.driver.send(conn, piece), Ok(SendStatus::Pending));
     }
     let reader = thread::spawn(move || (read(&mut peer, MUCH), peer));
     assert_eq!(bench.hear(), Heard::Flushed(conn));
@@ -164,7 +164,7 @@ pub(crate) fn closes_behind_small_sends<D: Driver>() {
         let before = bench.driver.bytes_sent();
         let mut promised = 0;
         for piece in all.chunks(LITTLE) {
-            if bench.driver.send(conn, piece) != Ok(Sent::All) {
+            if bench.driver.send(conn, piece) != Ok(SendStatus::All) {
                 break;
             }
             promised += piece.len();

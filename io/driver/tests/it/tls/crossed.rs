@@ -1,6 +1,6 @@
 //! Both ends on one driver.
 
-use wavetank_driver::{Driver, Ended, Sent, TlsServerOptions};
+use wavetank_driver::{CloseReason, Driver, SendStatus, TlsServerOptions};
 use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
 
 use crate::suite::bench::{Heard, pattern};
@@ -24,14 +24,14 @@ fn check_echo<D: Driver>(
     }
     for round in 0_u8..10 {
         let ping = [round; 100];
-        assert_eq!(bench.driver.send(client, &ping), Ok(Sent::All));
+        assert_eq!(bench.driver.send(client, &ping), Ok(SendStatus::All));
         assert_eq!(bench.receive(server, 100), ping);
-        assert_eq!(bench.driver.send(server, &ping[..50]), Ok(Sent::All));
+        assert_eq!(bench.driver.send(server, &ping[..50]), Ok(SendStatus::All));
         assert_eq!(bench.receive(client, 50), &ping[..50]);
     }
     assert_eq!(bench.driver.bytes_sent(), 1_500, "plaintext is counted");
     bench.driver.close(client, Close::Fin);
-    assert_eq!(bench.hear(), Heard::Ended(server, Ended::Eof));
+    assert_eq!(bench.hear(), Heard::Ended(server, CloseReason::Eof));
     bench.driver.close(server, Close::Fin);
     bench.hear_nothing();
 }
@@ -86,7 +86,7 @@ fn check_resumption<D: Driver>(
             assert_eq!(resumed, round == 1 && expected, "{resume:?} {versions:?} {users:?}");
         }
         bench.driver.close(client, Close::Fin);
-        assert_eq!(bench.hear(), Heard::Ended(server, Ended::Eof));
+        assert_eq!(bench.hear(), Heard::Ended(server, CloseReason::Eof));
         bench.driver.close(server, Close::Fin);
     }
 }
@@ -106,8 +106,8 @@ pub(crate) fn what_is_sent_early_follows_the_handshake<D: Driver>() {
     let at = bench.listen();
     let client = bench.driver.connect(&dial_tls(at, 0)).expect("loopback connects");
     let all = pattern(300_000);
-    assert_eq!(bench.driver.send(client, &all[..10]), Ok(Sent::Pending));
-    assert_eq!(bench.driver.send(client, &all[10..]), Ok(Sent::Pending));
+    assert_eq!(bench.driver.send(client, &all[..10]), Ok(SendStatus::Pending));
+    assert_eq!(bench.driver.send(client, &all[10..]), Ok(SendStatus::Pending));
     let (mut got, mut secured, mut flushed) = (Vec::new(), false, false);
     while got.len() < all.len() || !flushed {
         match bench.hear() {
@@ -130,7 +130,7 @@ pub(crate) fn certificates_are_judged<D: Driver>() {
         loop {
             match bench.hear() {
                 Heard::Secured(of) if of == conn => break assert_eq!(expected, None),
-                Heard::Ended(of, Ended::Tls) if of == conn => {
+                Heard::Ended(of, CloseReason::Tls) if of == conn => {
                     let fault = bench.driver.tls_fault().expect("told");
                     break assert!(expected.is_some_and(|words| fault.contains(words)), "{fault}");
                 }

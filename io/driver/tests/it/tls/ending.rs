@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 
-use wavetank_driver::{ConnId, Dial, DialTls, Driver, Ended, Errno, Sent, TlsServerOptions};
+use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, Errno, SendStatus, TlsServerOptions};
 use wavetank_plan::{Close, TlsPlan, TlsVersions};
 
 use crate::suite::bench::{Heard, any_port, dial, patient, pattern};
@@ -24,7 +24,7 @@ pub(crate) fn half_closes<D: Driver>() {
     assert_eq!(bench.receive(conn, 10), b"still here");
     peer.conn.send_close_notify();
     peer.flush().expect("connected");
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
     drop(peer);
     bench.driver.close(conn, Close::Fin);
     bench.hear_nothing();
@@ -37,7 +37,7 @@ pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
     peer.flush().expect("connected");
     peer.sock.shutdown(Shutdown::Write).expect("connected");
     assert_eq!(bench.receive(conn, 8), b"question");
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
     bench.hear_nothing();
     assert_ne!(bench.driver.send(conn, b"answer").map_err(Errno::symbol), Err(Some("EPIPE")));
     bench.driver.close(conn, Close::Fin);
@@ -52,7 +52,7 @@ pub(crate) fn tells_an_end_without_goodbye<D: Driver>() {
     peer.write_all(b"cut sh").expect("connected");
     peer.sock.shutdown(Shutdown::Both).expect("connected");
     assert_eq!(bench.receive(conn, 6), b"cut sh");
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Truncated));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Truncated));
     bench.driver.close(conn, Close::Fin);
     bench.hear_nothing();
 }
@@ -64,7 +64,7 @@ pub(crate) fn tells_a_reset<D: Driver>() {
     // Closing with unread data is a reset (RFC 2525, 2.17).
     drop(peer.sock);
     match bench.hear() {
-        Heard::Ended(of, Ended::Broken(errno)) => {
+        Heard::Ended(of, CloseReason::Broken(errno)) => {
             assert_eq!((of, errno.symbol()), (conn, Some("ECONNRESET")));
         }
         other => panic!("heard {other:?}"),
@@ -84,7 +84,7 @@ pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
         let _ = bench.driver.send(conn, &pattern(len));
         assert_eq!(bench.receive(conn, 10), b"the answer");
         let broken = bench.hear();
-        assert!(matches!(broken, Heard::Ended(of, Ended::Broken(_)) if of == conn), "heard {broken:?}");
+        assert!(matches!(broken, Heard::Ended(of, CloseReason::Broken(_)) if of == conn), "heard {broken:?}");
         bench.driver.close(conn, Close::Fin);
         bench.hear_nothing();
     }
@@ -145,11 +145,11 @@ pub(crate) fn nonsense_is_a_fault<D: Driver>() {
 
 #[track_caller]
 fn check_fault<D: Driver>(bench: &mut TlsBench<D>, conn: ConnId, words: &str) {
-    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Tls));
+    assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Tls));
     let fault = bench.driver.tls_fault().expect("told");
     assert!(fault.contains(words), "{fault}");
     assert_eq!(bench.driver.secured(conn), None);
-    assert!(!matches!(bench.driver.send(conn, b"x"), Ok(Sent::All)), "nothing leaves after a fault");
+    assert!(!matches!(bench.driver.send(conn, b"x"), Ok(SendStatus::All)), "nothing leaves after a fault");
     bench.driver.close(conn, Close::Fin);
 }
 

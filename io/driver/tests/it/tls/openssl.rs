@@ -6,7 +6,7 @@ use std::time::Duration;
 use wavetank_driver::{Driver, Epoll, TlsServerOptions};
 use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Place, Program, Running, free_port, skip};
+use wavetank_testkit::{Program, Running, TestDir, free_port, skip};
 
 use crate::suite::bench::Heard;
 use crate::tls::peer::{bench, client, dial_tls, server, trusting};
@@ -20,7 +20,7 @@ fn openssl(test: &str) -> Option<Program> {
 }
 
 /// `openssl s_server WORDS…`, which gives lines back reversed, with a certificate of its own.
-fn s_server(openssl: &Program, place: &Place, words: &[&str]) -> (Running, SocketAddr) {
+fn s_server(openssl: &Program, place: &TestDir, words: &[&str]) -> (Running, SocketAddr) {
     let [cert, key] = [place.file("cert.pem"), place.file("key.pem")];
     let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
     openssl
@@ -46,7 +46,7 @@ fn s_server(openssl: &Program, place: &Place, words: &[&str]) -> (Running, Socke
 #[test]
 fn its_server_is_understood() {
     let Some(openssl) = openssl("its_server_is_understood") else { return };
-    let place = Place::new();
+    let place = TestDir::new();
     let check = |words: &[&str], versions, expected: (&str, &str, &str)| {
         let (_running, at) = s_server(&openssl, &place, words);
         let ca_pem = std::fs::read(place.file("cert.pem")).expect("just written");

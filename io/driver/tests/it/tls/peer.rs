@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, ConnId, Dial, DialTls, Driver, Setup, Tls, TlsClient, TlsServer, TlsServerOptions,
+    Clock, ConnId, Dial, DialTls, Driver, DriverConfig, Tls, TlsClient, TlsServer, TlsServerOptions,
 };
 use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
 
@@ -52,7 +52,7 @@ pub(crate) fn bench<D: Driver>(
     client: Option<Arc<TlsClient>>,
     server: Option<Arc<TlsServer>>,
 ) -> TlsBench<D> {
-    let setup = Setup::small(Clock::starting_now());
+    let setup = DriverConfig::small(Clock::starting_now());
     Bench::of(Tls::wrap(D::new(&setup).expect("a driver"), client, server))
 }
 

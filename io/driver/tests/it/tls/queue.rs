@@ -1,6 +1,6 @@
 //! Handshakes are expensive: only so many steps between two waits, and data go ahead.
 
-use wavetank_driver::{ConnId, Driver, Ended, Event, ListenerId, TlsServerOptions};
+use wavetank_driver::{CloseReason, ConnId, Driver, Event, ListenerId, TlsServerOptions};
 use wavetank_plan::{Close, Nanos};
 
 use crate::suite::bench::any_port;
@@ -90,7 +90,7 @@ fn who_sends_much_before_his_turn_is_seen_to_at_once() {
     let (mut driver, ends) = wired(Some(client(&trusting())), None);
     let conn = driver.connect(&dial_tls(any_port(), 0)).expect("nothing to fail");
     ends.borrow_mut().arrive(conn, &vec![b'x'; 100_000]);
-    ends.borrow_mut().hear(Event::Ended(conn, Ended::Eof));
+    ends.borrow_mut().hear(Event::Ended(conn, CloseReason::Eof));
     let mut heard = Vec::new();
     let mut sent = Vec::new();
     for _ in 0..5 {
@@ -100,7 +100,7 @@ fn who_sends_much_before_his_turn_is_seen_to_at_once() {
         }
         sent.push(ends.borrow_mut().take_sent(conn).len());
     }
-    assert_eq!(heard, [Event::Connected(conn), Event::Ended(conn, Ended::Tls)]);
+    assert_eq!(heard, [Event::Connected(conn), Event::Ended(conn, CloseReason::Tls)]);
     assert!(sent[0] > 0 && sent[1..] == [0; 4], "it is not begun anew: {sent:?}");
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use wavetank_driver::{ConnId, Driver, Ended, Event, ListenerId, Tls, TlsServerOptions};
+use wavetank_driver::{CloseReason, ConnId, Driver, Event, ListenerId, Tls, TlsServerOptions};
 use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
 
 use crate::suite::bench::{any_port, pattern};
@@ -18,7 +18,7 @@ struct Side {
     conn: ConnId,
     got: Vec<u8>,
     secured: bool,
-    ended: Option<Ended>,
+    ended: Option<CloseReason>,
 }
 
 impl Side {
@@ -145,7 +145,7 @@ proptest! {
         driver.close(*conn, wavetank_plan::Close::Fin);
         talk.carry(0, 1);
         talk.settle();
-        prop_assert_eq!(talk.sides[1].ended, Some(Ended::Eof));
+        prop_assert_eq!(talk.sides[1].ended, Some(CloseReason::Eof));
     }
 
     #[test]
@@ -163,16 +163,16 @@ proptest! {
         }
         let changed = talk.travelled > at;
         for Side { conn, ends, .. } in &talk.sides {
-            ends.borrow_mut().hear(Event::Ended(*conn, Ended::Eof));
+            ends.borrow_mut().hear(Event::Ended(*conn, CloseReason::Eof));
         }
         talk.settle();
         let [client, server] = &talk.sides;
         prop_assert!(all.starts_with(&server.got), "data that was not sent");
         prop_assert!(server.ended.is_some() && client.ended.is_some());
         if changed {
-            prop_assert!(server.ended != Some(Ended::Eof), "{:?}", server.ended);
+            prop_assert!(server.ended != Some(CloseReason::Eof), "{:?}", server.ended);
         } else {
-            prop_assert!(server.got == all && server.ended == Some(Ended::Truncated));
+            prop_assert!(server.got == all && server.ended == Some(CloseReason::Truncated));
         }
     }
 
@@ -195,12 +195,12 @@ proptest! {
         for piece in bytes.chunks(pieces[0]) {
             ends.borrow_mut().arrive(*conn, piece);
         }
-        ends.borrow_mut().hear(Event::Ended(*conn, Ended::Eof));
+        ends.borrow_mut().hear(Event::Ended(*conn, CloseReason::Eof));
         for _ in 0..20 {
             talk.sides[side].turn();
         }
         let side = &talk.sides[side];
         prop_assert!(side.got.is_empty(), "data that was not sent");
-        prop_assert!(matches!(side.ended, Some(Ended::Tls | Ended::Truncated)), "{:?}", side.ended);
+        prop_assert!(matches!(side.ended, Some(CloseReason::Tls | CloseReason::Truncated)), "{:?}", side.ended);
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::thread;
 
-use wavetank_driver::{Driver, Sent};
+use wavetank_driver::{Driver, SendStatus};
 use wavetank_plan::Close;
 
 use crate::suite::bench::{Heard, pattern};
@@ -21,7 +21,7 @@ const BUSY_MAX: usize = 2_000;
 pub(crate) fn much_in_both_directions<D: Driver>() {
     let (mut bench, conn, mut peer) = accepted::<D>();
     let all = pattern(MUCH);
-    assert_eq!(bench.driver.send(conn, &all), Ok(Sent::Pending));
+    assert_eq!(bench.driver.send(conn, &all), Ok(SendStatus::Pending));
     let reader = thread::spawn(move || {
         let mut bytes = vec![0; MUCH];
         peer.read_exact(&mut bytes).expect("the driver sends");
@@ -34,7 +34,7 @@ pub(crate) fn much_in_both_directions<D: Driver>() {
     let (mut peer, bytes) = reader.join().expect("it reads all");
     assert!(bytes == all, "what came is not what was sent");
     assert_eq!(bench.driver.bytes_sent(), MUCH as u64);
-    assert_ne!(bench.driver.send(conn, b"small").expect("open"), Sent::Pending);
+    assert_ne!(bench.driver.send(conn, b"small").expect("open"), SendStatus::Pending);
     bench.hear_nothing();
     let mut small = [0; 5];
     peer.read_exact(&mut small).expect("the driver sends");
@@ -45,9 +45,9 @@ pub(crate) fn the_order_is_kept_while_pending<D: Driver>() {
     let (mut bench, conn, mut peer) = connected::<D>();
     let all = pattern(MUCH);
     let (first, rest) = all.split_at(MUCH - 30_000);
-    assert_eq!(bench.driver.send_shared(conn, &Arc::from(first)), Ok(Sent::Pending));
+    assert_eq!(bench.driver.send_shared(conn, &Arc::from(first)), Ok(SendStatus::Pending));
     for piece in rest.chunks(1_000) {
-        assert_eq!(bench.driver.send(conn, piece), Ok(Sent::Pending));
+        assert_eq!(bench.driver.send(conn, piece), Ok(SendStatus::Pending));
     }
     // The end is said after all that, although it is asked for before any of it was read.
     bench.driver.shut_down_sending(conn);
@@ -77,7 +77,7 @@ pub(crate) fn a_long_send_lets_others_through<D: Driver>() {
         while reader.read(&mut block).is_ok_and(|len| len > 0) {}
     });
     let block: Arc<[u8]> = pattern(4 << 20).into();
-    assert_eq!(bench.driver.send_shared(long, &block), Ok(Sent::Pending));
+    assert_eq!(bench.driver.send_shared(long, &block), Ok(SendStatus::Pending));
     for round in 0..10_u8 {
         peer.write_all(&[round]).expect("connected");
         let mut before = 0;

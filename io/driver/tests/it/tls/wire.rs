@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, ConnId, Dial, Driver, Errno, Event, ListenerId, Sent, Setup, Tls, TlsClient, TlsServer, Waker,
+    Clock, ConnId, Dial, Driver, DriverConfig, Errno, Event, ListenerId, SendStatus, Tls, TlsClient,
+    TlsServer, Waker,
 };
 use wavetank_plan::{Close, Nanos};
 
@@ -63,13 +64,13 @@ pub(crate) fn wired(
     client: Option<Arc<TlsClient>>,
     server: Option<Arc<TlsServer>>,
 ) -> (Tls<Wire>, Rc<RefCell<Ends>>) {
-    let wire = Wire::new(&Setup::small(Clock::starting_now())).expect("nothing is needed");
+    let wire = Wire::new(&DriverConfig::small(Clock::starting_now())).expect("nothing is needed");
     let ends = Rc::clone(&wire.ends);
     (Tls::wrap(wire, client, server), ends)
 }
 
 impl Driver for Wire {
-    fn new(setup: &Setup) -> Result<Self, Errno> {
+    fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         Ok(Self { ends: Rc::default(), received: Vec::new(), clock: setup.clock })
     }
 
@@ -85,12 +86,12 @@ impl Driver for Wire {
 
     fn stop_accepting(&mut self) {}
 
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         self.ends.borrow_mut().sent.entry(conn.slot).or_default().extend(bytes);
-        Ok(Sent::All)
+        Ok(SendStatus::All)
     }
 
-    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
         self.send(conn, bytes)
     }
 

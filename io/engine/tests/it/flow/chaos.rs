@@ -2,26 +2,26 @@
 
 use wavetank_engine::Command;
 use wavetank_measure::SessionCounts;
-use wavetank_pace::Random;
+use wavetank_pace::Philox;
 use wavetank_plan::{
-    Action, Arrivals, Check, Choice, ConnectionUse, Curve, Expr, Levels, Load, OnFailure, Op, Operand, Plan,
-    Quantity, Rate, Rendezvous, Scenario, Template, Test, Tested, Think,
+    Action, Arrivals, Check, CheckSubject, Choice, ConnectionOwner, Expr, Load, OnFailure, Op, Operand, Plan,
+    PopulationCurve, Quantity, Rate, RateCurve, Rendezvous, Scenario, Template, Test, Think,
 };
 
 use super::support::{engines, run_early};
 use super::{get, left_open, merged, ms, plan, scenario, server};
 
 /// One time in `n`.
-fn one_in(random: &mut Random, n: u64) -> bool {
+fn one_in(random: &mut Philox, n: u64) -> bool {
     random.below(n) == 0
 }
 
 /// A few actions, `depth` of them inside each other at most.
-fn actions(random: &mut Random, depth: u64) -> Vec<Action> {
+fn actions(random: &mut Philox, depth: u64) -> Vec<Action> {
     (0..=random.below(3)).map(|_| action(random, depth)).collect()
 }
 
-fn action(random: &mut Random, depth: u64) -> Action {
+fn action(random: &mut Philox, depth: u64) -> Action {
     if depth > 0 && one_in(random, 3) {
         let steps = actions(random, depth - 1);
         return match random.below(4) {
@@ -50,12 +50,12 @@ fn last_was_bad() -> Check {
     let five_hundred = Operand::Number(500.0, Quantity::Bare);
     Check {
         text: "status = 500".to_owned(),
-        subject: Tested::Answer("status".to_owned()),
+        subject: CheckSubject::Answer("status".to_owned()),
         test: Test::Compare(Op::Equal, vec![five_hundred]),
     }
 }
 
-fn random_scenario(random: &mut Random) -> Scenario {
+fn random_scenario(random: &mut Philox) -> Scenario {
     // The last one lacks its variable until it was set.
     let steps =
         vec![get("/a", &[]), get("/b", &[Expr::User]), get("/bad", &[]), get("/c", &[Expr::Variable(0)])];
@@ -68,21 +68,22 @@ fn random_scenario(random: &mut Random) -> Scenario {
     }
     made.pace = one_in(random, 3).then(|| ms(20 + random.below(50) as i64));
     made.on_failure = if one_in(random, 2) { OnFailure::EndSession } else { OnFailure::Continue };
-    let kinds = [ConnectionUse::User, ConnectionUse::Session, ConnectionUse::Request, ConnectionUse::Shared];
+    let kinds =
+        [ConnectionOwner::User, ConnectionOwner::Session, ConnectionOwner::Request, ConnectionOwner::Shared];
     made.connection = kinds[random.below(4) as usize];
     (made.groups, made.variables) = (vec!["group".to_owned()], vec!["v".to_owned()]);
     made
 }
 
-fn random_load(random: &mut Random, open: bool, holds: bool) -> Load {
+fn random_load(random: &mut Philox, open: bool, holds: bool) -> Load {
     let length = ms(100 + random.below(200) as i64);
     let [from, to] = [0, 1].map(|_| random.below(20));
     if open {
-        let rate = Curve::constant(Rate::per_second(20 + random.below(200)), Some(length));
+        let rate = RateCurve::constant(Rate::per_second(20 + random.below(200)), Some(length));
         let arrivals = if one_in(random, 2) { Arrivals::Even } else { Arrivals::Poisson };
         return Load::Open { rate, arrivals, requests_each: None };
     }
-    let levels = Levels::ramp(from, to + 1, length).expect("a ramp");
+    let levels = PopulationCurve::ramp(from, to + 1, length).expect("a ramp");
     match random.below(5) {
         0 => Load::Pause,
         1 | 2 if holds => Load::Hold { connections: levels, sessions_each: None },
@@ -93,11 +94,11 @@ fn random_load(random: &mut Random, open: bool, holds: bool) -> Load {
     }
 }
 
-fn random_plan(random: &mut Random, address: std::net::SocketAddr) -> Plan {
+fn random_plan(random: &mut Philox, address: std::net::SocketAddr) -> Plan {
     let open = one_in(random, 3);
     let made = random_scenario(random);
     // What is held is a user's own.
-    let holds = made.connection == ConnectionUse::User;
+    let holds = made.connection == ConnectionOwner::User;
     let loads = (0..=random.below(4)).map(|_| random_load(random, open, holds)).collect();
     let mut plan = plan(address, made, loads, 1 + random.below(3) as u32);
     plan.shared.rendezvous = vec!["doors".to_owned(), "gates".to_owned()];
@@ -108,7 +109,7 @@ fn random_plan(random: &mut Random, address: std::net::SocketAddr) -> Plan {
 
 /// The run comes to its end by itself, or soon after it was told to, and everybody is gone then.
 fn check(seed: u64) {
-    let mut random = Random::keyed(seed, 0xf10, 0);
+    let mut random = Philox::keyed(seed, 0xf10, 0);
     let (address, seen) = server(|path| if path.starts_with("/bad") { 500 } else { 200 });
     let plan = random_plan(&mut random, address);
     let early = one_in(&mut random, 3).then(|| Command::Drain(ms(random.below(300) as i64)));

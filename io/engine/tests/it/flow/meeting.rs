@@ -1,8 +1,8 @@
 //! Users who wait for each other.
 
 use wavetank_engine::Command;
-use wavetank_measure::Meeting;
-use wavetank_plan::{Action, EngineChoice, Levels, Load, Nanos, OnFailure, Plan, Rendezvous};
+use wavetank_measure::RendezvousRelease;
+use wavetank_plan::{Action, EngineChoice, Load, Nanos, OnFailure, Plan, PopulationCurve, Rendezvous};
 
 use super::support::{engines, run};
 use super::{Seen, get, journeys, ms, ok, plan, scenario, server, sessions, users};
@@ -35,7 +35,10 @@ fn gaps(seen: &Seen) -> (Nanos, Nanos) {
 /// Twenty who come within 400 ms go together.
 fn check_together(threads: u32, engine: EngineChoice) {
     let (address, seen) = server(ok);
-    let load = Load::Closed { users: Levels::ramp(0, 20, ms(400)).expect("a ramp"), sessions_each: Some(1) };
+    let load = Load::Closed {
+        users: PopulationCurve::ramp(0, 20, ms(400)).expect("a ramp"),
+        sessions_each: Some(1),
+    };
     // Long over when the last ones go.
     let doors = through_doors(None, Nanos::from_secs(20));
     let plan = Plan { engine, ..plan(address, doors, vec![load, Load::Pause], threads) };
@@ -44,7 +47,7 @@ fn check_together(threads: u32, engine: EngineChoice) {
     assert!(spread < ms(300), "{threads} threads: {spread:?}");
     let journeys = journeys(&intervals);
     let [meeting] = journeys.meetings.as_slice() else { panic!("{:?}", journeys.meetings) };
-    let Meeting { of, present, by_wait, sent, .. } = *meeting;
+    let RendezvousRelease { of, present, by_wait, sent, .. } = *meeting;
     assert_eq!((of, present, by_wait, sent), (20, 20, false, 20), "{threads} threads");
     let skew = meeting.skew().expect("all were sent");
     assert!(skew < ms(300) && meeting.first_sent > ms(350), "{threads} threads: {meeting:?}");
@@ -64,8 +67,10 @@ fn everybody_of_the_phase_goes_at_once_on_any_number_of_threads() {
 #[test]
 fn when_the_wait_is_over_those_present_go() {
     let (address, _) = server(ok);
-    let load =
-        Load::Closed { users: Levels::ramp(0, 20, ms(1_000)).expect("a ramp"), sessions_each: Some(1) };
+    let load = Load::Closed {
+        users: PopulationCurve::ramp(0, 20, ms(1_000)).expect("a ramp"),
+        sessions_each: Some(1),
+    };
     let plan = plan(address, through_doors(None, ms(420)), vec![load], 2);
     let intervals = run(with_doors(plan));
     let met = journeys(&intervals).meetings;
@@ -149,10 +154,13 @@ fn nobody_who_thinks_or_waits_for_others_holds_up_a_stop() {
         for waiting in [&doors, &think] {
             let journey = || vec![Action::Request(0), waiting.clone()];
             check_stop(journey(), users(6, 120_000, None), false, engine);
-            let held =
-                Load::Hold { connections: Levels::constant(6, Some(ms(120_000))), sessions_each: None };
+            let held = Load::Hold {
+                connections: PopulationCurve::constant(6, Some(ms(120_000))),
+                sessions_each: None,
+            };
             check_stop(journey(), held, false, engine);
-            let rate = wavetank_plan::Curve::constant(wavetank_plan::Rate::per_second(20), Some(ms(120_000)));
+            let rate =
+                wavetank_plan::RateCurve::constant(wavetank_plan::Rate::per_second(20), Some(ms(120_000)));
             let arrivals = Load::Open { rate, arrivals: wavetank_plan::Arrivals::Even, requests_each: None };
             check_stop(journey(), arrivals, true, engine);
         }

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex};
 
 use support::plain_plan;
 use wavetank_driver::Clock;
-use wavetank_measure::{Interval, Journeys, SessionCounts};
+use wavetank_measure::{Interval, JourneyCounters, SessionCounts};
 use wavetank_plan::{
-    Action, ConnectionUse, Escape, Expr, Hole, Levels, Load, Mix, Nanos, Phase, Piece, Plan, RequestPlan,
-    Scenario, Step, Template,
+    Action, ConnectionOwner, Escape, Expr, Hole, Load, Nanos, Phase, Plan, PopulationCurve, RequestPlan,
+    Scenario, ScenarioMix, Step, Template, TemplatePart,
 };
 
 /// The paths that were asked for, and when.
@@ -75,14 +75,14 @@ fn get(path: &str, values: &[Expr]) -> Step {
     let mut template = Template::from(path);
     for value in values {
         template.push_fixed(b"-");
-        template.pieces.push(Piece::Hole(Hole { value: value.clone(), escape: Escape::Path }));
+        template.pieces.push(TemplatePart::Hole(Hole { value: value.clone(), escape: Escape::Path }));
     }
     let request = RequestPlan { method: "GET".to_owned(), path: template, ..RequestPlan::default() };
     Step::plain(format!("GET {path}"), 0, request)
 }
 
 fn scenario(steps: Vec<Step>, journey: Vec<Action>) -> Scenario {
-    Scenario { journey, ..Scenario::of_steps("flow", ConnectionUse::User, steps) }
+    Scenario { journey, ..Scenario::from_steps("flow", ConnectionOwner::User, steps) }
 }
 
 /// `loads` of `scenario`, one after the other, on so many threads.
@@ -95,15 +95,15 @@ fn plan(address: SocketAddr, scenario: Scenario, loads: Vec<Load>, threads: u32)
     for load in loads {
         let length = match &load {
             Load::Open { rate, .. } => rate.length(),
-            other => other.levels().map_or(ms(200), Levels::length),
+            other => other.levels().map_or(ms(200), PopulationCurve::length),
         };
-        let connections = load.levels().map_or(50, Levels::max);
+        let connections = load.levels().map_or(50, PopulationCurve::max);
         plan.phases.push(Phase {
             name: format!("phase {}", plan.phases.len()),
             start,
             length: Some(length),
             connections,
-            mix: Mix::one(0),
+            mix: ScenarioMix::one(0),
             load,
             open_before: false,
             max_open: 1_000,
@@ -115,11 +115,11 @@ fn plan(address: SocketAddr, scenario: Scenario, loads: Vec<Load>, threads: u32)
 }
 
 fn users(count: u64, millis: i64, sessions_each: Option<u64>) -> Load {
-    Load::Closed { users: Levels::constant(count, Some(ms(millis))), sessions_each }
+    Load::Closed { users: PopulationCurve::constant(count, Some(ms(millis))), sessions_each }
 }
 
 /// What sessions did in the whole run; its gauges are those at the end.
-fn journeys(intervals: &[Interval]) -> Journeys {
+fn journeys(intervals: &[Interval]) -> JourneyCounters {
     assert_eq!(left_open(intervals), 0, "nobody is left: {:?}", intervals.last());
     let all = merged(intervals);
     for series in &all.sessions {
@@ -134,8 +134,8 @@ fn left_open(intervals: &[Interval]) -> u64 {
 }
 
 /// The same where some may have been cut.
-fn merged(intervals: &[Interval]) -> Journeys {
-    let mut all = Journeys::default();
+fn merged(intervals: &[Interval]) -> JourneyCounters {
+    let mut all = JourneyCounters::default();
     for interval in intervals {
         all.merge(&interval.journeys);
     }

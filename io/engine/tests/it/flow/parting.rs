@@ -2,8 +2,8 @@
 
 use wavetank_engine::Command;
 use wavetank_plan::{
-    Action, Arrivals, Curve, Escape, Expr, Hole, Levels, Load, Nanos, OnFailure, Piece, Rate, Scenario,
-    SecretText, Template, Think,
+    Action, Arrivals, Escape, Expr, Hole, Load, Nanos, OnFailure, PopulationCurve, Rate, RateCurve, Scenario,
+    Secret, Template, TemplatePart, Think,
 };
 
 use super::support::{run, run_early};
@@ -62,9 +62,9 @@ fn whoever_is_wanted_no_more_says_goodbye() {
 fn an_arrival_is_a_user_of_its_own() {
     let (address, seen) = server(|path| if path.starts_with("/first-7-") { 500 } else { 200 });
     let mut working = working();
-    working.connection = wavetank_plan::ConnectionUse::Shared;
+    working.connection = wavetank_plan::ConnectionOwner::Shared;
     working.on_failure = OnFailure::EndSession;
-    let rate = || Curve::constant(Rate::per_second(100), Some(ms(200)));
+    let rate = || RateCurve::constant(Rate::per_second(100), Some(ms(200)));
     let load = || Load::Open { rate: rate(), arrivals: Arrivals::Even, requests_each: None };
     let intervals = run(plan(address, working, vec![load(), load()], 2));
     // Numbered through both phases; one came no further than what it does first.
@@ -128,7 +128,10 @@ fn a_pace_does_not_hold_up_the_end() {
 /// Turns of the load threads in the second in which a thousand users would go on, had they not been cut before.
 fn check_cut(cut: Scenario) {
     let (address, _) = server(ok);
-    let come = Load::Closed { users: Levels::ramp(0, 1_000, ms(600)).expect("a ramp"), sessions_each: None };
+    let come = Load::Closed {
+        users: PopulationCurve::ramp(0, 1_000, ms(600)).expect("a ramp"),
+        sessions_each: None,
+    };
     let intervals = run(plan(address, cut, vec![come, users(1, 1_300, None)], 2));
     assert!(sessions(&intervals).offered >= 990, "they came");
     let later = intervals.iter().filter(|one| one.from >= Nanos::SECOND);
@@ -181,18 +184,18 @@ fn what_cannot_be_sent_is_not_tried_without_end() {
 #[test]
 fn groups_are_timed_and_lines_are_logged_without_secrets() {
     let (address, _) = server(ok);
-    let secret = Expr::Secret { name: "WORD".to_owned(), value: SecretText::new("tops3cret") };
+    let secret = Expr::Secret { name: "WORD".to_owned(), value: Secret::new("tops3cret") };
     let mut line = Template::from("user ");
     for value in [Expr::User, Expr::Variable(0), secret.clone()] {
         line.push_fixed(b" ");
-        line.pieces.push(Piece::Hole(Hole { value, escape: Escape::Plain }));
+        line.pieces.push(TemplatePart::Hole(Hole { value, escape: Escape::Plain }));
     }
-    let set = Template { pieces: vec![Piece::Hole(Hole { value: secret, escape: Escape::Plain })] };
+    let set = Template { pieces: vec![TemplatePart::Hole(Hole { value: secret, escape: Escape::Plain })] };
     let group = vec![Action::Request(0), Action::Think(Think::Fixed(ms(50)))];
     let journey = vec![Action::Set(0, set), Action::Group(0, group), Action::Log(line)];
     let mut grouped = scenario(vec![get("/work", &[])], journey);
     (grouped.groups, grouped.variables) = (vec!["basket".to_owned()], vec!["word".to_owned()]);
-    let load = Load::Closed { users: Levels::constant(3, Some(ms(300))), sessions_each: Some(1) };
+    let load = Load::Closed { users: PopulationCurve::constant(3, Some(ms(300))), sessions_each: Some(1) };
     let (intervals, mut logged) = run_early(plan(address, grouped, vec![load], 2), Vec::new(), None);
     logged.sort();
     assert_eq!(logged, ["user  0 *** ***", "user  1 *** ***", "user  2 *** ***"]);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_journey::rows::{Table, TableBuilder};
-use wavetank_journey::value::Kind;
+use wavetank_journey::data::{Table, TableBuilder};
+use wavetank_journey::value::JsonType;
 use wavetank_plan::{
-    Action, Arrivals, ConnectionUse, Curve, DataPlan, Expr, Load, Plan, Rate, RowChoice, Scenario,
+    Action, Arrivals, ConnectionOwner, DataPlan, Expr, Load, Plan, Rate, RateCurve, RowChoice, Scenario,
 };
 
 use super::support::run_early;
@@ -14,7 +14,7 @@ use super::{get, ms, ok, paths, plan, scenario, server, sessions, users};
 /// Rows of one column: their own numbers.
 fn table(rows: u32) -> Table {
     let mut builder = TableBuilder::new("accounts", &["user"]).expect("a column");
-    (0..rows).for_each(|row| builder.push(Kind::Text, &row.to_string()).expect("is short"));
+    (0..rows).for_each(|row| builder.push(JsonType::Text, &row.to_string()).expect("is short"));
     builder.finish().expect("rows")
 }
 
@@ -35,12 +35,12 @@ fn taking() -> Scenario {
     let row = Expr::Column { data: 0, column: 0 };
     let steps = vec![get("/login", std::slice::from_ref(&row)), get("/work", &[Expr::User, row.clone()])];
     let mut taking = scenario(steps, vec![Action::Request(1)]);
-    (taking.before, taking.connection) = (vec![Action::Request(0)], ConnectionUse::User);
+    (taking.before, taking.connection) = (vec![Action::Request(0)], ConnectionOwner::User);
     taking
 }
 
 fn arrivals() -> Load {
-    let rate = Curve::constant(Rate::per_second(200), Some(ms(200)));
+    let rate = RateCurve::constant(Rate::per_second(200), Some(ms(200)));
     Load::Open { rate, arrivals: Arrivals::Even, requests_each: None }
 }
 
@@ -49,7 +49,7 @@ fn used(loads: Vec<Load>, row: RowChoice, rows: u32, threads: u32) -> (Vec<u32>,
     let (address, seen) = server(ok);
     let mut taking = taking();
     if loads.iter().any(Load::is_open) {
-        taking.connection = ConnectionUse::Shared;
+        taking.connection = ConnectionOwner::Shared;
     }
     let plan = with_rows(plan(address, taking, loads, threads), row, u64::from(rows));
     let (intervals, _) = run_early(plan, vec![table(rows)], None);

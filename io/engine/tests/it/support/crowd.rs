@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Event, Setup, Start, Waker, spawn};
+use wavetank_driver::{Clock, Driver, DriverConfig, Epoll, Errno, Event, StartReporter, Waker, spawn};
 use wavetank_plan::{Close, FileTables, Nanos};
 
 /// What every request is answered.
@@ -87,14 +87,14 @@ impl Drop for Crowd {
 }
 
 fn live(
-    start: Start<SocketAddr, Errno>,
+    start: StartReporter<SocketAddr, Errno>,
     at: SocketAddr,
     sockets: u32,
     hears: &Receiver<Ending>,
     counts: &Counts,
 ) {
     let clock = Clock::starting_now();
-    let mut driver = Epoll::new(&Setup { sockets, ..Setup::small(clock) }).expect("a driver");
+    let mut driver = Epoll::new(&DriverConfig { sockets, ..DriverConfig::small(clock) }).expect("a driver");
     let (_, bound) = driver.listen(at).expect("a port");
     let mut open = Vec::with_capacity(sockets as usize);
     if !start.done(driver.waker().expect("a waker"), bound) {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::Clock;
-use wavetank_engine::{Collector, Command, LoadThreads, Means, Message};
-use wavetank_journey::rows::Table;
+use wavetank_engine::{Collector, Command, LoadConfig, LoadThreads, Message};
+use wavetank_journey::data::Table;
 use wavetank_measure::Interval;
-use wavetank_pace::Share;
+use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Plan};
 
 pub(crate) use plain::{engines, plain_plan};
@@ -32,9 +32,9 @@ pub(crate) fn run_early(
     let mut early = early;
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
-    let mut means = Means::plain(&plan).expect("a plan that can be compiled");
+    let mut means = LoadConfig::plain(&plan).expect("a plan that can be compiled");
     means.journeys.tables = tables.into();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means);
+    let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means);
     let threads = threads.expect("two threads");
     let mut collector = Collector::new(threads.len() as u16);
     let (mut ready, mut drained, mut zero) = (0, 0, Nanos::ZERO);
@@ -45,9 +45,9 @@ pub(crate) fn run_early(
                 ready += 1;
                 if ready == threads.len() {
                     zero = clock.now().after(AHEAD);
-                    threads.tell(Command::Start(zero));
+                    threads.broadcast(Command::Start(zero));
                     if let Some(command) = early.take() {
-                        threads.tell(command);
+                        threads.broadcast(command);
                     }
                 }
             }
@@ -58,10 +58,10 @@ pub(crate) fn run_early(
             Message::Drained(..) => {
                 drained += 1;
                 if drained == threads.len() && !finishes {
-                    threads.tell(Command::Finish(clock.now().after(AHEAD) - zero));
+                    threads.broadcast(Command::Finish(clock.now().after(AHEAD) - zero));
                 }
             }
-            Message::EndRun(_) => threads.tell(Command::Drain(clock.now().after(AHEAD) - zero)),
+            Message::EndRun(_) => threads.broadcast(Command::Drain(clock.now().after(AHEAD) - zero)),
             Message::Finished(thread) => collector.thread_ended(thread),
             Message::Failed(thread, why) => panic!("thread {thread}: {why}"),
         }

@@ -7,7 +7,7 @@ use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, RunOptions, TargetUrl,
 
 /// What a run of one URL would be, on two threads.
 pub(crate) fn plain_plan(address: SocketAddr) -> Plan {
-    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(2) };
+    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(2) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let mut plan = resolve(&RunOptions::default(), &url, &[address], &host).expect("a plan").plan;
     (plan.engine, plan.threads, plan.drain) = (EngineChoice::Epoll, 2, Nanos::from_secs(5));

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use wavetank_lab::{Mark, net};
+use wavetank_lab::{LabTag, net};
 use wavetank_testkit::netns::NetNs;
 use wavetank_topology::Lab;
 
@@ -33,14 +33,14 @@ impl Hosts {
             return None;
         }
         net::check(lab, FILE).expect("the lab fits this machine");
-        let mark = Mark::draw(&lab.name).expect("a name");
+        let mark = LabTag::generate(&lab.name).expect("a name");
         let made = Self { rooms: lab.hosts.iter().map(|_| Room::new()).collect(), switch: Room::new() };
         let ids: Vec<u32> = made.rooms.iter().map(|room| room.id).collect();
         let (plan, owner) = (lab.clone(), mark.clone());
         made.switch.does(move || net::connect(&plan, &owner, &ids)).expect("connected");
         for (host, room) in made.rooms.iter().enumerate() {
             let (plan, owner) = (lab.clone(), mark.clone());
-            room.does(move || net::furnish(&plan, host, &owner, FILE)).expect("furnished");
+            room.does(move || net::configure_host(&plan, host, &owner, FILE)).expect("furnished");
         }
         Some(made)
     }

@@ -1,6 +1,6 @@
 //! Labs on paper, made by hand.
 
-use wavetank_grammar::Place;
+use wavetank_grammar::Span;
 use wavetank_topology::{
     Host, Interface, Lab, Limits, Link, Network, Role, Subnet, Sysctl, VirtualAddress, VirtualPlace,
 };
@@ -13,7 +13,7 @@ pub(crate) fn lab(networks: &[(&str, &str)], hosts: Vec<Host>) -> Lab {
     let networks = networks.iter().map(|(name, subnet)| Network {
         name: (*name).to_owned(),
         subnet: Subnet::parse(subnet).expect("a network"),
-        place: Place::default(),
+        place: Span::default(),
     });
     Lab { name: "paper".to_owned(), networks: networks.collect(), hosts, faults: Vec::new() }
 }
@@ -38,7 +38,7 @@ pub(crate) fn host(name: &str, interfaces: &[(usize, &[&str])]) -> Host {
             addresses,
             mac: [0x02, 0xaa, 0, 0, network_byte, last],
             link: Link::default(),
-            place: Place { line: 7, column: 5, ..Place::default() },
+            place: Span { line: 7, column: 5, ..Span::default() },
         }
     });
     Host {
@@ -52,13 +52,13 @@ pub(crate) fn host(name: &str, interfaces: &[(usize, &[&str])]) -> Host {
         limits: Limits::default(),
         sshd: false,
         services: Vec::new(),
-        place: Place::default(),
+        place: Span::default(),
     }
 }
 
 /// The host with a further setting, asked for by line 12.
 pub(crate) fn with(mut host: Host, key: &str, value: &str) -> Host {
-    let place = Place { line: 12, column: 9, ..Place::default() };
+    let place = Span { line: 12, column: 9, ..Span::default() };
     host.sysctls.push(Sysctl {
         key: key.to_owned(),
         value: value.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn with(mut host: Host, key: &str, value: &str) -> Host {
 /// The host with an address that it has beside others, under a name.
 pub(crate) fn virtual_at(mut host: Host, address: &str, at: VirtualPlace, name: &str) -> Host {
     let address = address.parse().expect("an address");
-    let place = Place::default();
+    let place = Span::default();
     host.virtual_addresses.push(VirtualAddress { address, at, name: Some(name.to_owned()), place });
     host
 }

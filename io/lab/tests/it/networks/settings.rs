@@ -1,6 +1,6 @@
 //! Settings and limits of hosts: what they get, and what is refused before anything is there.
 
-use wavetank_lab::{Mark, net};
+use wavetank_lab::{LabTag, net};
 use wavetank_plan::ExitCode;
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::skip;
@@ -114,9 +114,10 @@ fn limits_stand_in_control_groups_that_can_be_removed() {
     if let Err(error) = net::check(&lab, FILE) {
         return skip(test, &error.message);
     }
-    let mark = Mark::draw("groups").expect("a name");
-    let found =
-        || printed("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", &format!("{}-*", mark.word())]);
+    let mark = LabTag::generate("groups").expect("a name");
+    let found = || {
+        printed("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", &format!("{}-*", mark.to_string())])
+    };
     net::make_group(&lab, 0, &mark, FILE).expect("made");
     let folders = found();
     let read = |file: &str| {

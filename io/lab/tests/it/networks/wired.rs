@@ -82,7 +82,7 @@ fn hosts_reach_each_other_by_name_on_the_nearest_network() {
 fn what_is_written_below_etc_is_the_hosts_own() {
     let before = std::fs::read_to_string("/etc/hosts").expect("this machine's names");
     let mut with_file = host("load1", &[(0, &["10.9.0.1"])]);
-    let place = wavetank_grammar::Place::default();
+    let place = wavetank_grammar::Span::default();
     let path = "/etc/wavetank-test/deep/secret".to_owned();
     with_file.files.push(HostFile { path, text: "own\n".to_owned(), mode: 0o640, place });
     let lab = lab(&[("front", "10.9.0.0/24")], vec![with_file, host("load2", &[(0, &["10.9.0.2"])])]);
@@ -153,7 +153,7 @@ fn a_route_leads_through_a_host_that_forwards() {
     let route = |to: &str, via: &str| Route {
         to: Subnet::parse(to).expect("a network"),
         via: via.parse().expect("an address"),
-        place: wavetank_grammar::Place::default(),
+        place: wavetank_grammar::Span::default(),
     };
     let mut load = host("load1", &[(0, &["10.9.0.1"])]);
     load.routes.push(route("0.0.0.0/0", "10.9.0.10"));

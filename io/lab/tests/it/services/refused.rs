@@ -67,7 +67,7 @@ fn what_is_known_before_anything_starts() {
             name: "lab.yaml",
             bytes: text.as_bytes(),
             files: &files,
-            machine: wavetank_topology::Machine::default(),
+            machine: wavetank_topology::MachineFacts::default(),
         };
         let lab = wavetank_topology::read(&input).lab.expect("it reads");
         let error = check_programs(&lab, "lab.yaml").expect_err(service);

@@ -11,7 +11,7 @@ use nix::sched::{CloneFlags, unshare};
 use wavetank_lab::service::{ServiceState, ServiceStatus, Services, check_programs};
 use wavetank_plan::UserError;
 use wavetank_testkit::skip;
-use wavetank_topology::{Input, Lab, Machine, read};
+use wavetank_topology::{Input, Lab, MachineFacts, read};
 
 /// Longer than any answer takes.
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
@@ -67,8 +67,12 @@ impl Stand {
             let found = files.iter().find(|(own, _)| *own == name);
             found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "no such file".to_owned())
         };
-        let input =
-            Input { name: "lab.yaml", bytes: text.as_bytes(), files: &beside, machine: Machine::default() };
+        let input = Input {
+            name: "lab.yaml",
+            bytes: text.as_bytes(),
+            files: &beside,
+            machine: MachineFacts::default(),
+        };
         let reading = read(&input);
         let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
         let lab = reading.lab.unwrap_or_else(|| panic!("{told}"));

@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use wavetank_measure::{
-    Counters, Interval, PhaseSeries, StatusCounts, StepSeries, ThreadHealth, Totals, Wire,
+    Interval, PhaseSeries, RequestCounters, StatusCounts, StepSeries, ThreadStats, Totals, WireCounters,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, ConnectionUse, Curve, EngineChoice, FileTables, HttpPlan, HttpVersion, Key,
-    Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, StatusSet, Step,
-    Target,
+    Arrivals, Close, ConnectionOwner, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion, Key, Load,
+    MaxOpenLimit, Nanos, Phase, Plan, Rate, RateCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan,
+    StatusSet, Step, Target,
 };
-use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, Wall};
+use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
 
 /// An open run of one step, 1,000/s for 20 s.
@@ -25,13 +25,13 @@ pub(crate) fn plan() -> Plan {
         requests_max: None,
         sessions_max: None,
         load: Load::Open {
-            rate: Curve::constant(Rate::per_second(1_000), Some(Nanos::from_secs(20))),
+            rate: RateCurve::constant(Rate::per_second(1_000), Some(Nanos::from_secs(20))),
             arrivals: Arrivals::Even,
             requests_each: None,
         },
-        mix: Mix::one(0),
+        mix: ScenarioMix::one(0),
         max_open: 60_000,
-        max_open_by: MaxOpenBy::Plan,
+        max_open_by: MaxOpenLimit::Plan,
         connections: 100,
         open_before: false,
     };
@@ -64,13 +64,13 @@ pub(crate) fn plan() -> Plan {
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario::of_steps(
+        scenarios: vec![Scenario::from_steps(
             "",
-            ConnectionUse::Shared,
+            ConnectionOwner::Shared,
             vec![Step::plain("GET /", 0, request)],
         )],
         shared: SharedPlan::default(),
-        around: AroundPlan::default(),
+        around: HooksPlan::default(),
         phases: vec![phase],
         threads: 1,
         engine: EngineChoice::Epoll,
@@ -91,9 +91,10 @@ pub(crate) fn interval(second: u64) -> Interval {
     let mut step = StepSeries { key: Key::default(), open: 10 + second, ..StepSeries::default() };
     // The first second leaves its gauge open, each further one opens one more.
     let done = if second == 0 { 990 } else { 999 };
-    step.counters = Counters { offered: 1_000, sent: 1_000, done, late: second % 3, ..Counters::default() };
+    step.counters =
+        RequestCounters { offered: 1_000, sent: 1_000, done, late: second % 3, ..RequestCounters::default() };
     step.status = StatusCounts(vec![(200, done)]);
-    step.wire = Wire { sent: 1_000, ..Wire::default() };
+    step.wire = WireCounters { sent: 1_000, ..WireCounters::default() };
     // Nine values, so that lines stay short: every one of their bytes is cut at.
     for ninth in 0..9 {
         step.response.record_n(1_000_000 + second * 100_000 + ninth * 50_000, done / 9);
@@ -105,7 +106,7 @@ pub(crate) fn interval(second: u64) -> Interval {
         len: Nanos::SECOND,
         steps: vec![step],
         phases: vec![phase],
-        threads: vec![ThreadHealth { turns: 100, busy_ns: 1_000_000 * second, ..ThreadHealth::default() }],
+        threads: vec![ThreadStats { turns: 100, busy_ns: 1_000_000 * second, ..ThreadStats::default() }],
         users: 0,
         ..Interval::default()
     };
@@ -127,7 +128,7 @@ pub(crate) fn meta() -> RunMeta {
     RunMeta {
         name: plan().name,
         id: "7f3a21".to_owned(),
-        started: Wall(1_795_287_600_000_000_000),
+        started: WallTime(1_795_287_600_000_000_000),
         agent: "local".to_owned(),
         epoch: 1,
         plan_yaml: PlanDoc::new(&plan()).to_yaml(),

@@ -1,0 +1,48 @@
+//! Where calibrations are kept, and what a plan is told of them.
+
+use std::path::PathBuf;
+
+use wavetank_driver::WallClock;
+use wavetank_plan::{HostFacts, Plan, UserError};
+use wavetank_record::CalibrationMarginDoc;
+use wavetank_report::{CalibrationLookup, calibration_margin, overload};
+use wavetank_store::CalibrationFile;
+
+/// The file at `out`, or in the usual place. Fails where the environment names no place.
+pub(crate) fn calibration_file(out: Option<PathBuf>) -> Result<CalibrationFile, UserError> {
+    let path = out.or_else(usual).ok_or_else(|| {
+        let message = "there is no place for calibrations: neither XDG_STATE_HOME nor HOME is set";
+        UserError::usage("no_state_folder", message, "--out FILE")
+    })?;
+    Ok(CalibrationFile::new(path))
+}
+
+/// `$XDG_STATE_HOME/wavetank/calibration.json`, else in `~/.local/state` (XDG Base Directory Specification 0.8: a relative
+/// path counts as none).
+fn usual() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("wavetank/calibration.json"))
+}
+
+/// What somebody should know who is about to run a plan that asks for more than this host was found to do.
+pub(crate) fn plan_overload(plan: &Plan, host: &HostFacts) -> Option<String> {
+    // Most hosts never were calibrated: then nothing is reckoned.
+    calibration_file(None).ok()?.path().exists().then(|| overload(&calibrated_load(plan, host))).flatten()
+}
+
+/// How `plan` stands to what this host was calibrated at. Never fails: what cannot be read is told.
+pub(crate) fn calibrated_load(plan: &Plan, host: &HostFacts) -> CalibrationMarginDoc {
+    let read = match calibration_file(None) {
+        Ok(file) => file.read(),
+        // Then nothing was ever stored.
+        Err(_) => Ok(None),
+    };
+    let now_s = WallClock::unix_ns().unsigned_abs() / 1_000_000_000;
+    let known = match &read {
+        Ok(None) => CalibrationLookup::Nothing,
+        Ok(Some(doc)) => CalibrationLookup::Of(doc),
+        Err(error) => CalibrationLookup::Damaged(&error.message),
+    };
+    calibration_margin((plan, host), known, env!("CARGO_PKG_VERSION"), now_s)
+}

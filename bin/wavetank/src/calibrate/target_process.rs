@@ -1,0 +1,117 @@
+//! [`OwnTarget`]: the server that is loaded, seen from the process that loads it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+use wavetank_plan::{TargetUrl, UserError};
+use wavetank_record::engine_name;
+
+use crate::run::output::os_error_text;
+
+/// A line of it is far shorter.
+const LINE_MAX: u64 = 4_096;
+
+/// A server of ours in a process of its own. It ends when this is dropped, or when this process ends in whatever way.
+pub(crate) struct TargetProcess {
+    child: Child,
+    /// `None`: it is being ended.
+    asks: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    plain: SocketAddr,
+    tls: SocketAddr,
+}
+
+/// What it has counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Requests in the clear and in TLS.
+    pub(crate) requests: u64,
+    /// Connections open now, in the clear.
+    pub(crate) open: u64,
+    /// CPU time of its process.
+    pub(crate) cpu_s: f64,
+}
+
+impl TargetProcess {
+    /// Start it on `cpus`. When this returns, it serves.
+    pub(crate) fn start(cpus: &[u32], engine: wavetank_plan::EngineChoice) -> Result<Self, UserError> {
+        let list = cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let program = std::env::current_exe().map_err(|error| none(&os_error_text(&error)))?;
+        let mut child = Command::new(program)
+            .args(["calibrate", "--as-target", &list, "--engine", engine_name(engine)])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| none(&os_error_text(&error)))?;
+        let asks = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().ok_or_else(|| none("it has no output"))?);
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut own = Self { child, asks, answers, plain: nowhere, tls: nowhere };
+        let told = own.answer()?;
+        let address = |name: &str| told[name].as_str().and_then(|text| text.parse().ok());
+        (own.plain, own.tls) = address("plain").zip(address("tls")).ok_or_else(|| none("it has ended"))?;
+        Ok(own)
+    }
+
+    /// Where it answers in the clear.
+    pub(crate) fn url(&self) -> TargetUrl {
+        url(self.plain, false)
+    }
+
+    /// Where it answers in TLS.
+    pub(crate) fn tls_url(&self) -> TargetUrl {
+        url(self.tls, true)
+    }
+
+    /// What it has counted so far. Fails if it is gone.
+    pub(crate) fn counts(&mut self) -> Result<Counts, UserError> {
+        let asked = self.asks.as_mut().map(|asks| asks.write_all(b"\n").and_then(|()| asks.flush()));
+        match asked {
+            Some(Ok(())) => {}
+            _ => return Err(none("it has ended")),
+        }
+        let told = self.answer()?;
+        let count = |name: &str| told[name].as_u64().unwrap_or(0);
+        Ok(Counts {
+            requests: count("requests"),
+            open: count("open"),
+            cpu_s: told["cpu_s"].as_f64().unwrap_or(0.0),
+        })
+    }
+
+    fn answer(&mut self) -> Result<Value, UserError> {
+        let mut line = String::new();
+        loop {
+            match self.answers.by_ref().take(LINE_MAX).read_line(&mut line) {
+                // A signal that both processes got.
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(none(&os_error_text(&error))),
+                Ok(_) => break,
+            }
+        }
+        serde_json::from_str(&line).map_err(|_| none("it has ended"))
+    }
+}
+
+impl Drop for TargetProcess {
+    fn drop(&mut self) {
+        // Its input ends, and so does it.
+        drop(self.asks.take());
+        let _ = self.child.wait();
+    }
+}
+
+fn url(address: SocketAddr, tls: bool) -> TargetUrl {
+    TargetUrl { host: address.ip().to_string(), port: address.port(), path: "/".to_owned(), tls }
+}
+
+fn none(why: &str) -> UserError {
+    let message = format!("the server that is to be loaded does not serve: {why}");
+    UserError::refused(
+        "no_own_target",
+        message,
+        "`ulimit -a` may tell; --target URL takes a server elsewhere",
+    )
+}

@@ -1,0 +1,359 @@
+//! clap's own errors as [`UserError`]s: one clear line and a hint.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::cli::Cli;
+use super::exit::ParseExit;
+use super::foreign_flags::hint_for_foreign_flag;
+use super::output_args::outputs_with_known_suffix;
+
+/// Help and version end the program well, everything else is a usage error.
+pub(super) fn into_parse_exit(error: &clap::Error, typed: &[OsString], json: bool) -> ParseExit {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ParseExit::Help(error.render().to_string()),
+        _ => ParseExit::Error {
+            error: user_error(error, typed),
+            json,
+            out: outputs_with_known_suffix(&outs(typed)),
+        },
+    }
+}
+
+/// The paths behind `--out`, of a command that clap could not read.
+fn outs(typed: &[OsString]) -> Vec<PathBuf> {
+    let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--out="));
+    let apart = words.windows(2).filter(|two| two[0] == "--out").map(|two| two[1].as_ref());
+    apart.chain(joined).map(PathBuf::from).collect()
+}
+
+fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
+    let argument = text(error, ContextKind::InvalidArg);
+    match error.kind() {
+        ErrorKind::UnknownArgument => unknown_option(error, &argument, typed),
+        ErrorKind::InvalidSubcommand => {
+            unknown_command(&text(error, ContextKind::InvalidSubcommand), &command_of(error))
+        }
+        ErrorKind::MissingSubcommand => no_command(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => no_verb(error),
+        ErrorKind::MissingRequiredArgument => missing(&argument, &command_of(error)),
+        ErrorKind::ArgumentConflict => {
+            let name = name_of(&argument);
+            UserError::usage("conflict", format!("{name} is given twice"), "give it once")
+        }
+        ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
+            let name = name_of(&argument);
+            let hint = example(name).map_or_else(
+                || format!("what may stand there: {argument}"),
+                |example| format!("for example {name} {example}"),
+            );
+            UserError::usage("value_missing", format!("{name} wants a value"), hint)
+        }
+        ErrorKind::TooManyValues => {
+            let name = name_of(&argument);
+            let value = text(error, ContextKind::InvalidValue);
+            UserError::usage(
+                "value_surplus",
+                format!("{name} takes no value, and got `{value}`"),
+                format!("{name} alone"),
+            )
+        }
+        ErrorKind::InvalidUtf8 => UserError::usage(
+            "not_utf8",
+            "a word of the command is not UTF-8",
+            "only file names may be anything else",
+        ),
+        _ => {
+            let first = error.render().to_string();
+            let first = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            UserError::usage("usage", first, "wavetank --help shows what there is")
+        }
+    }
+}
+
+fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> UserError {
+    let message = || format!("there is no option `{argument}`");
+    if !argument.starts_with('-') {
+        let message = format!("`{argument}` is one word too many");
+        return UserError::usage(
+            "word_surplus",
+            message,
+            words_of(&command_of(error), &word_of_usage(error, 3)),
+        );
+    }
+    // Other tools have `-1`, but none has `-1%`.
+    let longer = typed.iter().any(|word| {
+        let word = word.to_string_lossy();
+        word.len() > argument.len() && word.starts_with(argument)
+    });
+    let is_number = argument[1..].starts_with(|c: char| c.is_ascii_digit());
+    let of = command_of(error);
+    // Whoever types a lab's verb has no other load generator in mind, unless the verb is `run`.
+    let habit = hint_for_foreign_flag(argument).filter(|_| !is_lab_verb(error));
+    if is_number && (longer || habit.is_none()) {
+        return negative(argument, typed);
+    }
+    if let Some(hint) = habit.filter(|hint| is_for(&of, hint)) {
+        return UserError::usage("option_unknown", message(), hint);
+    }
+    let bare = argument.split('=').next().unwrap_or(argument);
+    if of == "size" && is_of_run(bare) {
+        let message = format!("size does not reckon with {bare}");
+        let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
+        return UserError::usage("option_unknown", message, hint);
+    }
+    // clap's own guesses share little more than the dashes: `--out` for `--quiet`.
+    let longs = long_options(&of);
+    let name = bare.trim_start_matches('-');
+    let hint = match did_you_mean(name, longs.iter().map(String::as_str)) {
+        // A command of this command has it: `wavetank runs --keep 3`.
+        Some(near) if near == name => {
+            format!("it belongs after another word: wavetank {of} --help")
+        }
+        Some(near) => format!("did you mean --{near}?"),
+        None if is_lab_verb(error) => {
+            format!("wavetank lab {} --help shows its options", word_of_usage(error, 3))
+        }
+        None if of != "run" && is_of_run(bare) => {
+            format!("it is an option of run: wavetank {of} --help shows its own")
+        }
+        None if Cli::command().find_subcommand(&of).is_some() => {
+            format!("wavetank {of} --help shows its options")
+        }
+        None => "wavetank run --help shows all options".to_owned(),
+    };
+    UserError::usage("option_unknown", message(), hint)
+}
+
+/// `argument` is the begin of a word (`-1` of `-1%`), taken for an option: the word, and the option it is meant for.
+fn negative(argument: &str, typed: &[OsString]) -> UserError {
+    let typed: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
+    let at = typed.iter().position(|word| word.starts_with(argument));
+    let word = at.map_or(argument, |at| &typed[at]);
+    let before = at.and_then(|at| typed.get(at.checked_sub(1)?)).filter(|word| word.starts_with('-'));
+    let option = before.map(|option| format!("{option}: ")).unwrap_or_default();
+    let hint = match before.and_then(|option| example(option)) {
+        Some(example) => format!("numbers and quantities are never below zero here, for example {example}"),
+        None => "numbers and quantities are never below zero here".to_owned(),
+    };
+    UserError::usage("negative", format!("{option}`{word}` is negative"), hint)
+}
+
+fn unknown_command(word: &str, of: &str) -> UserError {
+    let command = Cli::command();
+    if let Some(group) = command.find_subcommand(of) {
+        let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
+        let hint = match did_you_mean(word, known.iter().copied()) {
+            Some(near) => format!("did you mean wavetank {of} {near}?"),
+            None => format!("there is: {}; wavetank {of} --help", known.join(", ")),
+        };
+        return UserError::usage("command_unknown", format!("{of} has no command `{word}`"), hint);
+    }
+    let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let hint = match did_you_mean(word, known.iter().copied()) {
+        Some(near) => format!("did you mean wavetank {near}?"),
+        None => format!("there is: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
+    };
+    UserError::usage("command_unknown", format!("there is no command `{word}`"), hint)
+}
+
+fn no_command() -> UserError {
+    let hint = "wavetank run localhost:8080/, or wavetank --help";
+    UserError::usage("command_missing", "no command and no URL", hint)
+}
+
+/// A command that has commands of its own was called alone: clap would answer with its whole help.
+fn no_verb(error: &clap::Error) -> UserError {
+    // What clap told here is the help itself, in which the call stands behind "Usage:".
+    let help = error.render().to_string();
+    let mut words = help.split_whitespace().skip_while(|word| *word != "Usage:").skip(2);
+    let of = words.next().unwrap_or_default();
+    let command = Cli::command();
+    let Some(group) = command.find_subcommand(of) else { return no_command() };
+    let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
+    let hint = format!("there is: {}; wavetank {of} --help", known.join(", "));
+    UserError::usage("command_missing", format!("{of} wants a word that says what to do"), hint)
+}
+
+fn missing(argument: &str, command: &str) -> UserError {
+    // By the names that the values have in `words`; where several are missing the first says most.
+    match argument.split_inclusive('>').next().unwrap_or_default() {
+        "<bash|zsh|fish>" => UserError::usage("no_shell", "no shell is named", "wavetank completions bash"),
+        "<DIR>" => {
+            UserError::usage("no_folder", "no folder is named", "wavetank man ~/.local/share/man/man1")
+        }
+        "<FILE>" if command == "lab" => {
+            let hint = "wavetank lab up FILE; examples/labs/ has some, docs/lab-file.md the grammar";
+            UserError::usage("no_file", "no topology file is named", hint)
+        }
+        "<FILE>" if command == "runs" => {
+            let hint = "wavetank runs unpack FILE.wtrun; wavetank runs pack RUN makes one";
+            UserError::usage("no_file", "no packed run is named", hint)
+        }
+        "<FILE>" => UserError::usage("no_file", "no file is named", "wavetank new first.yaml writes one"),
+        "<RUN|latest>" => {
+            let hint = "wavetank report latest, or the name of a folder in the runs directory";
+            UserError::usage("no_run", "no run is named", hint)
+        }
+        word if word.starts_with("<RUN,") => {
+            let hint = "wavetank compare A B, or several a side: wavetank compare A1 A2 --with B1 B2";
+            UserError::usage("no_run", "no runs are named", hint)
+        }
+        word if word.starts_with("--baseline") => {
+            let hint = "give the run to compare with: --baseline RUN";
+            UserError::usage(
+                "no_baseline",
+                "this option says how to compare, and there is no `--baseline`",
+                hint,
+            )
+        }
+        "<HOST>" => UserError::usage("no_host", "no host is named", "wavetank lab status shows the hosts"),
+        "<LAB>" => {
+            let hint = "wavetank lab run LAB EXPERIMENT: the file of the lab, then that of the load";
+            UserError::usage("no_file", "no topology file is named", hint)
+        }
+        "<FAULT>" => {
+            let hint = "wavetank lab fault app1 kill nginx; wavetank lab fault --help shows all faults";
+            UserError::usage("lab_fault_words", "no fault is named", hint)
+        }
+        "<CMD>" => {
+            let hint = "behind two dashes: wavetank lab exec HOST -- ip address";
+            UserError::usage("lab_command", "there is no command to run in the host", hint)
+        }
+        _ if command == "lab" => {
+            let hint = "wavetank lab run LAB EXPERIMENT: an experiment file, or a URL in the lab";
+            UserError::usage("no_url", "there is nothing to run in the lab", hint)
+        }
+        _ if command == "search" => {
+            let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
+            UserError::usage("no_url", "no URL is given", hint)
+        }
+        _ => UserError::usage(
+            "no_url",
+            "no URL is given",
+            "wavetank run localhost:8080/path -c 50 -d 10s, or run FILE",
+        ),
+    }
+}
+
+/// The command that was called.
+fn command_of(error: &clap::Error) -> String {
+    word_of_usage(error, 2)
+}
+
+/// A verb of `lab` that sends no load, or none.
+fn is_lab_verb(error: &clap::Error) -> bool {
+    command_of(error) == "lab" && word_of_usage(error, 3) != "run"
+}
+
+/// This word of clap's line `Usage: wavetank COMMAND …`.
+fn word_of_usage(error: &clap::Error, at: usize) -> String {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return String::new() };
+    usage.to_string().split_whitespace().nth(at).unwrap_or_default().to_owned()
+}
+
+/// Which words a command takes besides its options; `verb` is what stands behind a command that has commands of its own.
+fn words_of(command: &str, verb: &str) -> String {
+    match command {
+        "runs" => words_of_runs(verb).to_owned(),
+        "completions" => "one shell: wavetank completions bash".to_owned(),
+        "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
+        "report" => "one run: wavetank report latest".to_owned(),
+        "lab" => "wavetank lab --help shows what there is; a command for a host stands behind --".to_owned(),
+        "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
+        "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
+        "calibrate" | "serve" | "demo" | "schema" => {
+            format!("options only: wavetank {command} --help shows them")
+        }
+        _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
+            .to_owned(),
+    }
+}
+
+fn words_of_runs(verb: &str) -> &'static str {
+    match verb {
+        "show" => "one run: wavetank runs show latest",
+        "prune" => {
+            "options say which runs go: wavetank runs prune --failed; one by itself goes with its folder: rm -r runs/NAME"
+        }
+        "pack" => "one run: wavetank runs pack latest",
+        "unpack" => "one packed run: wavetank runs unpack FILE.wtrun",
+        _ => {
+            "options choose what is listed: wavetank runs list -n 10; one run by itself: wavetank runs show latest"
+        }
+    }
+}
+
+/// Whether `run` has this option, by its long or its short name.
+fn is_of_run(option: &str) -> bool {
+    let command = Cli::command();
+    let Some(run) = command.find_subcommand("run") else { return false };
+    run.get_arguments().any(|own| is_called(own, option))
+}
+
+/// Whether a hint for who comes from another tool is of use with the command `of`: with one that sends no load only if it names
+/// an option which that has.
+fn is_for(of: &str, hint: &str) -> bool {
+    let all = Cli::command();
+    let Some(command) = all.find_subcommand(of).filter(|_| !matches!(of, "run" | "search" | "lab")) else {
+        return true;
+    };
+    let words: Vec<&str> = hint.split_whitespace().collect();
+    // What the other tool calls it stands behind that tool's name: `(ab's -X)`.
+    let ours = words.iter().enumerate().filter(|(at, _)| *at == 0 || !words[at - 1].ends_with("'s"));
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    ours.map(|(_, word)| word.trim_matches(|letter| !is_of_name(letter)))
+        .any(|word| command.get_arguments().any(|own| is_called(own, word)))
+}
+
+/// Whether `word` is this option, by its long or its short name.
+fn is_called(own: &clap::Arg, word: &str) -> bool {
+    let long = own.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+    long || own.get_short().is_some_and(|short| word == format!("-{short}"))
+}
+
+/// Every long option of the command `of` and of all its own commands, without dashes; of all commands where there is no such.
+fn long_options(of: &str) -> Vec<String> {
+    let all = Cli::command();
+    let command = all.find_subcommand(of).unwrap_or(&all);
+    let nested = command.get_subcommands().flat_map(clap::Command::get_subcommands);
+    let commands = std::iter::once(command).chain(command.get_subcommands()).chain(nested);
+    let options = commands.flat_map(clap::Command::get_arguments);
+    options.filter_map(clap::Arg::get_long).map(str::to_owned).collect()
+}
+
+/// `--basic <USER:PASSWORD|@FILE>` → `--basic`.
+fn name_of(argument: &str) -> &str {
+    argument.split([' ', '<']).next().unwrap_or(argument)
+}
+
+fn example(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "--connections" | "-c" => "50",
+        "--rate" | "-r" => "500/s",
+        "--duration" | "-d" | "--warmup" | "--drain" => "10s",
+        "--requests" | "-n" => "10k",
+        "--timeout" | "--connect-timeout" => "5s",
+        "--header" | "-H" => "'Name: value'",
+        "--threshold" => "'p99 < 250ms'",
+        "--stop" => "'failed > 50% for 10s'",
+        "--max-regression" => "10%",
+        "--older-than" => "30d",
+        "--out" => "result.json",
+        "--format" => "json",
+        _ => return None,
+    })
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(" "),
+        _ => String::new(),
+    }
+}

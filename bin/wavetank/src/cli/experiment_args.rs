@@ -1,0 +1,129 @@
+//! The words of `check`, `plan`, `new` and `run FILE`: what is asked of an experiment file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_experiment::Factor;
+use wavetank_plan::{Secret, UserError};
+
+use super::args::{CheckArgs, FileArgs, FileFormat};
+use super::files::InputFiles;
+use super::run_args::OverrideArgs;
+use super::run_options::options;
+use super::value_parsers::{parse_choice, with_flag};
+
+/// `wavetank check`, `wavetank plan`.
+#[derive(Args, Debug)]
+pub(super) struct FileWords {
+    /// The experiment file
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) variation: ExperimentArgs,
+    #[command(flatten)]
+    pub(super) options: OverrideArgs,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    pub(super) format: String,
+}
+
+/// What every command that reads an experiment file can be told about it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "With an experiment file")]
+pub(super) struct ExperimentArgs {
+    /// Give a variable of the file another value (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(super) set: Vec<String>,
+    /// Go elsewhere than the file's target, or its target of that name, says (repeatable)
+    #[arg(long, value_name = "URL|NAME=URL")]
+    pub(super) target: Vec<String>,
+    /// A part of the load: multiplies every rate and count of it
+    #[arg(long, value_name = "1/1000", allow_negative_numbers = true)]
+    pub(super) scale: Option<String>,
+    /// Faster through the phases: divides their lengths
+    #[arg(long, value_name = "20x", allow_negative_numbers = true)]
+    pub(super) speed: Option<String>,
+    /// What ${secret:NAME} stands for; else it is the environment's `WAVETANK_SECRET_NAME` (repeatable)
+    #[arg(long, value_name = "NAME=@FILE")]
+    pub(super) secret: Vec<String>,
+}
+
+impl ExperimentArgs {
+    /// The first option that was given.
+    pub(super) fn first_given_flag(&self) -> Option<&'static str> {
+        let given = [
+            ("--set", !self.set.is_empty()),
+            ("--target", !self.target.is_empty()),
+            ("--scale", self.scale.is_some()),
+            ("--speed", self.speed.is_some()),
+            ("--secret", !self.secret.is_empty()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+}
+
+/// `wavetank new`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For example: wavetank new shop.yaml; wavetank check shop.yaml; wavetank plan shop.yaml")]
+pub(super) struct NewArgs {
+    /// Where the file goes; one that is there stays as it is
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+}
+
+/// Reads every word.
+pub(super) fn file(words: FileWords) -> Result<CheckArgs, UserError> {
+    let format = with_flag(
+        "--format",
+        parse_choice(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
+    )?;
+    let (options, source_auto) = options(words.options)?;
+    Ok(CheckArgs {
+        file: FileArgs { format, ..experiment_args(words.file, words.variation)? },
+        options,
+        source_auto,
+    })
+}
+
+/// The file as it is to be read, told of as text.
+pub(super) fn experiment_args(file: PathBuf, words: ExperimentArgs) -> Result<FileArgs, UserError> {
+    let mut files = InputFiles::default();
+    let factor = |option: &str, word: &Option<String>| {
+        word.as_ref().map(|word| Factor::parse(option, word)).transpose()
+    };
+    Ok(FileArgs {
+        file,
+        set: pairs("--set", &words.set, "--set users=200")?,
+        target: words.target,
+        scale: factor("--scale", &words.scale)?,
+        speed: factor("--speed", &words.speed)?,
+        secrets: pairs("--secret", &words.secret, "--secret KEY=@FILE")?
+            .into_iter()
+            .map(|(name, word)| Ok((name, secret(&word, &mut files)?)))
+            .collect::<Result<_, UserError>>()?,
+        format: FileFormat::Text,
+    })
+}
+
+/// A secret on the command line can be read by every process of the host: only files are taken.
+fn secret(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
+    let Some(path) = word.strip_prefix('@') else {
+        let message = "--secret wants a file: other processes can read the words of a command";
+        return Err(UserError::usage("bad_secret", message, "--secret NAME=@FILE"));
+    };
+    Ok(Secret::new(files.text("--secret", path)?.trim_end_matches(['\r', '\n'])))
+}
+
+/// `NAME=VALUE` each.
+fn pairs(option: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>, UserError> {
+    let pair = |word: &String| {
+        let pair = word.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+        pair.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).ok_or_else(|| {
+            // What stands there may be a secret whose name was forgotten.
+            let message = format!("{option} has no name and value");
+            UserError::usage("bad_pair", message, example)
+        })
+    };
+    words.iter().map(pair).collect()
+}

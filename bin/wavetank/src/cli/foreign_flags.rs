@@ -1,0 +1,105 @@
+//! What people type who come from curl, wrk, ab, hey, oha, k6 or vegeta, and what it is called here.
+
+/// Options of other tools that `run` does not have, and what does their job.
+const HABITS: &[(&[&str], &str)] = &[
+    (&["-t"], "wrk's -t4 is --threads 4 (rarely needed); ab's -t 30 is -d 30s; hey's -t 20 is --timeout 20s"),
+    (
+        &["-k", "--keepalive", "--keep-alive"],
+        "--insecure takes any certificate (curl's -k); connections are kept alive by default (ab's -k)",
+    ),
+    (
+        &["-s", "--script"],
+        "wrk's -s: what a script does an experiment file says, wavetank new FILE writes one; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
+    ),
+    (
+        &["-L", "--location", "--latency", "--follow"],
+        "percentiles are always shown (wrk's --latency); redirects are not followed, but in an experiment file: follow: 5",
+    ),
+    (&["-z", "--time", "--for"], "-d 10s (hey and oha's -z)"),
+    (
+        &["-q", "--qps", "--rps"],
+        "-r 500/s, for the whole run (hey's -q is for each worker); --quiet has no short form",
+    ),
+    (&["-R"], "-r 5k/s (wrk2's -R)"),
+    (&["-m", "--request"], "-X POST"),
+    (&["-u", "--user", "-a", "-A"], "--basic user:password; another user agent is -H 'User-Agent: …'"),
+    (&["-T", "--content-type"], "-H 'Content-Type: …' (ab and hey's -T); wrk's -T 2s is --timeout 2s"),
+    (&["-D", "-p"], "--body-file FILE (ab's -p, hey's -D)"),
+    (&["-b", "-C", "--cookie"], "-H 'Cookie: name=value'"),
+    (
+        &["--data", "--data-raw", "--data-binary", "--data-ascii", "--post-data", "-F", "--form"],
+        "--body TEXT or --body-file FILE",
+    ),
+    (
+        &["--json"],
+        "--format json for the result; a JSON body is --body '{…}' -H 'Content-Type: application/json'",
+    ),
+    (&["-o", "--output", "-e", "-g", "-w"], "--out FILE.json, --out FILE.txt or --format json"),
+    (&["-i", "-I", "--head"], "-X HEAD"),
+    (&["-x", "--http-proxy", "--https-proxy"], "--proxy http://HOST:PORT (curl's -x, ab's -X, hey's -x)"),
+    (
+        &["--proxy-user", "--proxy-auth"],
+        "--proxy http://USER:PASSWORD@HOST:PORT, or --proxy @FILE with that in it",
+    ),
+    (
+        &["--socks4", "--socks5", "--socks5-hostname", "--preproxy", "--proxytunnel"],
+        "--proxy http://HOST:PORT: HTTP proxies alone, with a tunnel where the URL is https",
+    ),
+    (&["--noproxy"], "without --proxy no proxy is used, whatever the environment says"),
+    (&["--haproxy-protocol", "--send-proxy"], "--proxy-protocol v1 or --proxy-protocol v2"),
+    (
+        &["-U", "-B", "--u_latency", "--batch_latency"],
+        "both are always recorded: response from the intended instant, service from the send",
+    ),
+    (&["-l"], "answers may differ in length: only status and protocol decide (ab's -l is the default)"),
+    (&["-v", "--verbose"], "--once prints one request and answer with all instants"),
+    (&["-S", "--silent"], "--quiet"),
+    (
+        &["-f"],
+        "--body-file FILE; ab's -f TLS1.2 is --tls 1.2; an experiment file stands without an option: wavetank run FILE",
+    ),
+    (&["-E", "--client-cert"], "--cert FILE, and --key FILE unless the key is in the same file (curl's -E)"),
+    (&["--client-key", "--key-file"], "--key FILE"),
+    (&["--ca", "--ca-cert", "--ca-file", "--capath", "--root-certs"], "--cacert FILE, certificates in PEM"),
+    (&["--no-check-certificate", "--skip-tls-verify", "--insecure-skip-tls-verify"], "--insecure"),
+    (&["--tlsv1", "--tlsv1.2", "--tlsv1.3", "--tls-max", "-1"], "--tls 1.2 or --tls 1.3; both when left out"),
+    (&["--ciphers", "--tls13-ciphers", "--cipher"], "--tls-ciphers NAME,…"),
+    (&["--curves", "--groups"], "--tls-groups X25519,…"),
+    (&["--no-alpn"], "--alpn none"),
+    (&["--servername", "--server-name"], "--sni NAME"),
+    (
+        &["--sessionid", "--no-sessionid", "--session-resumption"],
+        "--tls-resume user or shared; every handshake is a full one by default",
+    ),
+    (&["--max-time", "--request-timeout"], "--timeout 30s"),
+    (&["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"], "-c 50"),
+    (&["--iterations", "--num-calls", "--number"], "-n 10k"),
+    (&["--max-workers", "--max-connections"], "-c N caps the pool with -r"),
+    (&["--disable-keepalive", "--no-keep-alive"], "--no-keepalive"),
+    (&["--http1.0", "-0"], "--http 1.0"),
+    (&["--http1.1"], "--http 1.1, which is the default"),
+    (&["-2", "--http2", "--h2", "-3", "--http3"], "HTTP/2 and HTTP/3 come with a later version"),
+    (&["-4", "--ipv4"], "--ip 4"),
+    (&["-6", "--ipv6"], "--ip 6"),
+    (&["--interface", "--local-ips", "--laddr", "--bind"], "--source 10.0.8.0/28"),
+    (&["--resolve"], "--connect-to HOST:PORT"),
+    (&["--host", "--server"], "the URL names the host; the Host header alone is -H 'Host: …'"),
+    (
+        &["--ramp-up", "--rampup", "--stages", "--spawn-rate"],
+        "ramps stand in an experiment file: users: 0 to 100, for: 1m; --warmup 10s sends load that is not judged",
+    ),
+    (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
+    (&["--config"], "an experiment file stands without an option: wavetank run FILE"),
+];
+
+/// What does the job of an unknown option.
+pub(super) fn hint_for_foreign_flag(option: &str) -> Option<&'static str> {
+    let bare = option.split('=').next().unwrap_or(option);
+    HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)
+}
+
+/// Every name in the table, so that a test can see that none of them is an option of ours.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    HABITS.iter().flat_map(|(names, _)| names.iter().copied())
+}

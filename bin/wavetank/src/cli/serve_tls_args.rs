@@ -1,0 +1,129 @@
+//! [`ServeTlsWords`]: the words of `wavetank serve` about TLS, and what they mean.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_plan::tls_names::{chosen_ciphers, chosen_groups};
+use wavetank_plan::{PemFile, TlsServerOptions, TlsVersions, UserError, check_certificates, load_identity};
+
+use super::args::ServeTls;
+use super::files::InputFiles;
+use super::tls_args::{COMMA_OR_COLON, list, version};
+use super::value_parsers::parse_optional;
+
+/// How TLS is served.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "TLS")]
+pub(super) struct ServeTlsArgs {
+    /// Speak TLS on all addresses, with a certificate made on the spot unless one is given
+    #[arg(long)]
+    tls: bool,
+    /// Certificate chain in PEM, the own one first [default: a new one for localhost and the addresses]
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// Its private key in PEM, if that is not in the same file
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+    /// Write the certificate made on the spot here, for clients to trust: run --cacert FILE, curl --cacert FILE
+    #[arg(long, value_name = "FILE")]
+    tls_cert_out: Option<PathBuf>,
+    /// The one version of TLS spoken [default: 1.3 or 1.2, as the client likes]
+    #[arg(long, value_name = "1.2|1.3")]
+    tls_versions: Option<String>,
+    /// Groups of the key exchange, best first: X25519,secp256r1 [default: the library's choice]
+    #[arg(long, value_name = "NAME,…")]
+    tls_groups: Option<String>,
+    /// Cipher suites by their names in TLS (or OpenSSL's), best first [default: the library's choice]
+    #[arg(long, value_name = "NAME,…")]
+    tls_ciphers: Option<String>,
+    /// Clients must show a certificate that one of these signed, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_client_ca: Option<String>,
+    /// Give out no tickets: every handshake is a full one
+    #[arg(long)]
+    tls_no_tickets: bool,
+}
+
+/// Reads every word, and the files they name; `None` without `--tls`.
+pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserError> {
+    if !words.tls {
+        return match given(words) {
+            None => Ok(None),
+            Some(option) => {
+                let message = format!("{option} means nothing without --tls");
+                Err(UserError::usage("conflict", message, format!("serve --tls {option} …")))
+            }
+        };
+    }
+    let mut files = InputFiles::default();
+    let mut pem =
+        |option, name: &String| files.pem(option, name).map(|bytes| PemFile { name: name.clone(), bytes });
+    let identity = match (&words.tls_cert, &words.tls_key) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let hint = "--tls-cert FILE --tls-key FILE, or neither";
+            return Err(UserError::usage("conflict", "--tls-key is given without --tls-cert", hint));
+        }
+        (Some(_), _) if words.tls_cert_out.is_some() => {
+            let hint = "--tls-cert-out writes the certificate that is made where none is given";
+            return Err(UserError::usage(
+                "conflict",
+                "--tls-cert and --tls-cert-out exclude each other",
+                hint,
+            ));
+        }
+        (Some(cert), key) => {
+            let cert = pem("--tls-cert", cert)?;
+            let key = key.as_ref().map(|key| pem("--tls-key", key)).transpose()?;
+            Some(load_identity(["--tls-cert", "--tls-key"], &cert, key.as_ref())?)
+        }
+    };
+    let ca = words.tls_client_ca.as_ref().map(|name| pem("--tls-client-ca", name)).transpose()?;
+    if let Some(ca) = &ca {
+        let hint = "the certificates that sign clients', in PEM: --tls-client-ca ca.pem";
+        check_certificates("--tls-client-ca", ca, hint)?;
+    }
+    let versions =
+        parse_optional("--tls-versions", words.tls_versions.as_ref(), version)?.unwrap_or(TlsVersions::Both);
+    let ciphers = list("--tls-ciphers", words.tls_ciphers.as_ref(), &COMMA_OR_COLON)?;
+    Ok(Some(ServeTls {
+        identity,
+        cert_out: words.tls_cert_out.clone(),
+        options: TlsServerOptions {
+            versions,
+            groups: chosen_groups(&list("--tls-groups", words.tls_groups.as_ref(), &COMMA_OR_COLON)?)?,
+            ciphers: chosen_ciphers(&ciphers, ("--tls-versions", versions))?,
+            // What is served; who wants HTTP/2 alone hears in the handshake that it is not.
+            alpn: vec!["http/1.1".to_owned(), "http/1.0".to_owned()],
+            tickets: !words.tls_no_tickets,
+            client_ca_pem: ca.map(|file| file.bytes),
+        },
+    }))
+}
+
+/// The first of the options that are given, by its name.
+fn given(words: &ServeTlsArgs) -> Option<&'static str> {
+    // Taken apart by name, so that a new option cannot be forgotten here.
+    let ServeTlsArgs {
+        tls: _,
+        tls_cert,
+        tls_key,
+        tls_cert_out,
+        tls_versions,
+        tls_groups,
+        tls_ciphers,
+        tls_client_ca,
+        tls_no_tickets,
+    } = words;
+    let all = [
+        ("--tls-cert", tls_cert.is_some()),
+        ("--tls-key", tls_key.is_some()),
+        ("--tls-cert-out", tls_cert_out.is_some()),
+        ("--tls-versions", tls_versions.is_some()),
+        ("--tls-groups", tls_groups.is_some()),
+        ("--tls-ciphers", tls_ciphers.is_some()),
+        ("--tls-client-ca", tls_client_ca.is_some()),
+        ("--tls-no-tickets", *tls_no_tickets),
+    ];
+    all.into_iter().find_map(|(name, given)| given.then_some(name))
+}

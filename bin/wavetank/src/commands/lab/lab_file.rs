@@ -1,0 +1,83 @@
+//! [`LoadedLab`]: a topology file with the files it names.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+use wavetank_grammar::{Diagnostics, render};
+#[cfg(target_os = "linux")]
+use wavetank_plan::ExitCode;
+use wavetank_plan::UserError;
+use wavetank_plan::quantity::show_size;
+use wavetank_topology::{Input, Lab, read};
+
+#[cfg(target_os = "linux")]
+use super::machine_facts::machine_facts;
+use crate::run::output::os_error_text;
+
+/// Bytes that are read of a topology file, or of a file it names. The reader has limits of its own, none above
+/// this, and tells them with a place.
+const FILE_MAX: u64 = 8 << 20;
+
+/// See the module's description.
+pub(crate) struct LabFile {
+    /// The file's name as given.
+    pub(crate) name: String,
+    /// The lab; `None` if something is wrong.
+    pub(crate) lab: Option<Lab>,
+    /// All remarks.
+    pub(crate) diagnostics: Diagnostics,
+    /// The text that places refer to.
+    pub(crate) text: String,
+}
+
+impl LabFile {
+    /// Reads the file and all it names, for this machine. What is wrong in them is a remark; fails where the file itself
+    /// cannot be read.
+    pub(crate) fn read(file: &Path) -> Result<Self, UserError> {
+        let name = file.display().to_string();
+        let bytes = bytes_of(file).map_err(|why| {
+            let hint = "examples/labs has some to begin with";
+            UserError::usage("bad_file", format!("{name}: {why}"), hint)
+        })?;
+        let folder = file.parent().unwrap_or_else(|| Path::new(""));
+        let files = |name: &str| bytes_of(&folder.join(name));
+        let reading = read(&Input { name: &name, bytes: &bytes, files: &files, machine: machine_facts() });
+        Ok(Self { name, lab: reading.lab, diagnostics: reading.diagnostics, text: reading.text })
+    }
+
+    /// Tells all remarks in words on stderr.
+    pub(crate) fn print_diagnostics(&self) {
+        // Where stderr is gone, the exit code is all that is left to tell.
+        let _ = std::io::stderr().write_all(render(&self.diagnostics, &self.name, &self.text).as_bytes());
+    }
+
+    /// The lab, with remarks told; `Err` with the exit code where something is wrong.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn into_lab(mut self) -> Result<Lab, u8> {
+        self.print_diagnostics();
+        self.lab.take().ok_or(ExitCode::Usage as u8)
+    }
+}
+
+/// A file's bytes; why there are none, in words.
+fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
+    let why = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::PermissionDenied => "it may not be read".to_owned(),
+        _ => os_error_text(&error),
+    };
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(FILE_MAX + 1).read_to_end(&mut bytes)).map_err(why)?;
+    if bytes.len() as u64 > FILE_MAX {
+        return Err(format!("it is larger than {}", show_size(FILE_MAX)));
+    }
+    Ok(bytes)
+}
+
+/// Nothing is known of a machine that can have no labs.
+#[cfg(not(target_os = "linux"))]
+fn machine_facts() -> wavetank_topology::MachineFacts {
+    wavetank_topology::MachineFacts::default()
+}

@@ -1,0 +1,85 @@
+//! [`Tried`]: a lab held against this machine.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+#[cfg(target_os = "linux")]
+use wavetank_lab::{LabSpec, LabTag, LabsFolder};
+#[cfg(target_os = "linux")]
+use wavetank_plan::ExitCode;
+use wavetank_plan::{UserError, sanitize_lines};
+use wavetank_record::LackDoc;
+use wavetank_topology::Lab;
+
+/// What this machine says to a lab, of which nothing is made.
+pub(super) struct Preflight {
+    /// Why it was not asked; `None`: it was.
+    not: Option<String>,
+    /// What it lacks: programs, features of the kernel, settings.
+    lacking: Vec<UserError>,
+}
+
+impl Preflight {
+    /// Tries whether this machine can have `lab`, where that can be tried, and lets programs check their configurations.
+    /// `file` is its file, for messages.
+    ///
+    /// # Errors
+    /// What is wrong with the file or those that it names, and only shows here.
+    #[cfg(target_os = "linux")]
+    pub(super) fn run(lab: &Lab, file: &str) -> Result<Self, UserError> {
+        if wavetank_lab::privileged().is_err() {
+            let not = "trying it on this machine needs root: sudo wavetank lab check FILE".to_owned();
+            return Ok(Self { not: Some(not), lacking: Vec::new() });
+        }
+        let folder = LabsFolder::system().lab(&lab.name)?;
+        let order = LabSpec {
+            mark: LabTag::generate(&lab.name)?,
+            file: file.to_owned(),
+            lab: lab.clone(),
+            owner: None,
+        };
+        let (lacking, mut wrong): (Vec<UserError>, Vec<UserError>) =
+            match wavetank_lab::check(&order, &folder) {
+                Ok(()) => (Vec::new(), Vec::new()),
+                Err(error) => one_by_one(error).into_iter().partition(|one| one.exit == ExitCode::Refused),
+            };
+        if wrong.is_empty() {
+            return Ok(Self { not: None, lacking });
+        }
+        wrong.extend(lacking);
+        Err(UserError::combine(wrong).expect("there is at least one"))
+    }
+
+    /// The same where labs cannot be.
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unnecessary_wraps, reason = "where it can be tried, it may show that the file is wrong")]
+    pub(super) fn run(_: &Lab, _: &str) -> Result<Self, UserError> {
+        let not = format!("labs run on Linux only, and this is {}", std::env::consts::OS);
+        Ok(Self { not: Some(not), lacking: Vec::new() })
+    }
+
+    /// In words on stderr; nothing if the machine has all that it takes.
+    pub(super) fn print(&self) {
+        let note = self.not.iter().map(|why| format!("note: only the file was judged: {why}\n"));
+        let lack = |UserError { code, message, hint, .. }: &UserError| {
+            format!("this machine: {message} [{code}]\nhint: {hint}\n")
+        };
+        let text = note.chain(self.lacking.iter().map(lack)).collect::<Vec<_>>().concat();
+        // Where stderr is gone, the answer on stdout is what counts. Names in it come from outside.
+        let _ = std::io::stderr().write_all(sanitize_lines(&text).as_bytes());
+    }
+
+    /// Into the answer for scripts.
+    pub(super) fn write_to(&self, answer: &mut Value) {
+        answer["tried"] = json!(self.not.is_none());
+        answer["not_tried"] = json!(self.not);
+        answer["lacking"] = json!(self.lacking.iter().map(LackDoc::from).collect::<Vec<_>>());
+    }
+}
+
+/// An error, and those told beside it.
+#[cfg(target_os = "linux")]
+fn one_by_one(mut error: UserError) -> Vec<UserError> {
+    let others = std::mem::take(&mut error.others);
+    std::iter::once(error).chain(others.into_iter().flat_map(one_by_one)).collect()
+}

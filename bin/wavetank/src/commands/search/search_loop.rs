@@ -1,0 +1,297 @@
+//! [`conduct`]: run after run, as the search asks for them.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use wavetank_driver::{Clock, Signals, WallClock};
+use wavetank_plan::{Condition, ExitCode, Nanos, Plan, UserError};
+use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, WallTime};
+use wavetank_report::level_text;
+use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
+use wavetank_store::{RunsDir, SearchFolder, new_id};
+
+use super::doc::{SearchContext, variable_name};
+use super::level::length_for;
+use super::subject::{PreparedRun, SearchSubject};
+use super::verdict::judged;
+use crate::cli::{SearchArgs, SearchVariable};
+use crate::run::{Console, Execution, FinishedRun, Host, engine_line, execute, host_error};
+
+/// Making threads, opening connections and storing take so long for each run, about.
+const AROUND: Nanos = Nanos::from_millis(300);
+/// How often a rest looks for signals.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A search under way.
+struct SearchLoop<'a> {
+    aim: &'a SearchSubject<'a>,
+    args: &'a SearchArgs,
+    host: &'a Host,
+    search: SearchWithLiveness,
+    told: SearchContext<'a>,
+    /// What must hold.
+    conditions: Vec<Condition>,
+    folder: Option<SearchFolder>,
+    clock: Clock,
+    signals: Signals,
+}
+
+/// Searches. Fails only before anything was sent; the line says where what of it is kept.
+pub(super) fn run_search(
+    aim: &SearchSubject<'_>,
+    args: &SearchArgs,
+    host: &Host,
+    talk: &mut Console,
+) -> Result<(SearchDoc, Option<String>), UserError> {
+    let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
+    let clock = Clock::starting_now();
+    let mut first = aim.plan_run(args.setup.from, args.limits.length, args.setup.seed)?;
+    let needed = length_for(&first.plan.thresholds, args.setup.from);
+    if args.sought == SearchVariable::Rate && needed > args.limits.length {
+        // What a plan of the shorter length would remark is not so.
+        first = aim.plan_run(args.setup.from, needed, args.setup.seed)?;
+    }
+    announce(args, &first, talk);
+    let started = WallTime(WallClock::unix_ns().unsigned_abs());
+    let targets: Vec<_> = first.plan.targets.iter().map(|target| target.url.as_str()).collect();
+    let told = SearchContext {
+        args,
+        name: first.plan.name.clone(),
+        id: new_id(),
+        target: targets.join(", "),
+        thresholds: first.plan.thresholds.iter().map(|one| one.text.clone()).collect(),
+        started,
+        runs: Vec::new(),
+        remarks: first.remarks.clone(),
+        notes: None,
+        broken_exit: None,
+    };
+    let folder = folder(args, &told, talk);
+    let (search, conditions) = (SearchWithLiveness::new(args.setup), first.plan.thresholds.clone());
+    let mut course = SearchLoop { aim, args, host, search, told, conditions, folder, clock, signals };
+    course.go(talk);
+    let doc = course.doc();
+    let whole = course.store(&doc, talk);
+    Ok((doc, course.folder.as_ref().map(|folder| kept(folder, whole))))
+}
+
+/// Where it is kept, and whether all of it.
+fn kept(folder: &SearchFolder, whole: bool) -> String {
+    let shown = folder.path().display();
+    match (whole, SearchFolder::open(folder.path())) {
+        (true, _) => format!("archive    {shown}"),
+        (false, Some(_)) => {
+            format!("archive    {shown}, without the answer: search.json is of a run before the last")
+        }
+        (false, None) => format!("archive    {shown}, without the answer: search.json could not be written"),
+    }
+}
+
+/// What is going to be done, and how long it takes.
+fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
+    let level = |level: f64| level_text(variable_name(args.sought), Number(level));
+    let (fewest, most) = args.setup.runs_expected();
+    let needed = |at: f64| match args.sought {
+        SearchVariable::Rate => args.limits.length.max(length_for(&first.plan.thresholds, at)),
+        SearchVariable::Users | SearchVariable::Connections => args.limits.length,
+    };
+    let around = args.limits.warmup.0 + args.limits.settle.0 + AROUND.0;
+    let each = |at: f64| Nanos(needed(at).0 + around).as_secs_f64();
+    let (soonest, longest) = args.setup.seconds_expected(&each);
+    let about = |seconds: f64| Nanos((seconds * 1e9) as i64);
+    let span = |least: String, most: String| if least == most { least } else { format!("{least} to {most}") };
+    let ended = args.limits.max_time.filter(|most| most.as_secs_f64() < longest);
+    talk.info(&format!(
+        "search     {} from {} to {}: about {} runs of {}, {}{}",
+        variable_name(args.sought),
+        level(args.setup.from),
+        level(args.setup.to),
+        span(fewest.to_string(), most.to_string()),
+        span(needed(args.setup.to).to_string(), needed(args.setup.from).to_string()),
+        span(about(soonest).to_string(), about(longest).to_string()),
+        ended.map_or(String::new(), |most| format!("; --max-time ends it after {most}"))
+    ));
+    talk.info(&engine_line(first.plan.engine, first.engine_why.as_ref()));
+    let needed = needed(args.setup.from);
+    if needed > args.limits.length {
+        talk.info(&format!(
+            "note       runs at low rates last longer, {needed} at {}: a percentile needs its samples",
+            level(args.setup.from)
+        ));
+    }
+    for remark in &first.remarks {
+        talk.info(&format!("note       {remark}"));
+    }
+}
+
+/// Where it is kept, if it is and the disk allows.
+fn folder(args: &SearchArgs, told: &SearchContext<'_>, talk: &mut Console) -> Option<SearchFolder> {
+    if args.no_archive {
+        return None;
+    }
+    let made = SearchFolder::create(&RunsDir::new(&args.runs_dir), told.started, &told.name, &told.id);
+    match made {
+        Ok(folder) => Some(folder),
+        Err(problem) => {
+            talk.warn(&format!("{problem}; this search keeps no archive\nhint: {}", problem.hint()));
+            None
+        }
+    }
+}
+
+impl SearchLoop<'_> {
+    fn go(&mut self, talk: &mut Console) {
+        while let Some(wanted) = self.search.next() {
+            let length = self.length(wanted);
+            let end = self.clock.now().after(length).after(self.args.limits.warmup);
+            if self.args.limits.max_time.is_some_and(|most| end > most) {
+                self.search.stop(StopReason::Time);
+                break;
+            }
+            self.run(wanted, length, talk);
+            let doc = self.doc();
+            self.store(&doc, talk);
+            if self.search.next().is_some() && self.rest() {
+                self.search.stop(StopReason::Signal);
+            }
+        }
+    }
+
+    /// As long as was asked for, and long enough for its percentiles.
+    fn length(&self, wanted: RunRequest) -> Nanos {
+        let asked = Nanos(self.args.limits.length.0 * i64::from(wanted.stretch));
+        match self.args.sought {
+            SearchVariable::Rate => asked.max(length_for(&self.conditions, wanted.level)),
+            SearchVariable::Users | SearchVariable::Connections => asked,
+        }
+    }
+
+    fn run(&mut self, wanted: RunRequest, length: Nanos, talk: &mut Console) {
+        let number = self.told.runs.len() as u64;
+        let seed = self.args.setup.seed.wrapping_add(number);
+        let ready = self.aim.plan_run(wanted.level, length, seed);
+        let behind = ready.as_ref().map_or(Blame::Unknown, |ready| behind(&ready.plan));
+        let FinishedRun { record, resolved, archive } =
+            match ready.and_then(|ready| self.execute(ready, talk)) {
+                Ok(executed) => executed,
+                Err(error) => return self.refused(wanted, &error, talk),
+            };
+        let resolved = (self.args.sought == SearchVariable::Rate).then_some(resolved);
+        let judged = judged(&record, resolved, behind);
+        let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+        self.told.add(wanted, &judged, &record, archive);
+        match judged.seen {
+            Ok(seen) => self.search.result(seen, judged.silent, judged.kept),
+            Err(stop) => {
+                self.told.broken_exit = Some(record.verdict.exit);
+                self.search.stop(stop);
+            }
+        }
+        let p99 = match record.response_us.spread.as_ref() {
+            None => String::new(),
+            Some(spread) if spread.is_unknown("p99") => ", p99 > dropped".to_owned(),
+            Some(spread) => format!(", p99 {}", Nanos((spread.p99.0 * 1e3) as i64)),
+        };
+        let result = judged.seen.map_or("stopped", RunOutcome::name);
+        let why = if judged.why.is_empty() { String::new() } else { format!(" ({})", judged.why) };
+        let level = level_text(variable_name(self.args.sought), Number(wanted.level));
+        talk.info(&format!("run {:<6} {level} {result}{p99}{why}", number + 1));
+    }
+
+    fn execute(&self, ready: PreparedRun, talk: &mut Console) -> Result<FinishedRun, UserError> {
+        let execution = Execution {
+            load: ready.load,
+            plan: ready.plan,
+            tls: ready.tls,
+            host: self.host,
+            engine_why: ready.engine_why,
+            command: &self.args.command,
+            runs_dir: self.folder.as_ref().map(SearchFolder::runs),
+            repeatable: false,
+            // Once is enough.
+            probe: ready.probe.filter(|_| self.told.runs.is_empty()),
+            tables: ready.tables,
+            guard: ready.guard,
+            truth: ready.truth,
+            rehearsal: None,
+            knee_sought: true,
+        };
+        execute(execution, talk)
+    }
+
+    /// This host cannot make the run: nothing was sent, and what it could do is known from the runs before.
+    fn refused(&mut self, wanted: RunRequest, error: &UserError, talk: &mut Console) {
+        self.told.runs.push(SearchRunDoc {
+            level: Number(wanted.level),
+            stage: wanted.stage.name().to_owned(),
+            result: RunOutcome::Generator.name().to_owned(),
+            why: error.message.clone(),
+            status: Status::Incomplete,
+            blame: Blame::Generator,
+            ..SearchRunDoc::default()
+        });
+        if error.exit == ExitCode::Refused {
+            self.search.result(RunOutcome::Generator, false, 1.0);
+        } else {
+            talk.warn(&error.to_string());
+            self.told.broken_exit = Some(error.exit as u8);
+            self.search.stop(StopReason::Broken);
+        }
+    }
+
+    /// Rests; whether a signal came.
+    fn rest(&self) -> bool {
+        let until = self.clock.now().after(self.args.limits.settle);
+        while self.signals.received() == 0 && self.clock.now() < until {
+            std::thread::park_timeout(LOOK);
+        }
+        self.signals.received() > 0
+    }
+
+    fn doc(&self) -> SearchDoc {
+        self.told.doc(&self.search.answer(), self.clock.now())
+    }
+
+    /// Whether it is kept as it is now, or was not to be.
+    fn store(&mut self, doc: &SearchDoc, talk: &mut Console) -> bool {
+        let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else {
+            return true;
+        };
+        let then =
+            if self.search.next().is_some() { "the search goes on" } else { "its answer is only told" };
+        talk.warn(&format!("{problem}; {then}\nhint: {}", problem.hint()));
+        false
+    }
+}
+
+/// Who is to blame for a queue that grows: the target where no network lies between, nor a proxy that could be it.
+fn behind(plan: &Plan) -> Blame {
+    let mut addresses = plan.targets.iter().flat_map(|target| &target.addresses);
+    if plan.http.proxy.is_none() && on_loopback(&mut addresses) { Blame::Target } else { Blame::Unknown }
+}
+
+/// Whether there are addresses, and each is this host's alone.
+fn on_loopback(addresses: &mut dyn Iterator<Item = &SocketAddr>) -> bool {
+    let mut addresses = addresses.peekable();
+    addresses.peek().is_some() && addresses.all(|address| address.ip().to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_network_lies_before_addresses_that_are_all_loopback() {
+        for (addresses, expected) in [
+            (&["127.0.0.1:80"][..], true),
+            (&["127.9.0.1:80", "[::1]:8080", "[::ffff:127.0.0.1]:80"], true),
+            (&["10.0.0.5:80"], false),
+            (&["127.0.0.1:80", "10.0.0.5:80"], false),
+            (&[], false),
+        ] {
+            let addresses: Vec<SocketAddr> =
+                addresses.iter().map(|one| one.parse().expect("an address")).collect();
+            assert_eq!(on_loopback(&mut addresses.iter()), expected, "{addresses:?}");
+        }
+    }
+}

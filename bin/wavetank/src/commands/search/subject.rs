@@ -1,0 +1,184 @@
+//! [`Aim`]: what a search loads, and how a level of it becomes a run.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use wavetank_driver::TlsClient;
+use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, lower};
+use wavetank_journey::data::Table;
+use wavetank_plan::resolve::connect_addresses;
+use wavetank_plan::{
+    EngineChoice, Guard, Nanos, Plan, RunOptions, TargetUrl, Unsupported, UserError, resolve,
+};
+use wavetank_record::LoadDoc;
+use wavetank_report::load_doc;
+
+use super::super::run::{check_sources_bindable, local_source_addresses};
+use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
+use super::level::level_rate;
+use crate::cli::{FileArgs, SearchArgs, SearchVariable, check_searchable, no_threshold};
+use crate::experiment::{ExperimentFile, TargetAddresses};
+use crate::run::{Host, check_allowed, check_target_counts_available, is_safe, lookup, tls_client};
+
+/// One request, or an experiment.
+pub(super) enum SearchSubject<'a> {
+    /// Over and over.
+    Url {
+        url: &'a TargetUrl,
+        /// Names looked up.
+        options: Box<RunOptions>,
+        addresses: Vec<SocketAddr>,
+        around: (&'a SearchArgs, &'a Host),
+    },
+    /// One phase of it.
+    File {
+        file: &'a FileArgs,
+        loaded: &'a ExperimentFile,
+        experiment: &'a Experiment,
+        names: &'a TargetAddresses<'a>,
+        around: (&'a SearchArgs, &'a Host),
+    },
+}
+
+/// A level, ready to run.
+pub(super) struct PreparedRun {
+    pub(super) plan: Arc<Plan>,
+    pub(super) load: LoadDoc,
+    pub(super) tls: Option<Arc<TlsClient>>,
+    pub(super) engine_why: Option<Unsupported>,
+    pub(super) guard: Guard,
+    pub(super) tables: Vec<Table>,
+    pub(super) truth: Option<bool>,
+    /// What would be sent ahead.
+    pub(super) probe: Option<Arc<Plan>>,
+    /// Worth a line, once.
+    pub(super) remarks: Vec<String>,
+}
+
+/// The request that `url` and the options say.
+pub(super) fn from_url<'a>(
+    url: &'a TargetUrl,
+    args: &'a SearchArgs,
+    host: &'a Host,
+) -> Result<SearchSubject<'a>, UserError> {
+    let mut options = args.options.clone();
+    let (name, port) = options.connect_point(url)?;
+    let addresses = lookup((&name, port))?;
+    if let Some(proxy) = &mut options.proxy {
+        proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
+    }
+    if args.source_auto {
+        let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
+        options.sources = local_source_addresses(&connect_addresses(&options, url, &addresses)?, &first)?;
+    }
+    Ok(SearchSubject::Url { url, options: Box::new(options), addresses, around: (args, host) })
+}
+
+/// The experiment of a file that has thresholds.
+pub(super) fn from_experiment<'a>(
+    file: &'a FileArgs,
+    loaded: &'a ExperimentFile,
+    experiment: &'a Experiment,
+    names: &'a TargetAddresses<'a>,
+    around: (&'a SearchArgs, &'a Host),
+) -> Result<SearchSubject<'a>, UserError> {
+    check_supported(experiment, false, None)?;
+    let thresholds: Vec<_> = experiment.thresholds.iter().map(|one| one.value.clone()).collect();
+    check_searchable(&thresholds)?;
+    if thresholds.is_empty() {
+        return Err(no_threshold(&format!("{} has no thresholds", loaded.name)));
+    }
+    Ok(SearchSubject::File { file, loaded, experiment, names, around })
+}
+
+impl SearchSubject<'_> {
+    /// A run at `level` for `length`. Errors are those of `run`.
+    pub(super) fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
+        match self {
+            Self::Url { .. } => self.url_ready(level, length, seed),
+            Self::File { .. } => self.file_ready(level, length, seed),
+        }
+    }
+
+    fn url_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
+        let Self::Url { url, options, addresses, around: (args, host) } = self else {
+            unreachable!("asked of a URL alone")
+        };
+        let mut options = (**options).clone();
+        match args.sought {
+            SearchVariable::Rate => options.rate = Some(level_rate(level)),
+            SearchVariable::Users | SearchVariable::Connections => options.connections = Some(level as u64),
+        }
+        options.duration = Some(length);
+        options.warmup = Some(args.limits.warmup);
+        options.seed = Some(seed);
+        let resolved = resolve(&options, url, addresses, &host.facts)?;
+        check_allowed(&resolved, &options, url, &args.command)?;
+        check_sources_bindable(&resolved.plan)?;
+        let tls = tls_client(&resolved.plan)?;
+        let plan = Arc::new(resolved.plan);
+        let probes = options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method);
+        Ok(PreparedRun {
+            load: load_doc(&plan, false),
+            tls,
+            engine_why: resolved.engine_why,
+            guard: resolved.guard,
+            tables: Vec::new(),
+            truth: None,
+            probe: probes.then(|| Arc::clone(&plan)),
+            remarks: resolved.remarks,
+            plan,
+        })
+    }
+
+    fn file_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
+        let Self::File { file, loaded, experiment, names, around: (args, host) } = self else {
+            unreachable!("asked of a file alone")
+        };
+        let mut levelled = (*experiment).clone();
+        let at = match args.sought {
+            SearchVariable::Rate => Level::Rate(level_rate(level)),
+            SearchVariable::Users => Level::Users(level as u64),
+            SearchVariable::Connections => Level::Connections(level as u64),
+        };
+        let left_out = levelled.with_load_level(at, (args.limits.warmup, length), args.phase.as_deref())?;
+        levelled.seed = Some(seed);
+        let options = &args.options;
+        let lowering = LowerContext {
+            host: &host.facts,
+            tables: &loaded.tables,
+            addresses: &|url| names.addresses(url),
+            file: &|name| loaded.file(name),
+            secret: &|name| file.secret(name),
+            sources: sources(&levelled, options, args.source_auto, names, &local_source_addresses)?,
+            threads: options.threads,
+            engine: options.engine.unwrap_or(EngineChoice::Auto),
+        };
+        let LoweredPlan { plan, lacking, mut remarks, engine_why } =
+            lower(&levelled, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
+        let guard = Guard::new(options.allow_target.clone());
+        names.admit(&guard, &plan, &args.command)?;
+        if let Some(error) = UserError::combine(lacking) {
+            return Err(error);
+        }
+        check_sources_bindable(&plan)?;
+        if levelled.truth == Some(true) {
+            check_target_counts_available(&plan, None)?;
+        }
+        if !left_out.is_empty() {
+            remarks.push(format!("left out: {}", left_out.join(", ")));
+        }
+        let probe = levelled.probe.unwrap_or_default().then(|| probe_plan(&plan)).transpose()?;
+        Ok(PreparedRun {
+            load: load_doc(&plan, false),
+            tls: tls_client(&plan)?,
+            engine_why,
+            guard,
+            tables: all_tables(&levelled, loaded.tables.clone())?,
+            truth: levelled.truth,
+            probe,
+            remarks,
+            plan: Arc::new(plan),
+        })
+    }
+}

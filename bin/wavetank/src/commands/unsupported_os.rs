@@ -1,0 +1,88 @@
+//! Commands that need Linux, on systems that are not: one clear line instead of a program that half works.
+//! What was typed has been read by then, so a wrong option is told of first, as everywhere.
+
+use wavetank_plan::UserError;
+
+use crate::cli::{
+    CalibrateArgs, CheckArgs, DemoArgs, LabArgs, LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs,
+};
+
+/// `wavetank run`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
+    Err(linux_only("run"))
+}
+
+/// `wavetank search`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn search(_: SearchArgs) -> Result<u8, UserError> {
+    Err(linux_only("search"))
+}
+
+/// `wavetank plan`, where it cannot: what a host has for a plan is asked of Linux.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn plan(_: CheckArgs) -> Result<u8, UserError> {
+    Err(linux_only("plan"))
+}
+
+/// `wavetank serve`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
+    Err(linux_only("serve"))
+}
+
+/// `wavetank demo`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
+    Err(linux_only("demo"))
+}
+
+/// `wavetank calibrate`, where it cannot: a host is measured with what runs loads.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
+    Err(linux_only("calibrate"))
+}
+
+/// `wavetank lab`, where it cannot: a lab is made of Linux's namespaces. What is wrong with its file is told anywhere.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
+    match args.deed {
+        LabCommand::Check { file, format } => super::lab::check(&file, format),
+        _ => Err(linux_only("lab")),
+    }
+}
+
+/// `wavetank try`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn try_file(_: TryArgs) -> Result<u8, UserError> {
+    Err(linux_only("try"))
+}
+
+fn linux_only(command: &str) -> UserError {
+    UserError::refused(
+        "linux_only",
+        format!("`wavetank {command}` runs on Linux only, and this is {}", std::env::consts::OS),
+        format!(
+            "in a container: docker run --rm --network host wavetank {command} … (Containerfile says how to build the \
+             image); stored runs can be looked at here: wavetank report RUN"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_plan::ExitCode;
+
+    use super::linux_only;
+
+    #[test]
+    fn says_in_one_line_what_to_do_instead() {
+        for command in ["run", "search", "plan", "serve", "demo", "try", "calibrate", "lab"] {
+            let error = linux_only(command);
+            assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
+            assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);
+            assert!(error.hint.starts_with("in a container: "), "{}", error.hint);
+            assert!(!error.message.contains('\n') && !error.hint.contains('\n'), "{error}");
+        }
+    }
+}

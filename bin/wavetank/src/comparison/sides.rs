@@ -1,0 +1,263 @@
+//! [`compare_sides`]: loaded runs to a comparison.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wavetank_compare::{
+    CompareContext, CompareOptions, MetricComparison, STEPS_MAX, SideRun, compare, compare_doc, differences,
+    machines,
+};
+use wavetank_plan::{Plan, UserError, sanitize};
+use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
+
+use super::LoadedRun;
+use crate::cli::CompareSettings;
+
+/// Differences told at most, beside doubts about single runs, none of which is left out; runs that differ in one thing often
+/// differ in it all.
+const WARNINGS_MAX: usize = 12;
+/// Stand in a warning for the first run, and for those of which the same is to be told.
+const FIRST: &str = "\u{1}";
+const RUNS: &str = "\0";
+
+/// Compare the runs `b` with the runs `a`; neither is empty.
+///
+/// # Errors
+/// A usage error where a run stands on both sides, the loads are of different kinds, or a value that is asked for does
+/// not exist.
+pub(crate) fn compare_sides(
+    a: &[LoadedRun],
+    b: &[LoadedRun],
+    wishes: &CompareSettings,
+) -> Result<CompareDoc, UserError> {
+    let all: Vec<&LoadedRun> = a.iter().chain(b).collect();
+    check_distinct(&all)?;
+    let mut warnings = warnings(a, b)?;
+    let (steps, apart) = common_steps(&all.iter().map(|run| &run.plan).collect::<Vec<_>>());
+    warnings.extend(apart_told(&apart));
+    let rows = rows([a, b], wishes, steps)?;
+    let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
+    let told = CompareContext {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: wishes.seed,
+        max_regression: wishes.max_regression,
+        sides: [side(a), side(b)],
+        warnings,
+        ..CompareContext::default()
+    };
+    let mut doc = compare_doc(&rows, told);
+    advise(&mut doc);
+    doc.notes.extend(steps_told(&all));
+    Ok(doc)
+}
+
+/// No run is named twice.
+pub(crate) fn check_distinct(all: &[&LoadedRun]) -> Result<(), UserError> {
+    let earlier = |(number, run): &(usize, &&LoadedRun)| all[..*number].iter().any(|one| is_same(one, run));
+    all.iter().enumerate().find(earlier).map_or(Ok(()), |(_, run)| {
+        let message = format!("run `{}` is named twice: a run does not differ from itself", run.record.id);
+        Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"))
+    })
+}
+
+/// The values of both sides, those that are asked for among them.
+pub(super) fn rows(
+    sides: [&[LoadedRun]; 2],
+    wishes: &CompareSettings,
+    steps: BTreeMap<(u16, u16), String>,
+) -> Result<Vec<MetricComparison>, UserError> {
+    let asked = CompareOptions { metrics: wishes.metrics.clone(), seed: wishes.seed, steps };
+    let [a, b] = sides.map(|side| side.iter().map(|run| run.data.clone()).collect::<Vec<SideRun>>());
+    let rows = compare(&a, &b, &asked);
+    let Some(missing) = asked.metrics.iter().find(|name| rows.iter().all(|row| row.name != **name)) else {
+        return Ok(rows);
+    };
+    let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
+    let message = format!("--metric: these runs have no `{missing}`");
+    Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))))
+}
+
+/// Why what is found may be of something else: doubts about single runs, then what differs between the first run and others.
+fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> {
+    let first = &a[0];
+    let of_a = first.record.id.as_str();
+    // What is said, and the runs of which.
+    let mut differing: Vec<(String, Vec<&str>)> = Vec::new();
+    for run in a[1..].iter().chain(b) {
+        let id = run.record.id.as_str();
+        let told = differences(&first.plan, &run.plan, [FIRST, RUNS]);
+        let told = told.or_else(|_| differences(&first.plan, &run.plan, [of_a, id]))?;
+        for said in told.into_iter().chain(machines(&first.machine, &run.machine, [FIRST, RUNS])) {
+            match differing.iter_mut().find(|(known, _)| *known == said) {
+                Some((_, ids)) => ids.push(id),
+                None => differing.push((said, vec![id])),
+            }
+        }
+    }
+    let a_differs =
+        differing.iter().any(|(_, ids)| a.iter().any(|run| ids.contains(&run.record.id.as_str())))
+            || a.iter().any(|run| run.opened.environment.is_none());
+    let of_b: Vec<&str> = b.iter().map(|run| run.record.id.as_str()).collect();
+    let mut warnings: Vec<String> = a.iter().chain(b).flat_map(doubts).collect();
+    let left_out = differing.len().saturating_sub(WARNINGS_MAX);
+    warnings.extend(differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| {
+        // Where all of A are alike and none of B is, it is the sides that differ, whichever run was looked at first.
+        if ids == of_b && !a_differs {
+            by_sides(&said)
+        } else {
+            said.replace(FIRST, of_a).replace(RUNS, &ids.join(", "))
+        }
+    }));
+    if left_out > 0 {
+        warnings.push(format!("{left_out} more of the kind"));
+    }
+    Ok(warnings)
+}
+
+/// A difference with the sides in the places of their runs.
+fn by_sides(said: &str) -> String {
+    let both = (format!("runs {FIRST} and {RUNS}"), "A and B");
+    let each = [(format!("run {FIRST}"), "A"), (format!("run {RUNS}"), "B")];
+    [both].into_iter().chain(each).fold(said.to_owned(), |said, (runs, side)| said.replace(&runs, side))
+}
+
+/// Where runs have more steps than are compared each by itself, how many they are.
+fn steps_told(all: &[&LoadedRun]) -> Option<String> {
+    let steps =
+        |run: &&LoadedRun| -> usize { run.plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum() };
+    let most = all.iter().map(steps).max()?;
+    (most > STEPS_MAX).then(|| {
+        format!(
+            "the first {STEPS_MAX} of {most} steps are compared each by itself; what is told of no step is of \
+             all of them"
+        )
+    })
+}
+
+/// Whether two are one run, be it by another path or out of a pack, which lies in a folder of its own while it is read.
+fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
+    let told = |run: &LoadedRun| (run.record.id.clone(), run.record.started_at.clone());
+    a.opened.dir == b.opened.dir || told(a) == told(b)
+}
+
+/// Why a run's numbers are to be doubted.
+fn doubts(run: &LoadedRun) -> Vec<String> {
+    let id = &run.record.id;
+    let mut doubts = Vec::new();
+    match run.record.verdict.status {
+        Status::Invalid => {
+            doubts.push(format!(
+                "run {id} is INVALID: the generator or the way, not the target, set its numbers"
+            ));
+        }
+        Status::Incomplete => doubts.push(format!("run {id} is INCOMPLETE: something of it is missing")),
+        Status::Pass | Status::Fail => {}
+    }
+    if let Some(rehearsal) = &run.record.rehearsal {
+        doubts.push(format!("run {id} rehearses: {rehearsal}"));
+    }
+    if !run.damage.is_empty() {
+        doubts.push(format!("the archive of run {id} is damaged: {}", run.damage));
+    }
+    if run.opened.environment.is_none() {
+        doubts.push(format!(
+            "nothing is known of the machine of run {id}: its `environment.json` is missing or cannot be read"
+        ));
+    }
+    doubts
+}
+
+/// How sure it is, and what would make it surer.
+fn advise(doc: &mut CompareDoc) {
+    let (a, b) = (doc.a.runs.len(), doc.b.runs.len());
+    // Of the value whose difference would be shown soonest.
+    let needed = |doc: &CompareDoc| {
+        let all = doc.metrics.iter().filter_map(|metric| Some((metric.runs_needed?, metric.name.clone())));
+        all.min_by_key(|(runs, _)| *runs)
+    };
+    if a.min(b) > 1 {
+        if a.min(b) == 2 {
+            doc.notes.push("two runs tell little of how much runs differ: intervals are wide".to_owned());
+        }
+        let worth = |(runs, _): &(u32, String)| *runs as usize > a.min(b) && *runs <= 20;
+        let soonest = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
+        if let Some((runs, name)) = soonest {
+            doc.notes.push(format!(
+                "the difference of {name} would be shown soonest, by about {runs} runs a side"
+            ));
+        }
+        return;
+    }
+    if a.max(b) > 1 {
+        let few = if a == 1 { "A" } else { "B" };
+        doc.notes.push(format!("{few} is one run: it is taken to vary as the runs of the other side do"));
+        return;
+    }
+    if doc.metrics.iter().any(|metric| metric.low.is_some()) {
+        doc.notes.push(
+            "intervals are from blocks within the two runs alone; what runs differ by comes on top of them"
+                .to_owned(),
+        );
+    }
+    let more = RUNS_ADVISED - 1;
+    doc.next.push(format!(
+        "run each side {more} more times, in turn, and compare {RUNS_ADVISED} with {RUNS_ADVISED}: wavetank compare A1,A2,A3 \
+         B1,B2,B3"
+    ));
+    if let Some((runs, name)) = needed(doc).filter(|(runs, _)| *runs > RUNS_ADVISED) {
+        doc.notes.push(format!(
+            "to show the difference of {name} takes {runs} runs a side or more, and no other fewer"
+        ));
+    }
+}
+
+/// Runs a side that show what matters on most machines.
+const RUNS_ADVISED: u32 = 3;
+
+/// The steps that are the same in all runs, and names of those that are not, each once. Of runs that are all of one step there is
+/// none: what they do is the whole.
+pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
+    let several = plans.iter().all(|plan| plan.scenarios.len() > 1);
+    let named: Vec<StepNames> = plans.iter().map(|plan| step_names(plan, several)).collect();
+    if named.iter().all(|names| names.len() < 2) {
+        return (StepNames::new(), Vec::new());
+    }
+    let is_common = |key, name: &String| named.iter().all(|names| names.get(key) == Some(name));
+    let apart: BTreeSet<_> = named.iter().flatten().filter(|(key, name)| !is_common(key, name)).collect();
+    let mut told: Vec<String> = Vec::new();
+    for (_, name) in apart {
+        if !told.contains(name) {
+            told.push(name.clone());
+        }
+    }
+    let common = named[0].iter().filter(|(key, name)| is_common(key, name));
+    (common.map(|(key, name)| (*key, name.clone())).collect(), told)
+}
+
+/// That steps are not compared by themselves, of those with these names.
+fn apart_told(names: &[String]) -> Option<String> {
+    let more = names.len().saturating_sub(STEPS_TOLD);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let some = names.iter().take(STEPS_TOLD).map(|name| sanitize(name)).collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "steps that are not the same in all runs, at the same place, are not compared each by itself: {some}{more}"
+        )
+    })
+}
+
+/// What steps are called, by scenario and step.
+pub(super) type StepNames = BTreeMap<(u16, u16), String>;
+/// Names of steps told at most.
+const STEPS_TOLD: usize = 5;
+
+/// What steps are called in the words of conditions; a scenario's name stands before it where all plans have several.
+fn step_names(plan: &Plan, several: bool) -> StepNames {
+    let mut names = BTreeMap::new();
+    for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
+        for (step, one) in (0_u16..).zip(&it.steps) {
+            let name = if several { format!("{}: {}", it.name, one.name) } else { one.name.clone() };
+            names.insert((scenario, step), name);
+        }
+    }
+    names
+}

@@ -1,0 +1,70 @@
+//! Remarks about a file, for people and for programs.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use wavetank_grammar::{Diagnostics, Severity, render};
+use wavetank_plan::{ExitCode, UserError};
+use wavetank_record::ErrorDoc;
+
+use super::ExperimentFile;
+use crate::cli::FileFormat;
+use crate::run::output;
+
+impl ExperimentFile {
+    /// All remarks as a person reads them; empty if there are none.
+    pub(crate) fn rendered(&self) -> String {
+        render(&self.diagnostics, &self.name, &self.text)
+    }
+
+    /// The first of what keeps the file from being run.
+    pub(crate) fn first_error(&self) -> UserError {
+        self.diagnostics.first_error(&self.name).unwrap_or_else(|| {
+            UserError::usage("bad_file", format!("{} cannot be read", self.name), "wavetank new FILE")
+        })
+    }
+
+    /// Tells what keeps the file from being run: in words on stderr, or as `wavetank.error/1` with all remarks beside
+    /// the first. Exit 2.
+    pub(crate) fn print_errors(&self, format: FileFormat) -> Result<u8, UserError> {
+        let first = self.first_error();
+        match format {
+            FileFormat::Text => {
+                // Where stderr is gone too, the exit code is all that is left to tell.
+                let _ = std::io::stderr().write_all(self.rendered().as_bytes());
+            }
+            FileFormat::Json => {
+                output::print(&format!("{}\n", errors_json(&first, &self.diagnostics)))?;
+            }
+        }
+        Ok(ExitCode::Usage as u8)
+    }
+}
+
+/// `wavetank.error/1` of the first error, with all remarks beside it.
+pub(crate) fn errors_json(first: &UserError, diagnostics: &Diagnostics) -> Value {
+    let doc = ErrorDoc::from(first);
+    json!({
+        "schema": doc.schema, "code": doc.code, "message": doc.message, "hint": doc.hint, "exit": doc.exit,
+        "remarks": remarks_json(diagnostics),
+    })
+}
+
+/// Every remark that is kept, in the order of places.
+pub(crate) fn remarks_json(diagnostics: &Diagnostics) -> Vec<Value> {
+    let all = diagnostics.sorted().into_iter().map(|one| {
+        json!({
+            "code": one.code,
+            "severity": match one.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Note => "note",
+            },
+            "line": one.place.map(|place| place.line),
+            "column": one.place.map(|place| place.column),
+            "message": one.message,
+            "hint": one.hint,
+        })
+    });
+    all.collect()
+}

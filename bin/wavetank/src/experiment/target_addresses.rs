@@ -1,0 +1,74 @@
+//! [`Names`]: the addresses of a file's targets, each name looked up once.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+
+use wavetank_experiment::Experiment;
+use wavetank_plan::{Guard, Plan, TargetUrl, UserError, resolve};
+
+use crate::run::lookup;
+
+/// A host's name or address, and a port.
+type Point = (String, u16);
+
+/// See the module's description.
+pub(crate) struct TargetAddresses<'e> {
+    experiment: &'e Experiment,
+    /// What was looked up, and found.
+    known: RefCell<Vec<(Point, Vec<SocketAddr>)>>,
+}
+
+impl<'e> TargetAddresses<'e> {
+    /// Of the targets of `experiment`; nothing is looked up yet.
+    pub(crate) const fn new(experiment: &'e Experiment) -> Self {
+        Self { experiment, known: RefCell::new(Vec::new()) }
+    }
+
+    /// The addresses to connect to for `url`.
+    pub(crate) fn addresses(&self, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
+        let point = self.experiment.connect_point(url);
+        let found =
+            self.known.borrow().iter().find(|(known, _)| *known == point).map(|(_, found)| found.clone());
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let found = lookup((&point.0, point.1))?;
+        self.known.borrow_mut().push((point, found.clone()));
+        Ok(found)
+    }
+
+    /// What family leaves of the addresses that are connected to: the proxy's, or those of all targets that the file
+    /// names.
+    pub(crate) fn target_addresses(&self) -> Result<Vec<SocketAddr>, UserError> {
+        let options = wavetank_plan::RunOptions { ip: self.experiment.http.ip, ..Default::default() };
+        if let Some(proxy) = &self.experiment.http.proxy {
+            let at = &proxy.url.value.at;
+            return resolve::usable_addresses(&options, at, &self.addresses(at)?);
+        }
+        let urls = self.experiment.targets.iter().flat_map(|target| &target.urls);
+        let mut all = Vec::new();
+        for url in urls.map(|one| &one.url.value) {
+            all.extend(resolve::usable_addresses(&options, url, &self.addresses(url)?)?);
+        }
+        Ok(all)
+    }
+
+    /// Every address of `plan` passes the guard, or nothing is sent. `command` is what was typed, for the hint.
+    pub(crate) fn admit(&self, guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
+        let known = self.known.borrow();
+        let of_proxy = plan.http.proxy.iter().flat_map(|proxy| &proxy.addresses);
+        let all = plan.targets.iter().flat_map(|target| &target.addresses).chain(of_proxy);
+        all.copied().try_for_each(|address| {
+            let named = known.iter().filter(|(_, found)| found.contains(&address));
+            let told: Vec<_> = named.map(|((host, _), _)| guard.check(host, address, command)).collect();
+            // What nobody looked up is its own name.
+            let told = if told.is_empty() {
+                vec![guard.check(&address.ip().to_string(), address, command)]
+            } else {
+                told
+            };
+            // One name that is allowed is enough.
+            told.into_iter().reduce(Result::or).unwrap_or(Ok(()))
+        })
+    }
+}

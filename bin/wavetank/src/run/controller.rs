@@ -1,0 +1,384 @@
+//! [`Conductor`]: the controller of a run, and the book that is kept of it.
+//!
+//! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
+//! end before its time. It never touches the load: the agent is told only to drain or to stop.
+
+mod events;
+mod journeys;
+mod names;
+mod outcome;
+mod run_log;
+mod samples;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wavetank_diagnose::RunEnd;
+use wavetank_driver::{Clock, Signals};
+use wavetank_engine::{HostInterval, LoadConfig, LoadThreads};
+use wavetank_fleet::{AgentId, Controller, ControllerAction, ControllerNotice, Outcome, RunSetup};
+use wavetank_link::{ControllerLink, in_process};
+use wavetank_measure::{ErrorClass, Ledger, UnresponsiveDetector};
+use wavetank_observe::Sampler;
+use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
+use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine, Setup};
+use wavetank_store::ArchiveWriter;
+
+use super::SamplingConfig;
+use super::agent_host::{AgentEvent, AgentHost};
+use super::console::Console;
+use super::dns_refresh::DnsRefresher;
+use super::event_runner::EventRunner;
+use super::sample::{SampleStore, note_fault};
+use journeys::LogLineCount;
+use names::AddressChanges;
+use run_log::RunLog;
+
+/// How long the loop waits for a message before it looks at signals and deadlines.
+const LOOK_AROUND: Duration = Duration::from_millis(20);
+/// From the commitment to the first thing sent: more than a busy host holds this process up.
+const MARGIN: Nanos = Nanos::from_millis(50);
+/// What an agent is given to get ready beyond the time that opening connections takes at the longest.
+const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
+/// What an agent is given beyond the plan's own end before it must stop by itself.
+const END_SLACK: Nanos = Nanos::from_secs(10);
+
+/// What a run was made into.
+pub(crate) struct LoadResult {
+    pub(crate) ledger: Ledger,
+    pub(crate) ending: RunEnd,
+    pub(crate) events: Vec<EventLine>,
+    /// Examples of requests.
+    pub(crate) samples: Vec<SampleLine>,
+    pub(crate) archive: Option<ArchiveWriter>,
+    /// Zero of the run's clock on the process's; `None`: the load was never begun.
+    pub(crate) started: Option<Nanos>,
+    /// What is missing, in words.
+    pub(crate) lost: Vec<String>,
+    /// What load threads found not to add up, in words.
+    pub(crate) accounting: Vec<String>,
+    /// In what words the first failure of TLS was told.
+    pub(crate) faults: Vec<(ErrorClass, String)>,
+    pub(crate) memory: Option<ConnectionMemory>,
+    /// Requests outside every counter: what a target was asked that does not tell its count.
+    pub(crate) setup: Setup,
+}
+
+impl LoadResult {
+    /// No load was sent.
+    pub(crate) fn nothing(plan: &Plan, ending: RunEnd, archive: Option<ArchiveWriter>) -> Self {
+        let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let ledger = Ledger::new(plan);
+        let (started, faults, memory, setup) = (None, Vec::new(), None, Setup::default());
+        Self { ledger, ending, events, samples, archive, started, lost, accounting, faults, memory, setup }
+    }
+}
+
+/// See the module's description.
+pub(crate) struct RunController<'a> {
+    plan: Arc<Plan>,
+    /// The process's clock until the start is agreed, then the run's.
+    clock: Clock,
+    controller: Controller,
+    link: ControllerLink,
+    agent: AgentHost,
+    signals: Signals,
+    signals_seen: u32,
+    /// The run ends before its time.
+    ending_early: bool,
+    /// When the first phase begins.
+    begins: Nanos,
+    book: RunLog<'a>,
+    outcome: Option<Outcome>,
+    /// The zero of the run's clock on the process's.
+    zero: Nanos,
+    /// Looks at this host and at the target's count once the load is agreed on.
+    beside: Option<Sampler>,
+    /// What it looks at.
+    looking: SamplingConfig<'a>,
+    /// What the plan's events do to hosts.
+    deeds: Option<EventRunner>,
+    /// Of a level of a search: whether the target answers anything at all.
+    silence: Option<UnresponsiveDetector>,
+}
+
+impl<'a> RunController<'a> {
+    /// A run of `plan` on this host. `clock` is the process's.
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        plan_hash: &str,
+        clock: Clock,
+        means: LoadConfig,
+        signals: Signals,
+        archive: Option<ArchiveWriter>,
+        talk: &'a mut Console,
+    ) -> Self {
+        let (link, mut agents) = in_process(1);
+        let agent_link = agents.pop().expect("a link for one agent has one end for it");
+        let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
+        let setup = RunSetup {
+            margin: MARGIN,
+            // Before the zero there is the warm-up.
+            lead_in: Nanos::ZERO - begins,
+            prepare_max: prepare_max(&plan),
+            end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
+            ..RunSetup::new(1, plan_hash)
+        };
+        Self {
+            controller: Controller::new(setup, clock.now()),
+            link,
+            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, means),
+            signals_seen: 0,
+            signals,
+            ending_early: false,
+            begins,
+            book: RunLog {
+                ledger: Ledger::new(&plan),
+                ending: RunEnd::Finished,
+                events: Vec::new(),
+                archive,
+                talk,
+                logged: LogLineCount::default(),
+                moves: AddressChanges::default(),
+                samples: SampleStore::new(&plan),
+                lost: Vec::new(),
+                accounting: Vec::new(),
+                faults: Vec::new(),
+                memory: None,
+                setup: Setup::default(),
+            },
+            outcome: None,
+            zero: Nanos::ZERO,
+            beside: None,
+            looking: SamplingConfig::default(),
+            deeds: None,
+            silence: None,
+            plan,
+            clock,
+        }
+    }
+
+    /// The same, with names that are looked up again.
+    pub(crate) fn renewing(mut self, renewing: Option<DnsRefresher>) -> Self {
+        self.agent.renew(renewing);
+        self
+    }
+
+    /// Until the run is over. Fails only if it could not begin: nothing was sent then.
+    pub(crate) fn run(mut self) -> Result<LoadResult, UserError> {
+        let outcome = loop {
+            self.steer();
+            if let Some(outcome) = self.outcome.take() {
+                break outcome;
+            }
+            for happening in self.agent.turn(LOOK_AROUND) {
+                self.note(happening);
+            }
+            self.record_samples();
+            self.look_around();
+            self.run_due_events();
+        };
+        self.revert_events();
+        self.stop_sampling();
+        self.end_log();
+        self.end_names();
+        self.book.talk.clear_progress();
+        self.apply_outcome(&outcome)?;
+        let RunLog { ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
+            self.book;
+        let setup = self.book.setup;
+        Ok(LoadResult {
+            ledger,
+            ending,
+            events,
+            samples: samples.lines(),
+            archive,
+            started: outcome.started_at,
+            lost,
+            accounting,
+            faults,
+            memory,
+            setup,
+        })
+    }
+
+    /// Let the controller's machine hear and act.
+    fn steer(&mut self) {
+        let now = self.now();
+        while let Ok(Some((from, message))) = self.link.receive(Duration::ZERO) {
+            self.controller.handle_message(from, message, now);
+        }
+        if self.controller.poll_timeout().is_some_and(|at| at <= now) {
+            self.controller.handle_timeout(now);
+        }
+        let mut committed = false;
+        while let Some(action) = self.controller.poll() {
+            match action {
+                // A lost message is repeated by the machine.
+                ControllerAction::Send { to, message } => drop(self.link.send(to, message)),
+                ControllerAction::Notify(notice) => {
+                    committed |= matches!(notice, ControllerNotice::Committed(_));
+                    self.notice(notice);
+                }
+            }
+        }
+        if committed {
+            // The agent hears of the agreed instant at once: on a busy host it would be over before whatever looks at
+            // the hosts of a lab has come up.
+            for happening in self.agent.turn(Duration::ZERO) {
+                self.note(happening);
+            }
+            self.beside = super::sampling::start(&self.plan, self.clock, self.looking);
+        }
+    }
+
+    fn notice(&mut self, notice: ControllerNotice) {
+        match notice {
+            ControllerNotice::Committed(zero) => {
+                self.zero = zero;
+                self.clock = self.clock.with_zero_at(zero);
+            }
+            ControllerNotice::Sealed { .. } => {}
+            ControllerNotice::Lost(AgentId(agent)) => {
+                self.event("agent_lost", format!("agent {agent} is silent"))
+            }
+            ControllerNotice::Back(AgentId(agent)) => {
+                self.event("agent_back", format!("agent {agent} is back"))
+            }
+            ControllerNotice::Refused { .. } => self.event("command_refused", "the agent refused a command"),
+            ControllerNotice::Over(outcome) => self.outcome = Some(outcome),
+        }
+    }
+
+    fn note(&mut self, happening: AgentEvent) {
+        match happening {
+            AgentEvent::Interval(merged) => self.interval(*merged),
+            AgentEvent::Opened(memory) => self.book.memory = memory,
+            AgentEvent::Drained(resolved_last) => {
+                // A phase that a number of requests ended, ended with the last of them (contract §8).
+                let now = self.clock.now();
+                for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
+                    let by_count = phase.end().is_none_or(|end| now < end);
+                    if by_count && phase.is_counted() && !phase.warmup {
+                        self.phase_ended(index, resolved_last);
+                    }
+                }
+            }
+            AgentEvent::DrainOver => {
+                self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
+            }
+            AgentEvent::Names(news) => self.names(news),
+            AgentEvent::EndRun(wish) => self.on_end_run_requested(wish),
+            AgentEvent::ThreadFailed(thread, why) => {
+                let text = format!("load thread {thread} failed: {why}");
+                self.book.lost.push(text.clone());
+                self.event("thread_failed", text);
+            }
+        }
+    }
+
+    fn interval(&mut self, merged: HostInterval) {
+        let HostInterval { interval, samples, slow, logs, accounting, .. } = merged;
+        self.log(logs.0, logs.1);
+        let now = self.clock.now();
+        for text in accounting {
+            debug_assert!(false, "{text}");
+            self.event("accounting_broken", text.clone());
+            self.book.accounting.push(text);
+        }
+        if let Err(violation) = self.book.ledger.add(&interval) {
+            debug_assert!(false, "{violation}");
+            self.event("accounting_broken", violation.to_string());
+        }
+        let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
+        self.book.store_problem(problem, now);
+        if let Some(silence) = &mut self.silence {
+            silence.add(&interval);
+        }
+        for sample in &samples {
+            note_fault(&mut self.book.faults, sample);
+        }
+        for line in self.book.samples.add(&self.plan, &samples, &slow) {
+            let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));
+            self.book.store_problem(problem, now);
+        }
+        if self.ending_early {
+            return;
+        }
+        if interval.end() > self.begins {
+            // At the seal itself the next phase has begun.
+            let within = interval.end() - Nanos(1);
+            let lost = self.book.ledger.totals().conns.lost;
+            let held = self.plan.is_holding().then(|| (self.plan.held_at(within), lost));
+            self.book.talk.progress(&interval, held);
+        }
+        if let Some(class) = self.book.ledger.hopeless() {
+            self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));
+            self.end(RunEnd::Hopeless { class }, None);
+        } else if let Some((condition, at)) = self.book.ledger.stop_fired() {
+            let condition = condition.to_owned();
+            self.event("stop_fired", format!("stop condition fired: {condition}"));
+            self.end(RunEnd::StopFired { condition, at }, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
+        } else if let Some(lasted) = self.silence.as_ref().and_then(UnresponsiveDetector::exceeded_for) {
+            self.event("silent", format!("nothing was answered for {lasted}, which ends the level"));
+            self.end(RunEnd::Finished, None);
+        }
+    }
+
+    fn look_around(&mut self) {
+        let received = self.signals.received();
+        if received == self.signals_seen {
+            return;
+        }
+        let first = !self.ending_early && received == 1;
+        self.signals_seen = received;
+        self.event("signal_received", format!("signal {received}"));
+        if first {
+            self.book
+                .talk
+                .info("stopping: waiting for answers under way (at most 10 s; once more stops at once)");
+            self.end(RunEnd::Signal, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
+        } else {
+            self.end(RunEnd::Signal, None);
+        }
+    }
+
+    /// End the load before its time: drain at most that long, or stop at once.
+    fn end(&mut self, ending: RunEnd, drain: Option<Nanos>) {
+        self.book.ending = ending;
+        if !std::mem::replace(&mut self.ending_early, true) {
+            let now = self.clock.now();
+            for index in 0..self.plan.phases.len() as u16 {
+                self.phase_ended(index, now);
+            }
+        }
+        match drain.filter(|&drain| drain > Nanos::ZERO) {
+            Some(drain) => self.controller.drain(drain, self.now()),
+            None => self.controller.stop(self.now()),
+        }
+    }
+
+    /// Now on the process's clock, which is the fleet's.
+    fn now(&self) -> Nanos {
+        self.clock.now() + self.zero
+    }
+
+    /// Number `phase` ended at `at`; the archive must know too, to count alike when it is read back.
+    fn phase_ended(&mut self, phase: u16, at: Nanos) {
+        let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
+        self.book.ledger.phase_ended(phase, at);
+        let event = EventLine { phase: Some(phase), ..EventLine::new(at, PHASE_ENDED, text) };
+        self.book.event(event, at);
+    }
+
+    fn event(&mut self, kind: &str, text: impl Into<String>) {
+        let now = self.clock.now();
+        self.book.event(EventLine::new(now, kind, text), now);
+    }
+}
+
+/// How long getting ready may take.
+fn prepare_max(plan: &Plan) -> Nanos {
+    LoadThreads::opening_time_max(plan).after(PREPARE_SLACK)
+}

@@ -1,0 +1,73 @@
+//! What journeys want of the whole run: that it ends, and that a line is written down.
+
+use wavetank_diagnose::RunEnd;
+use wavetank_engine::{EndOfRun, LogLine};
+use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
+use wavetank_record::EventLine;
+
+use super::RunController;
+
+/// Lines kept as events of a run at most.
+const KEPT_MAX: u64 = 1_000;
+/// Of them, those that are said while the run goes on.
+const SAID_MAX: u64 = 20;
+
+/// How many lines journeys have logged.
+#[derive(Default)]
+pub(super) struct LogLineCount {
+    kept: u64,
+    untold: u64,
+}
+
+impl RunController<'_> {
+    /// A journey wants the run to end; the first one is heard.
+    pub(super) fn on_end_run_requested(&mut self, wish: EndOfRun) {
+        if self.ending_early {
+            return;
+        }
+        let scenario = &self.plan.scenarios[usize::from(wish.scenario)];
+        let name = scenario.name.clone();
+        let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+        match wish.failed.map(|step| scenario.steps[usize::from(step)].name.clone()) {
+            None => {
+                self.event("run_ended", format!("a session{of} came to `end: run`"));
+                self.end(RunEnd::Finished, Some(self.plan.drain));
+            }
+            Some(step) => {
+                let text = format!("{step}{of} failed, which ends the run (`on_failure: end_run`)");
+                self.event("run_ended", text);
+                let ending = RunEnd::StepFailed { step, scenario: name };
+                self.end(ending, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
+            }
+        }
+    }
+
+    /// Journeys logged these lines, and so many beyond them.
+    pub(super) fn log(&mut self, lines: Vec<LogLine>, untold: u64) {
+        self.book.logged.untold += untold;
+        let now = self.clock.now();
+        for LogLine { key, at, text } in lines {
+            if self.book.logged.kept >= KEPT_MAX {
+                self.book.logged.untold += 1;
+                continue;
+            }
+            self.book.logged.kept += 1;
+            if self.book.logged.kept <= SAID_MAX {
+                self.book.talk.info(&format!("log        {text}"));
+                if self.book.logged.kept == SAID_MAX {
+                    self.book.talk.info("log        (what follows stands in the archive's events)");
+                }
+            }
+            let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, "log", text) };
+            self.book.event(event, now);
+        }
+    }
+
+    /// The run is over: how many lines nobody kept.
+    pub(super) fn end_log(&mut self) {
+        let untold = self.book.logged.untold;
+        if untold > 0 {
+            self.event("log_untold", format!("{untold} more lines were logged and not kept"));
+        }
+    }
+}

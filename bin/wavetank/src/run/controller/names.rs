@@ -1,0 +1,48 @@
+//! What is told of names that are looked up again.
+
+use super::RunController;
+use crate::run::dns_refresh::DnsUpdate;
+
+/// Changes kept as events of a run at most: an answer may be another one every second.
+const KEPT_MAX: u64 = 1_000;
+/// Of them, those that are said while the run goes on.
+const SAID_MAX: u64 = 20;
+
+/// How many changes of addresses there were.
+#[derive(Default)]
+pub(super) struct AddressChanges {
+    kept: u64,
+    untold: u64,
+}
+
+impl RunController<'_> {
+    /// This is new of names.
+    pub(super) fn names(&mut self, news: Vec<DnsUpdate>) {
+        for one in news {
+            if one.is_move() && self.book.moves.kept >= KEPT_MAX {
+                self.book.moves.untold += 1;
+                continue;
+            }
+            if one.is_move() {
+                self.book.moves.kept += 1;
+                if self.book.moves.kept <= SAID_MAX {
+                    self.book.talk.info(&format!("names      {}", one.text()));
+                }
+            } else {
+                self.book.talk.warn(one.text());
+            }
+            self.event(one.kind(), one.text());
+        }
+    }
+
+    /// The run is over: what nobody was told yet.
+    pub(super) fn end_names(&mut self) {
+        for one in self.agent.finish_dns_refresh() {
+            self.event(one.kind(), one.text());
+        }
+        let untold = self.book.moves.untold;
+        if untold > 0 {
+            self.event("names_untold", format!("addresses changed {untold} more times"));
+        }
+    }
+}

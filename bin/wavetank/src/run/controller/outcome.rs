@@ -1,0 +1,52 @@
+//! What the fleet's outcome means for the book.
+
+use wavetank_diagnose::RunEnd;
+use wavetank_fleet::{AgentEnd, EndCause, Outcome, RefusalReason};
+use wavetank_plan::{Phase, UserError};
+
+use super::{RunController, prepare_max};
+
+impl RunController<'_> {
+    /// What the outcome means for the book.
+    pub(super) fn apply_outcome(&mut self, outcome: &Outcome) -> Result<(), UserError> {
+        for agent in &outcome.agents {
+            for reason in &agent.refused {
+                match reason {
+                    RefusalReason::Host(line) if outcome.started_at.is_none() => {
+                        let hint = "look at `ulimit -a` and at the limits of the container";
+                        return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
+                    }
+                    RefusalReason::TooLate => {
+                        let text = "this host was held up for so long that an agreed instant had passed";
+                        self.book.lost.push(text.to_owned());
+                    }
+                    RefusalReason::Host(line) => self.book.lost.push(format!("this host {line}")),
+                    RefusalReason::WrongState(_) | RefusalReason::OlderEpoch { .. } => {
+                        self.book.lost.push("a command was refused by the agent of this host".to_owned());
+                    }
+                }
+            }
+            match agent.end {
+                AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => {}
+                AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue) | AgentEnd::Unfinished => {
+                    self.book.lost.push("the load did not end when it should have and was cut".to_owned());
+                }
+                AgentEnd::Lost => self.book.lost.push("the agent of this host was lost".to_owned()),
+            }
+        }
+        let silent = matches!(self.book.ending, RunEnd::Finished) && self.book.lost.is_empty();
+        if silent && outcome.started_at.is_none() {
+            // The controller waited for as long as any target can take, and then stopped.
+            self.book.ending = RunEnd::NeverBegan { waited: prepare_max(&self.plan) };
+            return Ok(());
+        }
+        let counted = self.plan.phases.iter().any(Phase::is_counted);
+        if matches!(self.book.ending, RunEnd::Finished)
+            && counted
+            && let Some(class) = self.book.ledger.only_class()
+        {
+            self.book.ending = RunEnd::Hopeless { class };
+        }
+        Ok(())
+    }
+}

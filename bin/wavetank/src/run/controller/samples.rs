@@ -1,0 +1,67 @@
+//! What was seen beside the load goes into the book: into the ledger, and into the archive at once, so that a run that is
+//! killed has its samples.
+
+use wavetank_measure::UnresponsiveDetector;
+use wavetank_observe::{Observation, Sampler};
+use wavetank_record::{EventLine, Setup, TARGET_TELLS_NOTHING};
+
+use super::RunController;
+use crate::run::SamplingConfig;
+
+impl<'a> RunController<'a> {
+    /// The same, looking at this beside the load.
+    pub(crate) fn with_sampling(mut self, looking: SamplingConfig<'a>) -> Self {
+        self.looking = looking;
+        self.silence = looking.silence.then(|| UnresponsiveDetector::for_plan(&self.plan)).flatten();
+        self
+    }
+
+    /// What was seen since the last time.
+    pub(super) fn record_samples(&mut self) {
+        let seen: Vec<_> = self.beside.as_ref().map(|beside| beside.poll().collect()).unwrap_or_default();
+        self.take_seen(seen);
+    }
+
+    /// The load is over: look no more.
+    pub(super) fn stop_sampling(&mut self) {
+        let seen = self.beside.take().map(Sampler::end).unwrap_or_default();
+        self.take_seen(seen);
+    }
+
+    fn take_seen(&mut self, seen: Vec<Observation>) {
+        let now = self.clock.now();
+        for one in seen {
+            let problem = match one {
+                Observation::Host(sample) => {
+                    self.book.ledger.observe_host(&sample);
+                    self.book.archive.as_mut().and_then(|archive| archive.host(&sample))
+                }
+                Observation::Other(number, sample) => {
+                    let name = &self.looking.hosts[number].0;
+                    self.book.ledger.observe_other(name, &sample);
+                    self.book.archive.as_mut().and_then(|archive| archive.other_host(name, &sample))
+                }
+                Observation::Target(sample) => {
+                    self.book.ledger.observe_target(sample);
+                    self.book.archive.as_mut().and_then(|archive| archive.truth(sample))
+                }
+                Observation::NoCount { sent, answered } => {
+                    self.no_count(sent, answered);
+                    None
+                }
+            };
+            self.book.store_problem(problem, now);
+        }
+    }
+
+    /// The target does not tell its own count. It was sent one request at most, which it may have counted.
+    fn no_count(&mut self, sent: bool, answered: bool) {
+        let (sent, done) = (u64::from(sent), u64::from(answered));
+        let setup = Setup { sent, done, failed: sent - done };
+        self.book.setup = setup;
+        let now = self.clock.now();
+        let text = "the target does not tell how many connections it has: only a `wavetank serve` does";
+        let event = EventLine { setup: Some(setup), ..EventLine::new(now, TARGET_TELLS_NOTHING, text) };
+        self.book.event(event, now);
+    }
+}

@@ -1,0 +1,265 @@
+//! [`Renewing`]: names that are looked up again while the load runs, in a thread of their own, for which nobody waits.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use wavetank_plan::{DnsRefreshPlan, Guard, Plan, UserError};
+use wavetank_record::{NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED};
+
+use super::lookup::lookup;
+
+/// Rounds of answers that may wait to be heard: who looks up waits with the next.
+const ROUNDS_MAX: usize = 2;
+/// Addresses that one name's answer may have; what lies behind is left out.
+const ADDRESSES_MAX: usize = 256;
+/// Addresses that one run goes to at most, those of the plan aside: load threads remember each.
+const KNOWN_MAX: usize = 4_096;
+/// Addresses told in one line.
+const TOLD_MAX: usize = 8;
+/// Addresses that were not allowed are told so many times.
+const REFUSED_TOLD_MAX: usize = 64;
+
+/// For each target the addresses that new connections go to, none where they stay what they were.
+pub(crate) type AddressLists = Arc<[Vec<SocketAddr>]>;
+/// What was found for each name, in the order of [`Names::points`].
+type Round = Vec<Result<Vec<SocketAddr>, UserError>>;
+
+/// Something that is new of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DnsUpdate {
+    kind: &'static str,
+    text: String,
+}
+
+impl DnsUpdate {
+    /// Its kind as an event.
+    pub(crate) const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// In words.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Connections go elsewhere from now on; else something is not as it should be.
+    pub(crate) fn is_move(&self) -> bool {
+        self.kind == NAMES_MOVED
+    }
+}
+
+/// See the module's description. Dropping it ends the thread, after the look-up that it may be in.
+pub(crate) struct DnsRefresher {
+    names: RunNames,
+    rounds: Receiver<Round>,
+    /// Nobody looks anything up, as this says.
+    lacking: Option<DnsUpdate>,
+    /// Whoever looks up ends when this is gone.
+    _goes_on: SyncSender<()>,
+}
+
+impl DnsRefresher {
+    /// `None`: the plan looks names up once. `command` is what was typed, for hints.
+    pub(crate) fn start(plan: &Plan, guard: &Guard, command: &str) -> Option<Self> {
+        let names = RunNames::new(plan, guard, command)?;
+        Some(Self::start_with(names, lookup))
+    }
+
+    fn start_with(
+        names: RunNames,
+        mut look: impl FnMut((&str, u16)) -> Result<Vec<SocketAddr>, UserError> + Send + 'static,
+    ) -> Self {
+        let (goes_on, ends) = sync_channel::<()>(1);
+        let (sender, rounds) = sync_channel(ROUNDS_MAX);
+        let points: Vec<_> = names.points.iter().map(|point| point.at.clone()).collect();
+        let pause = Duration::from_nanos(names.renewal.pause().0.unsigned_abs());
+        let life = move || {
+            while ends.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                let round = points.iter().map(|(host, port)| look((host, *port))).collect();
+                if sender.send(round).is_err() {
+                    return;
+                }
+            }
+        };
+        let started = Builder::new().name("names".to_owned()).spawn(life);
+        let text =
+            |error| format!("names stay what they were, for there is no thread to look them up: {error}");
+        let lacking = started.err().map(|error| DnsUpdate { kind: NAMES_FAILED, text: text(error) });
+        Self { names, rounds, lacking, _goes_on: goes_on }
+    }
+
+    /// The next answers, if there are any: where to go from now on, if that changed, and what is to be told.
+    pub(crate) fn poll(&mut self) -> Option<(Option<AddressLists>, Vec<DnsUpdate>)> {
+        if let Some(lacking) = self.lacking.take() {
+            return Some((None, vec![lacking]));
+        }
+        let round = self.rounds.try_recv().ok()?;
+        Some(self.names.take(round))
+    }
+
+    /// What is to be told at the end.
+    pub(crate) fn end(self) -> Vec<DnsUpdate> {
+        self.names.end()
+    }
+}
+
+/// What is known of the names of a run.
+struct RunNames {
+    renewal: DnsRefreshPlan,
+    plan: Plan,
+    guard: Guard,
+    command: String,
+    points: Vec<Point>,
+    /// By target: where its connections go.
+    ways: Vec<Vec<SocketAddr>>,
+    /// Addresses that a look-up brought and that were used.
+    known: Vec<SocketAddr>,
+    /// There were more of them than are used.
+    overflown: bool,
+    /// Addresses that were not allowed, each told.
+    refused: Vec<SocketAddr>,
+}
+
+/// A name and a port.
+struct Point {
+    at: (String, u16),
+    /// The last good answer while the load ran.
+    newest: Option<Vec<SocketAddr>>,
+    asked: u64,
+    failed: u64,
+}
+
+impl RunNames {
+    fn new(plan: &Plan, guard: &Guard, command: &str) -> Option<Self> {
+        let renewal = plan.http.dns.clone()?;
+        let mut points: Vec<Point> = Vec::new();
+        for at in renewal.ways.iter().flat_map(|way| &way.names) {
+            if points.iter().all(|point| point.at != *at) {
+                points.push(Point { at: at.clone(), newest: None, asked: 0, failed: 0 });
+            }
+        }
+        let ways = plan.targets.iter().map(|target| plan.connect_addresses(target).to_vec()).collect();
+        let (guard, command) = (guard.clone(), command.to_owned());
+        let (plan, known, refused) = (plan.clone(), Vec::new(), Vec::new());
+        Some(Self { renewal, plan, guard, command, points, ways, known, overflown: false, refused })
+    }
+
+    /// Each name was asked for once more.
+    fn take(&mut self, round: Round) -> (Option<AddressLists>, Vec<DnsUpdate>) {
+        let mut news = Vec::new();
+        for (place, found) in round.into_iter().enumerate().take(self.points.len()) {
+            self.points[place].asked += 1;
+            match found.and_then(|found| self.usable(place, &found, &mut news)) {
+                Ok(found) => self.points[place].newest = Some(found),
+                Err(error) => {
+                    let Point { at: (host, _), failed, .. } = &mut self.points[place];
+                    *failed += 1;
+                    if *failed == 1 {
+                        let text =
+                            format!("{}; connections go on to where `{host}` was before", error.message);
+                        news.push(DnsUpdate { kind: NAMES_FAILED, text });
+                    }
+                }
+            }
+        }
+        let ways: Vec<_> = (0..self.ways.len()).map(|target| self.moved(target, &mut news)).collect();
+        let any = ways.iter().any(|way| !way.is_empty());
+        (any.then(|| ways.into()), news)
+    }
+
+    /// What may be used of an answer.
+    fn usable(
+        &mut self,
+        place: usize,
+        found: &[SocketAddr],
+        news: &mut Vec<DnsUpdate>,
+    ) -> Result<Vec<SocketAddr>, UserError> {
+        let (host, port) = self.points[place].at.clone();
+        let found = &found[..found.len().min(ADDRESSES_MAX)];
+        let mut left = self.renewal.usable((&host, port), found, &self.plan.sources)?;
+        let mut last = None;
+        left.retain(|&address| match self.guard.check(&host, address, &self.command) {
+            Ok(()) => true,
+            Err(error) => {
+                if !self.refused.contains(&address) && self.refused.len() < REFUSED_TOLD_MAX {
+                    self.refused.push(address);
+                    let text = format!("not used: {}; {}", error.message, error.hint);
+                    news.push(DnsUpdate { kind: NAMES_REFUSED, text });
+                }
+                last = Some(error);
+                false
+            }
+        });
+        match last {
+            Some(error) if left.is_empty() => Err(error),
+            _ => Ok(left),
+        }
+    }
+
+    /// Where a target's connections go from now on; empty: to where they went.
+    fn moved(&mut self, target: usize, news: &mut Vec<DnsUpdate>) -> Vec<SocketAddr> {
+        let Some(way) = self.renewal.ways.get(target) else { return Vec::new() };
+        let mut now = Vec::new();
+        for at in &way.names {
+            let point = self.points.iter().find(|point| point.at == *at);
+            // Until each name was answered once, nobody knows which of the old addresses was whose.
+            let Some(newest) = point.and_then(|point| point.newest.as_ref()) else { return Vec::new() };
+            now.extend_from_slice(&newest[..if way.first_only { 1.min(newest.len()) } else { newest.len() }]);
+        }
+        let before = &self.ways[target];
+        let same = if way.first_only { now == *before } else { sorted(&now) == sorted(before) };
+        let new = |address: &&SocketAddr| !before.contains(address) && !self.known.contains(address);
+        let added: Vec<SocketAddr> = now.iter().filter(new).copied().collect();
+        if same {
+            return Vec::new();
+        }
+        if self.known.len() + added.len() > KNOWN_MAX {
+            self.overflown = true;
+            return Vec::new();
+        }
+        self.known.extend(added);
+        let names: Vec<String> = way.names.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+        let text = format!("{} moved from {} to {}", names.join(", "), shown(before), shown(&now));
+        // Several targets may have one name.
+        if news.iter().all(|one| one.text != text) {
+            news.push(DnsUpdate { kind: NAMES_MOVED, text });
+        }
+        self.ways[target].clone_from(&now);
+        now
+    }
+
+    fn end(&self) -> Vec<DnsUpdate> {
+        let failed = self.points.iter().filter(|point| point.failed > 1);
+        let told = |point: &Point| {
+            let Point { at: (host, _), asked, failed, .. } = point;
+            format!("{failed} of {asked} look-ups of `{host}` failed while the load ran")
+        };
+        let mut news: Vec<_> =
+            failed.map(|point| DnsUpdate { kind: NAMES_FAILED, text: told(point) }).collect();
+        if self.overflown {
+            let text = format!("names had more than {KNOWN_MAX} new addresses; what came later was not used");
+            news.push(DnsUpdate { kind: NAMES_REFUSED, text });
+        }
+        news
+    }
+}
+
+fn sorted(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
+    let mut sorted = addresses.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+fn shown(addresses: &[SocketAddr]) -> String {
+    let told: Vec<String> = addresses.iter().take(TOLD_MAX).map(ToString::to_string).collect();
+    match addresses.len() - told.len() {
+        0 => told.join(", "),
+        more => format!("{} and {more} more", told.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! [`LabHand`]: does to a lab's hosts what the plan's events say, by the lab's keeper.
+
+use serde_json::json;
+use wavetank_lab::{Client, LabFolder};
+use wavetank_plan::{PlannedEvent, UserError};
+use wavetank_topology::{HostAction, Lab};
+
+use super::EventExecutor;
+
+/// One connection to the keeper: what was begun on it and not taken back is taken back when it closes, however this
+/// process ends.
+pub(crate) struct LabEventExecutor {
+    lab: Lab,
+    client: Client,
+}
+
+impl LabEventExecutor {
+    /// A hand for `lab`, which is up in `folder`.
+    ///
+    /// # Errors
+    /// Where nobody keeps it.
+    pub(crate) fn new(lab: &Lab, folder: &LabFolder) -> Result<Self, UserError> {
+        Ok(Self { lab: lab.clone(), client: Client::connect(folder)? })
+    }
+}
+
+impl EventExecutor for LabEventExecutor {
+    fn begin(&mut self, event: &PlannedEvent) -> Result<u64, UserError> {
+        let deed = HostAction::from_event(event, &self.lab)?;
+        start_action(&mut self.client, &event.host, &deed, false)
+    }
+
+    fn end(&mut self, event: &PlannedEvent, id: u64) -> Result<(), UserError> {
+        revert_action(&mut self.client, &event.host, id)
+    }
+}
+
+/// Begins it; it outlives this connection only if it is to be kept.
+pub(crate) fn start_action(
+    client: &mut Client,
+    host: &str,
+    deed: &HostAction,
+    keep: bool,
+) -> Result<u64, UserError> {
+    let begun = client.request(&json!({ "ask": "fault", "host": host, "what": deed, "keep": keep }))?;
+    begun["id"].as_u64().ok_or_else(|| {
+        let message = "the lab's keeper began a fault and gave it no number";
+        UserError::refused("lab_message", message, "wavetank lab down, then up")
+    })
+}
+
+/// Takes it back.
+pub(crate) fn revert_action(client: &mut Client, host: &str, id: u64) -> Result<(), UserError> {
+    client.request(&json!({ "ask": "fault_end", "host": host, "id": id })).map(drop)
+}

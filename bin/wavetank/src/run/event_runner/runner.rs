@@ -1,0 +1,204 @@
+//! [`Deeds`]: the plan's events, each done at its time and taken back at its end, or at the run's.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use wavetank_plan::{Nanos, PlannedEvent, UserError};
+
+use super::{EventExecutor, ExecutorFactory};
+
+/// Threads that work at most; of more hosts some share one.
+const HANDS_MAX: usize = 16;
+
+/// The plan's events while the run goes on.
+pub(crate) struct EventRunner {
+    all: Vec<RunningEvent>,
+    hands: Vec<SyncSender<Order>>,
+    answers: Receiver<Answer>,
+    /// Nothing more is begun.
+    over: bool,
+}
+
+/// What became of an event. `at` is on the run's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EventUpdate {
+    /// It is being done from now on.
+    Begun { event: u16, at: Nanos },
+    /// What was begun at `at` is done.
+    Done { event: u16, at: Nanos },
+    /// What was begun at `at` could not be done.
+    Failed { event: u16, at: Nanos, why: UserError },
+    /// It is taken back.
+    Undone { event: u16, at: Nanos },
+    /// It could not be taken back.
+    Stuck { event: u16, at: Nanos, why: UserError },
+}
+
+struct RunningEvent {
+    plan: PlannedEvent,
+    hand: usize,
+    stage: Stage,
+    begun: Nanos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Beginning,
+    Active(u64),
+    Ending,
+    Over,
+}
+
+struct Order {
+    event: u16,
+    plan: PlannedEvent,
+    /// `None`: begin it; otherwise take back what has this name.
+    end: Option<u64>,
+}
+
+struct Answer {
+    event: u16,
+    result: Result<u64, UserError>,
+}
+
+impl EventRunner {
+    /// `events`, as the plan numbers them, none of them begun.
+    ///
+    /// # Errors
+    /// Where there is no hand for them: nothing has been done then.
+    pub(crate) fn new(events: &[PlannedEvent], hands: ExecutorFactory<'_>) -> Result<Self, UserError> {
+        let mut hosts: Vec<&str> = Vec::new();
+        let mut deeds = Vec::new();
+        for event in events {
+            let host = hosts.iter().position(|host| *host == event.host).unwrap_or_else(|| {
+                hosts.push(&event.host);
+                hosts.len() - 1
+            });
+            let (plan, hand) = (event.clone(), host % HANDS_MAX);
+            deeds.push(RunningEvent { plan, hand, stage: Stage::Waiting, begun: Nanos::ZERO });
+        }
+        // Each is begun once and ended once.
+        let most = 2 * deeds.len() + 1;
+        let (tell, answers) = sync_channel(most);
+        let mut senders = Vec::new();
+        for _ in 0..hosts.len().min(HANDS_MAX) {
+            let (order, orders) = sync_channel(most);
+            let (hand, tell) = (hands()?, tell.clone());
+            let started = Builder::new().name("events".to_owned()).spawn(move || work(hand, &orders, &tell));
+            started.map_err(|error| {
+                let message = format!("no thread for the plan's events: {error}");
+                UserError::refused("host_cannot", message, "look at `ulimit -u`")
+            })?;
+            senders.push(order);
+        }
+        Ok(Self { all: deeds, hands: senders, answers, over: false })
+    }
+
+    /// At `now` of the run's clock: what is due is begun and taken back; what has become of the rest.
+    pub(crate) fn turn(&mut self, now: Nanos) -> Vec<EventUpdate> {
+        let mut news = Vec::new();
+        while let Ok(answer) = self.answers.try_recv() {
+            news.extend(self.heard(answer, now));
+        }
+        self.act(now, &mut news);
+        news
+    }
+
+    /// Nothing more is begun, and all that is done is to be taken back.
+    pub(crate) fn end(&mut self) {
+        self.over = true;
+    }
+
+    /// Whether nothing is left to take back.
+    pub(crate) fn is_over(&self) -> bool {
+        let lasts = |deed: &RunningEvent| matches!(deed.stage, Stage::Active(_));
+        self.over && !self.is_busy() && !self.all.iter().any(lasts)
+    }
+
+    /// Whether a hand is at work.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.all.iter().any(|deed| matches!(deed.stage, Stage::Beginning | Stage::Ending))
+    }
+
+    /// Waits for an answer, at most so long.
+    pub(crate) fn wait(&mut self, most: Duration, now: Nanos) -> Vec<EventUpdate> {
+        let answer = self.answers.recv_timeout(most).ok();
+        let mut news: Vec<_> = answer.and_then(|answer| self.heard(answer, now)).into_iter().collect();
+        self.act(now, &mut news);
+        news
+    }
+
+    fn act(&mut self, now: Nanos, news: &mut Vec<EventUpdate>) {
+        let mut deeds: Vec<(u16, &mut RunningEvent)> = (0_u16..).zip(&mut self.all).collect();
+        if self.over {
+            // The last one first: what it found is what the ones before had made.
+            deeds.reverse();
+        }
+        // Hands that are still beginning something.
+        let mut beginning: Vec<usize> = Vec::new();
+        for (event, deed) in deeds {
+            if self.over && beginning.contains(&deed.hand) {
+                continue;
+            }
+            let due = deed.plan.when <= now && !self.over;
+            let done = |lasts: Nanos| deed.begun.after(lasts) <= now;
+            let end = match deed.stage {
+                Stage::Waiting if due => None,
+                // What cannot be taken back is left as it is.
+                Stage::Active(id)
+                    if deed.plan.is_reversible() && (self.over || deed.plan.lasts.is_some_and(done)) =>
+                {
+                    Some(id)
+                }
+                Stage::Active(_) if self.over => {
+                    deed.stage = Stage::Over;
+                    continue;
+                }
+                Stage::Beginning => {
+                    // What was done before it is taken back after it, so not before it can be.
+                    beginning.push(deed.hand);
+                    continue;
+                }
+                _ => continue,
+            };
+            let order = Order { event, plan: deed.plan.clone(), end };
+            // There is room for all orders there can be; a hand that is gone answers nothing, which the end waits out.
+            let _ = self.hands[deed.hand].try_send(order);
+            if end.is_none() {
+                (deed.stage, deed.begun) = (Stage::Beginning, now);
+                news.push(EventUpdate::Begun { event, at: now });
+            } else {
+                deed.stage = Stage::Ending;
+            }
+        }
+    }
+
+    fn heard(&mut self, answer: Answer, now: Nanos) -> Option<EventUpdate> {
+        let Answer { event, result } = answer;
+        let deed = self.all.get_mut(usize::from(event))?;
+        let (stage, news) = match (deed.stage, result) {
+            (Stage::Beginning, Ok(id)) => (Stage::Active(id), EventUpdate::Done { event, at: deed.begun }),
+            (Stage::Beginning, Err(why)) => (Stage::Over, EventUpdate::Failed { event, at: deed.begun, why }),
+            (_, Ok(_)) => (Stage::Over, EventUpdate::Undone { event, at: now }),
+            (_, Err(why)) => (Stage::Over, EventUpdate::Stuck { event, at: now, why }),
+        };
+        deed.stage = stage;
+        Some(news)
+    }
+}
+
+/// What a thread does: one order after the other, until there will be no more.
+fn work(mut hand: Box<dyn EventExecutor>, orders: &Receiver<Order>, tell: &SyncSender<Answer>) {
+    while let Ok(Order { event, plan, end }) = orders.recv() {
+        let result = match end {
+            None => hand.begin(&plan),
+            Some(id) => hand.end(&plan, id).map(|()| id),
+        };
+        // A run that is gone needs no answer.
+        if tell.try_send(Answer { event, result }).is_err() {
+            return;
+        }
+    }
+}

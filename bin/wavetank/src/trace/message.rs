@@ -1,0 +1,115 @@
+//! Requests and answers as they may be shown: lines, and the beginning of a body if it is text.
+
+use wavetank_journey::content::decode_body;
+use wavetank_journey::extract::ResponseView;
+use wavetank_plan::Nanos;
+use wavetank_record::{TryBody, TryMessage};
+
+use super::SecretScrubber;
+
+/// Bytes of a body that are shown at most.
+const SHOWN_BYTES_MAX: usize = 2_048;
+
+/// A request; `of_step` are names of headers that its step hides.
+pub(super) fn request(bytes: &[u8], secrets: &SecretScrubber, of_step: &[String]) -> TryMessage {
+    let head_end = bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(bytes.len(), |at| at + 4);
+    let (head, body) = bytes.split_at(head_end);
+    let (line, headers) = lines(head, secrets, of_step);
+    let body = (!body.is_empty()).then(|| of_body(body, None, body.len() as u64));
+    TryMessage { line, headers, body }
+}
+
+/// An answer, of whose body of `body_bytes` these bytes were kept.
+pub(super) fn answer(head: &[u8], body: &[u8], body_bytes: u64, secrets: &SecretScrubber) -> TryMessage {
+    let (line, headers) = lines(head, secrets, &[]);
+    if body_bytes == 0 {
+        return TryMessage { line, headers, body: None };
+    }
+    let fields_at = head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1);
+    let fields = &head[fields_at..];
+    let coded = ResponseView { status: 0, time: Nanos::ZERO, size: 0, fields, body, jar: None };
+    let coding = coded.headers("content-encoding").next();
+    let coding = coding.map(|coding| String::from_utf8_lossy(coding).trim().to_owned());
+    let coding = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity"));
+    let mut buffer = Vec::new();
+    let body = match decode_body(&coded, &mut buffer) {
+        Ok(plain) => of_body(plain, coding, body_bytes),
+        // What cannot be decoded is no text.
+        Err(_) => TryBody { bytes: body_bytes, coding, text: None, cut: false },
+    };
+    TryMessage { line, headers, body: Some(body) }
+}
+
+fn of_body(plain: &[u8], coding: Option<String>, bytes: u64) -> TryBody {
+    let shown = &plain[..plain.len().min(SHOWN_BYTES_MAX)];
+    let whole = shown.len() == plain.len() && (coding.is_some() || plain.len() as u64 == bytes);
+    let text = text_of(shown, whole);
+    let cut = text.is_some() && !whole;
+    TryBody { bytes, coding, text, cut }
+}
+
+/// The bytes as text, if they are; of a beginning the last character may be cut.
+fn text_of(bytes: &[u8], whole: bool) -> Option<String> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if !whole && error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?
+        }
+        Err(_) => return None,
+    };
+    let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    (!text.contains(odd)).then(|| text.to_owned())
+}
+
+/// First line and field lines of a head, secrets hidden.
+fn lines(head: &[u8], secrets: &SecretScrubber, of_step: &[String]) -> (String, Vec<String>) {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.split('\n').map(|line| line.trim_end_matches('\r'));
+    let first = lines.next().unwrap_or_default().to_owned();
+    let fields = lines.take_while(|line| !line.is_empty());
+    (first, fields.map(|line| secrets.header_line(line, of_step)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_taken_apart() {
+        let bytes = b"POST / HTTP/1.1\r\nHost: a\r\nCookie: b=c\r\nContent-Length: 2\r\n\r\nhi";
+        let shown = request(bytes, &SecretScrubber::default(), &[]);
+        assert_eq!(shown.line, "POST / HTTP/1.1");
+        assert_eq!(shown.headers, ["Host: a", "Cookie: ***", "Content-Length: 2"]);
+        assert_eq!(shown.body.map(|body| (body.bytes, body.text)), Some((2, Some("hi".to_owned()))));
+        assert_eq!(request(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", &SecretScrubber::default(), &[]).body, None);
+    }
+
+    #[test]
+    fn a_body_is_shown_where_it_is_text() {
+        let check = |body: &[u8], bytes: usize, text: Option<usize>, cut: bool| {
+            let shown =
+                answer(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", body, bytes as u64, &SecretScrubber::default());
+            let body = shown.body.expect("a body");
+            assert_eq!((body.text.map(|text| text.len()), body.cut), (text, cut));
+        };
+        check(b"hello\n", 6, Some(6), false);
+        check(&[0, 159, 146], 3, None, false);
+        check(b"a\x1b[2J", 5, None, false);
+        check(&[b'a'; 5_000], 5_000, Some(2_048), true);
+        check(&[b'a'; 100], 5_000, Some(100), true);
+        // The euro sign has three bytes, and 2,048 is no multiple of them.
+        check(&"\u{20ac}".repeat(2_000).into_bytes(), 6_000, Some(2_046), true);
+    }
+
+    #[test]
+    fn codings_are_taken_off() {
+        // `printf hello | gzip -n`
+        let gzip =
+            [31, 139, 8, 0, 0, 0, 0, 0, 0, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0];
+        let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+        let body = answer(head, &gzip, gzip.len() as u64, &SecretScrubber::default()).body.expect("a body");
+        assert_eq!((body.text.as_deref(), body.coding.as_deref()), (Some("hello"), Some("gzip")));
+        let body = answer(head, b"no gzip", 7, &SecretScrubber::default()).body.expect("a body");
+        assert_eq!((body.text, body.cut), (None, false));
+    }
+}

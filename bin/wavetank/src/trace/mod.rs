@@ -1,0 +1,10 @@
+//! What one user met on his way: from what happened to what may be shown of it.
+
+mod message;
+mod recorder;
+mod secrets;
+mod text;
+
+pub(crate) use recorder::TraceRecorder;
+pub(crate) use secrets::SecretScrubber;
+pub(crate) use text::{event_text, walk_title};

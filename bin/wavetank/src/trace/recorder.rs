@@ -1,0 +1,211 @@
+//! [`Story`]: what happened, as what may be shown of it.
+
+use wavetank_diagnose::hint_for;
+use wavetank_driver::Alpn;
+use wavetank_engine::{
+    EarlyEnd, FullResponse, Handshake, Opened, RequestCause, RequestFailure, SentRequest, TraceEvent,
+};
+use wavetank_journey::cookies::CookieOutcome;
+use wavetank_journey::value::Values;
+use wavetank_measure::ErrorClass;
+use wavetank_plan::redact::REDACTED;
+use wavetank_plan::{Nanos, Scenario};
+use wavetank_record::{Number, TryEvent};
+
+use super::{SecretScrubber, message};
+
+/// Values of a list that are shown.
+const VALUES_MAX: usize = 10;
+/// Bytes of a value that are shown.
+const VALUE_BYTES_MAX: usize = 200;
+
+/// Turns what happens on a walk through `scenario` into events. Those of a step are held back until it is over: what it
+/// extracts may be a secret that stands in the answer.
+pub(crate) struct TraceRecorder<'a> {
+    scenario: &'a Scenario,
+    secrets: &'a mut SecretScrubber,
+    held: Vec<TryEvent>,
+    step: Option<u16>,
+    tell: &'a mut dyn FnMut(TryEvent),
+}
+
+impl<'a> TraceRecorder<'a> {
+    /// Of a walk through `scenario`; `tell` is given what may be shown.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        secrets: &'a mut SecretScrubber,
+        tell: &'a mut dyn FnMut(TryEvent),
+    ) -> Self {
+        Self { scenario, secrets, held: Vec::new(), step: None, tell }
+    }
+
+    /// One thing happened.
+    pub(crate) fn record(&mut self, happened: TraceEvent<'_>) {
+        let event = self.event(happened);
+        match happened {
+            TraceEvent::Step(step) => self.step = Some(step),
+            TraceEvent::Over(_) => self.step = None,
+            _ => {}
+        }
+        self.held.push(event);
+        if self.step.is_none() {
+            for mut event in self.held.drain(..) {
+                event.for_each_text(&mut |text| self.secrets.redact(text));
+                (self.tell)(event);
+            }
+        }
+    }
+
+    fn event(&mut self, happened: TraceEvent<'_>) -> TryEvent {
+        match happened {
+            TraceEvent::Step(step) => {
+                let step = self.scenario.steps.get(usize::from(step));
+                TryEvent::Step { name: step.map(|step| step.name.clone()).unwrap_or_default() }
+            }
+            TraceEvent::Opened(opened) => connected(opened),
+            TraceEvent::Sent(sent) => self.request(sent),
+            TraceEvent::Answered(answer) => self.answer(answer),
+            TraceEvent::Unanswered { trouble, address, seen } => TryEvent::NoAnswer {
+                class: trouble.class.name().to_owned(),
+                detail: trouble.detail.clone(),
+                address: address.map(|address| address.to_string()),
+                seen: (!seen.is_empty()).then(|| seen.escape_ascii().to_string()),
+            },
+            TraceEvent::Cookie(header, fate) => cookie(header, fate),
+            TraceEvent::Extracted(variable, from, found) => {
+                let (values, count) = found.map_or_else(|_| (Vec::new(), 0), |it| self.values(variable, it));
+                TryEvent::Extract {
+                    variable: variable.to_owned(),
+                    from: from.to_owned(),
+                    values,
+                    count,
+                    missing: found.err().map(|miss| miss.as_str().to_owned()),
+                }
+            }
+            TraceEvent::Checked(check, instead) => TryEvent::Check {
+                check: check.to_owned(),
+                held: instead.is_none(),
+                found: instead.map(str::to_owned),
+            },
+            TraceEvent::Counted(name, counted) => TryEvent::Count { name: name.to_owned(), counted },
+            TraceEvent::Over(None) => TryEvent::Done,
+            TraceEvent::Over(Some(trouble)) => TryEvent::Failed {
+                class: trouble.class.name().to_owned(),
+                detail: trouble.detail.clone(),
+                hint: hint(trouble).to_owned(),
+            },
+            TraceEvent::Set(variable, value) => {
+                let (values, count) = self.values(variable, value);
+                TryEvent::Set { variable: variable.to_owned(), values, count }
+            }
+            TraceEvent::Paused(length, waited) => TryEvent::Think { time_us: micros(length), waited },
+            TraceEvent::Met(name) => TryEvent::Rendezvous { name: name.to_owned() },
+            TraceEvent::Grouped(name, took) => {
+                TryEvent::Group { name: name.to_owned(), time_us: micros(took) }
+            }
+            TraceEvent::Logged(text) => TryEvent::Log { text: text.to_owned() },
+            TraceEvent::EndsEarly(early) => ends(early),
+            TraceEvent::Asked(condition, held) => TryEvent::If { condition: condition.to_owned(), held },
+            TraceEvent::Endless => TryEvent::Endless,
+            TraceEvent::Enough(count) => TryEvent::Enough { count },
+        }
+    }
+
+    fn request(&self, sent: &SentRequest<'_>) -> TryEvent {
+        let step = self.step.and_then(|step| self.scenario.steps.get(usize::from(step)));
+        let of_step = step.map_or(&[][..], |step| &step.request.secret_headers);
+        TryEvent::Request {
+            why: match sent.why {
+                RequestCause::Step => "step",
+                RequestCause::Retry => "retry",
+                RequestCause::Challenge => "challenge",
+                RequestCause::Redirect => "redirect",
+                RequestCause::Resource => "resource",
+            }
+            .to_owned(),
+            address: sent.address.to_string(),
+            reused: sent.reused,
+            message: message::request(sent.bytes, self.secrets, of_step),
+        }
+    }
+
+    fn answer(&self, answer: &FullResponse<'_>) -> TryEvent {
+        TryEvent::Answer {
+            status: answer.status,
+            ttfb_us: micros(answer.first_byte - answer.sent),
+            service_us: micros(answer.complete - answer.sent),
+            message: message::answer(answer.head, answer.body, answer.body_bytes, self.secrets),
+        }
+    }
+
+    /// The first values of a variable as text, and how many there are.
+    fn values(&mut self, variable: &str, finds: &Values) -> (Vec<String>, usize) {
+        if self.secrets.is_name(variable) {
+            finds.iter().for_each(|found| self.secrets.add(&String::from_utf8_lossy(found.text)));
+            return (vec![REDACTED.to_owned(); usize::from(!finds.is_empty())], finds.len());
+        }
+        let shown = finds.iter().take(VALUES_MAX).map(|found| {
+            let text = String::from_utf8_lossy(&found.text[..found.text.len().min(VALUE_BYTES_MAX)]);
+            let more = if found.text.len() > VALUE_BYTES_MAX { "…" } else { "" };
+            format!("{text}{more}")
+        });
+        (shown.collect(), finds.len())
+    }
+}
+
+fn ends(early: EarlyEnd) -> TryEvent {
+    let why = match early {
+        EarlyEnd::Session => "session",
+        EarlyEnd::Run => "run",
+        EarlyEnd::Failure => "failure",
+        EarlyEnd::Cancelled => "signal",
+    };
+    TryEvent::Ends { why: why.to_owned() }
+}
+
+fn cookie(header: &[u8], fate: CookieOutcome) -> TryEvent {
+    let name = header.split(|&byte| matches!(byte, b'=' | b';')).next().unwrap_or_default();
+    let fate = match fate {
+        CookieOutcome::Kept => "kept",
+        CookieOutcome::Removed => "removed",
+        CookieOutcome::Ignored(why) => why,
+    };
+    TryEvent::Cookie { name: String::from_utf8_lossy(name).trim().to_owned(), fate: fate.to_owned() }
+}
+
+/// What to do about it, by somebody who has everything before him.
+fn hint(trouble: &RequestFailure) -> &'static str {
+    match trouble.class {
+        ErrorClass::Check => "the answer stands above: what is asked of it, or the target, is to be mended",
+        ErrorClass::Status => {
+            "a check of the step (status = 404), or http.expect, says which statuses are wanted"
+        }
+        ErrorClass::Data => {
+            "what should give the value did not: look at the steps before, and at vars and data"
+        }
+        class => hint_for(class, Some(&trouble.detail)),
+    }
+}
+
+fn connected(opened: &Opened) -> TryEvent {
+    let tls = opened.tls.as_ref();
+    // A tunnel belongs to connecting.
+    let ready = opened.tunnelled.unwrap_or(opened.connected);
+    let agreed = |handshake: &Handshake| {
+        let agreed = &handshake.agreed;
+        let mut parts = vec![agreed.version, agreed.cipher];
+        parts.extend(agreed.group);
+        parts.extend(agreed.alpn.as_ref().map(Alpn::as_str));
+        parts.join(" · ")
+    };
+    TryEvent::Connected {
+        address: opened.address.to_string(),
+        connect_us: micros(ready - opened.begun),
+        tls_us: tls.map(|handshake| micros(handshake.secured - ready)),
+        tls: tls.map(agreed),
+    }
+}
+
+fn micros(length: Nanos) -> Number {
+    Number::micros(length.0.max(0).unsigned_abs())
+}

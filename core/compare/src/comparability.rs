@@ -1,0 +1,139 @@
+//! Whether two runs may be compared at all, and what else differs between them than what is compared.
+
+use wavetank_plan::{Load, Plan, UserError};
+
+/// What of a machine and program a number depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// Model of its CPU; empty if it is not known, as is the rest.
+    pub cpu: String,
+    /// CPUs that could be used; 0 if it is not known.
+    pub cpus: usize,
+    /// Its kernel.
+    pub kernel: String,
+    /// Version of wavetank.
+    pub version: String,
+    /// Driver in use.
+    pub engine: String,
+}
+
+/// What differs between the plans, a sentence each, where `names` are how the runs are called. Where the load goes to is what
+/// is compared, and no difference; nor are names, labels and thresholds.
+///
+/// # Errors
+/// A usage error where the loads are of different kinds: their numbers mean different things.
+pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
+    let [of_a, of_b] = names;
+    let runs = names.map(as_run);
+    check_same_kind(a, b, runs.each_ref().map(String::as_str))?;
+    let mut told = Vec::new();
+    let mut differ = |what: &str, differ: bool| {
+        if differ {
+            told.push(format!("{what} of runs {of_a} and {of_b} differ: a difference may come from that"));
+        }
+    };
+    let load = |plan: &Plan| -> Vec<_> {
+        let of = |phase: &wavetank_plan::Phase| {
+            (
+                phase.warmup,
+                phase.start,
+                phase.length,
+                phase.load.clone(),
+                phase.requests_max,
+                phase.sessions_max,
+            )
+        };
+        plan.phases.iter().map(of).collect()
+    };
+    differ("the loads", load(a) != load(b));
+    let steps = |plan: &Plan| -> Vec<Vec<String>> {
+        let of = |scenario: &wavetank_plan::Scenario| {
+            scenario.steps.iter().map(|step| step.name.clone()).collect()
+        };
+        plan.scenarios.iter().map(of).collect()
+    };
+    differ("the steps", steps(a) != steps(b));
+    let connections = |plan: &Plan| -> Vec<_> {
+        plan.phases.iter().map(|phase| (phase.connections, phase.max_open, phase.open_before)).collect()
+    };
+    differ("the numbers of connections", load(a) == load(b) && connections(a) != connections(b));
+    let http = |plan: &Plan| {
+        let http = &plan.http;
+        (http.version, http.timeout, http.keepalive, http.requests_per_connection, http.pipeline, http.close)
+    };
+    differ("the ways HTTP is spoken", http(a) != http(b));
+    differ("the uses of TLS", a.tls.is_some() != b.tls.is_some());
+    differ("the uses of a proxy", a.http.proxy.is_some() != b.http.proxy.is_some());
+    differ("the numbers of load threads", a.threads != b.threads);
+    Ok(told)
+}
+
+/// How a run called so is told in an error.
+fn as_run(name: &str) -> String {
+    format!("run {name}")
+}
+
+/// Whether the loads of `of_a` and `of_b`, as they are called, are of one kind.
+///
+/// # Errors
+/// A usage error where they are not.
+pub fn check_same_kind(a: &Plan, b: &Plan, [of_a, of_b]: [&str; 2]) -> Result<(), UserError> {
+    let (kind_a, kind_b) = (kind(a), kind(b));
+    if kind_a == kind_b {
+        return Ok(());
+    }
+    Err(UserError::usage(
+        "different_kinds",
+        format!("{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things"),
+        "compare runs of one and the same load; the target may differ",
+    ))
+}
+
+/// What kind of load it is, by its judged phases.
+fn kind(plan: &Plan) -> &'static str {
+    let mut judged = plan.phases.iter().filter(|phase| !phase.warmup).map(|phase| &phase.load);
+    if judged.clone().any(|load| matches!(load, Load::Hold { .. })) {
+        "one that holds connections"
+    } else if judged.any(Load::is_open) {
+        "an open loop"
+    } else {
+        "a closed loop"
+    }
+}
+
+/// What differs between the machines and programs, a sentence each. What is not known of one of them is no difference.
+pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<String> {
+    let [of_a, of_b] = names;
+    let known = |n: usize| if n > 0 { n.to_string() } else { String::new() };
+    let cpus = [a, b].map(|machine| known(machine.cpus));
+    let parts = [
+        ("CPU", &a.cpu, &b.cpu),
+        ("CPUs", &cpus[0], &cpus[1]),
+        ("kernel", &a.kernel, &b.kernel),
+        ("version of wavetank", &a.version, &b.version),
+        ("engine", &a.engine, &b.engine),
+    ];
+    let different = parts.into_iter().filter(|(_, a, b)| a != b && !a.is_empty() && !b.is_empty());
+    different.map(|(what, a, b)| format!("{what}: {a} for run {of_a}, {b} for run {of_b}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(b: &Machine, expected: &[&str]) {
+        let a = Machine { cpu: "X".to_owned(), cpus: 4, kernel: "6.1".to_owned(), ..Machine::default() };
+        assert_eq!(machines(&a, b, ["a", "b"]), expected);
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_machine_is_no_difference() {
+        check(
+            &Machine { cpu: "X".to_owned(), cpus: 2, kernel: "6.2".to_owned(), ..Machine::default() },
+            &["CPUs: 4 for run a, 2 for run b", "kernel: 6.1 for run a, 6.2 for run b"],
+        );
+        check(&Machine::default(), &[]);
+        check(&Machine { cpus: 2, ..Machine::default() }, &["CPUs: 4 for run a, 2 for run b"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Where a doubt matters (contract §5, rules a, b and c): it makes the run invalid only there.
+
+use wavetank_measure::ThresholdResult;
+use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
+use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
+
+use crate::facts::RuleInput;
+use crate::validity_rules::{generator_drops_text, is_full, lag_is_doubtful};
+use crate::{Blame, Finding, format};
+
+/// Rule (a): in the open model, over the whole run or any ten seconds, too much of what was offered was dropped
+/// or failed for the generator's reasons.
+pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
+    let validity = &case.facts.validity;
+    let (whole, worst) = (validity.generator_open_model, validity.generator_worst);
+    let (share, span) = if whole.fraction() > INVALID_GENERATOR_SHARE {
+        (whole, "over the run".to_owned())
+    } else if worst.share.fraction() > INVALID_GENERATOR_SHARE {
+        (worst.share, format!("in the {} from {:.0} s on", worst.len, worst.from.as_secs_f64()))
+    } else {
+        return None;
+    };
+    Some(Finding {
+        code: "generator",
+        blame: Blame::Generator,
+        decisive: true,
+        message: format!(
+            "the load was not the one asked for: {} of it was dropped or failed on this side {span}",
+            format::percent(share.fraction())
+        ),
+        evidence: format!("{} · {}", format::share(share), lost_in_words(case)),
+        hint: "a lower rate, or a stronger load host; the findings below name what ran out".to_owned(),
+    })
+}
+
+/// What failed and what was dropped for the generator's reasons: one reason can stand in both.
+fn lost_in_words(case: &RuleInput<'_>) -> String {
+    let classes = case.classes().into_iter().filter(|(class, _)| class.is_generator());
+    let failed: Vec<_> = classes.map(|(class, n)| format!("{} {}", class.name(), format::count(n))).collect();
+    let parts = [("failed", failed.join(" · ")), ("dropped", generator_drops_text(case))];
+    let told = parts.iter().filter(|(_, of)| !of.is_empty()).map(|(how, of)| format!("{how}: {of}"));
+    told.collect::<Vec<_>>().join(" · ")
+}
+
+/// Rules (b) and (c): why a broken condition does not prove anything against the target, if so.
+/// `broke` says that it did, in words.
+pub(crate) fn generator_excuse(
+    case: &RuleInput<'_>,
+    result: &ThresholdResult,
+    broke: &str,
+    doubted: bool,
+) -> Option<Finding> {
+    let finding = |code, message, evidence| Finding {
+        code,
+        blame: Blame::Generator,
+        decisive: true,
+        message,
+        evidence,
+        hint: "the target is not proven at fault: repeat with a lower load or a stronger load host"
+            .to_owned(),
+    };
+    if result.holds_without_generator == Some(true) {
+        let message = format!("{broke}, but it would hold without what failed or was dropped on this side");
+        return Some(finding("generator_failures", message, lost_in_words(case)));
+    }
+    if result.holds_without_lag == Some(true) {
+        let lag = result.lag_ns.unwrap_or(0);
+        if doubted || lag_is_doubtful(lag, result.value.unwrap_or(0.0)) {
+            let message = format!("{broke}, but it would hold without the generator's own lag");
+            return Some(finding(
+                "generator_lag",
+                message,
+                format!("lag {}", wavetank_plan::Nanos(lag as i64)),
+            ));
+        }
+    }
+    if is_capacity(&result.condition, result.implicit) && is_full(&case.facts.validity) {
+        let message = format!("{broke}, while the generator itself was full");
+        return Some(finding("generator_full", message, String::new()));
+    }
+    None
+}
+
+/// A knee that was sought with a full generator is the generator's.
+pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
+    (case.facts.circumstances.knee_sought && is_full(&case.facts.validity)).then(|| Finding {
+        code: "generator_full",
+        blame: Blame::Generator,
+        decisive: true,
+        message: "a knee was sought, but the generator itself was full".to_owned(),
+        evidence: String::new(),
+        hint: "more load threads (--threads) or more load hosts".to_owned(),
+    })
+}
+
+/// Whether a broken condition proves a fault whatever the generator did. A full load thread reads answers late
+/// and stretches every time it takes, so times broken under it prove nothing.
+pub(crate) fn proves_target_fault(case: &RuleInput<'_>, result: &ThresholdResult) -> bool {
+    !(is_latency(&result.condition.subject) && is_full(&case.facts.validity))
+}
+
+pub(crate) const fn is_latency(subject: &Subject) -> bool {
+    matches!(subject, Subject::Percentile(..) | Subject::Mean(..) | Subject::Min(..) | Subject::Max(..))
+}
+
+/// A rate or a capacity: that so much is reached. `done > 0` asks for a sign of life, not for capacity.
+fn is_capacity(condition: &Condition, implicit: bool) -> bool {
+    let reaches = matches!(condition.op, Op::Greater | Op::GreaterEqual | Op::Equal);
+    let of_requests = matches!(
+        condition.subject,
+        Subject::Requests(RequestCounter::Offered | RequestCounter::Sent | RequestCounter::Done, _)
+    );
+    let gauge =
+        matches!(condition.subject, Subject::Held | Subject::InFlight | Subject::Users | Subject::Opened);
+    let amount = matches!(condition.value, Value::PerSecond(x) | Value::Count(x) if x > 0.0);
+    let of_planned = gauge && matches!(condition.value, Value::Share(_));
+    !implicit && reaches && ((gauge || of_requests) && amount || of_planned)
+}

@@ -1,0 +1,183 @@
+//! What each way of failing means: words, blame, cure.
+
+use wavetank_measure::{DropReason, ErrorClass};
+
+use crate::facts::RuleInput;
+use crate::format::count;
+use crate::{Blame, Finding, tls};
+
+/// In words, as the end of `every request failed: …`.
+pub(crate) const fn description(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Dns => "the name did not resolve",
+        ErrorClass::ConnectRefused => "connection refused",
+        ErrorClass::ConnectTimeout => "no answer to the connect in time",
+        ErrorClass::ConnectUnreachable => "no route to the target",
+        ErrorClass::NoSourceAddress => "no source address or port left on this host",
+        ErrorClass::NoFiles => "this host's file limit is used up",
+        ErrorClass::Tls => "the TLS handshake failed",
+        ErrorClass::Reset => "connection reset under an unanswered request",
+        ErrorClass::ClosedEarly => "connection closed before the answer was complete",
+        ErrorClass::RequestTimeout => "no complete answer in time",
+        ErrorClass::Protocol => "the answer is not HTTP as it should be",
+        ErrorClass::Status => "an answer with an unexpected status",
+        ErrorClass::Check => "a check on the answer failed",
+        ErrorClass::BodyLimit => "the answer was larger than allowed",
+        ErrorClass::Data => "the request could not be composed",
+        ErrorClass::Other => "an error without a class of its own",
+    }
+}
+
+/// The same for a run, whose counts tell which half of a class it was: TLS breaks in the handshake or after it, and
+/// the connect timeout covers the connect and the handshake.
+pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'static str {
+    let handshakes = case.facts.totals.handshakes();
+    match class {
+        ErrorClass::Tls if handshakes.failed == 0 && handshakes.count() > 0 => AFTER_HANDSHAKE,
+        ErrorClass::Tls if handshakes.failed > 0 && handshakes.count() > 0 => "TLS failed",
+        // All that was not opened was connected, and ended in the handshake.
+        ErrorClass::ConnectTimeout
+            if handshakes.failed > 0 && handshakes.failed == case.facts.totals.conns.failed =>
+        {
+            HANDSHAKE_LATE
+        }
+        _ => description(class),
+    }
+}
+
+/// TLS broke in an answer, or between two.
+const AFTER_HANDSHAKE: &str = "TLS failed after its handshake";
+/// As the probe tells it, too.
+const HANDSHAKE_LATE: &str = "connected, but the TLS handshake did not end in time";
+
+/// What the errno proves. Silence on a connect proves nobody's guilt unless no network lies between.
+pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
+    match class {
+        ErrorClass::NoSourceAddress | ErrorClass::NoFiles => Blame::Generator,
+        ErrorClass::ConnectUnreachable => Blame::Network,
+        ErrorClass::ConnectTimeout if same_host => Blame::Target,
+        ErrorClass::ConnectRefused
+        | ErrorClass::Tls
+        | ErrorClass::Reset
+        | ErrorClass::ClosedEarly
+        | ErrorClass::RequestTimeout
+        | ErrorClass::Protocol
+        | ErrorClass::Status
+        | ErrorClass::Check
+        | ErrorClass::BodyLimit => Blame::Target,
+        ErrorClass::Dns | ErrorClass::ConnectTimeout | ErrorClass::Data | ErrorClass::Other => Blame::Unknown,
+    }
+}
+
+/// What to do about a failure of `class` that was told in the words of `detail`, if it was.
+pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
+    match (class, detail) {
+        (_, Some(detail)) if detail.contains("CONNECT") => proxy_hint(class, detail),
+        (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
+            "the target's own log, or a balancer's: something broke TLS within an answer"
+        }
+        (ErrorClass::Tls, Some(detail)) => tls::hint_for(detail).unwrap_or(hint(class)),
+        (ErrorClass::ConnectTimeout, Some(detail)) if detail.contains("TLS handshake") => {
+            "does this port speak TLS? If it does, it is slow at it: --connect-timeout covers connect and handshake"
+        }
+        (ErrorClass::Protocol, Some(detail)) if detail.contains("TLS") => {
+            "this port speaks TLS: https:// instead of http://"
+        }
+        _ => hint(class),
+    }
+}
+
+/// What to do about a tunnel that a proxy did not open, told in the words of `detail`.
+fn proxy_hint(class: ErrorClass, detail: &str) -> &'static str {
+    match class {
+        _ if detail.contains("407") => {
+            "the proxy wants to know who asks: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
+        }
+        ErrorClass::ConnectRefused => "the proxy's own log says why: may it connect to that host and port?",
+        ErrorClass::ConnectTimeout => {
+            "is it an HTTP proxy? If it is, the target behind it may be slow: --connect-timeout covers both"
+        }
+        ErrorClass::Protocol => "is it an HTTP proxy on that port? `--once` shows its answer as it is",
+        _ => "the proxy's own log: does it open tunnels (CONNECT), and to that port?",
+    }
+}
+
+/// What to do about a failure that was told in the words of `fault`, if it was, and that the run's counts put in
+/// `words`.
+pub(crate) fn best_hint(class: ErrorClass, fault: Option<&str>, words: &str) -> &'static str {
+    let cured = fault.filter(|fault| class != ErrorClass::Tls || tls::hint_for(fault).is_some());
+    hint_for(class, cured.or(Some(words)))
+}
+
+/// What to do about it.
+const fn hint(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Dns => "check the name and the resolver, or give the address with --connect-to",
+        ErrorClass::ConnectRefused => "nothing listens there: is the server up, and is the port right?",
+        ErrorClass::ConnectTimeout => {
+            "a firewall, a wrong address, or a listen queue that is full; --connect-timeout"
+        }
+        ErrorClass::ConnectUnreachable => {
+            "check the address, the routes and the firewall's answer (ip route get ADDRESS)"
+        }
+        ErrorClass::NoSourceAddress => {
+            "more source addresses (--source auto), keep-alive, or a wider net.ipv4.ip_local_port_range"
+        }
+        ErrorClass::NoFiles => "raise the file limit (ulimit -n, LimitNOFILE), or fewer connections (-c)",
+        ErrorClass::Tls => "does this port speak TLS, and is its certificate valid for the name?",
+        ErrorClass::Reset => "look for crashes, full queues and timeouts in the server's own log",
+        ErrorClass::ClosedEarly => "the server gave up within an answer: its log and its timeouts tell why",
+        ErrorClass::RequestTimeout => {
+            "raise --timeout if such answers are right, else the server is stuck or overloaded"
+        }
+        ErrorClass::Protocol => {
+            "is it HTTP on that port? `--once`, or `wavetank try FILE`, shows one answer as it is"
+        }
+        ErrorClass::Status => {
+            "if these answers are right: --expect-status; `--once`, or `wavetank try FILE`, shows one"
+        }
+        ErrorClass::Check => "`wavetank try FILE` shows an answer, and what each check found in it",
+        ErrorClass::BodyLimit => "ask for less, or allow more",
+        ErrorClass::Data => "check the variables and data of the experiment",
+        ErrorClass::Other => "samples.jsonl in the archive has the first failures",
+    }
+}
+
+/// In words and with a cure: why requests were never sent.
+pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::MaxOpen => "too many requests were unanswered at once; --max-open allows more",
+        DropReason::NoSourceAddress => hint(ErrorClass::NoSourceAddress),
+        DropReason::NoFiles => hint(ErrorClass::NoFiles),
+        DropReason::NoMemory => "less load on this host, or more memory for it",
+        DropReason::Behind => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
+    }
+}
+
+/// `503: 240`: the answers whose status was not expected.
+pub(crate) fn unexpected_statuses(case: &RuleInput<'_>) -> Vec<String> {
+    let expected = &case.facts.plan.http.expect;
+    let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
+    statuses.map(|(status, n)| format!("{status}: {}", count(*n))).collect()
+}
+
+/// Every request failed in one way; the first of them was told in the words of `detail`.
+pub(crate) fn all_failed(
+    class: ErrorClass,
+    case: &RuleInput<'_>,
+    evidence: String,
+    detail: Option<&str>,
+) -> Finding {
+    let words = description_for_run(case, class);
+    // Nothing is as telling as which they were.
+    let statuses = if class == ErrorClass::Status { unexpected_statuses(case) } else { Vec::new() };
+    let evidence = std::iter::once(evidence).chain(statuses).collect::<Vec<_>>().join(" · ");
+    Finding {
+        code: class.name(),
+        blame: blame(class, case.same_host),
+        decisive: true,
+        message: format!("every request failed: {words}"),
+        evidence,
+        hint: best_hint(class, detail, words).to_owned(),
+    }
+}

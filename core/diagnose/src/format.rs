@@ -1,0 +1,58 @@
+//! Numbers as they stand in sentences.
+
+use wavetank_measure::{Fraction, ThresholdResult};
+/// `12,400`.
+pub(crate) use wavetank_plan::quantity::format_grouped as count;
+use wavetank_plan::quantity::trimmed;
+use wavetank_plan::{Nanos, Value};
+
+/// `3.2 %`, with as many decimals as keep it from reading as zero, and no zeros behind them. Cards and tables, which have less
+/// room, say `< 0.01 %` of what is told here as `0.0012 %`.
+pub(crate) fn percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    let decimals = match value.abs() {
+        x if x >= 99.95 || x == 0.0 => 0,
+        x if x >= 9.95 => 1,
+        x if x >= 0.095 => 2,
+        x if x >= 0.0095 => 3,
+        _ => 4,
+    };
+    format!("{} %", trimmed(&format!("{value:.decimals$}")))
+}
+
+/// `310 of 9,800 (3.16 %)`.
+pub(crate) fn share(share: Fraction) -> String {
+    format!("{} of {} ({})", count(share.count), count(share.of), percent(share.fraction()))
+}
+
+/// `one request`, `12,400 requests`.
+pub(crate) fn requests(n: u64) -> String {
+    if n == 1 { "one request".to_owned() } else { format!("{} requests", count(n)) }
+}
+
+/// A threshold's measured value in its own unit, or why there is none.
+pub(crate) fn value(result: &ThresholdResult) -> String {
+    let Some(value) = result.value else {
+        return result.why.clone().unwrap_or_else(|| "no value".to_owned());
+    };
+    match result.condition.value {
+        Value::Time(_) => Nanos(value as i64).to_string(),
+        Value::Count(_) => count(value as u64),
+        Value::PerSecond(_) if value < 100.0 => format!("{value:.1}/s"),
+        Value::PerSecond(_) => format!("{}/s", count(value.round() as u64)),
+        Value::Share(_) => percent(value),
+        Value::Bytes(_) => wavetank_plan::quantity::show_size(value as u64),
+        Value::BitsPerSecond(_) => format!("{:.2} Gbit/s", value / 1e9),
+    }
+}
+
+/// `` `p99 < 250ms` broke: 312 ms ``, with the place where it was worst.
+pub(crate) fn broken_threshold_text(result: &ThresholdResult) -> String {
+    let at = result.at.map_or(String::new(), |at| format!(" at {:.0} s", at.as_secs_f64()));
+    format!("`{}` broke: {}{at}", result.expr, value(result))
+}
+
+/// `` stop condition `failed > 50% for 10s` fired: 62 % ``; the run's end tells when.
+pub(crate) fn stop_condition_text(result: &ThresholdResult) -> String {
+    format!("stop condition `{}` fired: {}", result.expr, value(result))
+}

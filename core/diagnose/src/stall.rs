@@ -1,0 +1,72 @@
+//! What is said of stretches in which no request ended.
+
+use wavetank_measure::Stalls;
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::trimmed;
+
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, format};
+
+/// Instants and lengths are told in tenths of a second, in nanoseconds.
+const TENTH: i64 = Nanos::from_millis(100).0;
+
+/// One finding for all of them. A client sees that no answer came, and cannot tell a target that gives none from a network that
+/// lets none through; where neither a network nor a proxy lies between, it was the target.
+pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
+    let found = &case.facts.standstills;
+    let longest = found.longest;
+    // The hosts of a lab share a machine, and have networks between them.
+    let in_lab = !case.facts.observed.other_hosts().is_empty();
+    let by_proxy = case.facts.plan.http.proxy.is_some();
+    let (blame, whose, hint) = if case.same_host && !in_lab && !by_proxy {
+        (
+            Blame::Target,
+            "the target gave no answer",
+            "see what the target did at that time: garbage collection, a lock, a failover, a full accept queue",
+        )
+    } else {
+        (
+            Blame::Unknown,
+            "the target gave no answer, or the way to it let none through",
+            "see what the target and the way to it did at that time: garbage collection, a lock, a failover, a full accept queue, \
+             lost packets",
+        )
+    };
+    // Whole tenths within what was seen.
+    let from = longest.from.0.saturating_add(TENTH - 1).div_euclid(TENTH);
+    let until = longest.from.after(longest.len).0.div_euclid(TENTH);
+    (found.count > 0).then(|| Finding {
+        code: "standstill",
+        blame,
+        decisive: false,
+        message: format!(
+            "no request ended for at least {} s, from {} s on, though {} were open at {} s: {whose}",
+            tenths(until - from),
+            tenths(from),
+            format::count(longest.open),
+            tenths(longest.open_at.0.saturating_add(TENTH / 2).div_euclid(TENTH))
+        ),
+        evidence: evidence(found),
+        hint: hint.to_owned(),
+    })
+}
+
+fn evidence(found: &Stalls) -> String {
+    let stretches = match found.count {
+        1 => "one such stretch".to_owned(),
+        n => {
+            let total = tenths(found.total.0.div_euclid(TENTH));
+            format!("the longest of {} such stretches, {total} s in all", format::count(n))
+        }
+    };
+    let usual = match found.usual_per_s() {
+        few if few < 10.0 => trimmed(&format!("{few:.1}")).to_owned(),
+        many => format::count(many.round() as u64),
+    };
+    format!("{stretches} · otherwise, on average, {usual} ended each second")
+}
+
+/// So many of them, in seconds.
+fn tenths(tenths: i64) -> String {
+    trimmed(&format!("{:.1}", tenths as f64 / 10.0)).to_owned()
+}

@@ -1,0 +1,230 @@
+//! The doubts of contract §5: reasons not to believe the generator, each a finding.
+
+use wavetank_measure::{DropReason, GeneratorHealth};
+use wavetank_plan::Nanos;
+use wavetank_plan::constants::{
+    BEHIND_MAX, DOUBT_DROPPED_SHARE, DOUBT_LAG_P99, DOUBT_LATE_SHARE, DOUBT_STALLED_SHARE,
+    THREAD_FULL_INTERVALS,
+};
+
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, error_class_text, format};
+
+/// A part of the response time that lag may take before it is a doubt.
+pub(crate) const LAG_SHARE_MAX: f64 = 0.1;
+
+/// All doubts of a run, none of them decisive yet.
+pub(crate) fn doubts(case: &RuleInput<'_>) -> Vec<Finding> {
+    let own = [late(case), lag(case), dropped(case), starved(case), stalled(case), full_threads(case)];
+    let path = case.facts.circumstances.path.iter().cloned();
+    own.into_iter().flatten().chain(path).collect()
+}
+
+/// Whether a load thread was full for more than a tenth of the measured window.
+pub(crate) fn is_full(validity: &GeneratorHealth) -> bool {
+    validity.threads.iter().any(|load| load.full as f64 > THREAD_FULL_INTERVALS * load.intervals as f64)
+}
+
+/// Whether a lag beside a value of the same kind is a doubt.
+pub(crate) fn lag_is_doubtful(lag_ns: u64, value_ns: f64) -> bool {
+    lag_ns as f64 > (DOUBT_LAG_P99.0 as f64).max(LAG_SHARE_MAX * value_ns)
+}
+
+/// Dropped by reason, of those that are the generator's.
+pub(crate) fn generator_drops_text(case: &RuleInput<'_>) -> String {
+    let listed: Vec<_> = generator_drops(case)
+        .iter()
+        .map(|(reason, n)| format!("{} {}", reason.name(), format::count(*n)))
+        .collect();
+    listed.join(" · ")
+}
+
+fn late(case: &RuleInput<'_>) -> Option<Finding> {
+    let worst = case.facts.validity.late_worst;
+    let seconds = case.facts.validity.late_seconds;
+    let (share, tolerance) = (format::percent(worst.share.fraction()), case.facts.plan.late_tolerance);
+    // Where nothing else was measured it is no worst.
+    let message = if worst.len < case.judged.duration {
+        format!(
+            "the generator was late: {share} of the requests wanted or ended in the worst {} had been taken up more than {tolerance} after their instant",
+            worst.len
+        )
+    } else {
+        format!(
+            "the generator was late: {share} of the requests wanted or ended in the {} measured had been taken up more than {tolerance} after their instant",
+            worst.len
+        )
+    };
+    (worst.share.fraction() > DOUBT_LATE_SHARE).then(|| Finding {
+        code: "late",
+        blame: Blame::Generator,
+        decisive: false,
+        message,
+        evidence: format!(
+            "late {} from {:.0} s on · late ones ended in {} of {} s",
+            format::share(worst.share),
+            worst.from.as_secs_f64(),
+            format::count(seconds.count),
+            format::count(seconds.of)
+        ),
+        hint: relief(case).to_owned(),
+    })
+}
+
+fn lag(case: &RuleInput<'_>) -> Option<Finding> {
+    let lag = case.judged.lag.percentile(99.0)?;
+    let response = case.judged.response.percentile(99.0);
+    let beside = match response {
+        Some(response) => format!("response p99 {}", Nanos(response as i64)),
+        None => "nothing was answered".to_owned(),
+    };
+    lag_is_doubtful(lag, response.unwrap_or(0) as f64).then(|| Finding {
+        code: "lag",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "send lag p99 is {}: the generator began so late itself, and response times include that",
+            Nanos(lag as i64)
+        ),
+        evidence: format!("lag p99 {} · {beside}", Nanos(lag as i64)),
+        hint: relief(case).to_owned(),
+    })
+}
+
+/// What takes load off this side: a closed run has no rate that could be lowered, and more threads are no help where
+/// those that are there had time.
+fn relief(case: &RuleInput<'_>) -> &'static str {
+    let threads = &case.facts.validity.threads;
+    let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
+    match (case.is_closed(), had_time) {
+        (true, true) => {
+            "have nothing else on these CPUs, or fewer connections (-c, in a file users and hold); more load threads would not help, as none was full"
+        }
+        (true, false) => {
+            "fewer connections (-c, in a file users and hold), more load threads (--threads), or nothing else on these CPUs"
+        }
+        (false, true) => {
+            "have nothing else on these CPUs, or a lower rate; more load threads would not help, as none was full"
+        }
+        (false, false) => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
+    }
+}
+
+fn dropped(case: &RuleInput<'_>) -> Option<Finding> {
+    let share = case.facts.validity.generator_dropped;
+    let dominant = generator_drops(case).first().map(|&(reason, _)| reason);
+    (share.fraction() > DOUBT_DROPPED_SHARE).then(|| Finding {
+        code: "dropped",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "{} of offered requests were never sent, for reasons of the generator",
+            format::percent(share.fraction())
+        ),
+        evidence: format!("{} · {}", format::share(share), generator_drops_text(case)),
+        hint: dominant.map_or_else(String::new, |reason| drop_cure(case, reason)),
+    })
+}
+
+/// What cures drops of which most were for `reason`.
+fn drop_cure(case: &RuleInput<'_>, reason: DropReason) -> String {
+    match reason {
+        DropReason::Behind => scattering(case).unwrap_or_else(|| relief(case).to_owned()),
+        other => error_class_text::drop_hint(other).to_owned(),
+    }
+}
+
+/// Very many who leave a rendezvous all ask at one instant, and no number of them can begin at once: how to spread them,
+/// where that explains most of what was dropped. By what did begin in time, with half as much again to spare.
+fn scattering(case: &RuleInput<'_>) -> Option<String> {
+    let behind = case.judged.counters.dropped_by[DropReason::Behind as usize];
+    let spans = case.facts.totals.spans();
+    let meetings = case.facts.totals.journeys.meetings.iter();
+    let crowded =
+        meetings.filter(|meeting| meeting.sent < meeting.present && !spans.is_warmup(meeting.phase));
+    let unsent: u64 = crowded.clone().map(|meeting| meeting.present - meeting.sent).sum();
+    let worst =
+        crowded.max_by_key(|meeting| meeting.present - meeting.sent).filter(|worst| worst.sent > 0)?;
+    let name = case.facts.plan.shared.rendezvous.get(usize::from(worst.place)).map_or("", String::as_str);
+    let seconds = BEHIND_MAX.as_secs_f64() * 1.5 * worst.present as f64 / worst.sent as f64;
+    (2 * unsent >= behind).then(|| {
+        format!(
+            "{} left the rendezvous {name} at one instant, and {} of them could begin within {BEHIND_MAX}: spread the rest by \
+             `think: 0s to {}s` after it",
+            format::count(worst.present),
+            format::count(worst.sent),
+            seconds.ceil()
+        )
+    })
+}
+
+fn starved(case: &RuleInput<'_>) -> Option<Finding> {
+    let share = case.facts.validity.starved_turns;
+    (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
+        code: "starved",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "{} of loop turns found no buffer or submission slot",
+            format::percent(share.fraction())
+        ),
+        evidence: format!("turns {}", format::share(share)),
+        hint: "fewer requests under way on each load thread: more threads, or less load on this host"
+            .to_owned(),
+    })
+}
+
+fn stalled(case: &RuleInput<'_>) -> Option<Finding> {
+    let share = case.facts.validity.stalled_turns;
+    let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
+    (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
+        code: "stalled",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "{} of loop turns worked longer than {}",
+            format::percent(share.fraction()),
+            case.facts.plan.late_tolerance
+        ),
+        evidence: format!("turns {} · longest {}", format::share(share), Nanos(longest as i64)),
+        hint: "have nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned(),
+    })
+}
+
+fn full_threads(case: &RuleInput<'_>) -> Option<Finding> {
+    let validity = &case.facts.validity;
+    is_full(validity).then(|| {
+        let worst = validity.threads.iter().max_by_key(|load| load.full).copied().unwrap_or_default();
+        let full = validity.threads.iter().filter(|load| load.full > 0).count();
+        Finding {
+            code: "full",
+            blame: Blame::Generator,
+            decisive: false,
+            message: format!(
+                "load threads that were busy to 95 % or more: {full} of {}, the busiest in {} of {} intervals",
+                validity.threads.len(),
+                format::count(worst.full),
+                format::count(worst.intervals)
+            ),
+            evidence: format!(
+                "thread {} at 95 % or more in {} of {} intervals",
+                worst.thread,
+                format::count(worst.full),
+                format::count(worst.intervals)
+            ),
+            hint: "more load threads (--threads) or more load hosts".to_owned(),
+        }
+    })
+}
+
+/// Drops that are the generator's, the most frequent first.
+fn generator_drops(case: &RuleInput<'_>) -> Vec<(DropReason, u64)> {
+    let at_max_open = case.facts.validity.max_open_while_full;
+    let count = |reason| match reason {
+        DropReason::MaxOpen => (reason, at_max_open),
+        _ => (reason, case.judged.counters.dropped_by[reason as usize]),
+    };
+    let mut listed: Vec<_> = DropReason::ALL.into_iter().map(count).filter(|&(_, n)| n > 0).collect();
+    listed.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    listed
+}

@@ -1,0 +1,94 @@
+//! [`CustomKind`]: single values that only experiments have.
+
+use serde_json::{Value as Shape, json};
+use wavetank_grammar::json_schema_values::{COUNT, DURATION, list, number_or, pattern_or_variable, text};
+
+use super::MapName;
+
+const RATE: &str = r"\d+(\.\d+)?[kMG]?/(s|min|h)";
+const REQUEST_RATE: &str = r"\d+(\.\d+)?[kMG]?( (requests|sessions))?/(s|min|h)";
+
+/// What a key of an experiment takes, where no other file has it.
+pub(crate) enum CustomKind {
+    /// Text with `${…}` in it.
+    Template,
+    /// A rate: `500/s`.
+    Rate,
+    /// A count or `A to B` of them.
+    CountRange,
+    /// A rate or `A to B` of them.
+    RateRange,
+    /// A count or a rate, of a stair.
+    CountOrRate,
+    /// `15k`, or `1 each`.
+    Sessions,
+    /// `5k/s for 10s every 1m`.
+    Spike,
+    /// An URL.
+    Url,
+    /// Statuses: `200 to 399`.
+    Statuses,
+    /// A condition on the run.
+    Condition,
+    /// A condition on one answer.
+    Check,
+    /// A think time.
+    Think,
+    /// A part of an answer.
+    Part,
+    /// `basic USER:PASSWORD` and its like.
+    Auth,
+    /// Any value, templates inside.
+    Value,
+    /// A list of steps.
+    Steps,
+}
+
+impl wavetank_grammar::CustomKind for CustomKind {
+    fn takes(&self) -> &'static str {
+        match self {
+            Self::Template => "text with templates",
+            Self::Rate => "a rate",
+            Self::CountRange => "a count, or A to B",
+            Self::RateRange => "a rate, or A to B",
+            Self::CountOrRate => "a count or rate",
+            Self::Sessions => "a count, or N each",
+            Self::Spike => "RATE for DURATION every DURATION",
+            Self::Url => "a URL",
+            Self::Statuses => "statuses",
+            Self::Condition => "a condition on the run",
+            Self::Check => "a condition on the answer",
+            Self::Think => "a think time",
+            Self::Part => "a part of the answer",
+            Self::Auth => "kind and credentials",
+            Self::Value => "any value",
+            Self::Steps => "steps",
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        match self {
+            Self::Template => text(),
+            Self::Rate => pattern_or_variable::<MapName>(RATE),
+            Self::CountRange => number_or::<MapName>(&format!("{COUNT}( to {COUNT})?")),
+            Self::RateRange => {
+                pattern_or_variable::<MapName>(&format!("{REQUEST_RATE}( to {REQUEST_RATE})?"))
+            }
+            Self::CountOrRate => number_or::<MapName>(&format!("({COUNT}|{RATE})")),
+            Self::Sessions => number_or::<MapName>(&format!("{COUNT}( each)?")),
+            Self::Spike => pattern_or_variable::<MapName>(&format!("{RATE} for {DURATION}every {DURATION}")),
+            Self::Url => pattern_or_variable::<MapName>("https?://.+"),
+            Self::Statuses => json!({"type": ["integer", "string"]}),
+            Self::Condition | Self::Check | Self::Part | Self::Auth => json!({"type": "string"}),
+            Self::Think => pattern_or_variable::<MapName>(&format!(
+                "({DURATION}(to {DURATION})?|exponential {DURATION}|normal {DURATION}(\\+-|±) {DURATION}|lognormal {DURATION}p95 {DURATION})"
+            )),
+            Self::Value => json!({}),
+            Self::Steps => list::<MapName>(&json!({"$ref": "#/$defs/step"})),
+        }
+    }
+
+    fn may_be_nothing(&self) -> bool {
+        matches!(self, Self::Value)
+    }
+}

@@ -1,0 +1,100 @@
+//! `--timeout`, `--http`, `-H` and their like: the keys of `http:`.
+
+use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
+
+use super::{PLACE, conflict, without_span};
+use crate::Experiment;
+use crate::model::{Auth, Header, Http, Proxy, Template};
+
+impl Experiment {
+    /// Puts the options that are keys of `http:` into it.
+    pub(super) fn amend_http(&mut self, options: &RunOptions) -> Result<(), UserError> {
+        let http = &mut self.http;
+        lengths(http, options)?;
+        connections(http, options)?;
+        http.version = options.http.or(http.version);
+        http.close = options.close.or(http.close);
+        http.expect = options.expect_status.clone().or(http.expect.take());
+        http.dns = options.dns.or(http.dns);
+        http.ip = options.ip.or(http.ip);
+        if !options.connect_to.is_empty() {
+            http.connect_to.clone_from(&options.connect_to);
+        }
+        if let Some(proxy) = &options.proxy {
+            http.proxy = Some(Proxy { url: without_span(proxy.url.clone()), user: None });
+        }
+        http.proxy_protocol = options.proxy_protocol.or(http.proxy_protocol);
+        let given = options.proxy.is_some() || !options.connect_to.is_empty();
+        if given && http.proxy.is_some() && !http.connect_to.is_empty() {
+            let hint =
+                "the proxy alone connects to the target: leave one of the two out, here or in the file";
+            return Err(conflict("a proxy and connect_to exclude each other", hint));
+        }
+        if http.version == Some(HttpVersion::Http10) && http.pipeline.is_some_and(|depth| depth > 1) {
+            let hint = "pipelining is HTTP/1.1 (RFC 9112 §9.3.2)";
+            return Err(conflict("HTTP/1.0 and a pipeline exclude each other", hint));
+        }
+        headers(http, options)
+    }
+}
+
+fn lengths(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
+    http.timeout = options.timeout.map(without_span).or(http.timeout.take());
+    http.connect_timeout = options.connect_timeout.map(without_span).or(http.connect_timeout.take());
+    if let (Some(whole), Some(connect)) = (&http.timeout, &http.connect_timeout)
+        && connect.value > whole.value
+    {
+        let message = format!(
+            "with these options connecting may take {}, longer than the request's {}, which covers it",
+            connect.value, whole.value
+        );
+        return Err(conflict(message, "lower --connect-timeout or raise --timeout"));
+    }
+    Ok(())
+}
+
+/// One request on a connection, or several.
+fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
+    if options.no_keepalive {
+        http.keepalive = Some(false);
+    }
+    http.requests_per_connection = options.requests_per_connection.or(http.requests_per_connection);
+    http.pipeline = options.pipeline.or(http.pipeline);
+    let several = http.requests_per_connection.is_some_and(|count| count > 1)
+        || http.pipeline.is_some_and(|depth| depth > 1);
+    if http.keepalive == Some(false) && several {
+        let message = "connections that are closed after one answer, and several requests on each";
+        let hint = "--no-keepalive and keepalive: false exclude --pipeline and --requests-per-connection, here and in the file";
+        return Err(conflict(message, hint));
+    }
+    if let (Some(depth), Some(most)) = (http.pipeline, http.requests_per_connection)
+        && u64::from(depth) > most
+    {
+        let message = format!("a pipeline of {depth} never fits {most} requests on each connection");
+        return Err(conflict(message, "raise --requests-per-connection or lower --pipeline"));
+    }
+    Ok(())
+}
+
+/// A header of the command line takes the place of the file's common one of that name; a step's own stays.
+fn headers(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
+    for (name, value) in &options.headers {
+        resolve::check_header(name, value.reveal())?;
+        http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case(name));
+        if name.eq_ignore_ascii_case("authorization") && http.auth.is_some() {
+            let hint = "--basic USER:PASSWORD takes the place of the file's http.auth";
+            return Err(conflict("-H Authorization and http.auth of the file write the same header", hint));
+        }
+    }
+    let given = |(name, value): &(String, wavetank_plan::Secret)| Header {
+        name: without_span(name.clone()),
+        value: Template::fixed(value.reveal(), PLACE),
+    };
+    http.headers.extend(options.headers.iter().map(given));
+    if let Some(basic) = &options.basic {
+        let (user, password) = resolve::user_and_password(basic.reveal())?;
+        http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case("authorization"));
+        http.auth = Some(Auth::Basic(Template::fixed(user, PLACE), Template::fixed(password, PLACE)));
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The command line beside a file: what its options say takes the place of the file's own words.
+//!
+//! It happens between reading and verifying, so that what an option brings in is verified like the rest. Options of
+//! the host (threads, engine, sources, guard) are no part of an experiment: whoever lowers it takes them.
+
+mod http;
+mod load;
+mod tls;
+
+pub(crate) use load::default_phases;
+use wavetank_plan::{RunOptions, UserError, resolve};
+
+use crate::model::PhaseLoad;
+use crate::{Diagnostic, Experiment, Phase, Span, Spanned};
+
+/// At no place in the file.
+const fn without_span<T>(value: T) -> Spanned<T> {
+    Spanned::new(value, PLACE)
+}
+
+const PLACE: Span = Span { line: 0, column: 0, start: 0, end: 0 };
+
+fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
+    UserError::usage("conflict", message, hint)
+}
+
+impl Experiment {
+    /// Puts `options` in place of what the file says. What is not judged any more is told.
+    ///
+    /// # Errors
+    /// Options that contradict each other or the file, and those that mean nothing beside one.
+    pub(crate) fn apply_overrides(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
+        resolve::check_conflicts(options)?;
+        check_applicable(options)?;
+        self.amend_load(options)?;
+        self.amend_http(options)?;
+        self.amend_tls(&options.tls);
+        self.amend_rest(options)
+    }
+
+    fn amend_rest(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
+        if let Some(name) = &options.name {
+            resolve::check_name(name)?;
+            self.name = Some(without_span(name.clone()));
+        }
+        for (key, value) in &options.tags {
+            self.tags.retain(|(own, _)| own != key);
+            self.tags.push((key.clone(), value.clone()));
+        }
+        if let Some(most) = options.max_open {
+            let mut any = false;
+            for phase in self.own_phases_mut().filter(|phase| is_open(phase)) {
+                phase.max_open = Some(most);
+                any = true;
+            }
+            if !any {
+                let hint = "in a closed phase every user waits for its answer: users: N bounds what is open";
+                return Err(conflict("--max-open means nothing to a file without a rate", hint));
+            }
+        }
+        self.drain = options.drain.map(without_span).or(self.drain.take());
+        self.seed = options.seed.or(self.seed);
+        self.open_rate = options.open_rate.or(self.open_rate);
+        self.probe = options.probe.or(self.probe);
+        self.truth = options.truth.or(self.truth);
+        let lists = [
+            ("--threshold", &mut self.thresholds, &options.thresholds),
+            ("--stop", &mut self.stop, &options.stop),
+        ];
+        let mut notes = Vec::new();
+        for (option, own, given) in lists.into_iter().filter(|(.., given)| !given.is_empty()) {
+            if let Some(first) = own.first() {
+                let message =
+                    format!("{option} takes the place of all {} of the file's own, from here on", own.len());
+                let hint = format!("{option} once for each that is to hold");
+                notes.push(Diagnostic::note("conditions_replaced", first.place, message, hint));
+            }
+            *own = given.iter().cloned().map(without_span).collect();
+        }
+        Ok(notes)
+    }
+
+    fn own_phases_mut(&mut self) -> impl Iterator<Item = &mut Phase> {
+        self.phases.iter_mut().chain(self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.phases))
+    }
+}
+
+fn is_open(phase: &Phase) -> bool {
+    matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
+}
+
+/// What a file's steps say, and what is no load.
+fn check_applicable(options: &RunOptions) -> Result<(), UserError> {
+    let steps = "method, path and body stand in the file's steps; --set changes a variable in them";
+    let given = [
+        ("-X", options.method.is_some(), steps),
+        ("--body and --body-file", options.body.is_some(), steps),
+        ("--once", options.once, "wavetank try FILE goes through it once, as one user"),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        Some((name, _, hint)) => {
+            Err(conflict(format!("{name} means nothing beside an experiment file"), hint))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,52 @@
+//! `--insecure`, `--cacert` and their like: the keys of every `tls:` of the file.
+
+use wavetank_plan::{PemFile, TlsOptions};
+
+use super::without_span;
+use crate::model::TlsSettings;
+use crate::{Experiment, Spanned};
+
+impl Experiment {
+    /// Puts the options of TLS into the file's own choices; files keep the names by which they were read.
+    pub(super) fn amend_tls(&mut self, options: &TlsOptions) {
+        if options.given_flags().is_empty() {
+            return;
+        }
+        let common = self.http.tls.get_or_insert_default();
+        amended(common, options);
+        self.targets
+            .iter_mut()
+            .filter_map(|target| target.tls.as_mut())
+            .for_each(|own| amended(own, options));
+    }
+}
+
+fn amended(own: &mut TlsSettings, options: &TlsOptions) {
+    // Taken apart by name, so that a new option cannot be forgotten here.
+    let TlsOptions { insecure, ca, cert, key, sni, version, groups, ciphers, alpn, resume } = options;
+    let name = |file: &Option<PemFile>| -> Option<Spanned<String>> {
+        file.as_ref().map(|file| without_span(file.name.clone()))
+    };
+    if *insecure {
+        own.verify = Some(false);
+        // Whom to trust means nothing any more.
+        own.ca = None;
+    }
+    if ca.is_some() {
+        (own.ca, own.verify) = (name(ca), None);
+    }
+    if cert.is_some() {
+        // The key of another certificate is of no use.
+        (own.cert, own.key) = (name(cert), None);
+    }
+    own.key = name(key).or(own.key.take());
+    own.sni = sni.clone().or(own.sni.take());
+    own.version = version.or(own.version);
+    own.resume = resume.or(own.resume);
+    own.alpn = alpn.clone().or(own.alpn.take());
+    for (own, given) in [(&mut own.groups, groups), (&mut own.ciphers, ciphers)] {
+        if !given.is_empty() {
+            own.clone_from(given);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The tree to the parsed form: every key, every verb, every rule; all mistakes told, not only the first.
+//!
+//! Each part has a module. A reader's function returns `None` after it has said why.
+
+mod body;
+mod check;
+mod data;
+mod experiment;
+mod expression;
+mod http;
+mod names;
+mod phase;
+mod phase_rules;
+mod proxy;
+mod quantity;
+mod request;
+mod scenario;
+mod span;
+mod step;
+mod subject;
+mod target;
+mod template;
+mod text;
+mod think;
+mod value;
+mod vars;
+
+pub(crate) use check::OPERATORS;
+pub(crate) use experiment::read_experiment;
+pub(crate) use names::is_identifier;
+pub(crate) use vars::Variables;
+pub(crate) use wavetank_grammar::{TreeReader, unquoted_chars};
+
+use crate::grammar::{Grammar as _, MapName};
+use crate::{Diagnostics, Span};
+
+/// A map with fixed keys of an experiment.
+pub(crate) type Keys<'n> = wavetank_grammar::MapReader<'n, MapName>;
+
+/// What every part is handed: the variables, and where to tell mistakes.
+pub(crate) struct Parser<'a> {
+    pub(crate) vars: &'a Variables,
+    pub(crate) env: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) has_secret: &'a dyn Fn(&str) -> bool,
+    pub(crate) out: Diagnostics,
+    /// Bytes and values that variables may still bring into the file.
+    pub(crate) budget: ExpansionBudget,
+}
+
+/// What variables may bring into a file: a short file of variables inside variables could fill any memory.
+#[derive(Clone, Copy)]
+pub(crate) struct ExpansionBudget {
+    /// Bytes of text.
+    pub(crate) text: usize,
+    /// Values, used whole.
+    pub(crate) nodes: usize,
+}
+
+impl ExpansionBudget {
+    pub(crate) const WHOLE: Self = Self { text: 16 << 20, nodes: 500_000 };
+}
+
+impl Parser<'_> {
+    /// Takes text that a variable stands for out of the budget.
+    pub(crate) fn spend_text(&mut self, bytes: usize, place: Span) -> Option<()> {
+        let Some(left) = self.budget.text.checked_sub(bytes) else { return self.too_large(place) };
+        self.budget.text = left;
+        Some(())
+    }
+
+    /// Takes values that a variable stands for out of the budget.
+    pub(crate) fn spend_nodes(&mut self, nodes: usize, place: Span) -> Option<()> {
+        let Some(left) = self.budget.nodes.checked_sub(nodes) else { return self.too_large(place) };
+        self.budget.nodes = left;
+        Some(())
+    }
+
+    fn too_large<T>(&mut self, place: Span) -> Option<T> {
+        let message = "variables bring more into the file than anybody could have written";
+        self.fail("file_too_large", place, message, MapName::ADVICE.long)
+    }
+}

@@ -1,0 +1,224 @@
+//! Requests.
+
+use wavetank_plan::PART_NAMES;
+
+use super::http::starts_with;
+use super::{Keys, Parser, TreeReader as _, is_identifier};
+use crate::grammar::METHODS;
+use crate::model::{Check, Extraction, NamedCheck, OnFailure, Part, Request, RequestHead, Template};
+use crate::{Entry, Node, NodeKind, Span, Spanned};
+
+const FAILURES: [(&str, OnFailure); 3] = [
+    ("continue", OnFailure::Continue),
+    ("end_session", OnFailure::EndSession),
+    ("end_run", OnFailure::EndRun),
+];
+
+impl Parser<'_> {
+    /// A step with a method as its verb, or `request`.
+    pub(super) fn request(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
+        let head = self.head(verb);
+        let method = match &head {
+            Some(RequestHead::Http { method, .. }) => method.value.clone(),
+            _ => String::new(),
+        };
+        let query =
+            keys.take("query").and_then(|node| self.named_values(node, "a query")).unwrap_or_default();
+        let headers = keys.take("headers").map(|node| self.headers(node)).unwrap_or_default();
+        let body = self.body(keys, &method);
+        let auth = keys.take("auth").and_then(|node| self.auth(node));
+        let follow = keys.take("follow").and_then(|node| self.redirects(node));
+        let resources = keys.take("resources").and_then(|node| self.bool(node)).unwrap_or_default();
+        let request = self.common(head, keys);
+        Some(Request { query, headers, body, auth, follow, resources, ..request? })
+    }
+
+    /// A step with `raw` as its verb.
+    pub(super) fn raw(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
+        let place = verb.value.place;
+        let mut written = self.template(&verb.value, "what is sent");
+        if written.as_ref().is_some_and(|text| text.parts.is_empty()) {
+            let hint = "raw: \"GET / HTTP/1.1\\r\\n…\"";
+            written = self.fail("raw_empty", place, "nothing would be sent", hint);
+        }
+        self.common(written.map(RequestHead::Raw), keys)
+    }
+
+    /// What all requests have.
+    fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
+        let name = keys.take("name").and_then(|node| self.step_name(node));
+        let to = keys.take("to").and_then(|node| self.name(node, "a target"));
+        let timeout = keys.take("timeout").and_then(|node| self.duration_positive(node));
+        let extract = keys.take("extract").map(|node| self.extractions(node)).unwrap_or_default();
+        let checks = keys.take("check").map(|node| self.checks(node)).unwrap_or_default();
+        let counts = keys.take("count").map(|node| self.named_checks(node, "a count")).unwrap_or_default();
+        let on_failure = keys.take("on_failure").and_then(|node| self.on_failure(node));
+        Some(Request {
+            head: head?,
+            name,
+            to,
+            query: Vec::new(),
+            headers: Vec::new(),
+            body: None,
+            auth: None,
+            timeout,
+            follow: None,
+            resources: false,
+            extract,
+            checks,
+            counts,
+            on_failure,
+        })
+    }
+
+    pub(super) fn on_failure(&mut self, node: &Node) -> Option<OnFailure> {
+        self.one_of(node, "answer to a failure", &FAILURES)
+    }
+
+    fn head(&mut self, verb: &Entry) -> Option<RequestHead> {
+        let place = verb.value.place;
+        let whole = self.template(&verb.value, "a path")?;
+        if METHODS.contains(&verb.key.as_str()) {
+            let method = Spanned::new(verb.key.to_ascii_uppercase(), verb.place);
+            return self.path(whole, place).map(|url| RequestHead::Http { method, url });
+        }
+        let Some((method, url)) = split_method(&whole) else {
+            let hint = "a method and a path: request: PROPFIND /dav/";
+            return self.fail("bad_method", place, "this is no method and path", hint);
+        };
+        self.path(url, place).map(|url| RequestHead::Http { method: Spanned::new(method, place), url })
+    }
+
+    fn path(&mut self, url: Template, place: Span) -> Option<Template> {
+        if !starts_with(&url, &["/", "http://", "https://"]) {
+            let text = url.display_text();
+            let hint = match text.split_once(' ') {
+                Some((method, path)) if METHODS.contains(&method.to_ascii_lowercase().as_str()) => {
+                    format!("{}: {path}", method.to_ascii_lowercase())
+                }
+                _ => format!("/{text}? or http://HOST/…"),
+            };
+            return self.fail("bad_path", place, format!("`{text}` is neither a path nor a URL"), hint);
+        }
+        if url.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('#'))) {
+            let message = format!("`{}` has a fragment, which is never sent", url.display_text());
+            return self.fail(
+                "bad_path",
+                place,
+                message,
+                "without # and what follows it; %23 is the sign itself",
+            );
+        }
+        let broken = |part: &Part| matches!(part, Part::Text(text) if text.contains(|c: char| c.is_whitespace() || c.is_control()));
+        if url.parts.iter().any(broken) {
+            let message = format!("`{}` has white space in it", url.display_text());
+            return self.fail("bad_path", place, message, "write a blank as %20, or the part under query:");
+        }
+        Some(url)
+    }
+
+    /// The name of a step: a part's name could not be told from it in conditions.
+    pub(super) fn step_name(&mut self, node: &Node) -> Option<Spanned<String>> {
+        let name = self.text(node, "a name")?;
+        if PART_NAMES.contains(&name.value.as_str()) {
+            let message = format!("`{}` is a part of every request's time", name.value);
+            let hint = format!("another name: p99({}) would mean all requests", name.value);
+            return self.fail("name_reserved", name.place, message, hint);
+        }
+        if name.value.trim().is_empty() || name.value.contains(['(', ')', '\n']) {
+            let message = format!("`{}` cannot stand in p99(NAME)", name.value);
+            return self.fail("bad_name", name.place, message, "letters, digits, blanks, / and -");
+        }
+        Some(name)
+    }
+
+    fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
+        let entries = self.entries(node, "extract");
+        let all = entries.iter().map(|entry| {
+            let name = self.variable_name(entry);
+            let (from, all) = self.from(&entry.value)?;
+            Some(Extraction { name: name?, from, all })
+        });
+        all.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    /// A name under `extract`, `set` or `as`.
+    pub(super) fn variable_name(&mut self, entry: &Entry) -> Option<Spanned<String>> {
+        self.identifier(&Spanned::new(entry.key.clone(), entry.place))
+    }
+
+    pub(super) fn identifier(&mut self, name: &Spanned<String>) -> Option<Spanned<String>> {
+        let word = name.value.as_str();
+        let reserved = matches!(word, "user" | "session" | "count" | "env" | "secret");
+        if reserved
+            || !is_identifier(word)
+            || word.contains('.')
+            || word.starts_with(|c: char| c.is_ascii_digit())
+        {
+            let message = format!("`{word}` is no name of a variable");
+            return self.fail(
+                "bad_name",
+                name.place,
+                message,
+                "letters, digits and _, not user or session: sku, token",
+            );
+        }
+        Some(name.clone())
+    }
+
+    fn checks(&mut self, node: &Node) -> Vec<NamedCheck> {
+        let mut all = Vec::new();
+        for item in node.as_list() {
+            match &item.kind {
+                NodeKind::Map(_) => {
+                    for (name, check) in self.named_checks(item, "a check") {
+                        all.push(NamedCheck { name: Some(name), check });
+                    }
+                }
+                _ => all.extend(self.check(item).map(|check| NamedCheck { name: None, check })),
+            }
+        }
+        all
+    }
+
+    fn named_checks(&mut self, node: &Node, what: &str) -> Vec<(Spanned<String>, Check)> {
+        let entries = self.entries(node, what);
+        let all = entries.iter().map(|entry| {
+            if entry.key.contains(' ') {
+                let text = match entry.value.scalar() {
+                    Some(scalar) => format!("{}: {}", entry.key, scalar.text),
+                    None => entry.key.clone(),
+                };
+                let hint = format!("a condition with a colon stands in quotes: '{text}'");
+                return self.fail(
+                    "colon_unquoted",
+                    entry.place,
+                    format!("`{text}` was read as a name"),
+                    hint,
+                );
+            }
+            let name = self.user_defined_name(entry, what);
+            let check = self.check(&entry.value);
+            Some((name?, check?))
+        });
+        all.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+}
+
+/// `PROPFIND /dav/` to a method and the rest.
+fn split_method(whole: &Template) -> Option<(String, Template)> {
+    let Some(Part::Text(first)) = whole.parts.first() else { return None };
+    let (method, path) = first.split_once(' ')?;
+    let token = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+    if !token {
+        return None;
+    }
+    let mut parts = whole.parts.clone();
+    match path.trim_start() {
+        "" => {
+            parts.remove(0);
+        }
+        path => parts[0] = Part::Text(path.to_owned()),
+    }
+    Some((method.to_owned(), Template { parts, place: whole.place }))
+}

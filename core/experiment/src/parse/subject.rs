@@ -1,0 +1,184 @@
+//! FROM, and the subject of a check: where in an answer something stands.
+
+use wavetank_journey::extract::Extractor;
+use wavetank_plan::did_you_mean;
+
+use super::{OPERATORS, Parser, TreeReader as _, unquoted_chars};
+use crate::model::{AnswerSource, CheckSubject};
+use crate::{Diagnostic, Node, Span, Spanned};
+
+const PARTS: [&str; 10] =
+    ["status", "time", "size", "body", "header", "cookie", "json", "xml", "css", "regex"];
+const SHAPES: &str = "status · time · size · body · header NAME · cookie NAME · json PATH · xml XPATH · css SELECTOR@ATTR · regex /RE/ · ${VAR}";
+/// What only a run has.
+const OF_RUN: [&str; 12] =
+    ["p50", "p90", "p95", "p99", "mean", "max", "min", "done", "failed", "errors", "done_rate", "in_flight"];
+
+impl Parser<'_> {
+    /// `[all] FROM`, of `extract`.
+    pub(crate) fn from(&mut self, node: &Node) -> Option<(Spanned<AnswerSource>, bool)> {
+        let text = self.text(node, "a part of the answer")?;
+        let (words, all) = match text.value.strip_prefix("all ") {
+            Some(rest) => (rest.trim(), true),
+            None => (text.value.trim(), false),
+        };
+        let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+        let from = self.part_of_answer(word, rest.trim(), words, text.place)?;
+        let single = matches!(
+            from,
+            AnswerSource::Status | AnswerSource::Time | AnswerSource::Size | AnswerSource::Body
+        );
+        if single && (all || !rest.is_empty()) {
+            let message = format!("`{}`: an answer has one {word}", text.value);
+            return self.fail("bad_from", text.place, message, format!("{word} stands alone"));
+        }
+        Some((Spanned::new(from, text.place), all))
+    }
+
+    /// The subject at the head of a check, and what follows it.
+    pub(super) fn tested<'t>(&mut self, text: &'t str, place: Span) -> Option<(CheckSubject, &'t str)> {
+        if text.starts_with("${") {
+            let Some(end) = text.find('}') else { return self.unclosed(place) };
+            let value = self.template_text(&text[..=end], place)?;
+            return Some((CheckSubject::Value(value), &text[end + 1..]));
+        }
+        if text.starts_with(['=', '!', '<', '>']) {
+            let hint = format!("a condition starts with its subject: status {text}");
+            return self.fail("condition_subject", place, format!("`{text}` has no subject"), hint);
+        }
+        let end = text.find(|c: char| c.is_whitespace() || "=!<>(".contains(c)).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        let rest = rest.trim_start();
+        let length = match word {
+            "status" | "time" | "size" | "body" => 0,
+            "header" | "cookie" => {
+                rest.find(|c: char| c.is_whitespace() || "=!<>".contains(c)).unwrap_or(rest.len())
+            }
+            "regex" => regex_end(rest),
+            "css" => operator_at(rest, true),
+            _ => operator_at(rest, false),
+        };
+        let (argument, rest) = rest.split_at(length);
+        self.part_of_answer(word, argument.trim(), text, place).map(|from| (CheckSubject::Answer(from), rest))
+    }
+
+    fn part_of_answer(
+        &mut self,
+        word: &str,
+        argument: &str,
+        text: &str,
+        place: Span,
+    ) -> Option<AnswerSource> {
+        let wants = |reader: &mut Self, what: &str| {
+            reader.fail("bad_from", place, format!("`{text}`: {word} wants {what}"), SHAPES)
+        };
+        let from = match word {
+            "status" => Some(AnswerSource::Status),
+            "time" => Some(AnswerSource::Time),
+            "size" => Some(AnswerSource::Size),
+            "body" => Some(AnswerSource::Body),
+            "header" | "cookie" if argument.is_empty() || argument.contains(' ') => wants(self, "one name"),
+            "header" => Some(AnswerSource::Header(argument.to_owned())),
+            "cookie" => Some(AnswerSource::Cookie(argument.to_owned())),
+            "json" if !argument.starts_with('$') => {
+                let path = argument.trim_start_matches('.');
+                let hint = format!("a path begins at the root: json $.{path}");
+                self.fail("bad_path", place, format!("`{text}`: `{argument}` is no JSON path"), hint)
+            }
+            "json" => Some(AnswerSource::Json(argument.to_owned())),
+            "xml" if argument.is_empty() => wants(self, "an XPath"),
+            "xml" => Some(AnswerSource::Xml(argument.to_owned())),
+            "css" if argument.is_empty() => wants(self, "a selector"),
+            "css" => Some(css(argument)),
+            "regex" => self.regex(argument, text, place),
+            _ => self.unknown_part(word, text, place),
+        }?;
+        // Only the extractor itself knows whether a path, selector or expression is one.
+        if let Err(error) = Extractor::parse(&from.text()) {
+            self.out.push(Diagnostic::from_error(error, place));
+            return None;
+        }
+        Some(from)
+    }
+
+    fn regex(&mut self, argument: &str, text: &str, place: Span) -> Option<AnswerSource> {
+        let inside = argument.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+        match inside {
+            Some((pattern, _)) if !pattern.is_empty() => Some(AnswerSource::Regex(argument.to_owned())),
+            _ => {
+                let message = format!("`{text}`: a regular expression stands between slashes");
+                self.fail("bad_regex", place, message, format!("regex /{}/", argument.trim_matches('/')))
+            }
+        }
+    }
+
+    fn unknown_part(&mut self, word: &str, text: &str, place: Span) -> Option<AnswerSource> {
+        let lower = word.to_ascii_lowercase();
+        let hint = match lower.as_str() {
+            _ if OF_RUN.contains(&lower.as_str()) => "of the whole run: under thresholds:".to_owned(),
+            "code" | "status_code" | "statuscode" => "status = 200".to_owned(),
+            "duration" | "latency" | "response_time" => "time < 1s".to_owned(),
+            "jsonpath" | "$" => "json $.path = VALUE".to_owned(),
+            "xpath" => "xml //path = VALUE".to_owned(),
+            "headers" => "header NAME = VALUE".to_owned(),
+            "length" | "content_length" => "size > 1kB".to_owned(),
+            "text" | "content" | "response" => "body contains TEXT".to_owned(),
+            _ => match did_you_mean(word, PARTS) {
+                Some(near) => format!("did you mean {near}?"),
+                None => SHAPES.to_owned(),
+            },
+        };
+        self.fail("condition_subject", place, format!("`{text}`: an answer has no `{word}`"), hint)
+    }
+}
+
+/// `a.next@href`.
+fn css(argument: &str) -> AnswerSource {
+    match argument.rsplit_once('@') {
+        Some((selector, attribute)) if super::is_identifier(attribute) && !selector.trim().is_empty() => {
+            AnswerSource::Css { selector: selector.trim().to_owned(), attribute: Some(attribute.to_owned()) }
+        }
+        _ => AnswerSource::Css { selector: argument.to_owned(), attribute: None },
+    }
+}
+
+/// After the slash that closes an expression which begins with one, and the flags behind it.
+fn regex_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            '/' if !escaped => {
+                let flags = text[at + 1..].chars().take_while(char::is_ascii_lowercase).count();
+                return at + 1 + flags;
+            }
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    text.len()
+}
+
+/// Where the comparison begins, outside brackets and quotes; the last one for selectors, which have `>` of their
+/// own.
+fn operator_at(text: &str, last: bool) -> usize {
+    let (mut depth, mut found) = (0_usize, text.len());
+    for (at, letter) in unquoted_chars(text) {
+        match letter {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 && begins_operator(&text[at + 1..]) => {
+                found = at;
+                if !last {
+                    return found;
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn begins_operator(text: &str) -> bool {
+    let word = text.split(' ').next().unwrap_or_default();
+    word == "contains" || word == "matches" || OPERATORS.iter().any(|(symbol, _)| word.starts_with(symbol))
+}

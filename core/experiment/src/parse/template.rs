@@ -1,0 +1,50 @@
+//! Text with `${…}` to parts.
+
+use super::{Parser, TreeReader as _, unquoted_chars};
+use crate::model::{Part, Template};
+use crate::{Node, Span};
+
+impl Parser<'_> {
+    /// A single value as a template.
+    pub(crate) fn template(&mut self, node: &Node, what: &str) -> Option<Template> {
+        let scalar = self.scalar(node, what)?;
+        self.template_text(&scalar.text, node.place)
+    }
+
+    /// A text as a template. `$${` is a dollar and a brace as they are.
+    pub(crate) fn template_text(&mut self, text: &str, place: Span) -> Option<Template> {
+        let mut template = Template { parts: Vec::new(), place };
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            if rest[..at].ends_with('$') {
+                push_text(&mut template, &rest[..at]);
+                push_text(&mut template, "{");
+                rest = &rest[at + 2..];
+                continue;
+            }
+            push_text(&mut template, &rest[..at]);
+            rest = &rest[at + 2..];
+            let Some(end) = end_of(rest) else { return self.unclosed(place) };
+            match self.part(rest[..end].trim(), place)? {
+                Part::Text(text) => push_text(&mut template, &text),
+                part => template.parts.push(part),
+            }
+            rest = &rest[end + 1..];
+        }
+        push_text(&mut template, rest);
+        Some(template)
+    }
+}
+
+pub(super) fn push_text(template: &mut Template, text: &str) {
+    match template.parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Part::Text(before)) => before.push_str(text),
+        _ => template.parts.push(Part::Text(text.to_owned())),
+    }
+}
+
+/// The brace that ends a hole: quotes inside may hold others.
+fn end_of(text: &str) -> Option<usize> {
+    unquoted_chars(text).find(|(_, letter)| *letter == '}').map(|(at, _)| at)
+}

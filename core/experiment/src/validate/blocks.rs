@@ -1,0 +1,101 @@
+//! Blocks: those that are used exist, none calls itself, none is idle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::unknown;
+use crate::model::{Step, Verb};
+use crate::{Diagnostic, Diagnostics, Experiment, Scenario, Spanned};
+
+pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    let known: BTreeSet<&str> = experiment.blocks.iter().map(|block| block.name.value.as_str()).collect();
+    let outside: Vec<&Spanned<String>> =
+        experiment.step_lists().into_iter().flat_map(|(steps, _)| direct_uses(steps)).collect();
+    let inside: BTreeMap<&str, Vec<&Spanned<String>>> = experiment
+        .blocks
+        .iter()
+        .map(|block| (block.name.value.as_str(), direct_uses(&block.steps)))
+        .collect();
+    for name in outside.iter().chain(inside.values().flatten()) {
+        if out.omitted() == 0 && !known.contains(name.value.as_str()) {
+            out.push(unknown("block_unknown", "block", &name.value, name.place, known.iter().copied()));
+        }
+    }
+    loops(&inside, out);
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    let mut waiting: Vec<&str> = outside.iter().map(|name| name.value.as_str()).collect();
+    while let Some(name) = waiting.pop() {
+        if reached.insert(name) {
+            waiting.extend(inside.get(name).into_iter().flatten().map(|name| name.value.as_str()));
+        }
+    }
+    for block in experiment.blocks.iter().filter(|block| !reached.contains(block.name.value.as_str())) {
+        let message = format!("nothing uses the block `{}`", block.name.value);
+        let hint = format!("- use: {}", block.name.value);
+        out.push(Diagnostic::warning("block_unused", block.name.place, message, hint));
+    }
+}
+
+/// Takes away, again and again, the blocks that use none of those left: what stays uses itself, or leads to one
+/// that does.
+fn loops(inside: &BTreeMap<&str, Vec<&Spanned<String>>>, out: &mut Diagnostics) {
+    let mut left: BTreeMap<&str, BTreeSet<&str>> = inside
+        .iter()
+        .map(|(name, uses)| {
+            (
+                *name,
+                uses.iter().map(|own| own.value.as_str()).filter(|own| inside.contains_key(own)).collect(),
+            )
+        })
+        .collect();
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, uses) in &left {
+        for used in uses {
+            users.entry(used).or_default().push(name);
+        }
+    }
+    let mut done: Vec<&str> =
+        left.iter().filter(|(_, uses)| uses.is_empty()).map(|(name, _)| *name).collect();
+    while let Some(name) = done.pop() {
+        left.remove(name);
+        for user in users.get(name).into_iter().flatten() {
+            if let Some(uses) = left.get_mut(user) {
+                uses.remove(name);
+                if uses.is_empty() {
+                    done.push(user);
+                }
+            }
+        }
+    }
+    for name in left.keys() {
+        let used = inside[name].iter().find(|used| left.contains_key(used.value.as_str()));
+        if let Some(used) = used {
+            let message = format!("the block `{name}` uses itself, or one that does");
+            out.push(Diagnostic::error("block_loop", used.place, message, "repeat: N or while: for loops"));
+        }
+    }
+}
+
+/// Uses in the steps themselves and the steps inside them.
+fn direct_uses(steps: &[Step]) -> Vec<&Spanned<String>> {
+    let mut waiting: Vec<&Step> = steps.iter().collect();
+    let mut all = Vec::new();
+    while let Some(step) = waiting.pop() {
+        if let Verb::Use(name) = &step.verb {
+            all.push(name);
+        }
+        waiting.extend(step.child_lists().into_iter().flatten());
+    }
+    all
+}
+
+impl Experiment {
+    /// All lists of steps outside blocks, with the scenario they belong to (`None`: the run's own).
+    pub(crate) fn step_lists(&self) -> Vec<(&[Step], Option<&Scenario>)> {
+        let mut all: Vec<(&[Step], Option<&Scenario>)> = vec![(&self.before, None), (&self.after, None)];
+        for scenario in &self.scenarios {
+            let lists = [&scenario.before, &scenario.steps, &scenario.after];
+            all.extend(lists.map(|steps| (steps.as_slice(), Some(scenario))));
+        }
+        all
+    }
+}

@@ -1,0 +1,53 @@
+//! Paths that say how long the answer takes: `/delay/100`, `/sleep100`.
+
+use wavetank_plan::Nanos;
+
+use crate::model::RequestHead;
+use crate::{Diagnostic, Diagnostics, Experiment, Request, Step};
+
+const WORDS: [&str; 4] = ["delay", "sleep", "wait", "slow"];
+/// Beyond a day it is no time.
+const SECONDS_MAX: u64 = 86_400;
+
+pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    let general = experiment.http.timeout.as_ref().map(|timeout| timeout.value);
+    for (step, request) in requests(experiment) {
+        let timeout = request.timeout.as_ref().map(|at| at.value).or(general).unwrap_or(Nanos::from_secs(60));
+        let Some(answer) = answer_time(request).filter(|answer| *answer >= timeout) else { continue };
+        let place = request.timeout.as_ref().map_or(step.place, |timeout| timeout.place);
+        let message =
+            format!("`{}` seems to take {answer}, and timeout is {timeout}", request.display_name());
+        let longer = answer.0 / 1_000_000_000 * 3 / 2;
+        out.push(Diagnostic::warning(
+            "timeout_short",
+            place,
+            message,
+            format!("http: {{timeout: {longer}s}}"),
+        ));
+    }
+}
+
+/// The longest answer that a path speaks of.
+pub(super) fn longest_answer(experiment: &Experiment) -> Option<Nanos> {
+    requests(experiment).filter_map(|(_, request)| answer_time(request)).max()
+}
+
+fn requests(experiment: &Experiment) -> impl Iterator<Item = (&Step, &Request)> {
+    let steps = experiment.step_lists().into_iter().flat_map(|(steps, _)| experiment.flattened(steps));
+    steps.filter_map(|step| Some((step, step.request()?)))
+}
+
+fn answer_time(request: &Request) -> Option<Nanos> {
+    let RequestHead::Http { url, .. } = &request.head else { return None };
+    let path = url.as_fixed()?.to_ascii_lowercase();
+    let word = WORDS.iter().find_map(|word| Some(path.find(word)? + word.len()))?;
+    let digits: String = path[word..]
+        .trim_start_matches(['/', '=', '-', '_'])
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    let seconds: u64 = digits.parse().ok().filter(|seconds| (1..=SECONDS_MAX).contains(seconds))?;
+    let rest = &path[word..];
+    let millis = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).starts_with("ms");
+    Some(if millis { Nanos::from_millis(seconds as i64) } else { Nanos::from_secs(seconds as i64) })
+}

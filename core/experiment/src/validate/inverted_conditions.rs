@@ -1,0 +1,69 @@
+//! Conditions that say the opposite of what was meant.
+
+use wavetank_plan::{Condition, Op, RequestCounter, Subject};
+
+use crate::{Diagnostic, Diagnostics, Experiment, Spanned};
+
+pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    for condition in &experiment.thresholds {
+        if let Some(turned) = turned(&condition.value, bad_when_high, Op::Greater, Op::GreaterEqual) {
+            let message = format!("`{}`: a threshold says what must be true", condition.value.text);
+            let hint = format!("{turned}? (stop conditions say what must not)");
+            out.push(Diagnostic::warning("threshold_sense", condition.place, message, hint));
+        }
+        if let Some(turned) = turned(&condition.value, good_when_high, Op::Less, Op::LessEqual) {
+            let message = format!("`{}`: a threshold says what must be true", condition.value.text);
+            out.push(Diagnostic::warning("threshold_sense", condition.place, message, format!("{turned}?")));
+        }
+    }
+    for condition in &experiment.stop {
+        if let Some(turned) = turned(&condition.value, bad_when_high, Op::Less, Op::LessEqual) {
+            let message =
+                format!("`{}`: a stop condition ends the run when it comes true", condition.value.text);
+            let hint = format!("{turned}? (thresholds say what must hold)");
+            out.push(Diagnostic::warning("stop_sense", condition.place, message, hint));
+        }
+        twice(experiment, condition, out);
+    }
+}
+
+/// The same words as threshold and as stop condition contradict each other.
+fn twice(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diagnostics) {
+    if experiment.thresholds.iter().any(|threshold| threshold.value.text == condition.value.text) {
+        let message = format!("`{}` must hold and ends the run when it does", condition.value.text);
+        out.push(Diagnostic::error("condition_both", condition.place, message, "turn one of the two around"));
+    }
+}
+
+/// The condition turned around, if its comparison is one of the two and `about` says its subject.
+fn turned(condition: &Condition, about: fn(&Subject) -> bool, one: Op, other: Op) -> Option<String> {
+    let against = match condition.op {
+        Op::Greater => Op::Less,
+        Op::GreaterEqual => Op::LessEqual,
+        Op::Less => Op::Greater,
+        Op::LessEqual => Op::GreaterEqual,
+        Op::Equal | Op::NotEqual => return None,
+    };
+    let fits = (condition.op == one || condition.op == other) && about(&condition.subject);
+    let (from, to) = (format!(" {} ", condition.op.as_str()), format!(" {} ", against.as_str()));
+    fits.then(|| condition.text.replacen(&from, &to, 1))
+}
+
+fn bad_when_high(subject: &Subject) -> bool {
+    matches!(
+        subject,
+        Subject::Percentile(..)
+            | Subject::Mean(..)
+            | Subject::Max(..)
+            | Subject::Errors(_)
+            | Subject::ConnectionsFailed
+            | Subject::Lost
+            | Subject::Skew(_)
+            | Subject::Check(_)
+            | Subject::Requests(RequestCounter::Failed | RequestCounter::Late | RequestCounter::Dropped, _)
+    )
+}
+
+fn good_when_high(subject: &Subject) -> bool {
+    matches!(subject, Subject::Held | Subject::Requests(RequestCounter::Done, _))
+}

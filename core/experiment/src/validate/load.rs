@@ -1,0 +1,129 @@
+//! Loads that take time nobody gave them.
+
+use wavetank_plan::quantity::show_count;
+use wavetank_plan::{Nanos, Rate};
+
+use crate::model::{FromTo, PhaseLoad, Verb};
+use crate::{Diagnostic, Diagnostics, Experiment, Phase, Scenario, Span};
+
+/// Connections opened ahead of a phase, if the file does not say (contract §6).
+const OPEN_RATE: Rate = Rate::per_second(5_000);
+/// Fewer held connections than these are opened in no time.
+const HELD_MIN: u64 = 1_000;
+/// Repetitions that are meant as "for ever".
+const ENDLESS_MIN: u64 = 1_000;
+
+pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    unmeasured(experiment, out);
+    jumps(experiment, &experiment.phases, out);
+    for scenario in &experiment.scenarios {
+        jumps(experiment, &scenario.phases, out);
+        thinking(experiment, scenario, out);
+    }
+}
+
+/// Phases that are all kept and not judged: their requests are sent, and the run ends as one that measured nothing.
+fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
+    let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
+    let sending = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Pause(_));
+    let mut phases = experiment.phases.iter().chain(own).filter(sending).peekable();
+    let Some(first) = phases.peek().map(|phase| phase.load.place) else { return };
+    if phases.all(|phase| phase.warmup) {
+        let message = "all load is warm-up: nothing of it is measured or judged";
+        let hint = "add a phase without `warmup: true`, or leave that out";
+        out.push(Diagnostic::warning("warmup_only", first, message, hint));
+    }
+}
+
+/// Held connections and users that are there all at once.
+fn jumps(experiment: &Experiment, phases: &[Phase], out: &mut Diagnostics) {
+    let (mut held, mut users) = (0, 0);
+    for phase in phases {
+        match &phase.load.value {
+            PhaseLoad::Hold(span) => {
+                held_jump(span, held, phase.load.place, out);
+                (held, users) = (span.to, 0);
+            }
+            PhaseLoad::Users(span) => {
+                users_jump(experiment, span, users, phase, out);
+                (held, users) = (0, span.to);
+            }
+            PhaseLoad::Rate { .. } | PhaseLoad::Trace(_) => (held, users) = (0, 0),
+            PhaseLoad::Pause(_) => {}
+        }
+    }
+}
+
+fn held_jump(span: &FromTo<u64>, before: u64, place: Span, out: &mut Diagnostics) {
+    let jump = span.from.saturating_sub(before);
+    if jump < HELD_MIN {
+        return;
+    }
+    let message = format!("opening {} connections takes time", show_count(jump));
+    let speed = if jump >= 100_000 { "10k/s" } else { "1k/s" };
+    let hint = format!("- {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
+    out.push(Diagnostic::error("hold_cold", place, message, hint));
+}
+
+fn users_jump(
+    experiment: &Experiment,
+    span: &FromTo<u64>,
+    before: u64,
+    phase: &Phase,
+    out: &mut Diagnostics,
+) {
+    let jump = span.from.saturating_sub(before);
+    if jump < HELD_MIN {
+        return;
+    }
+    let rate = experiment.open_rate.unwrap_or(OPEN_RATE);
+    let seconds = (jump as f64 / rate.as_per_second()).ceil();
+    let ahead = format!("{} connections are opened in the {seconds} s before the phase", show_count(jump));
+    let hint = format!("users: 0 to {}, at: 1k/s lets them come one after the other", short(span.from));
+    out.push(Diagnostic::note("users_at_once", phase.load.place, ahead, hint));
+}
+
+/// As a person would write it: `1M`, `3480k`.
+pub(super) fn short(count: u64) -> String {
+    match count {
+        0 => "0".to_owned(),
+        _ if count.is_multiple_of(1_000_000) => format!("{}M", count / 1_000_000),
+        _ if count.is_multiple_of(1_000) => format!("{}k", count / 1_000),
+        _ => count.to_string(),
+    }
+}
+
+/// A journey that never pauses is a closed loop as fast as answers come; a wait longer than anything is kept open.
+fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics) {
+    let steps = experiment.flattened(&scenario.steps);
+    let pauses = |verb: &Verb| matches!(verb, Verb::Think(_) | Verb::Rendezvous { .. });
+    let pausing =
+        scenario.think.is_some() || scenario.pace.is_some() || steps.iter().any(|step| pauses(&step.verb));
+    for step in &steps {
+        match &step.verb {
+            Verb::Repeat(times, _) if times.value >= ENDLESS_MIN && !pausing => {
+                let message = format!(
+                    "a session is {} rounds without think time: this is a closed loop",
+                    show_count(times.value)
+                );
+                let hint = "- think: 1s between them, or users: N in a phase if a closed loop is meant";
+                out.push(Diagnostic::note("no_think", times.place, message, hint));
+            }
+            Verb::Rendezvous { name, wait, .. } => {
+                let wait_ns = wait.as_ref().map_or(Nanos::from_secs(60), |wait| wait.value);
+                let timeout =
+                    experiment.http.timeout.as_ref().map_or(Nanos::from_secs(60), |timeout| timeout.value);
+                if wait_ns > timeout {
+                    let place = wait.as_ref().map_or(name.place, |wait| wait.place);
+                    let message = format!(
+                        "users wait up to {wait_ns} at {}, longer than timeout {timeout}",
+                        name.value
+                    );
+                    let hint = "nothing times out here, but a server may close connections that are silent for so long";
+                    out.push(Diagnostic::note("rendezvous_wait", place, message, hint));
+                }
+            }
+            _ => {}
+        }
+    }
+}

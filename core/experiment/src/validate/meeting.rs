@@ -1,0 +1,52 @@
+//! Rendezvous whose users can never be all there.
+
+use wavetank_plan::quantity::show_count;
+
+use crate::model::{PhaseLoad, Verb};
+use crate::{Diagnostic, Diagnostics, Experiment, Phase, Span};
+
+pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    for scenario in &experiment.scenarios {
+        let own = !scenario.phases.is_empty();
+        let phases = if own { &scenario.phases } else { &experiment.phases };
+        for list in [&scenario.before, &scenario.steps, &scenario.after] {
+            for step in experiment.flattened(list) {
+                let Verb::Rendezvous { name, of, .. } = &step.verb else { continue };
+                match of {
+                    None => of_arrivals(name.value.as_str(), name.place, phases, out),
+                    Some(of) => of_users(experiment, *of, name.place, phases, out),
+                }
+            }
+        }
+    }
+}
+
+/// Nobody knows who everybody is of those who arrive.
+fn of_arrivals(name: &str, place: Span, phases: &[Phase], out: &mut Diagnostics) {
+    let arrive = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_));
+    if phases.iter().any(|phase| arrive(&phase)) {
+        let message = format!("how many {name} waits for is not known: sessions arrive at a rate");
+        let hint = "of: N (everybody of a phase is known only where users or hold says how many there are)";
+        out.push(Diagnostic::error("rendezvous_of", place, message, hint));
+    }
+}
+
+/// More are waited for than there ever are.
+fn of_users(experiment: &Experiment, of: u64, place: Span, phases: &[Phase], out: &mut Diagnostics) {
+    // Several scenarios may meet at one place.
+    if experiment.scenarios.len() > 1 {
+        return;
+    }
+    let most = |phase: &Phase| match &phase.load.value {
+        PhaseLoad::Users(span) | PhaseLoad::Hold(span) => Some(span.from.max(span.to)),
+        PhaseLoad::Pause(_) => Some(0),
+        PhaseLoad::Rate { .. } | PhaseLoad::Trace(_) => None,
+    };
+    let most = phases.iter().map(most).reduce(|one, other| Some(one?.max(other?))).flatten();
+    if let Some(most) = most.filter(|&most| most > 0 && most < of) {
+        let message =
+            format!("{} are waited for, and there are never more than {}", show_count(of), show_count(most));
+        let hint = "those present go when `wait` is over; leave `of` out to wait for everybody of the phase";
+        out.push(Diagnostic::warning("rendezvous_of_many", place, message, hint));
+    }
+}

@@ -1,0 +1,70 @@
+//! What is wrong between the parts of a file that each read well.
+
+mod blocks;
+mod data;
+mod delay_paths;
+mod inverted_conditions;
+mod limits;
+mod load;
+mod meeting;
+mod names;
+mod reachability;
+mod scenarios;
+mod totals;
+mod variables;
+
+pub use data::{DataFacts, verify_data};
+
+use wavetank_plan::did_you_mean;
+use wavetank_plan::quantity::format_grouped;
+
+use crate::{Diagnostic, Diagnostics, Experiment, Span};
+
+/// Tells all of it.
+pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    if !limits::verify(experiment, out) {
+        return;
+    }
+    blocks::verify(experiment, out);
+    scenarios::verify(experiment, out);
+    load::verify(experiment, out);
+    meeting::verify(experiment, out);
+    names::verify(experiment, out);
+    variables::verify(experiment, out);
+    inverted_conditions::verify(experiment, out);
+    reachability::verify(experiment, out);
+    delay_paths::verify(experiment, out);
+}
+
+/// Whether `short` is `long` without one of its letters.
+fn one_letter_short(short: &str, long: &str) -> bool {
+    let mut rest = long.chars();
+    short.len() >= 2
+        && long.chars().count() == short.chars().count() + 1
+        && short.chars().all(|letter| rest.any(|own| own == letter))
+}
+
+/// Every digit, in groups of three: a file's rows are compared by eye.
+fn digits(count: f64) -> String {
+    format_grouped(count.round() as u64)
+}
+
+/// A name that nothing bears.
+fn unknown<'k>(
+    code: &'static str,
+    what: &str,
+    name: &str,
+    place: Span,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Diagnostic {
+    // A word of two letters is near to nothing by its letters alone: `by` for buy.
+    let near =
+        did_you_mean(name, known.clone()).or_else(|| known.clone().find(|own| one_letter_short(name, own)));
+    let some: Vec<&str> = known.take(20).collect();
+    let hint = match near {
+        Some(near) => format!("did you mean {near}?"),
+        None if some.is_empty() => format!("the file has no {what}"),
+        None => format!("there is: {}", some.join(", ")),
+    };
+    Diagnostic::error(code, place, format!("no {what} \"{name}\""), hint)
+}

@@ -1,0 +1,189 @@
+//! Scenarios and phases: everybody has something to do, and something to do it in.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Connection, PhaseLoad, Scenario};
+use crate::{Diagnostic, Diagnostics, Experiment, Phase};
+
+pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    shares(experiment, out);
+    something_to_do(experiment, out);
+    weights(experiment, out);
+    connections(experiment, out);
+    paces(experiment, out);
+    silent_sessions(experiment, out);
+    for (at, scenario) in experiment.scenarios.iter().enumerate() {
+        phase_names(&scenario.phases, out);
+        let twice =
+            experiment.scenarios[..at].iter().any(|other| other.display_name() == scenario.display_name());
+        if twice {
+            let message = format!("two scenarios are called `{}`", scenario.display_name());
+            out.push(Diagnostic::error(
+                "name_duplicate",
+                scenario.place,
+                message,
+                "every scenario has its own name",
+            ));
+        }
+    }
+    phase_names(&experiment.phases, out);
+}
+
+impl Scenario {
+    pub(crate) fn display_name(&self) -> &str {
+        self.name.as_ref().map_or("main", |name| name.value.as_str())
+    }
+}
+
+/// A weight takes part in the top-level phases; own phases run beside them.
+fn shares(experiment: &Experiment, out: &mut Diagnostics) {
+    let top = !experiment.phases.is_empty();
+    for scenario in &experiment.scenarios {
+        let Some(name) = &scenario.name else { continue };
+        let (weight, own) = (&scenario.weight, !scenario.phases.is_empty());
+        if let Some(weight) = weight
+            && !top
+            && !own
+        {
+            let message =
+                format!("{} has a weight, but there are no top-level phases to take part in", name.value);
+            let hint = "phases: at the top of the file, or phases of its own instead of the weight";
+            out.push(Diagnostic::error("weight_alone", weight.place, message, hint));
+        } else if weight.is_none() && !own && (top || experiment.scenarios.len() > 1) {
+            let message = format!("{} has neither a weight nor phases of its own", name.value);
+            let hint =
+                if top { "weight: 1 takes its part of the top-level phases" } else { "phases: of its own" };
+            out.push(Diagnostic::error("scenario_idle", name.place, message, hint));
+        }
+    }
+    let takes_part = |scenario: &Scenario| scenario.name.is_none() || scenario.weight.is_some();
+    if let Some(first) = experiment.phases.first()
+        && !experiment.scenarios.is_empty()
+        && !experiment.scenarios.iter().any(takes_part)
+        && experiment.scenarios.iter().all(|scenario| !scenario.phases.is_empty())
+    {
+        let message = "no scenario takes part in the top-level phases";
+        out.push(Diagnostic::error(
+            "phases_unused",
+            first.place,
+            message,
+            "weight: 1 in a scenario without phases of its own",
+        ));
+    }
+}
+
+/// Only held connections may be silent.
+fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
+    let needs = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Hold(_) | PhaseLoad::Pause(_));
+    let hint = "- get: /path";
+    for scenario in &experiment.scenarios {
+        let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+        if scenario.steps.is_empty() && (phases.iter().any(|phase| needs(&phase)) || phases.is_empty()) {
+            let message =
+                format!("{} has no steps, and only held connections may be silent", scenario.display_name());
+            out.push(Diagnostic::error("steps_missing", scenario.place, message, hint));
+        }
+    }
+    if !experiment.scenarios.is_empty() {
+        return;
+    }
+    match experiment.phases.iter().find(needs) {
+        Some(phase) => {
+            let message = "there are no steps, and only held connections may be silent";
+            out.push(Diagnostic::error("steps_missing", phase.place, message, "steps: [{get: /}]"));
+        }
+        None if experiment.phases.is_empty() => {
+            let message = "the file has neither steps nor scenarios";
+            out.push(Diagnostic::without_span("steps_missing", message, "steps: [{get: /}]"));
+        }
+        None => {}
+    }
+}
+
+/// What is held is not closed, and what serves one request or session has no line of them.
+fn connections(experiment: &Experiment, out: &mut Diagnostics) {
+    let pipelined = experiment.http.pipeline.is_some_and(|depth| depth > 1);
+    for scenario in &experiment.scenarios {
+        let word = match scenario.connection {
+            None | Some(Connection::User) => continue,
+            Some(Connection::Session) => "session",
+            Some(Connection::Request) => "request",
+            Some(Connection::Shared) => "shared",
+        };
+        let name = scenario.display_name();
+        let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+        if phases.iter().any(|phase| matches!(phase.load.value, PhaseLoad::Hold(_))) {
+            let message =
+                format!("{name} holds connections, each its user's own, and says connection: {word}");
+            let hint = "users: N instead of hold: N, or leave connection: out";
+            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+        }
+        if pipelined && scenario.connection != Some(Connection::Shared) {
+            let message =
+                format!("{name} says connection: {word}, and users in a pipeline share connections");
+            let hint = "leave http.pipeline out, or connection: user";
+            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+        }
+    }
+}
+
+/// Who arrives has one session, and a pace lies between two of one user.
+fn paces(experiment: &Experiment, out: &mut Diagnostics) {
+    for scenario in experiment.scenarios.iter().filter(|scenario| scenario.pace.is_some()) {
+        let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+        let repeats = |phase: &Phase| matches!(phase.load.value, PhaseLoad::Users(_) | PhaseLoad::Hold(_));
+        if !phases.is_empty() && !phases.iter().any(repeats) {
+            let message = format!(
+                "{} has a pace, and no phase in which a user has more than one session",
+                scenario.display_name()
+            );
+            let hint = "users: N in a phase, or leave pace: out: a rate says how often sessions come";
+            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+        }
+    }
+}
+
+/// Who is silent has no sessions that could be counted.
+fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
+    let silent = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Hold(_)) && phase.sessions.is_some();
+    let own = experiment.scenarios.iter().filter(|scenario| scenario.steps.is_empty());
+    let own = own.flat_map(|scenario| &scenario.phases);
+    let all_silent = experiment.scenarios.iter().all(|scenario| scenario.steps.is_empty());
+    let top = experiment.phases.iter().filter(|_| all_silent);
+    for phase in own.chain(top).filter(silent) {
+        let message = "connections without steps are silent and have no sessions";
+        out.push(Diagnostic::error("option_conflict", phase.place, message, "for: 10m, or steps"));
+    }
+}
+
+/// Weights that look like percent and are none.
+fn weights(experiment: &Experiment, out: &mut Diagnostics) {
+    let weights: Vec<u64> =
+        experiment.scenarios.iter().filter_map(|one| Some(one.weight.as_ref()?.value)).collect();
+    let sum: u64 = weights.iter().fold(0, |sum, weight| sum.saturating_add(*weight));
+    let place = experiment.scenarios.iter().find_map(|one| Some(one.weight.as_ref()?.place));
+    let Some(place) = place.filter(|_| weights.len() > 1 && (80..=120).contains(&sum) && sum != 100) else {
+        return;
+    };
+    let list = |items: Vec<String>| items.join(", ");
+    let given = list(weights.iter().map(u64::to_string).collect());
+    let shares =
+        list(weights.iter().map(|weight| format!("{:.0} %", *weight as f64 * 100.0 / sum as f64)).collect());
+    let message = format!("weights are relative: {given} → {shares}");
+    out.push(Diagnostic::note("weights_relative", place, message, "they need not add up to 100"));
+}
+
+fn phase_names(phases: &[Phase], out: &mut Diagnostics) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in phases.iter().filter_map(|phase| phase.name.as_ref()) {
+        if let Some(line) = seen.insert(&name.value, name.place.line) {
+            let message = format!("two phases are called `{}`: line {line} has the other", name.value);
+            out.push(Diagnostic::error(
+                "name_duplicate",
+                name.place,
+                message,
+                "every phase has its own name",
+            ));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! [`Keys`]: a map with fixed keys; what is not in the grammar is told.
+
+use std::borrow::Cow;
+
+use crate::{Entry, Grammar, KeySchema, Node, NodeKind, Span, TreeReader, ValueKind, suggestions};
+
+/// The entries of a map whose keys the grammar fixes.
+pub struct MapReader<'n, G: Grammar> {
+    /// What messages call the map.
+    what: Cow<'static, str>,
+    entries: &'n [Entry],
+    known: Vec<&'static KeySchema<G>>,
+    taken: Vec<&'static str>,
+    /// Where the map stands.
+    pub place: Span,
+}
+
+impl<'n, G: Grammar> MapReader<'n, G> {
+    /// Opens `node` as `map`; keys that are not there are told. Its verbs are the reader's to judge.
+    pub fn open(reader: &mut impl TreeReader, node: &'n Node, map: G) -> Option<Self> {
+        let section = map.section();
+        Self::open_as(reader, node, section.name, section.keys)
+    }
+
+    /// Opens `node` as `what` ("a phase"), whose keys are `known`.
+    pub fn open_as(
+        reader: &mut impl TreeReader,
+        node: &'n Node,
+        what: impl Into<Cow<'static, str>>,
+        known: impl IntoIterator<Item = &'static KeySchema<G>>,
+    ) -> Option<Self> {
+        let (what, known) = (what.into(), known.into_iter().collect::<Vec<_>>());
+        let NodeKind::Map(entries) = &node.kind else {
+            let shown: Vec<String> = known.iter().take(4).map(|key| format!("{}:", key.name)).collect();
+            let message = format!("{what} is a map of keys, and this is {}", node.what());
+            let hint = format!("with keys such as {}", shown.join(", "));
+            return reader.fail("not_a_map", node.place, message, hint);
+        };
+        let keys = Self { what, entries, known, taken: Vec::new(), place: node.place };
+        for entry in entries {
+            match keys.known(&entry.key) {
+                None => keys.tell_unknown(reader, entry),
+                Some(key) if entry.value.is_null() && !key.kind.is_nullable() => {
+                    let message = format!("`{}` has no value", entry.key);
+                    let hint = format!("{} Or leave it out", key.about);
+                    reader.fail::<()>("value_missing", entry.place, message, hint);
+                }
+                Some(_) => {}
+            }
+        }
+        Some(keys)
+    }
+
+    fn known(&self, name: &str) -> Option<&'static KeySchema<G>> {
+        self.known.iter().copied().find(|key| key.name == name)
+    }
+
+    fn tell_unknown(&self, reader: &mut impl TreeReader, entry: &Entry) {
+        let (word, what) = (entry.key.as_str(), &self.what);
+        if reader.advice_is_wasted() {
+            reader.fail::<()>("key_unknown", entry.place, String::new(), String::new());
+            return;
+        }
+        let names = || self.known.iter().map(|key| key.name);
+        let hint = if let Some((key, value)) = word.split_once(':').filter(|_| entry.value.is_null()) {
+            format!("a blank after the colon: {key}: {value}")
+        } else if word == "<<" {
+            G::ADVICE.merge.to_owned()
+        } else if let Some(meant) = suggestions::suggest_key::<G>(word, names()) {
+            meant
+        } else if let Some(homes) = Some(G::homes(word)).filter(|homes| !homes.is_empty()) {
+            format!("`{word}` belongs to {}", homes.join(", or to "))
+        } else {
+            format!("{what} has: {}", names().collect::<Vec<_>>().join(", "))
+        };
+        let message = format!("{what} has no key `{word}`");
+        reader.fail::<()>("key_unknown", entry.place, message, hint);
+    }
+
+    /// The entry of `key`, if it stands there with a value.
+    pub fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
+        let known = self.known(key);
+        debug_assert!(known.is_some(), "`{key}` is not in the grammar's table");
+        self.taken.push(key);
+        let may_be_nothing = known.is_some_and(|known| known.kind.is_nullable());
+        self.here(key).filter(|entry| may_be_nothing || !entry.value.is_null())
+    }
+
+    /// The value of `key`, if it stands there with a value.
+    pub fn take(&mut self, key: &'static str) -> Option<&'n Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The value of a key that must stand there.
+    pub fn require(&mut self, reader: &mut impl TreeReader, key: &'static str) -> Option<&'n Node> {
+        if !self.has(key) {
+            let hint = match self.known(key).map(|known| (&known.kind, known.about)) {
+                Some((ValueKind::Version, _)) => format!("{key}: 1 as the first line"),
+                Some((_, about)) => format!("{key}: … {about}"),
+                None => String::new(),
+            };
+            let message = format!("{} wants `{key}`", self.what);
+            reader.fail::<()>("key_missing", self.place, message, hint);
+        }
+        self.take(key)
+    }
+
+    /// The version of the grammar under `key`, which is 1.
+    pub fn version(&mut self, reader: &mut impl TreeReader, key: &'static str) {
+        let Some(node) = self.require(reader, key) else { return };
+        let Some(version) = reader.text(node, "the version of the grammar") else { return };
+        if version.value != "1" {
+            let message = format!("version `{}` of the grammar is not known here", version.value);
+            reader.fail::<()>("version_unknown", version.place, message, format!("{key}: 1"));
+        }
+    }
+
+    /// All entries of the map, known or not.
+    pub const fn entries(&self) -> &'n [Entry] {
+        self.entries
+    }
+
+    fn here(&self, key: &str) -> Option<&'n Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// Whether `key` stands there, with a value or without.
+    pub fn has(&self, key: &str) -> bool {
+        self.here(key).is_some()
+    }
+
+    /// The text of a key's single value as written.
+    pub fn text(&self, key: &str) -> Option<&'n str> {
+        self.here(key)?.value.scalar().map(|scalar| scalar.text.as_str())
+    }
+
+    /// Where `key` stands; the map itself where it does not.
+    pub fn key_span(&self, key: &str) -> Span {
+        self.here(key).map_or(self.place, |entry| entry.place)
+    }
+
+    /// Ends the reading: in debug builds every key of the table must have been asked for.
+    pub fn finish(self) {
+        for key in self.known {
+            debug_assert!(self.taken.contains(&key.name), "nobody reads `{}` of {}", key.name, self.what);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! [`Logins`]: the answers to challenges that one user keeps.
+
+use wavetank_plan::{AuthPlan, Expr, Plan, Step, Template};
+
+use super::challenge::Challenge;
+use super::digest::Digest;
+use crate::extract::ResponseView;
+use crate::render_context::RenderContext;
+use crate::session::Session;
+
+/// With whose name and password a step answers a challenge.
+#[derive(Clone, Debug)]
+pub(crate) struct Credentials {
+    /// The same for all steps of a plan that say the same to the same target: the first of those who say it, and the
+    /// target.
+    key: (usize, usize),
+    user: Template,
+    password: Template,
+    /// It is another one in each session.
+    varies: bool,
+}
+
+impl Credentials {
+    /// What `step` says, if it waits to be asked.
+    pub(crate) fn for_step(step: &Step, plan: &Plan) -> Option<Self> {
+        let Some(AuthPlan::Digest(user, password)) = &step.auth else { return None };
+        let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(AsRef::as_ref);
+        let mut all = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
+        let first = all.position(|other| other.auth == step.auth);
+        let varies = |template: &Template| {
+            template.holes().any(|hole| !matches!(hole.value, Expr::Secret { .. } | Expr::Text(_)))
+        };
+        let varies = varies(user) || varies(password);
+        let key = (first.unwrap_or(usize::MAX), step.target);
+        Some(Self { key, user: user.clone(), password: password.clone(), varies })
+    }
+}
+
+/// What one user has to answer challenges with, for each of those who ask: no more than a plan has steps.
+#[derive(Debug, Default)]
+pub(crate) struct CredentialsCache(Vec<Login>);
+
+#[derive(Debug)]
+struct Login {
+    key: (usize, usize),
+    /// The number of the session it was made in.
+    session: u64,
+    /// A request was let through with it.
+    worked: bool,
+    digest: Digest,
+}
+
+impl CredentialsCache {
+    fn find(&mut self, by: &Credentials, session: u64) -> Option<&mut Login> {
+        let fits = |login: &&mut Login| login.key == by.key && !(by.varies && login.session != session);
+        self.0.iter_mut().find(fits)
+    }
+
+    fn put(&mut self, by: &Credentials, session: u64, digest: Digest) {
+        self.0.retain(|login| login.key != by.key);
+        self.0.push(Login { key: by.key, session, worked: false, digest });
+    }
+}
+
+impl Session {
+    /// Whether a request can say who it is from before it is asked.
+    pub(crate) fn has_login(&mut self, by: &Credentials) -> bool {
+        self.login(by).is_some()
+    }
+
+    /// Write a field line that says who a request of `method` for `target` is from, if that is known already.
+    pub(crate) fn write_authorization(
+        &mut self,
+        by: &Credentials,
+        method: &str,
+        target: &str,
+        out: &mut Vec<u8>,
+    ) {
+        let Some(login) = self.login(by) else { return };
+        out.extend_from_slice(b"Authorization: ");
+        login.digest.answer(out, method, target);
+        out.extend_from_slice(b"\r\n");
+    }
+
+    /// A server was told who asks and did not ask again.
+    pub(crate) fn confirm_accepted(&mut self, by: &Credentials) {
+        if let Some(login) = self.login(by) {
+            login.worked = true;
+        }
+    }
+
+    fn login(&mut self, by: &Credentials) -> Option<&mut Login> {
+        let session = self.identity.session;
+        self.holds_mut()?.logins.find(by, session)
+    }
+
+    /// A server wants to know who asks, by a 401: whether the same request may be sent once more with an answer to
+    /// that. It may not where the answer was given and was never right.
+    pub(crate) fn is_challenged(
+        &mut self,
+        by: &Credentials,
+        scene: &mut RenderContext<'_>,
+        answer: &ResponseView<'_>,
+    ) -> bool {
+        let mut challenges = answer.headers("www-authenticate");
+        let Some(challenge) = challenges.find_map(|header| Challenge::parse(header).ok()) else {
+            return false;
+        };
+        let known = self.login(by).is_some_and(|login| !std::mem::take(&mut login.worked));
+        if known && !challenge.stale {
+            return false;
+        }
+        let [user, password] = [&by.user, &by.password].map(|words| scene.text(self, words));
+        let (user, password) = (String::from_utf8_lossy(&user), String::from_utf8_lossy(&password));
+        let random = [self.draw(scene.seed), self.draw(scene.seed)];
+        let digest = Digest::new(challenge, &user, &password, random);
+        let session = self.identity.session;
+        self.data_mut().logins.put(by, session, digest);
+        true
+    }
+}

@@ -1,0 +1,177 @@
+//! [`Asked`]: a check, ready to be asked.
+
+use wavetank_plan::{Check, CheckSubject, Op, Operand, Quantity, Template, Test, UserError};
+
+use crate::extract::{Extractor, Pattern, ResponseView};
+use crate::render_context::RenderContext;
+use crate::session::Session;
+use crate::value::{JsonType, ValueRef, Values};
+
+/// A check with everything compiled that can be.
+#[derive(Clone, Debug)]
+pub struct CompiledCheck {
+    text: String,
+    subject: Subject,
+    test: CompiledTest,
+}
+
+#[derive(Clone, Debug)]
+enum Subject {
+    Answer(Extractor),
+    Value(Template),
+}
+
+#[derive(Clone, Debug)]
+enum CompiledTest {
+    Compare(Op, Vec<Operand>),
+    Contains(Vec<Template>),
+    Matches(Vec<Pattern>),
+}
+
+impl CompiledCheck {
+    /// Compile `check`.
+    ///
+    /// # Errors
+    /// Where a path, selector or expression in it is none.
+    pub fn new(check: &Check) -> Result<Self, UserError> {
+        let subject = match &check.subject {
+            CheckSubject::Answer(part) => Subject::Answer(Extractor::parse(part)?),
+            CheckSubject::Value(template) => Subject::Value(template.clone()),
+        };
+        let test = match &check.test {
+            Test::Compare(op, operands) => CompiledTest::Compare(*op, operands.clone()),
+            Test::Contains(texts) => CompiledTest::Contains(texts.clone()),
+            Test::Matches(expressions) => CompiledTest::Matches(
+                expressions.iter().map(|text| Pattern::parse(text)).collect::<Result<_, _>>()?,
+            ),
+        };
+        Ok(Self { text: check.text.clone(), subject, test })
+    }
+
+    /// As the user wrote it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is about the status of the answer.
+    pub(crate) fn checks_status(&self) -> bool {
+        matches!(&self.subject, Subject::Answer(extractor) if extractor.text() == "status")
+    }
+
+    /// Whether the answer's body must be kept for it.
+    pub fn needs_body(&self) -> bool {
+        matches!(&self.subject, Subject::Answer(extractor) if extractor.needs_body())
+    }
+
+    /// Whether it holds of an answer and of what `session` holds. A subject that is not there holds nothing but `!=`.
+    pub fn eval(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        answer: &ResponseView<'_>,
+    ) -> bool {
+        let mut finds = std::mem::take(scene.finds);
+        self.find(scene, session, answer, &mut finds);
+        let holds = self.tested(scene, session, finds.first());
+        *scene.finds = finds;
+        holds
+    }
+
+    /// What stands there instead, for a sample: at most `bytes_max` bytes of it.
+    pub fn actual_value(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        answer: &ResponseView<'_>,
+        bytes_max: usize,
+    ) -> String {
+        // Checks compare seconds; whoever reads of one that broke asked for a time, which has a unit.
+        if matches!(&self.subject, Subject::Answer(extractor) if extractor.text() == "time") {
+            return format!("{:.3} ms", answer.time.0.max(0) as f64 / 1e6);
+        }
+        let mut finds = Values::default();
+        self.find(scene, session, answer, &mut finds);
+        let Some(found) = finds.first() else { return "nothing".to_owned() };
+        String::from_utf8_lossy(&found.text[..found.text.len().min(bytes_max)]).into_owned()
+    }
+
+    fn find(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        answer: &ResponseView<'_>,
+        finds: &mut Values,
+    ) {
+        finds.clear();
+        match &self.subject {
+            // What is not there is not found: the one who asks sees an empty list.
+            Subject::Answer(extractor) => {
+                let _ = extractor.first(answer, scene.reading, finds);
+            }
+            Subject::Value(template) => {
+                finds.push_with(JsonType::Text, |out| scene.render(session, template, out).is_ok());
+            }
+        }
+    }
+
+    fn tested(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        found: Option<ValueRef<'_>>,
+    ) -> bool {
+        let Some(found) = found else { return matches!(self.test, CompiledTest::Compare(Op::NotEqual, _)) };
+        match &self.test {
+            CompiledTest::Compare(Op::NotEqual, operands) => {
+                !operands.iter().any(|operand| compare(scene, session, found, Op::Equal, operand))
+            }
+            CompiledTest::Compare(op, operands) => {
+                operands.iter().any(|operand| compare(scene, session, found, *op, operand))
+            }
+            CompiledTest::Contains(texts) => texts.iter().any(|text| {
+                let wanted = scene.text(session, text);
+                memchr::memmem::find(found.text, &wanted).is_some()
+            }),
+            CompiledTest::Matches(patterns) => patterns.iter().any(|pattern| pattern.is_match(found.text)),
+        }
+    }
+}
+
+fn compare(
+    scene: &mut RenderContext<'_>,
+    session: &mut Session,
+    found: ValueRef<'_>,
+    op: Op,
+    operand: &Operand,
+) -> bool {
+    let number = found.as_number();
+    match operand {
+        Operand::Number(value, quantity) => {
+            number.is_some_and(|number| op.holds(number, *value / unit(*quantity)))
+        }
+        Operand::Range(low, high, quantity) => number.is_some_and(|number| {
+            let (low, high) = (*low / unit(*quantity), *high / unit(*quantity));
+            match op {
+                Op::Equal | Op::NotEqual => (low..=high).contains(&number),
+                Op::Less | Op::LessEqual => op.holds(number, low),
+                Op::Greater | Op::GreaterEqual => op.holds(number, high),
+            }
+        }),
+        Operand::Text(template) => {
+            let wanted = scene.text(session, template);
+            let wanted = ValueRef { kind: JsonType::Text, text: &wanted };
+            match (number, wanted.as_number()) {
+                (Some(number), Some(wanted)) => op.holds(number, wanted),
+                _ => op == Op::Equal && found.text == wanted.text,
+            }
+        }
+    }
+}
+
+/// How many of the plan's units are one of those found: `time` is found in seconds.
+const fn unit(quantity: Quantity) -> f64 {
+    match quantity {
+        Quantity::Bare | Quantity::Size => 1.0,
+        Quantity::Time => 1e9,
+    }
+}

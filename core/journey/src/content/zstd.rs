@@ -1,0 +1,131 @@
+//! [`Unzstd`]: `zstd`.
+
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::sink::LimitedBuffer;
+
+/// The largest window a frame may ask for: what RFC 9659 §3 allows for content codings.
+const WINDOW_MAX: u64 = 8 << 20;
+/// Header of a frame at its longest (RFC 8878 §3.1.1).
+const FRAME_HEAD_MAX: usize = 18;
+/// A block at its longest with its header and the checksum behind the last one.
+const BLOCK_MAX: usize = (128 << 10) + 3 + 4;
+/// The type of a block that is one byte many times (RFC 8878 §3.1.1.2).
+const RUN_LENGTH: u32 = 1;
+/// The bit of a frame's descriptor that announces a checksum (RFC 8878 §3.1.1.1.1).
+const CHECKSUM_BIT: u8 = 4;
+
+/// A body of zstd frames under way.
+#[derive(Default)]
+pub(super) struct Unzstd {
+    decoder: FrameDecoder,
+    /// Bytes that are not yet a whole head or block.
+    held: Vec<u8>,
+    in_frame: bool,
+    /// The frame ends in a checksum of 4 bytes.
+    checksum: bool,
+    /// Bytes of a skippable frame still to pass over.
+    skip: u64,
+}
+
+impl std::fmt::Debug for Unzstd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unzstd").field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}
+
+impl Unzstd {
+    pub(super) fn new() -> Self {
+        let mut new = Self::default();
+        new.decoder.set_max_window_size(WINDOW_MAX);
+        new
+    }
+
+    pub(super) fn feed(&mut self, mut piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
+        // In pieces no longer than a block, so that what is held back stays short.
+        while !piece.is_empty() {
+            let (now, later) = piece.split_at(piece.len().min(BLOCK_MAX));
+            self.held.extend_from_slice(now);
+            piece = later;
+            let used = self.work(sink)?;
+            self.held.drain(..used);
+        }
+        Ok(())
+    }
+
+    /// Whether the body ended at the end of a frame. An empty body did.
+    pub(super) fn is_complete(&self) -> bool {
+        self.held.is_empty() && !self.in_frame && self.skip == 0
+    }
+
+    /// Decodes what is held; returns how much of it is used up.
+    fn work(&mut self, sink: &mut LimitedBuffer) -> Result<usize, ()> {
+        let mut used = 0;
+        loop {
+            let rest = &self.held[used..];
+            if self.skip > 0 {
+                let now = self.skip.min(rest.len() as u64);
+                self.skip -= now;
+                used += now as usize;
+                if now == 0 {
+                    return Ok(used);
+                }
+            } else if self.in_frame {
+                let (read, more) = self.block(used, sink)?;
+                used += read;
+                if !more {
+                    return Ok(used);
+                }
+            } else if rest.is_empty() {
+                return Ok(used);
+            } else {
+                match self.head(used)? {
+                    Some(read) => used += read,
+                    None => return Ok(used),
+                }
+            }
+        }
+    }
+
+    /// Reads the head of a frame; `None` while it is incomplete.
+    fn head(&mut self, at: usize) -> Result<Option<usize>, ()> {
+        let rest = &self.held[at..];
+        // The sixteen magic numbers of frames to pass over.
+        if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = rest {
+            let Some(length) = rest.get(4..8).and_then(|bytes| bytes.try_into().ok()) else {
+                return Ok(None);
+            };
+            self.skip = u64::from(u32::from_le_bytes(length));
+            return Ok(Some(8));
+        }
+        let mut source = rest;
+        match self.decoder.reset(&mut source) {
+            Ok(()) => {
+                self.in_frame = true;
+                self.checksum = rest.get(4).is_some_and(|descriptor| descriptor & CHECKSUM_BIT != 0);
+                Ok(Some(rest.len() - source.len()))
+            }
+            Err(_) if rest.len() < FRAME_HEAD_MAX => Ok(None),
+            Err(_) => Err(()),
+        }
+    }
+
+    /// Decodes one block if it is there as a whole; returns what was read and whether to go on. One at a time: a
+    /// block of 4 bytes can become 128 KiB, and the library would decode all it is shown before handing any out.
+    fn block(&mut self, at: usize, sink: &mut LimitedBuffer) -> Result<(usize, bool), ()> {
+        let rest = &self.held[at..];
+        let [a, b, c, ..] = *rest else { return Ok((0, false)) };
+        let head = u32::from_le_bytes([a, b, c, 0]);
+        let (last, kind, size) = (head & 1 == 1, head >> 1 & 3, (head >> 3) as usize);
+        let content = if kind == RUN_LENGTH { 1 } else { size };
+        let wanted = 3 + content + if last && self.checksum { 4 } else { 0 };
+        if wanted > BLOCK_MAX {
+            return Err(());
+        }
+        let Some(mut block) = rest.get(..wanted) else { return Ok((0, false)) };
+        self.decoder.decode_blocks(&mut block, BlockDecodingStrategy::UptoBlocks(1)).map_err(drop)?;
+        self.decoder.collect_to_writer(&mut *sink).map_err(drop)?;
+        self.in_frame = !self.decoder.is_finished();
+        Ok((wanted, true))
+    }
+}

@@ -1,0 +1,114 @@
+//! Comma-separated values to a table.
+
+use csv::{ReaderBuilder, StringRecord};
+use wavetank_plan::UserError;
+
+use super::remark::DataNote;
+use super::source::RowsConfig;
+use super::table::{Table, TableBuilder};
+use crate::value::JsonType;
+
+/// What else separates values in files called CSV.
+const OTHER_SEPARATORS: [char; 4] = [';', '\t', '|', ','];
+
+pub(super) fn read(
+    source: &RowsConfig<'_>,
+    text: &str,
+    remarks: &mut Vec<DataNote>,
+) -> Result<Table, UserError> {
+    let name = source.name;
+    let separator = separator(source)?;
+    let mut reader = ReaderBuilder::new()
+        .delimiter(separator)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let mut record = StringRecord::new();
+    let mut next = |record: &mut StringRecord| {
+        reader.read_record(record).map_err(|error| {
+            UserError::usage("data_row", format!("{name} cannot be read: {error}"), "is it CSV?")
+        })
+    };
+    let mut more = next(&mut record)?;
+    let mut builder = if let Some(columns) = source.columns {
+        let builder = TableBuilder::new(name, columns)?;
+        if more && record.iter().eq(columns.iter().copied()) {
+            let message =
+                format!("the first line of {name} repeats the names in `columns`: taken for a header line");
+            remarks.push(DataNote::new("header_repeated", message, "leave `columns` out"));
+            more = next(&mut record)?;
+        }
+        builder
+    } else {
+        let header: Vec<&str> = record.iter().map(str::trim).collect();
+        let builder = header_builder(name, &header, more)?;
+        remark_on_header(name, &header, separator, remarks);
+        more = next(&mut record)?;
+        builder
+    };
+    let width = builder.columns().count();
+    while more {
+        if record.len() != width {
+            return Err(wrong_width(name, &record, width, separator));
+        }
+        for value in &record {
+            builder.push(JsonType::Text, value)?;
+        }
+        more = next(&mut record)?;
+    }
+    builder.finish()
+}
+
+fn separator(source: &RowsConfig<'_>) -> Result<u8, UserError> {
+    let given = source.separator.unwrap_or(',');
+    let allowed = given.is_ascii() && !matches!(given, '"' | '\n' | '\r' | '\0');
+    allowed.then_some(given as u8).ok_or_else(|| {
+        let message = format!("`{}` cannot separate the values of {}", given.escape_default(), source.name);
+        UserError::usage("data_separator", message, "use `,` `;` `|` or a tab (`\"\\t\"`)")
+    })
+}
+
+fn header_builder(name: &str, header: &[&str], any: bool) -> Result<TableBuilder, UserError> {
+    if !any {
+        let message = format!("{name} is empty");
+        return Err(UserError::usage("data_empty", message, "it needs a header line and at least one row"));
+    }
+    TableBuilder::new(name, header)
+}
+
+/// What a header line looks like that is none, or that is separated by something else.
+fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Vec<DataNote>) {
+    let line = header.join(&char::from(separator).to_string());
+    if let [only] = header {
+        let other = OTHER_SEPARATORS.iter().find(|other| only.contains(**other));
+        if let Some(other) = other {
+            let message = format!("{name} has one column `{only}`");
+            let hint = format!("separator: \"{}\"?", other.escape_default());
+            remarks.push(DataNote::new("separator", message, hint));
+        }
+    }
+    let like_data = |value: &&&str| {
+        value.parse::<f64>().is_ok() || value.contains('@') || value.contains("://") || value.len() > 60
+    };
+    if let Some(value) = header.iter().find(like_data) {
+        let message = format!(
+            "the first line of {name}, `{line}`, is taken for the columns' names; `{value}` looks like data"
+        );
+        remarks.push(DataNote::new(
+            "header_missing",
+            message,
+            "without a header line, name the columns: `columns: [user, password]`",
+        ));
+    }
+}
+
+fn wrong_width(name: &str, record: &StringRecord, width: usize, separator: u8) -> UserError {
+    let line = record.position().map_or(0, csv::Position::line);
+    let message = format!("line {line} of {name} has {} values, the columns are {width}", record.len());
+    let separator = char::from(separator).escape_default();
+    UserError::usage(
+        "data_row",
+        message,
+        format!("a value that contains `{separator}` or a line end stands in quotes: \"…\""),
+    )
+}

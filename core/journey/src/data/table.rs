@@ -1,0 +1,176 @@
+//! [`Table`]: rows of text, close together.
+
+use wavetank_plan::UserError;
+
+use crate::value::{JsonType, ValueRef};
+
+/// A table may have so many columns.
+const COLUMNS_MAX: usize = 1000;
+
+/// Named columns and their cells, row by row: all text in one piece, 4 bytes more a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    columns: Box<[Box<str>]>,
+    text: Box<str>,
+    ends: Box<[u32]>,
+    /// One a cell, or none at all where everything is text.
+    kinds: Box<[JsonType]>,
+}
+
+impl Table {
+    /// The columns' names in order.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|name| &**name)
+    }
+
+    /// The place of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns().position(|column| column == name)
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u32 {
+        (self.ends.len() / self.columns.len().max(1)) as u32
+    }
+
+    /// The cell of a row; `None` outside the table.
+    pub fn cell(&self, row: u32, column: usize) -> Option<ValueRef<'_>> {
+        if column >= self.columns.len() {
+            return None;
+        }
+        let at = row as usize * self.columns.len() + column;
+        let end = *self.ends.get(at)?;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let kind = self.kinds.get(at).copied().unwrap_or_default();
+        Some(ValueRef { kind, text: &self.text.as_bytes()[start as usize..end as usize] })
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<u32>() + self.kinds.len() * size_of::<JsonType>()
+    }
+}
+
+/// A table in the making: rows of a file, or rows written into the experiment itself.
+#[derive(Clone, Debug)]
+pub struct TableBuilder {
+    name: String,
+    columns: Vec<Box<str>>,
+    text: String,
+    ends: Vec<u32>,
+    kinds: Vec<JsonType>,
+}
+
+impl TableBuilder {
+    /// A table of these columns; `name` is the file or variable that messages name. Columns have names, each its own.
+    pub fn new(name: &str, columns: &[&str]) -> Result<Self, UserError> {
+        let refuse = |message: String, hint: &str| Err(UserError::usage("data_columns", message, hint));
+        if columns.is_empty() || columns.len() > COLUMNS_MAX {
+            let message = format!("{name} has {} columns; 1 to {COLUMNS_MAX} are allowed", columns.len());
+            return refuse(message, "is the separator right?");
+        }
+        for (at, column) in columns.iter().enumerate() {
+            if column.is_empty() {
+                let message = format!("column {} of {name} has no name", at + 1);
+                return refuse(
+                    message,
+                    "without a header line, name the columns: `columns: [user, password]`",
+                );
+            }
+            if columns[..at].contains(column) {
+                let message = format!("{name} has two columns named `{column}`");
+                return refuse(
+                    message,
+                    "without a header line, name the columns: `columns: [user, password]`",
+                );
+            }
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            columns: columns.iter().map(|column| (*column).into()).collect(),
+            text: String::new(),
+            ends: Vec::new(),
+            kinds: Vec::new(),
+        })
+    }
+
+    /// The columns' names in order.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|name| &**name)
+    }
+
+    /// Adds the next cell: row by row, in the order of the columns.
+    pub fn push(&mut self, kind: JsonType, text: &str) -> Result<(), UserError> {
+        self.text.push_str(text);
+        let Ok(end) = u32::try_from(self.text.len()) else {
+            let message = format!("{} holds more than 4 GiB of text", self.name);
+            return Err(UserError::usage("data_size", message, "use fewer rows, or only the columns needed"));
+        };
+        if kind != JsonType::Text && self.kinds.is_empty() {
+            self.kinds.resize(self.ends.len(), JsonType::Text);
+        }
+        if kind != JsonType::Text || !self.kinds.is_empty() {
+            self.kinds.push(kind);
+        }
+        self.ends.push(end);
+        Ok(())
+    }
+
+    /// The table. Without a row it is of no use, and a row that is not full is a mistake.
+    pub fn finish(self) -> Result<Table, UserError> {
+        if self.ends.is_empty() {
+            let message = format!("{} has no rows", self.name);
+            let hint = "below the header line at least one row is needed; if there is no header line, name the columns: \
+                        `columns: [user, password]`";
+            return Err(UserError::usage("data_empty", message, hint));
+        }
+        if !self.ends.len().is_multiple_of(self.columns.len()) {
+            let message = format!("the last row of {} has too few values", self.name);
+            return Err(UserError::usage("data_row", message, "give each row a value for each column"));
+        }
+        Ok(Table {
+            columns: self.columns.into(),
+            text: self.text.into(),
+            ends: self.ends.into(),
+            kinds: self.kinds.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_keep_their_text_and_kind() {
+        let mut builder = TableBuilder::new("t", &["a", "b"]).expect("columns are named");
+        let cells =
+            [(JsonType::Text, "x"), (JsonType::Text, ""), (JsonType::Number, "1"), (JsonType::Text, "y")];
+        for (kind, text) in cells {
+            builder.push(kind, text).expect("is short");
+        }
+        let table = builder.finish().expect("is full");
+        assert_eq!((table.rows(), table.column("b"), table.column("c")), (2, Some(1), None));
+        for (at, (kind, text)) in cells.into_iter().enumerate() {
+            let found = table.cell(at as u32 / 2, at % 2);
+            assert_eq!(found, Some(ValueRef { kind, text: text.as_bytes() }), "{at}");
+        }
+        assert_eq!((table.cell(2, 0), table.cell(0, 2)), (None, None));
+    }
+
+    #[test]
+    fn tables_that_make_no_sense_are_refused() {
+        let check = |columns: &[&str], code, words: &str| {
+            let error = TableBuilder::new("t", columns).expect_err(words);
+            assert_eq!(error.code, code);
+            assert!(error.message.contains(words), "{error}");
+        };
+        check(&[], "data_columns", "0 columns");
+        check(&["a", ""], "data_columns", "column 2 of t has no name");
+        check(&["a", "b", "a"], "data_columns", "two columns named `a`");
+        let mut builder = TableBuilder::new("t", &["a", "b"]).expect("columns are named");
+        assert_eq!(builder.clone().finish().expect_err("no rows").code, "data_empty");
+        builder.push(JsonType::Text, "x").expect("is short");
+        assert_eq!(builder.finish().expect_err("half a row").code, "data_row");
+    }
+}

@@ -1,0 +1,59 @@
+//! Bytes of a file to text: encodings and byte-order marks.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8};
+use wavetank_plan::UserError;
+
+use super::remark::DataNote;
+
+/// The file's text. `encoding` is the experiment's word; without it a byte-order mark decides, else UTF-8. A mark is
+/// taken off, which is remarked upon; bytes that are no text in the encoding are an error with their line.
+pub(super) fn decode<'a>(
+    name: &str,
+    bytes: &'a [u8],
+    encoding: Option<&str>,
+    remarks: &mut Vec<DataNote>,
+) -> Result<Cow<'a, str>, UserError> {
+    let given = encoding.map(|word| known(name, word)).transpose()?;
+    let marked = Encoding::for_bom(bytes);
+    let body = marked.map_or(bytes, |(_, length)| &bytes[length..]);
+    if let Some((mark, _)) = marked {
+        if let Some(given) = given
+            && given != mark
+        {
+            let message =
+                format!("{name} begins with the byte-order mark of {}, not of {}", mark.name(), given.name());
+            return Err(UserError::usage("data_encoding", message, "leave `encoding` out: the mark says it"));
+        }
+        let message = format!("{name} begins with a byte-order mark ({}): ignored", mark.name());
+        remarks.push(DataNote::new("byte_order_mark", message, ""));
+    }
+    let encoding = marked.map(|(mark, _)| mark).or(given).unwrap_or(UTF_8);
+    match encoding.decode_without_bom_handling_and_without_replacement(body) {
+        Some(text) => Ok(text),
+        None => Err(undecodable(name, body, encoding)),
+    }
+}
+
+fn known(name: &str, word: &str) -> Result<&'static Encoding, UserError> {
+    Encoding::for_label(word.as_bytes()).filter(|found| found.name() != "replacement").ok_or_else(|| {
+        UserError::usage(
+            "data_encoding",
+            format!("`{word}` for {name} is no encoding known here"),
+            "`utf-8`, `windows-1252`, `latin1`, `utf-16`, or another name of the Encoding Standard",
+        )
+    })
+}
+
+fn undecodable(name: &str, body: &[u8], encoding: &'static Encoding) -> UserError {
+    let (place, hint) = if encoding == UTF_8 {
+        let valid = body.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+        let line = memchr::memchr_iter(b'\n', &body[..valid]).count() + 1;
+        let hint = if body.contains(&0) { "`encoding: utf-16`?" } else { "`encoding: windows-1252`?" };
+        (format!("line {line} of {name}"), hint)
+    } else {
+        (name.to_owned(), "is `encoding` right?")
+    };
+    UserError::usage("data_encoding", format!("{place} is not {}", encoding.name()), hint)
+}

@@ -1,0 +1,97 @@
+//! [`Place`]: an absolute `http` or `https` address, taken apart.
+
+use url::Url;
+use wavetank_plan::UserError;
+
+use crate::cookies::Site;
+
+/// Addresses longer than this are refused.
+pub(super) const PLACE_BYTES_MAX: usize = 8192;
+
+/// An absolute address of `http` or `https`, without user, password and fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpUrl(Url);
+
+impl HttpUrl {
+    /// Reads an absolute address.
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        let refuse = |why: String| {
+            Err(UserError::usage("address", why, "write an absolute address: `http://host:port/path`"))
+        };
+        if text.len() > PLACE_BYTES_MAX {
+            return refuse(format!("an address has {} bytes; {PLACE_BYTES_MAX} are allowed", text.len()));
+        }
+        match Url::parse(text) {
+            Ok(url) => Self::new(url).map_or_else(|| refuse(format!("`{text}` is no http address")), Ok),
+            Err(error) => refuse(format!("`{text}` is no address: {error}")),
+        }
+    }
+
+    pub(super) fn new(mut url: Url) -> Option<Self> {
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+            return None;
+        }
+        url.set_fragment(None);
+        let named = url.username().is_empty() || url.set_username("").is_ok();
+        let kept = url.password().is_none() || url.set_password(None).is_ok();
+        (named && kept && url.as_str().len() <= PLACE_BYTES_MAX).then_some(Self(url))
+    }
+
+    /// What `reference`, relative or absolute, means here (RFC 3986 §5). `None` where it is no http address.
+    pub fn join(&self, reference: &str) -> Option<Self> {
+        if reference.len() > PLACE_BYTES_MAX {
+            return None;
+        }
+        Self::new(self.0.join(reference).ok()?)
+    }
+
+    /// The whole address.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Whether it is reached over TLS.
+    pub fn is_tls(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
+    /// The host in lower case, an IPv6 address in brackets.
+    pub fn host(&self) -> &str {
+        self.0.host_str().expect("checked when it was made")
+    }
+
+    /// The port, also where the address does not write it.
+    pub fn port(&self) -> u16 {
+        self.0.port_or_known_default().expect("http and https have one")
+    }
+
+    /// The value of `Host`: host and port, the port only where it is not the scheme's own (RFC 9110 §7.2).
+    pub fn authority(&self) -> &str {
+        &self.0[url::Position::BeforeHost..url::Position::AfterPort]
+    }
+
+    /// Scheme, host and port, without a slash at the end.
+    pub fn origin(&self) -> &str {
+        &self.0[..url::Position::AfterPort]
+    }
+
+    /// Path and query: the request target, beginning with `/`.
+    pub fn target(&self) -> &str {
+        &self.0[url::Position::BeforePath..]
+    }
+
+    /// The path alone.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// What cookies are kept by.
+    pub fn site(&self) -> Site<'_> {
+        Site { host: self.host(), path: self.path(), secure: self.is_tls() }
+    }
+
+    /// Whether both have scheme, host and port in common.
+    pub fn same_origin(&self, other: &Self) -> bool {
+        self.is_tls() == other.is_tls() && self.host() == other.host() && self.port() == other.port()
+    }
+}

@@ -1,0 +1,250 @@
+//! [`Shape`]: a step's request, ready to be filled.
+
+use std::sync::Arc;
+
+use wavetank_plan::{AuthPlan, Escape, Hole, HttpVersion, Plan, Step, Template, TemplatePart};
+use wavetank_wire::h1::{RequestParts, render_request};
+
+use crate::number::push_decimal;
+use crate::render_context::{RenderContext, RenderError};
+use crate::session::Session;
+use crate::step::target_of;
+
+/// A step's request with everything rendered that is the same for all sessions.
+#[derive(Clone, Debug)]
+pub struct RequestTemplate {
+    /// All of it, where nothing is to be filled in.
+    fixed: Option<Fixed>,
+    /// Request line and fields, without the empty line.
+    head: Template,
+    /// The body, where its length is not known ahead: it is written in a field of its own.
+    measured: Option<Template>,
+    /// The body otherwise, whose field stands in `head`.
+    body: Template,
+    /// What stands in the request line, if it is always the same.
+    target: Option<String>,
+    /// The bytes are no business of ours: nothing is put in.
+    raw: bool,
+}
+
+/// Writes field lines, given path and query of their request.
+pub(crate) type ExtraFields<'a> = dyn FnMut(&mut Session, &str, &mut Vec<u8>) + 'a;
+
+#[derive(Clone, Debug)]
+struct Fixed {
+    bytes: Arc<[u8]>,
+    /// Where more fields may be put in.
+    fields_end: usize,
+}
+
+impl RequestTemplate {
+    /// The request of `step`.
+    pub fn new(step: &Step, plan: &Plan) -> Self {
+        let request = &step.request;
+        if request.method.is_empty() {
+            return Self::raw(&request.body);
+        }
+        let mut headers = request.headers.clone();
+        match &step.auth {
+            Some(AuthPlan::Basic(user, password)) => {
+                headers.push(("Authorization".to_owned(), basic(user, password)));
+            }
+            Some(AuthPlan::Bearer(token)) => {
+                let mut value = Template::from("Bearer ");
+                value.pieces.extend(token.pieces.iter().cloned());
+                headers.push(("Authorization".to_owned(), value));
+            }
+            // Written when the server has told what it wants to be answered.
+            Some(AuthPlan::Digest(..)) | None => {}
+        }
+        let target = &plan.targets[step.target];
+        let origin = plan.origin_at_proxy(target);
+        if origin.is_some()
+            && let Some(authorization) =
+                plan.http.proxy.as_ref().and_then(|proxy| proxy.authorization.as_ref())
+        {
+            headers.push(("Proxy-Authorization".to_owned(), authorization.reveal().into()));
+        }
+        let (line, host) = (Line { origin: origin.as_deref().unwrap_or_default(), plan }, &target.host);
+        let shape = fixed_request(step, line, &headers, host)
+            .map_or_else(|| Self::with_holes(step, line, &headers, host), |bytes| Self::of_fixed(&bytes));
+        let target = request.path.as_fixed().map(|path| String::from_utf8_lossy(path).into_owned());
+        Self { target, ..shape }
+    }
+
+    /// What stands in the request line, if it is always the same.
+    pub(crate) fn fixed_target(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
+    /// The bytes that are always the same, if nothing needs to be put in.
+    pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
+        self.fixed.as_ref().map(|fixed| &fixed.bytes)
+    }
+
+    /// Write the request into `out`, which is empty; `more` is given path and query, and writes whole field lines that go
+    /// in beside its own (cookies, answers to challenges). Bytes that are sent as they are get none.
+    pub(crate) fn render(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        more: Option<&mut ExtraFields<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RenderError> {
+        let more = more.filter(|_| !self.raw);
+        if let Some(Fixed { bytes, fields_end }) = &self.fixed {
+            out.extend_from_slice(&bytes[..*fields_end]);
+            if let Some(more) = more {
+                more(session, self.target.as_deref().unwrap_or("/"), out);
+            }
+            out.extend_from_slice(&bytes[*fields_end..]);
+            return Ok(());
+        }
+        scene.render(session, &self.head, out)?;
+        if self.raw {
+            return Ok(());
+        }
+        if let Some(more) = more {
+            let target = String::from_utf8_lossy(target_of(out)).into_owned();
+            more(session, &target, out);
+        }
+        let Some(body) = &self.measured else {
+            out.extend_from_slice(b"\r\n");
+            return scene.render(session, &self.body, out);
+        };
+        // The length goes before what it measures: write the body first, then the field, and turn them round.
+        let at = out.len();
+        scene.render(session, body, out)?;
+        let length = out.len() - at;
+        out.extend_from_slice(b"Content-Length: ");
+        push_decimal(out, length as u64);
+        out.extend_from_slice(b"\r\n\r\n");
+        out[at..].rotate_left(length);
+        Ok(())
+    }
+
+    fn of_fixed(bytes: &[u8]) -> Self {
+        let head = memchr::memmem::find(bytes, b"\r\n\r\n");
+        let fields_end = head.expect("a request has a head that ends") + 2;
+        let fixed = Some(Fixed { bytes: bytes.into(), fields_end });
+        Self {
+            fixed,
+            head: Template::default(),
+            measured: None,
+            body: Template::default(),
+            target: None,
+            raw: false,
+        }
+    }
+
+    /// Bytes as they are.
+    fn raw(bytes: &Template) -> Self {
+        let fixed = bytes.as_fixed().map(|bytes| Fixed { bytes: bytes.into(), fields_end: bytes.len() });
+        let (head, body) = (bytes.clone(), Template::default());
+        Self { fixed, head, measured: None, body, target: None, raw: true }
+    }
+
+    fn with_holes(
+        step: &Step,
+        Line { origin, plan }: Line<'_>,
+        headers: &[(String, Template)],
+        host: &str,
+    ) -> Self {
+        let request = &step.request;
+        let given = |wanted: &str| {
+            headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
+        };
+        let http_10 = plan.http.version == HttpVersion::Http10;
+        let mut head = Template::default();
+        head.push_fixed(request.method.as_bytes());
+        head.push_fixed(b" ");
+        head.push_fixed(origin.as_bytes());
+        append(&mut head, &request.path);
+        head.push_fixed(if http_10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" });
+        push_field(&mut head, "Host", given("Host").unwrap_or(&host.into()));
+        let mut host_written = false;
+        for (name, value) in headers {
+            if name.eq_ignore_ascii_case("Host") && !std::mem::replace(&mut host_written, true) {
+                continue;
+            }
+            push_field(&mut head, name, value);
+        }
+        match (http_10, plan.http.keepalive) {
+            (false, false) => push_field(&mut head, "Connection", &"close".into()),
+            (true, true) => push_field(&mut head, "Connection", &"keep-alive".into()),
+            _ => {}
+        }
+        let body = request.body.clone();
+        let wanted = !body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+        if given("Content-Length").is_some() || given("Transfer-Encoding").is_some() || !wanted {
+            return Self { fixed: None, head, measured: None, body, target: None, raw: false };
+        }
+        let empty = Self { fixed: None, head, measured: None, body, target: None, raw: false };
+        let Some(length) = empty.body.as_fixed().map(|bytes| bytes.len().to_string()) else {
+            return Self { measured: Some(empty.body), body: Template::default(), ..empty };
+        };
+        let mut known = empty;
+        push_field(&mut known.head, "Content-Length", &length.as_str().into());
+        known
+    }
+}
+
+/// What a request line is written by.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    /// What stands before the path: nothing, or to a proxy scheme and host (RFC 9112 §3.2.2).
+    origin: &'a str,
+    plan: &'a Plan,
+}
+
+/// The whole request, if there is nothing to fill in.
+fn fixed_request(
+    step: &Step,
+    Line { origin, plan }: Line<'_>,
+    headers: &[(String, Template)],
+    host: &str,
+) -> Option<Vec<u8>> {
+    let text =
+        |template: &Template| template.as_fixed().map(|text| String::from_utf8_lossy(text).into_owned());
+    let headers: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| text(value).map(|value| (name.clone(), value)))
+        .collect::<Option<_>>()?;
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    Some(render_request(&RequestParts {
+        method: &step.request.method,
+        target: &format!("{origin}{}", text(&step.request.path)?),
+        http_10: plan.http.version == HttpVersion::Http10,
+        host,
+        keep_alive: plan.http.keepalive,
+        headers: &headers,
+        body: step.request.body.as_fixed()?,
+    }))
+}
+
+fn append(template: &mut Template, more: &Template) {
+    for piece in &more.pieces {
+        match piece {
+            TemplatePart::Fixed(text) => template.push_fixed(text),
+            TemplatePart::Hole(_) => template.pieces.push(piece.clone()),
+        }
+    }
+}
+
+fn push_field(head: &mut Template, name: &str, value: &Template) {
+    head.push_fixed(name.as_bytes());
+    head.push_fixed(b": ");
+    append(head, value);
+    head.push_fixed(b"\r\n");
+}
+
+/// `Basic BASE64(user:password)` (RFC 7617).
+fn basic(user: &Template, password: &Template) -> Template {
+    let mut words = user.clone();
+    words.push_fixed(b":");
+    append(&mut words, password);
+    let value = wavetank_plan::Expr::Base64(Box::new(wavetank_plan::Expr::Joined(Box::new(words))));
+    let mut header = Template::from("Basic ");
+    header.pieces.push(TemplatePart::Hole(Hole { value, escape: Escape::Plain }));
+    header
+}

@@ -1,0 +1,365 @@
+//! [`Course`]: the way of one request through several messages: a challenge answered, redirects followed, what a page
+//! embeds fetched.
+//!
+//! Knows no connections: it is given the bytes that were sent and the answer, and says what is to be sent next.
+
+use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
+use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
+use super::{CompiledStep, FollowUpConfig, Observation, Rejection, Retain};
+use crate::content::decode_body;
+use crate::extract::ResponseView;
+use crate::follow_up::{FollowUp, FollowUpKind, NextMessage, is_page};
+use crate::follow_up_error::FollowUpError;
+use crate::redirect::{Hop, HttpUrl};
+use crate::render_context::RenderContext;
+use crate::session::{Session, SessionEvent};
+
+/// Where a request under way has got to, beyond its first message.
+#[derive(Debug)]
+pub(crate) struct FollowUpState {
+    /// Where the message under way goes.
+    place: HttpUrl,
+    /// Index into the plan's targets.
+    target: u16,
+    /// Redirects followed, since the step or since the embedded resource.
+    hops: u8,
+    /// A challenge was answered.
+    challenged: bool,
+    /// What waits for what it embeds.
+    page: Option<PendingPage>,
+}
+
+/// An answer, and what belongs to it.
+struct ReceivedResponse<'a, 'b> {
+    sent: &'b [u8],
+    answer: &'b ResponseView<'a>,
+}
+
+/// Where what an answer leads to is written.
+pub struct FollowUpSink<'a> {
+    /// The next message; it is empty before.
+    pub request: &'a mut Vec<u8>,
+    /// Gets the index of everything that is counted.
+    pub counted: &'a mut Vec<u16>,
+    /// Gets what is said on the way.
+    pub told: &'a mut Vec<SessionEvent>,
+    /// Is told everything that is found.
+    pub watch: &'a mut dyn FnMut(Observation<'_>),
+}
+
+impl CompiledStep {
+    /// Take in the answer to `sent`, a whole request of this step. Either something more goes out for it, which is in
+    /// `out` then, or it is over, and all that could be taken from the answers was taken.
+    pub fn on_answer(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        sent: &[u8],
+        answer: &ResponseView<'_>,
+        out: &mut FollowUpSink<'_>,
+    ) -> NextMessage {
+        let course = session.take_follow_ups();
+        let target = str::from_utf8(target_of(sent)).unwrap_or("/");
+        let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());
+        self.take_cookies(session, answer, (&site, scene.unix_seconds()), out.watch);
+        let came = ReceivedResponse { sent, answer };
+        let (course, stray) = match (&self.afield, course) {
+            (Some(afield), course) if course.is_some() || self.may_lead_on(afield, answer) => {
+                let course = course.map(|course| *course).or_else(|| self.set_out(afield, sent));
+                let Some(mut course) = course else {
+                    return self.over(scene, session, None, &came, None, out);
+                };
+                match self.lead_on(afield, &mut course, scene, session, &came, out) {
+                    Ok(Some(leg)) => {
+                        session.data_mut().course = Some(Box::new(course));
+                        return NextMessage::Leg(leg);
+                    }
+                    Ok(None) => (Some(course), None),
+                    Err(stray) => (Some(course), Some(stray)),
+                }
+            }
+            _ => (None, None),
+        };
+        self.over(scene, session, course, &came, stray, out)
+    }
+
+    /// Whether the first answer can lead to anything.
+    fn may_lead_on(&self, afield: &FollowUpConfig, answer: &ResponseView<'_>) -> bool {
+        match answer.status {
+            401 => self.credentials.is_some(),
+            300..=399 => afield.follow > 0,
+            _ => afield.resources && is_page(answer),
+        }
+    }
+
+    fn set_out(&self, afield: &FollowUpConfig, sent: &[u8]) -> Option<FollowUpState> {
+        let place = afield.places.place(self.target, host_of(sent), target_of(sent))?;
+        Some(FollowUpState { place, target: self.target, hops: 0, challenged: false, page: None })
+    }
+
+    /// What goes out after this answer, if anything does.
+    fn lead_on(
+        &self,
+        afield: &FollowUpConfig,
+        course: &mut FollowUpState,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        came: &ReceivedResponse<'_, '_>,
+        out: &mut FollowUpSink<'_>,
+    ) -> Result<Option<FollowUp>, FollowUpError> {
+        let answer = came.answer;
+        if course.target == self.target
+            && let Some(credentials) = &self.credentials
+        {
+            if answer.status != 401 {
+                session.confirm_accepted(credentials);
+            } else if !course.challenged && session.is_challenged(credentials, scene, answer) {
+                course.challenged = true;
+                return Ok(Some(self.once_more(afield, course, scene, session, came, out)));
+            }
+        }
+        if course.hops < afield.follow {
+            let location = answer.headers("location").next();
+            match Hop::from_response(answer.status, method_of(came.sent), &course.place, location) {
+                Some(Ok(hop)) => match self.follow(afield, course, hop, came, (scene, session), out) {
+                    // What is embedded by way of elsewhere is as if it were embedded from there.
+                    None if course.page.is_some() => {}
+                    None => return Err(FollowUpError::Elsewhere(elsewhere(course, location))),
+                    leg => return Ok(leg),
+                },
+                Some(Err(_)) if course.page.is_none() => return Err(FollowUpError::NoAddress),
+                _ => {}
+            }
+        }
+        match &mut course.page {
+            Some(page) => page.take_in(afield, &course.place, answer)?,
+            None if afield.resources && self.expect.contains(answer.status) && is_page(answer) => {
+                course.page = self.page(afield, course, scene, session, came, out.told)?;
+            }
+            None => {}
+        }
+        Ok(self.next_resource(afield, course, scene, session, out))
+    }
+
+    /// The same request with the answer to a challenge.
+    fn once_more(
+        &self,
+        afield: &FollowUpConfig,
+        course: &FollowUpState,
+        scene: &RenderContext<'_>,
+        session: &mut Session,
+        came: &ReceivedResponse<'_, '_>,
+        out: &mut FollowUpSink<'_>,
+    ) -> FollowUp {
+        let (method, target) = (method_of(came.sent), target_of(came.sent));
+        let line = line_target_of(came.sent);
+        let mut fields = Vec::new();
+        let words = (method, str::from_utf8(target).unwrap_or("/"));
+        self.push_fields(session, scene.unix_seconds(), &course.place.site(), words, true, &mut fields);
+        let rewrite = Rewrite {
+            method,
+            target: line,
+            host: None,
+            hop: None,
+            secrets: &afield.secrets,
+            own_cookies: afield.own_cookies,
+            drops: &["authorization"],
+            fields: &fields,
+        };
+        rewrite.write(came.sent, out.request);
+        let keeps = if course.page.is_some() { self.keeps_of_resource(afield) } else { self.keeps };
+        FollowUp::new(FollowUpKind::Challenge, course.target, method, keeps)
+    }
+
+    /// Go where a redirect leads; `None` where that is no target of the plan.
+    fn follow(
+        &self,
+        afield: &FollowUpConfig,
+        course: &mut FollowUpState,
+        hop: Hop,
+        came: &ReceivedResponse<'_, '_>,
+        (scene, session): (&RenderContext<'_>, &mut Session),
+        out: &mut FollowUpSink<'_>,
+    ) -> Option<FollowUp> {
+        let target = afield.places.target_for(&hop.to, course.target)?;
+        let method = if hop.becomes_get { "GET" } else { method_of(came.sent) };
+        self.go(afield, course, (hop, target, method), came.sent, (scene, session), out);
+        course.hops += 1;
+        let keeps = if course.page.is_some() { self.keeps_of_resource(afield) } else { self.keeps };
+        Some(FollowUp::new(FollowUpKind::Redirect, target, method, keeps))
+    }
+
+    /// Write the request that is made of `sent` for another place; from now on that is where the course goes.
+    fn go(
+        &self,
+        afield: &FollowUpConfig,
+        course: &mut FollowUpState,
+        (hop, target, method): (Hop, u16, &str),
+        sent: &[u8],
+        (scene, session): (&RenderContext<'_>, &mut Session),
+        out: &mut FollowUpSink<'_>,
+    ) {
+        let mut fields = Vec::new();
+        let (place, home) = (&hop.to, target == self.target);
+        let words = (method, place.target());
+        self.push_fields(session, scene.unix_seconds(), &place.site(), words, home, &mut fields);
+        if let Some(page) = &course.page
+            && let Some(referrer) = referrer(&page.place, place)
+        {
+            fields.extend_from_slice(format!("Referer: {referrer}\r\n").as_bytes());
+        }
+        afield.places.authorize(target, &mut fields);
+        let anew = [
+            (self.credentials.is_some(), "authorization"),
+            (course.page.is_some(), "referer"),
+            (afield.places.authorizes(), "proxy-authorization"),
+        ];
+        let drops: Vec<_> = anew.into_iter().filter_map(|(anew, name)| anew.then_some(name)).collect();
+        let line = afield.places.line(target, place);
+        // The same server under another of its names may know what it knew before.
+        let host = (!hop.same_origin).then(|| place.authority().to_owned());
+        let hop = Hop { same_origin: hop.same_origin || target == course.target, ..hop };
+        let rewrite = Rewrite {
+            method,
+            target: line.as_bytes(),
+            host,
+            hop: Some(&hop),
+            secrets: &afield.secrets,
+            own_cookies: if hop.same_origin { afield.own_cookies } else { 0 },
+            drops: &drops,
+            fields: &fields,
+        };
+        rewrite.write(sent, out.request);
+        (course.place, course.target) = (hop.to, target);
+    }
+
+    /// The page that has come, if anything of what it embeds is to be fetched.
+    fn page(
+        &self,
+        afield: &FollowUpConfig,
+        course: &FollowUpState,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        came: &ReceivedResponse<'_, '_>,
+        told: &mut Vec<SessionEvent>,
+    ) -> Result<Option<PendingPage>, FollowUpError> {
+        let (answer, mut buffer) = (came.answer, scene.reading.take_buffer());
+        let body = decode_body(answer, &mut buffer)?;
+        let from = (body, &course.place, course.target);
+        let left = resources_to_fetch(afield, &mut scene.reading.pages, session, from, told);
+        let page = (!left.is_empty()).then(|| PendingPage {
+            request: came.sent.to_vec(),
+            place: course.place.clone(),
+            target: course.target,
+            status: answer.status,
+            size: answer.size,
+            fields: answer.fields.to_vec(),
+            body: if self.keeps.body { body.to_vec() } else { Vec::new() },
+            left,
+            bytes: 0,
+            failed: None,
+        });
+        scene.reading.return_buffer(buffer);
+        Ok(page)
+    }
+
+    fn next_resource(
+        &self,
+        afield: &FollowUpConfig,
+        course: &mut FollowUpState,
+        scene: &RenderContext<'_>,
+        session: &mut Session,
+        out: &mut FollowUpSink<'_>,
+    ) -> Option<FollowUp> {
+        let page = course.page.as_mut()?;
+        let (to, target) = page.left.pop_front()?;
+        // Each is asked for by what stood in the page, wherever the one before it led.
+        (course.place, course.target) = (page.place.clone(), page.target);
+        (course.hops, course.challenged) = (0, false);
+        let same_origin = to.same_origin(&page.place);
+        let request = std::mem::take(&mut page.request);
+        let hop = Hop { to, becomes_get: true, same_origin };
+        self.go(afield, course, (hop, target, "GET"), &request, (scene, session), out);
+        if let Some(page) = &mut course.page {
+            page.request = request;
+        }
+        Some(FollowUp::new(FollowUpKind::Resource, target, "GET", self.keeps_of_resource(afield)))
+    }
+
+    fn keeps_of_resource(&self, afield: &FollowUpConfig) -> Retain {
+        let fields = afield.follow > 0 || self.credentials.is_some();
+        Retain { fields, cookies: self.keeps.cookies, ..Retain::default() }
+    }
+
+    /// The request is over, with this answer or, for a page, with the last of what it embeds.
+    fn over(
+        &self,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        course: Option<FollowUpState>,
+        came: &ReceivedResponse<'_, '_>,
+        stray: Option<FollowUpError>,
+        out: &mut FollowUpSink<'_>,
+    ) -> NextMessage {
+        let answer = came.answer;
+        let target = str::from_utf8(target_of(came.sent)).unwrap_or("/");
+        let (status, judged, failed) = match course {
+            Some(FollowUpState { page: Some(page), .. }) => {
+                let whole = ResponseView {
+                    status: page.status,
+                    size: page.size,
+                    fields: &page.fields,
+                    body: &page.body,
+                    ..*answer
+                };
+                let site = page.place.site();
+                let judged = self.judge_plain(scene, session, &whole, &site, (out.counted, out.watch));
+                (page.status, judged, page.failed)
+            }
+            course => {
+                let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());
+                (answer.status, self.judge(scene, session, answer, &site, (out.counted, out.watch)), None)
+            }
+        };
+        let judged = match stray {
+            Some(stray) => Err(Rejection::Stray(stray)),
+            None => judged.and_then(|()| failed.map_or(Ok(()), |failed| Err(Rejection::Stray(failed)))),
+        };
+        NextMessage::Over { status, judged }
+    }
+}
+
+impl PendingPage {
+    /// Something that it embeds has come from `place`.
+    fn take_in(
+        &mut self,
+        afield: &FollowUpConfig,
+        place: &HttpUrl,
+        answer: &ResponseView<'_>,
+    ) -> Result<(), FollowUpError> {
+        if !afield.expect_resource.contains(answer.status) {
+            let failed = || FollowUpError::Resource(place.as_str().to_owned(), answer.status);
+            self.failed.get_or_insert_with(failed);
+        }
+        self.bytes = self.bytes.saturating_add(answer.size);
+        if self.bytes > RESOURCE_BYTES_MAX {
+            return Err(FollowUpError::ResourcesTooLarge(self.place.as_str().to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Where a redirect leads that leads to none of the plan's targets.
+fn elsewhere(course: &FollowUpState, location: Option<&[u8]>) -> String {
+    let text = String::from_utf8_lossy(location.unwrap_or_default());
+    course.place.join(&text).map_or_else(|| text.into_owned(), |place| place.as_str().to_owned())
+}
+
+/// What a request for what `page` embeds says of where it was found (`strict-origin-when-cross-origin`, the default of
+/// Referrer Policy §8.4).
+fn referrer(page: &HttpUrl, to: &HttpUrl) -> Option<String> {
+    if page.same_origin(to) {
+        return Some(page.as_str().to_owned());
+    }
+    (to.is_tls() || !page.is_tls()).then(|| format!("{}/", page.origin()))
+}

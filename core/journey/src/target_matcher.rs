@@ -1,0 +1,96 @@
+//! [`Places`]: which of the plan's targets an address leads to.
+
+use std::sync::Arc;
+
+use wavetank_plan::{Plan, Secret, Target};
+
+use crate::redirect::HttpUrl;
+
+/// The plan's targets as addresses. Cloned with every step.
+#[derive(Clone, Debug)]
+pub(crate) struct TargetMatcher {
+    homes: Arc<[TargetOrigin]>,
+    /// Who we are to the proxy, where that must be told.
+    authorization: Option<Secret>,
+}
+
+/// One target.
+#[derive(Debug)]
+struct TargetOrigin {
+    /// As its requests name it in `Host`.
+    named: Option<HttpUrl>,
+    /// As the plan's file names it.
+    url: Option<HttpUrl>,
+    /// Host and port of each of its addresses.
+    addresses: Vec<(String, u16)>,
+    tls: bool,
+    /// A proxy reads its requests.
+    by_proxy: bool,
+}
+
+impl TargetMatcher {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self {
+            homes: plan.targets.iter().map(|target| TargetOrigin::of(target, plan)).collect(),
+            authorization: plan.http.proxy.as_ref().and_then(|proxy| proxy.authorization.clone()),
+        }
+    }
+
+    /// What stands in the request line for `place`, which belongs to `target`.
+    pub(crate) fn line(&self, target: u16, place: &HttpUrl) -> String {
+        let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
+        let origin = if by_proxy { place.origin() } else { "" };
+        format!("{origin}{}", place.target())
+    }
+
+    /// Whether who we are is told to a proxy: then a request made of another one tells it anew, or not any more.
+    pub(crate) const fn authorizes(&self) -> bool {
+        self.authorization.is_some()
+    }
+
+    /// Write the field that says who we are, if a proxy reads the requests of `target` and wants to know.
+    pub(crate) fn authorize(&self, target: u16, out: &mut Vec<u8>) {
+        let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| by_proxy) {
+            out.extend_from_slice(format!("Proxy-Authorization: {}\r\n", authorization.reveal()).as_bytes());
+        }
+    }
+
+    /// The target that `place` belongs to: by its URL, by the name its requests bear, or by one of its addresses; one
+    /// of several such is `near` if that is among them.
+    pub(crate) fn target_for(&self, place: &HttpUrl, near: u16) -> Option<u16> {
+        let is = |target: u16| self.homes.get(usize::from(target)).is_some_and(|home| home.is(place));
+        let all = 0..u16::try_from(self.homes.len()).expect("the plan limits targets");
+        std::iter::once(near).chain(all).find(|&target| is(target))
+    }
+
+    /// Where a request with this `Host` and request target goes, if to `target`.
+    pub(crate) fn place(&self, target: u16, host: &[u8], path: &[u8]) -> Option<HttpUrl> {
+        let home = self.homes.get(usize::from(target))?;
+        let (host, path) = (str::from_utf8(host).ok(), str::from_utf8(path).ok()?);
+        let scheme = if home.tls { "https" } else { "http" };
+        let named = host.and_then(|host| HttpUrl::parse(&format!("{scheme}://{host}/")).ok());
+        named.or_else(|| home.named.clone()).or_else(|| home.url.clone())?.join(path)
+    }
+}
+
+impl TargetOrigin {
+    fn of(target: &Target, plan: &Plan) -> Self {
+        let tls = target.server_name.is_some();
+        let scheme = if tls { "https" } else { "http" };
+        let host = |ip: std::net::IpAddr| if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
+        Self {
+            named: HttpUrl::parse(&format!("{scheme}://{}/", target.host)).ok(),
+            url: HttpUrl::parse(&target.url).ok(),
+            addresses: target.addresses.iter().map(|one| (host(one.ip()), one.port())).collect(),
+            tls,
+            by_proxy: plan.origin_at_proxy(target).is_some(),
+        }
+    }
+
+    fn is(&self, place: &HttpUrl) -> bool {
+        let named = || [&self.named, &self.url].into_iter().flatten().any(|one| one.same_origin(place));
+        let address = |(host, port): &(String, u16)| host == place.host() && *port == place.port();
+        place.is_tls() == self.tls && (named() || self.addresses.iter().any(address))
+    }
+}

@@ -1,0 +1,84 @@
+//! [`HostBook`]: how one host of a lab fared over a run.
+
+use crate::{Downsampled, HostSample};
+
+/// What is known of one host: its samples, thinned evenly, and the extremes of all of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostStats {
+    name: String,
+    before: Option<HostSample>,
+    last: Option<HostSample>,
+    kept: Downsampled<HostSample>,
+    peaks: HostPeaks,
+}
+
+/// The highest of what was seen of a host, over all its samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostPeaks {
+    /// Share of its CPUs from one sample to the next.
+    pub cpu: Option<f64>,
+    /// The same of its busiest CPU.
+    pub hottest_core: Option<f64>,
+    /// Memory in use, bytes.
+    pub mem_used_bytes: u64,
+    /// Established connections.
+    pub tcp_established: u64,
+    /// Connections in the longest accept queue.
+    pub accept_queue: u64,
+    /// Bits a second that came in.
+    pub net_in_bits_per_s: Option<f64>,
+    /// Bits a second that went out.
+    pub net_out_bits_per_s: Option<f64>,
+}
+
+impl HostStats {
+    pub(crate) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// One more sample; they come in order.
+    pub(crate) fn add(&mut self, sample: &HostSample) {
+        let peaks = &mut self.peaks;
+        peaks.mem_used_bytes = peaks.mem_used_bytes.max(sample.mem_used_bytes);
+        peaks.tcp_established = peaks.tcp_established.max(sample.tcp_established);
+        peaks.accept_queue = peaks.accept_queue.max(sample.accept_queue);
+        if let Some(last) = &self.last {
+            let higher = |most: &mut Option<f64>, now: Option<f64>| {
+                *most = most.map_or(now, |most| Some(now.map_or(most, |now| now.max(most))));
+            };
+            higher(&mut peaks.cpu, sample.cpu_since(last));
+            higher(&mut peaks.hottest_core, sample.hottest_core_since(last));
+            let net = sample.net_since(last);
+            higher(&mut peaks.net_in_bits_per_s, net.map(|(bits, _)| bits));
+            higher(&mut peaks.net_out_bits_per_s, net.map(|(_, bits)| bits));
+        }
+        self.before.get_or_insert_with(|| sample.clone());
+        self.last = Some(sample.clone());
+        self.kept.push(sample.clone());
+    }
+
+    /// The host's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its first sample, before the load.
+    pub const fn before(&self) -> Option<&HostSample> {
+        self.before.as_ref()
+    }
+
+    /// Its latest sample.
+    pub const fn last(&self) -> Option<&HostSample> {
+        self.last.as_ref()
+    }
+
+    /// Samples that are kept, in order.
+    pub fn samples(&self) -> &[HostSample] {
+        self.kept.as_slice()
+    }
+
+    /// The highest of everything.
+    pub const fn peaks(&self) -> &HostPeaks {
+        &self.peaks
+    }
+}

@@ -1,0 +1,61 @@
+//! [`Meeting`]: those who waited for each other at a rendezvous and left together.
+
+use wavetank_plan::Nanos;
+
+/// One time that users left a rendezvous together. Each load thread tells of its own users; merged they are all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RendezvousRelease {
+    /// Index into the plan's phases: that of the sessions that met.
+    pub phase: u16,
+    /// Index into [`wavetank_plan::SharedPlan::rendezvous`].
+    pub place: u16,
+    /// How many times users had left this place in this phase before.
+    pub number: u64,
+    /// How many were waited for: the same on all threads.
+    pub of: u64,
+    /// How many were there and left.
+    pub present: u64,
+    /// The wait was over before all were there.
+    pub by_wait: bool,
+    /// Of those who left: first requests that have been sent since.
+    pub sent: u64,
+    /// When the first and the last of these were sent, on the run's clock; meaningless while `sent` is 0.
+    pub first_sent: Nanos,
+    /// See `first_sent`.
+    pub last_sent: Nanos,
+}
+
+impl RendezvousRelease {
+    /// Meetings told of in one interval at most; further ones are only counted.
+    pub const TOLD_MAX: usize = 1_000;
+
+    /// What tells it from others: phase, place, number.
+    pub const fn name(&self) -> (u16, u16, u64) {
+        (self.phase, self.place, self.number)
+    }
+
+    /// One of those who left sent its next request at `at`.
+    pub fn sent_at(&mut self, at: Nanos) {
+        self.first_sent = if self.sent == 0 { at } else { self.first_sent.min(at) };
+        self.last_sent = if self.sent == 0 { at } else { self.last_sent.max(at) };
+        self.sent += 1;
+    }
+
+    /// From the first to the last request sent; `None` before the first.
+    pub fn skew(&self) -> Option<Nanos> {
+        (self.sent > 0).then(|| Nanos(self.last_sent.since(self.first_sent).cast_signed()))
+    }
+
+    /// Add what another thread, or the same one later, told of the same meeting.
+    pub fn merge(&mut self, other: &Self) {
+        self.of = self.of.max(other.of);
+        self.present += other.present;
+        self.by_wait |= other.by_wait;
+        if other.sent > 0 {
+            let (first, last) = (other.first_sent, other.last_sent);
+            self.first_sent = if self.sent == 0 { first } else { self.first_sent.min(first) };
+            self.last_sent = if self.sent == 0 { last } else { self.last_sent.max(last) };
+            self.sent += other.sent;
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! [`CourseMaker`]: makes a [`Course`] of intervals.
+
+use wavetank_plan::{Nanos, Plan};
+
+use super::cells::{StepBuckets, StepTotals};
+use super::column::TimeBucket;
+use super::grid::BucketGrid;
+use super::untimed::CheckpointOnly;
+use super::{TimeSeries, bucket_length};
+use crate::{Interval, PhaseWindows, RequestCounters};
+
+/// Makes a [`Course`]. Intervals may come in any order, of one agent or of several merged; those of several agents each with a
+/// maker of its own may be put together by [`CourseMaker::absorb`], with the same result.
+#[derive(Clone, Debug)]
+pub struct TimeSeriesBuilder {
+    spans: PhaseWindows,
+    columns_max: usize,
+    grid: BucketGrid,
+    cells: StepBuckets,
+    warmup_after: RequestCounters,
+    untimed: Option<CheckpointOnly>,
+}
+
+impl TimeSeriesBuilder {
+    /// Nothing yet, of `plan`; `columns_max` columns at most, and never more than [`Course::COLUMNS_MAX`] or fewer than 3.
+    /// Columns begin with a length of 1 s and become longer as needed.
+    pub fn new(plan: &Plan, columns_max: usize) -> Self {
+        let len = bucket_length::shortest_bucket_length(0, 0, 1);
+        Self {
+            spans: PhaseWindows::new(plan),
+            columns_max: columns_max.clamp(3, TimeSeries::COLUMNS_MAX),
+            grid: BucketGrid::new(len),
+            cells: StepBuckets::new(len),
+            warmup_after: RequestCounters::default(),
+            untimed: None,
+        }
+    }
+
+    /// The same, where it is known beforehand between which instants all intervals lie: columns have the length at once that
+    /// fits best. Lengths that are reached by putting columns together are sometimes longer than needed, because 5 s are not
+    /// made of columns of 2 s. To be told before any interval; what lies beyond is taken in all the same.
+    #[must_use]
+    pub fn spanning(mut self, from: Nanos, until: Nanos) -> Self {
+        let len = bucket_length::shortest_bucket_length(from.0, until.0, self.columns_max - 1);
+        (self.grid, self.cells) = (BucketGrid::new(len), StepBuckets::new(len));
+        self
+    }
+
+    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before any interval.
+    pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
+        self.spans.phase_ended(phase, at);
+    }
+
+    /// Add an interval.
+    pub fn add(&mut self, interval: &Interval) {
+        self.reach((interval.from.0, interval.from.0));
+        let in_warmup = self.spans.in_warmup(interval);
+        let mut open = [0; 2];
+        for series in &interval.steps {
+            let warmup = self.spans.is_warmup(series.key.phase);
+            open[usize::from(warmup)] += series.open;
+            if warmup && !in_warmup {
+                self.warmup_after.merge(&series.counters);
+                continue;
+            }
+            let building = self.grid.column(warmup, interval.from);
+            building.column.add_step(series);
+            if !warmup {
+                self.cells.add(series, interval.from);
+            }
+        }
+        for series in &interval.phases {
+            let warmup = self.spans.is_warmup(series.phase);
+            if !warmup || in_warmup {
+                let column = &mut self.grid.column(warmup, interval.from).column;
+                column.lag.merge(&series.lag);
+                column.wait.merge(&series.wait);
+            }
+        }
+        // A judged key cannot have requests in the warm-up's time, but nothing depends on it.
+        if in_warmup && self.grid.has(false, interval.from) {
+            let building = self.grid.column(false, interval.from);
+            let gauges = building.cover(interval);
+            building.set_gauges(gauges, (open[0], 0, 0, 0));
+        }
+        let building = self.grid.column(in_warmup, interval.from);
+        let gauges = building.cover(interval);
+        let conns = &interval.conns;
+        let own = open[usize::from(in_warmup)];
+        building.set_gauges(gauges, (own, interval.users, conns.opening, conns.open));
+        building.column.add_rest(interval);
+    }
+
+    /// Intervals of the agent whose others were added here were lost, and a checkpoint tells the sum of all up to it: what was
+    /// lost is known again but for its time. What comes after it is added as before.
+    pub fn checkpoint(&mut self, sum: &Interval) {
+        let (known_column, known_steps) = self.known();
+        let mut whole = TimeBucket::default();
+        let mut steps = StepTotals::new();
+        for series in sum.steps.iter().filter(|series| !self.spans.is_warmup(series.key.phase)) {
+            whole.add_step(series);
+            let total = steps.entry((series.key.scenario, series.key.step)).or_default();
+            total.0.merge(&series.counters);
+            total.1.merge(&series.response);
+        }
+        for series in sum.phases.iter().filter(|series| !self.spans.is_warmup(series.phase)) {
+            whole.lag.merge(&series.lag);
+            whole.wait.merge(&series.wait);
+        }
+        (whole.conns, whole.bytes) = (sum.conns, sum.bytes);
+        let steps =
+            steps.iter().map(|(name, whole)| (*name, CheckpointOnly::step(whole, known_steps.get(name))));
+        let more =
+            CheckpointOnly { steps: steps.collect(), column: CheckpointOnly::column(&whole, &known_column) };
+        self.untimed.get_or_insert_default().absorb(&more);
+    }
+
+    /// Add what another maker of the same plan was given.
+    pub fn absorb(&mut self, mut other: Self) {
+        if let Some(reach) = other.grid.reach {
+            self.reach(reach);
+        }
+        if let Some(reach) = self.grid.reach {
+            other.columns_max = self.columns_max;
+            other.reach(reach);
+        }
+        while self.grid.len != other.grid.len {
+            let shorter = if self.grid.len < other.grid.len { &mut *self } else { &mut other };
+            let Some(longer) = bucket_length::next(shorter.grid.len) else { return };
+            shorter.widen(longer);
+        }
+        while self.cells.len != other.cells.len {
+            let shorter = if self.cells.len < other.cells.len { &mut *self } else { &mut other };
+            let Some(longer) = bucket_length::next(shorter.cells.len) else { return };
+            shorter.cells.widen(longer);
+        }
+        self.grid.merge(other.grid);
+        self.cells.absorb(other.cells);
+        self.warmup_after.merge(&other.warmup_after);
+        if let Some(theirs) = &other.untimed {
+            self.untimed.get_or_insert_default().absorb(theirs);
+        }
+    }
+
+    /// The course.
+    pub fn finish(self) -> TimeSeries {
+        let Self { grid, cells, warmup_after, untimed, .. } = self;
+        let mut course = TimeSeries {
+            column: Nanos(grid.len),
+            step_column: Nanos(cells.len),
+            warmup_after,
+            ..TimeSeries::default()
+        };
+        course.columns = grid.finish();
+        (course.steps, course.steps_untold) = cells.finish();
+        let untimed = untimed.map(|untimed| Box::new(untimed.add_to(&mut course.steps)));
+        let judged = course.columns.iter().filter(|column| !column.warmup);
+        for column in judged.chain(untimed.as_deref()) {
+            course.counters.merge(&column.counters);
+            course.response.merge(&column.response);
+            course.service.merge(&column.service);
+            course.lag.merge(&column.lag);
+            course.wait.merge(&column.wait);
+        }
+        course.untimed = untimed;
+        course
+    }
+
+    fn reach(&mut self, reach: (i64, i64)) {
+        self.grid.extend_range(reach, self.columns_max);
+        while self.cells.len < self.grid.len {
+            // Both began alike and take the same steps, so that a cell is never shorter than a column.
+            let Some(longer) = bucket_length::next(self.cells.len) else { return };
+            self.cells.widen(longer);
+        }
+    }
+
+    fn widen(&mut self, len: i64) {
+        self.grid.widen(len);
+        while self.cells.len < self.grid.len {
+            let Some(longer) = bucket_length::next(self.cells.len) else { return };
+            self.cells.widen(longer);
+        }
+    }
+
+    /// Everything of judged keys so far, and of each step; connections and traffic of the warm-up among them.
+    fn known(&self) -> (TimeBucket, StepTotals) {
+        let mut known = TimeBucket::default();
+        self.grid.judged.values().for_each(|building| known.merge(&building.column));
+        for building in self.grid.warmup.values() {
+            known.conns.merge(&building.column.conns);
+            known.bytes.merge(&building.column.bytes);
+        }
+        let mut steps = self.cells.totals();
+        if let Some(untimed) = &self.untimed {
+            known.merge(&untimed.column);
+            for (&name, (counters, response)) in &untimed.steps {
+                let mine = steps.entry(name).or_default();
+                mine.0.merge(counters);
+                mine.1.merge(response);
+            }
+        }
+        (known, steps)
+    }
+}

@@ -1,0 +1,126 @@
+//! [`Starts`]: when users or held connections of one share start and leave.
+
+use wavetank_plan::{Nanos, Phase, PopulationCurve};
+
+use crate::Partition;
+
+/// Walks the levels of one track: the phases through which the same users (or connections) carry over. Number `i` of
+/// all belongs to the share that contains `i`; those of a share are its ordinals 0, 1, 2 … and always the lowest ones
+/// are there, because the last to come are the first to leave. Nothing is kept for each of them.
+#[derive(Clone, Debug)]
+pub struct PopulationSchedule {
+    share: Partition,
+    stretches: Vec<(Nanos, Option<Nanos>, PopulationCurve)>,
+    stretch: usize,
+    turn: u64,
+    piece: usize,
+    /// Whether the number has come to the piece's begin.
+    entered: bool,
+    /// Whether it has changed in this turn of the pieces.
+    moved: bool,
+    /// Ordinals of this share wanted after the last move.
+    wanted: u64,
+    next: Option<PopulationChange>,
+}
+
+/// The share's number of users changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PopulationChange {
+    /// When.
+    pub at: Nanos,
+    /// From then on ordinals below this one are wanted, others not.
+    pub wanted: u64,
+}
+
+impl PopulationSchedule {
+    /// The share's part of phases that follow each other (those of a track), by start.
+    pub fn new<'a>(phases: impl IntoIterator<Item = &'a Phase>, share: Partition) -> Self {
+        let stretch =
+            |phase: &'a Phase| phase.load.levels().map(|levels| (phase.start, phase.end(), levels.clone()));
+        let stretches = phases.into_iter().filter_map(stretch).collect();
+        let mut this = Self {
+            share,
+            stretches,
+            stretch: 0,
+            turn: 0,
+            piece: 0,
+            entered: false,
+            moved: false,
+            wanted: 0,
+            next: None,
+        };
+        this.next = this.find();
+        this
+    }
+
+    /// When the next change falls due.
+    #[inline]
+    pub const fn peek(&self) -> Option<Nanos> {
+        match self.next {
+            Some(next) => Some(next.at),
+            None => None,
+        }
+    }
+
+    /// Take the next change. A jump is one change, whatever its height; on a slope each ordinal has its own.
+    pub fn pop(&mut self) -> Option<PopulationChange> {
+        let next = self.next?;
+        self.wanted = next.wanted;
+        self.next = self.find();
+        Some(next)
+    }
+
+    /// The next instant at which the number differs from what it is.
+    fn find(&mut self) -> Option<PopulationChange> {
+        loop {
+            let (start, end, levels) = self.stretches.get(self.stretch)?;
+            let within = |at: Nanos| end.is_none_or(|end| at < end) && at < start.after(levels.length());
+            let piece = levels.piece(self.turn, self.piece);
+            let Some(piece) = piece.filter(|piece| within(start.after(piece.from))) else {
+                self.next_stretch();
+                continue;
+            };
+            let begin = start.after(piece.from);
+            if !std::mem::replace(&mut self.entered, true) {
+                let wanted = self.share.count_below(piece.begin);
+                if wanted != self.wanted {
+                    self.moved = true;
+                    return Some(PopulationChange { at: begin, wanted });
+                }
+            }
+            let end = self.share.count_below(piece.end);
+            let (user, wanted) = match self.wanted {
+                wanted if wanted < end => (self.share.nth(wanted), wanted + 1),
+                wanted if wanted > end => (self.share.nth(wanted - 1), wanted - 1),
+                _ => {
+                    self.next_piece();
+                    continue;
+                }
+            };
+            let at = begin.after(piece.moves_at(user));
+            if within(at) {
+                self.moved = true;
+                return Some(PopulationChange { at, wanted });
+            }
+            self.next_stretch();
+        }
+    }
+
+    fn next_piece(&mut self) {
+        self.entered = false;
+        self.piece += 1;
+        if self.stretches[self.stretch].2.pieces().len() > self.piece {
+            return;
+        }
+        (self.turn, self.piece) = (self.turn + 1, 0);
+        // A turn without a change is like all that follow it, and there may be millions.
+        if !std::mem::replace(&mut self.moved, false) {
+            self.next_stretch();
+        }
+    }
+
+    fn next_stretch(&mut self) {
+        (self.stretch, self.turn, self.piece) = (self.stretch + 1, 0, 0);
+        (self.entered, self.moved) = (false, false);
+    }
+}

@@ -1,0 +1,136 @@
+//! [`Renewal`]: names that are looked up again while the load runs.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::quantity::parse_duration_positive;
+use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve};
+
+/// See the module's description. Load threads never wait for it: a connection goes to the newest addresses there are
+/// when it is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DnsRefreshPlan {
+    /// How often; never [`DnsUse::Once`].
+    pub when: DnsPolicy,
+    /// Only addresses of this family.
+    pub ip: Option<IpFamily>,
+    /// For each target of the plan what stands behind the addresses that its connections go to.
+    pub ways: Vec<RefreshedName>,
+}
+
+/// What the addresses come from that the connections of one target go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefreshedName {
+    /// Hosts (names, or addresses, which stay what they are) and ports, in order; at least one.
+    pub names: Vec<(String, u16)>,
+    /// Of each name's answer only the first address is used: whoever answers decides, as `pick: dns` says.
+    pub first_only: bool,
+}
+
+impl DnsRefreshPlan {
+    /// `None`: names are looked up once, or there are none.
+    pub fn new(when: Option<DnsPolicy>, ip: Option<IpFamily>, ways: Vec<RefreshedName>) -> Option<Self> {
+        let when = when.filter(|when| *when != DnsPolicy::Once)?;
+        let any = ways.iter().flat_map(|way| &way.names).any(|(host, _)| !is_address(host));
+        any.then_some(Self { when, ip, ways })
+    }
+
+    /// How long after an answer one asks again.
+    pub const fn pause(&self) -> Nanos {
+        match self.when {
+            DnsPolicy::Every(time) => time,
+            DnsPolicy::Once | DnsPolicy::EachSession => DnsPolicy::EVERY_MIN,
+        }
+    }
+
+    /// What family and `sources` leave of the addresses that were `found` for a name.
+    ///
+    /// # Errors
+    /// When none is left, or a source address reaches none of them.
+    pub fn usable(
+        &self,
+        (host, port): (&str, u16),
+        found: &[SocketAddr],
+        sources: &SourcesPlan,
+    ) -> Result<Vec<SocketAddr>, UserError> {
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        let url = TargetUrl::parse(&format!("http://{host}:{port}/"))?;
+        let options = RunOptions { ip: self.ip, sources: sources.clone(), ..RunOptions::default() };
+        resolve::usable_addresses(&options, &url, found)
+    }
+}
+
+impl RefreshedName {
+    /// One name, all of whose addresses are used in turn.
+    pub fn all_addresses(name: (String, u16)) -> Self {
+        Self { names: vec![name], first_only: false }
+    }
+}
+
+impl DnsPolicy {
+    /// Names are looked up no more often than this: a resolver is no target.
+    pub const EVERY_MIN: Nanos = Nanos::SECOND;
+
+    /// `once`, `each_session`, `30s`.
+    ///
+    /// # Errors
+    /// On other words, and on times below [`DnsUse::EVERY_MIN`].
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        match text {
+            "once" => Ok(Self::Once),
+            "each_session" => Ok(Self::EachSession),
+            _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
+                let every = parse_duration_positive(text)?;
+                if every < Self::EVERY_MIN {
+                    let message = format!("looking names up every {every} is load on a resolver");
+                    return Err(UserError::usage("out_of_range", message, "1s or longer"));
+                }
+                Ok(Self::Every(every))
+            }
+            _ => {
+                let message = format!("`{text}` says nothing of names");
+                Err(UserError::usage("value_unknown", message, "once, each_session, or a time: 30s"))
+            }
+        }
+    }
+}
+
+/// Whether nobody needs to be asked for it.
+fn is_address(host: &str) -> bool {
+    host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(when: &str, host: &str, pause_s: Option<i64>) {
+        let when = DnsPolicy::parse(when).expect("a word of names");
+        let renewal =
+            DnsRefreshPlan::new(Some(when), None, vec![RefreshedName::all_addresses((host.to_owned(), 80))]);
+        assert_eq!(renewal.map(|renewal| renewal.pause()), pause_s.map(Nanos::from_secs), "{when:?} {host}");
+    }
+
+    #[test]
+    fn only_names_are_looked_up_again_and_at_most_once_a_second() {
+        check("each_session", "web1", Some(1));
+        check("30s", "web1", Some(30));
+        check("once", "web1", None);
+        check("30s", "127.0.0.1", None);
+        check("30s", "::1", None);
+        for refused in ["999ms", "0s", "never", ""] {
+            assert!(DnsPolicy::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn family_and_sources_hold_for_new_addresses_too() {
+        let way = RefreshedName::all_addresses(("web1".to_owned(), 80));
+        let renewal =
+            DnsRefreshPlan { when: DnsPolicy::EachSession, ip: Some(IpFamily::V4), ways: vec![way] };
+        let found = ["[::1]:80", "127.0.0.2:80"].map(|text| text.parse().expect("an address"));
+        let usable = |found: &[SocketAddr]| renewal.usable(("web1", 80), found, &SourcesPlan::default());
+        assert_eq!(usable(&found), Ok(vec![found[1]]));
+        assert!(usable(&found[..1]).is_err());
+    }
+}

@@ -1,0 +1,13 @@
+//! [`named_delay`]: how long an answer takes, where its path says so.
+
+use crate::Nanos;
+use crate::quantity::parse_duration;
+
+/// `/delay/100s` and `/sleep100` (seconds), as the built-in target understands them.
+pub fn delay_in_path(path: &str) -> Option<Nanos> {
+    let path = path.split('?').next()?;
+    if let Some(delay) = path.strip_prefix("/delay/") {
+        return parse_duration(delay).ok();
+    }
+    path.strip_prefix("/sleep")?.parse().ok().filter(|seconds| *seconds < 1_000_000).map(Nanos::from_secs)
+}

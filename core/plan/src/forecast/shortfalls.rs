@@ -1,0 +1,88 @@
+//! [`lacking`]: what a host lacks for a plan: with one of them nothing is sent.
+//!
+//! A lack is what makes connections fail, which is known beforehand: no file, no pair of address and port, no memory,
+//! no ring, no thread, no place in the firewall's table. What makes a run slower or riskier is told as a
+//! [risk](super::risks), and does not stop it.
+
+use super::peak::Peak;
+use crate::quantity::{format_grouped, show_count, show_size};
+use crate::resolve::HostCapacity;
+use crate::shortfall::Shortfall;
+use crate::{EngineChoice, HostFacts, Plan, UserError, sources};
+
+/// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and its list of buffers
+/// (measured by lowering `ulimit -l` until it could not be made: 330 KiB for two of them).
+const RING_BYTES: u64 = 165 * 1_024;
+
+/// What the host that `room` is about lacks for `plan` (exit 5), all of it; `fewer` is what asks for connections, such
+/// as `hold:`.
+pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str) -> Vec<UserError> {
+    let Peak { demand, users } = Peak::for_plan(plan);
+    let not_ours = sources::check_local(&plan.sources.ranges, room.host()).err();
+    let mut lacks: Vec<Shortfall> = not_ours.into_iter().map(Shortfall::from).collect();
+    lacks.extend(room.missing(demand, users));
+    if plan.engine == EngineChoice::Uring {
+        let locked = locked_memory_shortfall(room.host(), room.rings(demand.connections), room.ends());
+        lacks.extend(locked.map(Shortfall::from));
+    }
+    lacks.extend(threads(room.host(), plan.threads, "load threads").map(Shortfall::from));
+    lacks.extend(conntrack_shortfall(room.host(), demand.connections));
+    Shortfall::into_user_errors(lacks, fewer)
+}
+
+/// Rings are memory that cannot be swapped, of which those without a right to it may have little; all processes of a
+/// user share it.
+pub(crate) fn locked_memory_shortfall(host: &HostFacts, rings: u64, ends: u64) -> Option<UserError> {
+    let left = host.limits.lockable_bytes?;
+    let needed = rings.saturating_mul(RING_BYTES).saturating_mul(ends);
+    (needed > left).then(|| {
+        let ends = if ends == 2 { ", and as many at the target on this host," } else { "" };
+        UserError::refused(
+            "no_locked_memory",
+            format!(
+                "{} rings of io_uring{ends} lock {} of memory, and this user may lock {} (ulimit -l)",
+                format_grouped(rings),
+                show_size(needed),
+                show_size(left)
+            ),
+            format!("as root: prlimit --pid $$ --memlock={needed}; or --engine epoll"),
+        )
+    })
+}
+
+/// Where files are in tables, each of which belongs to a thread, there may be many of those.
+pub(crate) fn threads(host: &HostFacts, needed: u32, whose: &str) -> Option<UserError> {
+    let left = host.limits.threads_left?;
+    let needed = u64::from(needed);
+    (needed > left).then(|| {
+        UserError::refused(
+            "no_threads",
+            format!(
+                "{} {whose} are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
+                 pids.max of the cgroup)",
+                format_grouped(needed),
+                format_grouped(left)
+            ),
+            "a higher ulimit -n asks for fewer threads, --engine uring for one a CPU".to_owned(),
+        )
+    })
+}
+
+/// A firewall that follows connections drops the packets of those that find no room in its table.
+pub(crate) fn conntrack_shortfall(host: &HostFacts, connections: u64) -> Option<Shortfall> {
+    let (left, most) = host.limits.tracked?;
+    // Both ends of a connection on one host are one entry.
+    (connections > left).then(|| {
+        let needed = most.saturating_add(connections - left);
+        let error = UserError::refused(
+            "no_tracking",
+            format!(
+                "{} connections are more than the {} that this host's firewall still has room to track",
+                show_count(connections),
+                show_count(left)
+            ),
+            format!("as root: sysctl -w net.netfilter.nf_conntrack_max={needed}"),
+        );
+        Shortfall::exceeding(left, error)
+    })
+}

@@ -1,0 +1,138 @@
+//! [`Room`]: what this host has for a plan's connections.
+
+use std::net::SocketAddr;
+
+use super::capacity::{self, Capacity, ConnectionDemand};
+use crate::footprint::{MemoryModel, USER_BYTES};
+use crate::quantity::show_count;
+use crate::shortfall::Shortfall;
+use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenLimit, SourceRange, UserError};
+
+/// More threads than any host has CPUs; above it a typing error is likelier.
+const THREADS_MAX: u32 = 4_096;
+
+/// What this host has: files, source tuples, memory and threads.
+#[derive(Clone, Copy, Debug)]
+pub struct HostCapacity<'a> {
+    host: &'a HostFacts,
+    sources: &'a [SourceRange],
+    targets: &'a [SocketAddr],
+    pub(super) capacity: Capacity,
+    /// Threads there are at most if files do not ask for more.
+    pub(super) threads_most: u32,
+    /// Their number was asked for.
+    threads_fixed: bool,
+}
+
+/// How a number of connections is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadLayout {
+    /// Threads that files ask for at least.
+    pub threads: u32,
+    /// Whose table of files each thread fills.
+    pub files: FileTables,
+    /// Why there are more threads than one would expect.
+    pub remark: Option<String>,
+}
+
+impl<'a> HostCapacity<'a> {
+    /// For connections from `sources` (empty: the kernel's choice) to `targets`, in TLS or not, on a resolved engine.
+    /// `threads`: their number, if it was asked for.
+    ///
+    /// # Errors
+    /// Too many threads, or fewer than there are hosts that send.
+    pub fn new(
+        host: &'a HostFacts,
+        sources: &'a [SourceRange],
+        targets: &'a [SocketAddr],
+        engine: EngineChoice,
+        threads: Option<u32>,
+        tls: bool,
+    ) -> Result<Self, UserError> {
+        let senders = host.load_host_count();
+        // As many on each host that sends, so that all send alike.
+        let usual = || u32::try_from(host.cpus.len()).unwrap_or(1).max(1).next_multiple_of(senders);
+        let threads_most = threads.unwrap_or_else(usual);
+        if threads_most < senders {
+            let message =
+                format!("--threads {threads_most} is fewer than the {senders} load hosts of the lab");
+            let hint = format!("--threads {senders} or a multiple of it, or leave it out");
+            return Err(UserError::usage("conflict", message, hint));
+        }
+        if threads_most > THREADS_MAX {
+            let message = format!("--threads {threads_most} is out of range");
+            return Err(UserError::usage(
+                "overflow",
+                message,
+                "one a CPU is the default and most often best",
+            ));
+        }
+        let both_ends = host.is_target(targets);
+        let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);
+        let capacity = Capacity::for_host(host, sources, targets, files, (engine, tls));
+        Ok(Self { host, sources, targets, capacity, threads_most, threads_fixed: threads.is_some() })
+    }
+
+    /// `wanted` connections, or fewer if this host cannot beside so many users who have none, with what lowered it.
+    pub fn lower(&self, wanted: u64, users: u64) -> (u64, MaxOpenLimit) {
+        let left = self.capacity.memory_bytes.saturating_sub(users.saturating_mul(USER_BYTES));
+        let by_memory = left / self.capacity.each.with_request_in_flight();
+        Capacity { by_memory, ..self.capacity }.clamp_to_host(wanted)
+    }
+
+    /// The host.
+    pub const fn host(&self) -> &'a HostFacts {
+        self.host
+    }
+
+    /// Ends of each connection that are on this host: 1 or 2.
+    pub fn ends(&self) -> u64 {
+        if self.host.is_target(self.targets) { 2 } else { 1 }
+    }
+
+    /// Connections that there are files for.
+    pub fn files(&self) -> u64 {
+        self.capacity.files.max_sockets()
+    }
+
+    /// Rings of io\_uring that hold so many connections.
+    pub fn rings(&self, connections: u64) -> u64 {
+        self.capacity.files.rings(connections)
+    }
+
+    /// Pairs of source address and port.
+    pub const fn tuples(&self) -> u64 {
+        self.capacity.by_sources
+    }
+
+    /// Memory that may be planned with, in bytes.
+    pub const fn memory_bytes(&self) -> u64 {
+        self.capacity.memory_bytes
+    }
+
+    /// What one connection takes of this host's memory, at both ends where the target is on it.
+    pub const fn footprint(&self) -> MemoryModel {
+        self.capacity.each
+    }
+
+    /// What is missing (exit 5) for `demand` and so many users beside who have no connection, all of it.
+    pub(crate) fn missing(&self, demand: ConnectionDemand, users: u64) -> Vec<Shortfall> {
+        capacity::shortfalls((demand, users), self.capacity, self.host, self.sources, self.targets)
+    }
+
+    /// How `connections` are held.
+    pub fn held(&self, connections: u64) -> ThreadLayout {
+        let holding = self.capacity.files.holding(connections);
+        let even =
+            holding.threads.checked_next_multiple_of(self.host.load_host_count()).unwrap_or(holding.threads);
+        let wanted = if self.threads_fixed { holding.threads } else { even };
+        let threads = wanted.min(u32::try_from(connections).unwrap_or(u32::MAX)).max(1);
+        let remark = (threads > self.threads_most).then(|| {
+            format!(
+                "{threads} load threads, because each has a table of files of its own and one holds {} (ulimit -n)",
+                show_count(self.host.files_max)
+            )
+        });
+        ThreadLayout { threads, files: holding.files, remark }
+    }
+}

@@ -1,0 +1,115 @@
+//! [`Serving`]: what this host has for a server that is to hold so many connections.
+
+use crate::footprint::{ConnectionEnd, MemoryModel, available_for, plannable_bytes};
+use crate::forecast::{conntrack_shortfall, lists, locked_memory_shortfall, receive_memory_risk, threads};
+use crate::host_limits::BACKLOG_ASKED;
+use crate::quantity::format_grouped;
+use crate::resolve::no_memory;
+use crate::shortfall::Shortfall;
+use crate::{EngineChoice, FileBudget, HostFacts, SocketLayout, UserError};
+
+/// Connections fall to threads by chance: one in so many is room for those that get more than their share. Of a million
+/// on 50 threads, a thread's share is 20,000, and differs from that by less than 1,000 for all practical purposes.
+pub const SPREAD: u64 = 20;
+/// The option that asks for connections.
+const CONNECTIONS: &str = "--connections";
+/// Connections from which on somebody opens them quickly.
+const MANY: u64 = 50_000;
+
+/// What this host has for a server. Pure arithmetic over [`HostFacts`], by the same model of memory and files as a
+/// plan's.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerCapacity<'a> {
+    host: &'a HostFacts,
+    engine: EngineChoice,
+    budget: FileBudget,
+    footprint: MemoryModel,
+    /// Ends of each connection that are on this host.
+    ends: u64,
+}
+
+impl<'a> ServerCapacity<'a> {
+    /// For `threads` threads (`None`: one a CPU, and more where tables of files ask for them) on a resolved engine, in
+    /// TLS or not; with `both_ends` the clients are on this host, too.
+    pub fn new(
+        host: &'a HostFacts,
+        engine: EngineChoice,
+        threads: Option<u32>,
+        both_ends: bool,
+        tls: bool,
+    ) -> Self {
+        let cpus = u32::try_from(host.cpus.len()).unwrap_or(1).max(1);
+        let budget = FileBudget::new(host, engine, threads.unwrap_or(cpus), threads.is_some(), both_ends);
+        let footprint = MemoryModel::for_end(ConnectionEnd::Target, engine, tls);
+        Self { host, engine, budget, footprint, ends: if both_ends { 2 } else { 1 } }
+    }
+
+    /// With how many threads and whose tables of files `connections` are held.
+    ///
+    /// # Errors
+    /// Everything that this host lacks for them (exit 5), each with what mends it, as one.
+    pub fn holding(&self, connections: u64) -> Result<SocketLayout, UserError> {
+        let with_room = connections.saturating_add(connections / SPREAD);
+        let holding = self.budget.holding(with_room);
+        let host = self.host;
+        let rings = self.budget.rings(with_room);
+        let lacks = [
+            self.files(connections, with_room),
+            self.memory(connections),
+            // Those who connect make theirs when they start.
+            (self.engine == EngineChoice::Uring)
+                .then(|| locked_memory_shortfall(host, rings, 1))
+                .flatten()
+                .map(Shortfall::from),
+            threads(host, holding.threads, "threads of the server").map(Shortfall::from),
+            conntrack_shortfall(host, connections),
+        ];
+        let told = Shortfall::into_user_errors(lacks.into_iter().flatten().collect(), CONNECTIONS);
+        UserError::combine(told).map_or(Ok(holding), Err)
+    }
+
+    /// What of this host is tight for `connections`, without their failing for it: one line each, with what mends it.
+    pub fn notes(&self, connections: u64) -> Vec<String> {
+        let sockets = connections.saturating_mul(self.ends);
+        let notes = [
+            self.backlog(connections),
+            receive_memory_risk(connections, self.host),
+            lists(sockets, self.host),
+        ];
+        notes.into_iter().flatten().collect()
+    }
+
+    fn files(&self, connections: u64, with_room: u64) -> Option<Shortfall> {
+        let most = self.budget.max_sockets();
+        (with_room > most).then(|| {
+            // So many that they fit with their room.
+            let fitting = (u128::from(most) * u128::from(SPREAD) / u128::from(SPREAD + 1)) as u64;
+            Shortfall::exceeding(fitting, self.budget.refusal(connections, with_room))
+        })
+    }
+
+    /// The target's end alone: who connects from this host reckons with the other.
+    fn memory(&self, connections: u64) -> Option<Shortfall> {
+        let available = self.host.memory_available_bytes;
+        let each = self.footprint.idle();
+        let bytes = connections.saturating_mul(each);
+        (bytes > plannable_bytes(available)).then(|| {
+            let fitting = plannable_bytes(available) / each;
+            Shortfall::exceeding(fitting, no_memory(connections, available_for(bytes), fitting, self.host))
+        })
+    }
+
+    /// Who finds the queue full hears nothing, and tries again after a second.
+    fn backlog(&self, connections: u64) -> Option<String> {
+        let most = self.host.limits.backlog_max?;
+        (connections >= MANY && most < BACKLOG_ASKED).then(|| {
+            format!(
+                "{} connections may wait to be accepted: opened at 25,000/s, a thread that is kept from its CPU for \
+                 {} ms makes clients try again after 1 s; as root, before the server starts: sysctl -w \
+                 net.core.somaxconn={BACKLOG_ASKED}",
+                format_grouped(most),
+                most / 25
+            )
+        })
+    }
+}

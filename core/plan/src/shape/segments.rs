@@ -1,0 +1,98 @@
+//! [`Line`]: straight pieces one after another, repeated up to a length.
+
+use super::ShapeError;
+use crate::Nanos;
+
+/// Most straight pieces of one shape: 40 MB.
+pub(crate) const PIECES_MAX: usize = 1 << 20;
+
+/// A straight piece: so long, from one value to another. A jump lies between two pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// How long; positive.
+    pub length: Nanos,
+    /// The value at its begin.
+    pub begin: u64,
+    /// The value it comes to at its end.
+    pub end: u64,
+}
+
+/// See the module's description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Segments {
+    pieces: Vec<Segment>,
+    /// Where each piece begins within a turn, ns.
+    from: Vec<u64>,
+    /// Length of all pieces, ns.
+    turn: u64,
+    /// Where the shape ends, ns; the pieces are repeated or cut to fit.
+    length: u64,
+}
+
+/// A piece and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SegmentAt {
+    /// Which turn of the pieces, from 0.
+    pub(super) turn: u64,
+    /// Which piece of it.
+    pub(super) piece: usize,
+    /// Where it begins, ns after the shape's begin.
+    pub(super) from: u64,
+}
+
+impl Segments {
+    pub(super) fn new(pieces: Vec<Segment>, length: Nanos) -> Result<Self, ShapeError> {
+        if length <= Nanos::ZERO || pieces.is_empty() {
+            return Err(ShapeError::ZeroLength);
+        }
+        if pieces.len() > PIECES_MAX {
+            return Err(ShapeError::TooManyPieces);
+        }
+        let mut from = Vec::with_capacity(pieces.len());
+        let mut turn = 0_u64;
+        for piece in &pieces {
+            if piece.length <= Nanos::ZERO {
+                return Err(ShapeError::ZeroLength);
+            }
+            from.push(turn);
+            turn += piece.length.0.unsigned_abs();
+            if turn > i64::MAX as u64 {
+                return Err(ShapeError::OutOfRange);
+            }
+        }
+        Ok(Self { pieces, from, turn, length: length.0.unsigned_abs() })
+    }
+
+    pub(super) fn pieces(&self) -> &[Segment] {
+        &self.pieces
+    }
+
+    /// In nanoseconds.
+    pub(super) const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Where the `piece`-th of turn number `turn` lies; `None` at or beyond the shape's end.
+    pub(super) fn place(&self, turn: u64, piece: usize) -> Option<SegmentAt> {
+        let from = turn.checked_mul(self.turn)?.checked_add(self.from[piece])?;
+        (from < self.length).then_some(SegmentAt { turn, piece, from })
+    }
+
+    /// The piece that holds the instant `at` ns after the begin, also beyond the end.
+    pub(super) fn at(&self, at: u64) -> SegmentAt {
+        let (turn, within) = (at / self.turn, at % self.turn);
+        let piece = self.from.partition_point(|&from| from <= within) - 1;
+        SegmentAt { turn, piece, from: at - within + self.from[piece] }
+    }
+
+    /// The highest value anywhere.
+    pub(super) fn max(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.begin.max(piece.end)).max().unwrap_or(0)
+    }
+
+    /// The value all along, if there is one.
+    pub(super) fn constant(&self) -> Option<u64> {
+        let first = self.pieces[0].begin;
+        self.pieces.iter().all(|piece| (piece.begin, piece.end) == (first, first)).then_some(first)
+    }
+}

@@ -1,0 +1,106 @@
+//! [`SideCourse`]: all runs of a side over time, laid over each other.
+
+use std::collections::BTreeMap;
+
+use wavetank_measure::{Histogram, TimeSeries};
+use wavetank_plan::Nanos;
+use wavetank_record::RunRecord;
+
+use crate::completeness::known_fraction;
+
+/// All runs of a side over time. Instants are those of each run's own clock, so that first seconds lie over first seconds.
+#[derive(Clone, Debug, Default)]
+pub struct SideTimeSeries {
+    /// The columns' common length: that of the run with the longest ones.
+    column: Nanos,
+    slots: BTreeMap<i64, Slot>,
+    response: Histogram,
+    /// Requests of all runs, and of how many of them the times are known.
+    offered: u64,
+    known: f64,
+}
+
+/// What came to be in a column, in all runs together.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    /// Measured time in it, of all runs.
+    len: Nanos,
+    done: u64,
+    response: Histogram,
+}
+
+impl SideTimeSeries {
+    /// Lay the course of the run `record` over what is there, as far as the measured window: what came before it and while answers
+    /// were still awaited after it is left out.
+    pub fn add(&mut self, course: &TimeSeries, record: &RunRecord) {
+        let length = Nanos((record.duration_s.0 * 1e9) as i64);
+        self.response.merge(&course.response);
+        self.offered = self.offered.saturating_add(record.requests.offered);
+        self.known += known_fraction(record) * record.requests.offered as f64;
+        if course.column > self.column {
+            self.widen(course.column);
+        }
+        for column in course.judged().iter().filter(|column| column.intervals > 0) {
+            if column.from < Nanos::ZERO || column.from >= length {
+                continue;
+            }
+            let slot = self.slots.entry(column.from.0 / self.column.0.max(1)).or_default();
+            slot.len = slot.len.after(column.len);
+            slot.done += column.counters.done;
+            slot.response.merge(&column.response);
+        }
+    }
+
+    fn widen(&mut self, column: Nanos) {
+        let old = std::mem::take(&mut self.slots);
+        for (at, slot) in old {
+            let into = self.slots.entry(at * self.column.0 / column.0).or_default();
+            into.len = into.len.after(slot.len);
+            into.done += slot.done;
+            into.response.merge(&slot.response);
+        }
+        self.column = column;
+    }
+
+    /// Response times of all runs.
+    pub(super) const fn response(&self) -> &Histogram {
+        &self.response
+    }
+
+    /// The share of requests whose times are known: the others were dropped.
+    pub(super) fn known_share(&self) -> f64 {
+        if self.offered == 0 { 1.0 } else { self.known / self.offered as f64 }
+    }
+
+    /// Where the last column ends.
+    pub(super) fn end(&self) -> Nanos {
+        self.slots.last_key_value().map_or(Nanos::ZERO, |(at, _)| Nanos((at + 1) * self.column.0))
+    }
+
+    /// Beginnings of the columns in which there is anything.
+    pub(super) fn begins(&self) -> impl Iterator<Item = Nanos> {
+        self.slots.keys().map(|at| Nanos(at * self.column.0))
+    }
+
+    /// Requests done per second of a run in the column that holds `at`.
+    pub(super) fn rate(&self, at: Nanos) -> Option<f64> {
+        let slot = self.slots.get(&(at.0 / self.column.0.max(1)))?;
+        (slot.len > Nanos::ZERO).then(|| slot.done as f64 / slot.len.as_secs_f64())
+    }
+
+    /// A percentile of the response times in the column that holds `at`, in nanoseconds.
+    pub(super) fn percentile(&self, at: Nanos, q: f64) -> Option<f64> {
+        let slot = self.slots.get(&(at.0 / self.column.0.max(1)))?;
+        slot.response.percentile(q).map(|ns| ns as f64)
+    }
+
+    /// Whether fewer than ten samples of the column that holds `at` lie above that percentile.
+    pub(super) fn is_uncertain(&self, at: Nanos, q: f64) -> bool {
+        self.slots.get(&(at.0 / self.column.0.max(1))).is_some_and(|slot| slot.response.is_uncertain(q))
+    }
+
+    /// The middles of the columns with what `of` tells of each.
+    pub(super) fn points(&self, of: impl Fn(Nanos) -> Option<f64>) -> Vec<(Nanos, Option<f64>)> {
+        self.begins().map(|from| (Nanos(from.0 + self.column.0 / 2), of(from))).collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! [`more_about`]: the command that explains what a report names.
+
+use std::collections::BTreeMap;
+
+use wavetank_record::RunRecord;
+
+/// Names in one command at most: more are no reading.
+const NAMES_MAX: usize = 8;
+
+/// The command that explains these codes, classes or reasons, each once and in their order; `None` without any.
+pub(crate) fn explain_command<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut told: Vec<&str> = Vec::new();
+    for name in names {
+        if !told.contains(&name) && told.len() < NAMES_MAX {
+            told.push(name);
+        }
+    }
+    (!told.is_empty()).then(|| format!("wavetank explain {}", told.join(" ")))
+}
+
+/// The same of all findings.
+pub(crate) fn more_about_findings(record: &RunRecord) -> Option<String> {
+    explain_command(record.findings.iter().map(|finding| finding.code.as_str()))
+}
+
+/// The same of the ways in which requests failed and the reasons for which they were dropped.
+pub(crate) fn more_about_errors(record: &RunRecord) -> Option<String> {
+    let occurred = |counts: &'_ BTreeMap<String, u64>| {
+        let mut counts: Vec<_> =
+            counts.iter().filter(|&(_, &n)| n > 0).map(|(name, &n)| (name.clone(), n)).collect();
+        counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        counts.into_iter().map(|(name, _)| name)
+    };
+    let all: Vec<String> = occurred(&record.errors).chain(occurred(&record.dropped_by)).collect();
+    explain_command(all.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_stands_once() {
+        let check = |names: &[&str], told: Option<&str>| {
+            assert_eq!(explain_command(names.iter().copied()).as_deref(), told);
+        };
+        check(&[], None);
+        check(&["late", "no_files", "late"], Some("wavetank explain late no_files"));
+        check(&["a", "b", "c", "d", "e", "f", "g", "h", "i"], Some("wavetank explain a b c d e f g h"));
+    }
+
+    #[test]
+    fn what_failed_most_comes_first() {
+        let counts = |all: &[(&str, u64)]| all.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
+        let (errors, dropped_by) =
+            (counts(&[("check", 2), ("reset", 9), ("tls", 0)]), counts(&[("behind", 1)]));
+        let record = RunRecord { errors, dropped_by, ..RunRecord::default() };
+        assert_eq!(more_about_errors(&record).as_deref(), Some("wavetank explain reset check behind"));
+        assert_eq!(more_about_errors(&RunRecord::default()), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! Numbers of the record as people read them.
+
+use std::borrow::Cow;
+
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
+use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
+
+/// What stands for a percentile that dropped requests reach into.
+pub(crate) const DROPPED: &str = "> dropped";
+
+/// What tables that show all of [`Spread::PERCENTILES`] call them, in the same order.
+pub(crate) const PERCENTILE_HEADINGS: [&str; Spread::PERCENTILES.len()] =
+    ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"];
+
+/// Microseconds with a fitting unit.
+pub(crate) fn time(us: Number) -> String {
+    Nanos(us.as_nanos().round() as i64).to_string()
+}
+
+/// Seconds with a fitting unit; whole ones without a fraction: `10 s`.
+pub(crate) fn seconds(s: Number) -> String {
+    let length = Nanos((s.0 * 1e9).round() as i64);
+    if length.0 % Nanos::SECOND.0 == 0 && length < Nanos::from_secs(120) {
+        format!("{} s", length.0 / Nanos::SECOND.0)
+    } else {
+        length.to_string()
+    }
+}
+
+/// A percentile of `spread` by its field name: a value, `~` before it if fewer than ten samples lie above, and
+/// `> dropped` if dropped requests would have reached into it.
+pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
+    let Some(value) = spread.percentile(name) else { return String::new() };
+    if spread.is_unknown(name) {
+        DROPPED.to_owned()
+    } else if spread.is_uncertain(name) {
+        format!("~{}", time(value))
+    } else {
+        time(value)
+    }
+}
+
+/// `12 (0.31 %)`.
+pub(crate) fn count_with_share(count: u64, of: u64) -> String {
+    let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    format!("{} ({})", show_count(count), show_share(share))
+}
+
+/// Letters of a name in a table at most: a file may have names of any length, a page has not.
+const NAME_CHARS_MAX: usize = 160;
+/// Of them, those of its end, where paths differ.
+const NAME_END_CHARS: usize = 40;
+
+/// A name as a table has it: whole, or where it is very long its begin and its end.
+pub(crate) fn cut(name: &str) -> Cow<'_, str> {
+    // A letter is a byte or more.
+    let letters = if name.len() <= NAME_CHARS_MAX { 0 } else { name.chars().count() };
+    if letters <= NAME_CHARS_MAX {
+        return Cow::Borrowed(name);
+    }
+    let begin = name.chars().take(NAME_CHARS_MAX - NAME_END_CHARS - 1);
+    Cow::Owned(begin.chain(['…']).chain(name.chars().skip(letters - NAME_END_CHARS)).collect())
+}
+
+/// A threshold's value in its unit; empty without one.
+pub(crate) fn threshold_value(threshold: &Threshold) -> String {
+    let Some(value) = threshold.value else { return String::new() };
+    match threshold.unit.as_str() {
+        "us" => time(value),
+        "per_s" => show_rate(value.0),
+        "share" => show_share(value.0),
+        "bytes" => show_size(value.0 as u64),
+        "bits_per_s" => show_link(value.0),
+        _ => show_count(value.0.max(0.0).round() as u64),
+    }
+}
+
+/// What stands beside the verdict's word. Never empty unless the run passed: INVALID without its reason is
+/// worth nothing.
+pub(crate) fn headline(record: &RunRecord) -> String {
+    let verdict = &record.verdict;
+    if !verdict.headline.is_empty() {
+        return verdict.headline.clone();
+    }
+    if !verdict.reasons.is_empty() {
+        return verdict.reasons.join(", ");
+    }
+    let asked = record.thresholds.iter().filter(|threshold| !threshold.implicit);
+    let (all, held) =
+        asked.fold((0, 0), |(all, held), one| (all + 1, held + u32::from(one.ok == Some(true))));
+    match (verdict.status, all) {
+        (Status::Pass, 0) => String::new(),
+        // In a rehearsal, where what stays undecided is a note.
+        (Status::Pass, all) if held < all => {
+            format!("{held} of {all} thresholds held, the others are undecided")
+        }
+        (Status::Pass, 1) => "the threshold held".to_owned(),
+        (Status::Pass, all) => format!("all {all} thresholds held"),
+        (status, _) => format!("{} for a reason that was not recorded", status.name()),
+    }
+}
+
+/// Seconds that the generator's CPU time was taken in; of older records only the measured window is known.
+pub(crate) fn cpu_over_s(record: &RunRecord) -> f64 {
+    record.generator.cpu_over_s.unwrap_or(record.duration_s).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_called_by_their_fields() {
+        let fields = Spread::PERCENTILES.map(|(field, _)| field.replace('_', "."));
+        assert_eq!(PERCENTILE_HEADINGS.map(str::to_owned), fields);
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        let check = |name: &str, told: &str| assert_eq!(cut(name), told);
+        check("", "");
+        check("GET /", "GET /");
+        let whole = "é".repeat(NAME_CHARS_MAX);
+        check(&whole, &whole);
+        let long = format!("{}{}z", "a".repeat(10_000), "é".repeat(NAME_END_CHARS - 1));
+        check(&long, &format!("{}…{}z", "a".repeat(119), "é".repeat(39)));
+    }
+}

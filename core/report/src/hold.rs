@@ -1,0 +1,100 @@
+//! What the record tells of connections that were held.
+
+use wavetank_measure::{ConnCounts, HeldPhase, Observations, Plateau, Totals};
+use wavetank_plan::{Nanos, Plan};
+use wavetank_record::{Connections, HoldDoc, KernelCount, Number, PhaseConnections, TargetDoc};
+
+/// Connections of the whole run.
+pub(crate) fn connections(totals: &Totals) -> Connections {
+    // Where nothing is to be held, nothing is missing.
+    let none = totals.held.phases().is_empty().then_some(0);
+    counts(totals.planned, &totals.conns, totals.held_min.or(none))
+}
+
+/// Connections in the time of phase number `phase`, if it holds some.
+pub(crate) fn phase_connections(totals: &Totals, phase: u16) -> Option<PhaseConnections> {
+    let held = totals.held.phases().iter().find(|held| held.phase == phase)?;
+    Some(PhaseConnections {
+        opening_before: held.opening_before,
+        open_before: held.open_before,
+        counts: counts(held.planned, &held.conns, held.held_min),
+    })
+}
+
+fn counts(planned: u64, conns: &ConnCounts, held_min: Option<u64>) -> Connections {
+    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } = *conns;
+    Connections {
+        planned,
+        offered,
+        opening,
+        opened,
+        failed,
+        closed,
+        lost,
+        reopened,
+        open,
+        peak,
+        held_min,
+        late,
+    }
+}
+
+/// The phases that held a constant number, with what was seen beside them in the second with the fewest. `in_lab`: the load
+/// came from hosts of a lab.
+pub(crate) fn held(plan: &Plan, totals: &Totals, observed: &Observations, in_lab: bool) -> Vec<HoldDoc> {
+    let doc = |(held, plateau): (&HeldPhase, &Plateau)| HoldDoc {
+        phase: plan.phases[usize::from(held.phase)].name.clone(),
+        planned: plateau.lowest.planned,
+        seconds: plateau.seconds,
+        lowest: plateau.lowest.held,
+        lowest_at_s: Number(plateau.lowest.at.as_secs_f64()),
+        lost: held.conns.lost,
+        reopened: held.conns.reopened,
+        kernel: kernel(observed, plateau.lowest.at, in_lab),
+        target: target(observed, plateau.lowest.at),
+    };
+    totals.held.plateaus().map(doc).collect()
+}
+
+fn kernel(observed: &Observations, at: Nanos, in_lab: bool) -> Option<KernelCount> {
+    let (sample, before) = (observed.host_at(at)?, observed.host_before()?);
+    Some(KernelCount {
+        after_ms: millis(sample.at, at),
+        tcp_inuse: sample.tcp_inuse,
+        tcp_inuse_before: before.tcp_inuse,
+        // A target with our clock is on this host, and so is its end.
+        tcp_asking: match observed.target_before() {
+            None => 0,
+            // Servers of a lab are asked within their own hosts, whose sockets are not counted here.
+            Some(_) if in_lab => 0,
+            Some(sample) if sample.error == Nanos::ZERO => 2,
+            Some(_) => 1,
+        },
+        tcp_alloc: sample.tcp_alloc,
+        tcp_tw: sample.tcp_tw,
+        tcp_orphan: sample.tcp_orphan,
+        tcp_mem_pages: sample.tcp_mem_pages,
+        slab_bytes: sample.slab_bytes,
+        slab_bytes_before: before.slab_bytes,
+        rss_bytes: sample.rss_bytes,
+        rss_bytes_before: before.rss_bytes,
+    })
+}
+
+fn target(observed: &Observations, at: Nanos) -> Option<TargetDoc> {
+    let (sample, before) = (observed.target_at(at)?, observed.target_before()?);
+    Some(TargetDoc {
+        after_ms: millis(sample.at, at),
+        error_ms: millis(sample.error, Nanos::ZERO),
+        open: sample.open,
+        open_before: before.open,
+        accepted: sample.accepted.saturating_sub(before.accepted),
+        closed: sample.closed.saturating_sub(before.closed),
+        reset: sample.reset.saturating_sub(before.reset),
+    })
+}
+
+/// Milliseconds from `from` to `at`, whole microseconds of them.
+fn millis(at: Nanos, from: Nanos) -> Number {
+    Number((at.0.saturating_sub(from.0) / 1_000) as f64 / 1e3)
+}

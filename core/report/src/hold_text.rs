@@ -1,0 +1,118 @@
+//! Connections that were held, in lines of text.
+
+use wavetank_plan::quantity::format_grouped;
+use wavetank_record::{HoldDoc, KernelCount, Number, RunRecord, TargetDoc};
+
+use crate::format::{seconds, time};
+use crate::text_layout::TextLayout;
+
+/// Plateaus that have a line of their own.
+const PLATEAUS_TOLD: usize = 4;
+
+/// Whether the run had phases that hold connections.
+pub(crate) fn is_holding(record: &RunRecord) -> bool {
+    record.phases.iter().any(|phase| phase.connections.is_some())
+}
+
+/// The lines `held`, which the text of a run with hold phases opens with; none of any other run.
+pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
+    if !is_holding(record) {
+        return;
+    }
+    let connections = &record.connections;
+    let named = record.held.len() > 1;
+    for (number, held) in record.held.iter().take(PLATEAUS_TOLD).enumerate() {
+        page.parts(if number == 0 { "held" } else { "" }, &plateau_parts(held, named));
+    }
+    if record.held.len() > PLATEAUS_TOLD {
+        page.sentence(
+            "",
+            &format!("{} more plateaus in `held` of --format json", record.held.len() - PLATEAUS_TOLD),
+        );
+    }
+    if record.held.is_empty() {
+        let most = format!(
+            "at most {} of {} planned at once",
+            format_grouped(connections.peak),
+            format_grouped(connections.planned)
+        );
+        page.parts("held", &[most, "no phase held a constant number".to_owned()]);
+    }
+    let mut parts = vec![
+        format!("opened {}", format_grouped(connections.opened)),
+        format!("lost {}", format_grouped(connections.lost)),
+        format!("re-opened {}", format_grouped(connections.reopened)),
+    ];
+    let troubles = [
+        ("failed", connections.failed),
+        ("begun late", connections.late),
+        ("never opened", connections.opening),
+        ("open at the end", connections.open),
+    ];
+    parts.extend(
+        troubles.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", format_grouped(*n))),
+    );
+    page.parts("", &parts);
+}
+
+fn plateau_parts(held: &HoldDoc, named: bool) -> Vec<String> {
+    let phase = if named { format!("{}: ", held.phase) } else { String::new() };
+    let (lowest, planned) = (format_grouped(held.lowest), format_grouped(held.planned));
+    let mut parts = vec![format!(
+        "{phase}lowest second {lowest} of {planned} planned (at {})",
+        seconds(held.lowest_at_s)
+    )];
+    parts.extend(held.target.map(target_part));
+    parts.extend(held.kernel.map(kernel_part));
+    parts.extend(held.kernel.map(queues_part));
+    parts
+}
+
+/// `target counted 1,000,000 (12 ms after)`.
+fn target_part(target: TargetDoc) -> String {
+    let own = target.open.saturating_sub(target.open_before);
+    let others = match target.open_before {
+        0 => String::new(),
+        n => format!(" and {} that it had before", format_grouped(n)),
+    };
+    let off =
+        if target.error_ms.0 > 0.0 { format!(" ± {}", millis(target.error_ms)) } else { String::new() };
+    format!("target counted {}{others} ({}{off})", format_grouped(own), distance(target.after_ms))
+}
+
+/// `kernel 2,000,006 TCP sockets in use, 2,000,000 more than before (1 ms after)`.
+fn kernel_part(kernel: KernelCount) -> String {
+    let more = kernel.tcp_inuse.saturating_sub(kernel.tcp_inuse_before);
+    let asking = match kernel.tcp_asking {
+        0 => String::new(),
+        n => format!(", {n} of them to ask the target"),
+    };
+    format!(
+        "kernel {} TCP sockets in use, {} more than before{asking} ({})",
+        format_grouped(kernel.tcp_inuse),
+        format_grouped(more),
+        distance(kernel.after_ms)
+    )
+}
+
+/// What lies in the kernel beside sockets in use; what is none is not told.
+fn queues_part(kernel: KernelCount) -> String {
+    let told = [
+        ("allocated on the host", kernel.tcp_alloc),
+        ("TIME_WAIT", kernel.tcp_tw),
+        ("orphaned", kernel.tcp_orphan),
+        ("pages queued", kernel.tcp_mem_pages),
+    ];
+    let told = told.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", format_grouped(*n)));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// How far an instant is from the second's end: `1.2 ms after`, `3 ms before`.
+fn distance(after_ms: Number) -> String {
+    let word = if after_ms.0 < 0.0 { "before" } else { "after" };
+    format!("{} {word}", millis(Number(after_ms.0.abs())))
+}
+
+fn millis(ms: Number) -> String {
+    time(Number(ms.0 * 1e3))
+}

@@ -1,0 +1,116 @@
+//! Verdicts, results and blame as words with a sign: colour never stands alone.
+
+use maud::{Markup, PreEscaped, html};
+use wavetank_record::{Blame, Status, Threshold};
+
+use super::page_context::{PageContext, isolate_untrusted};
+use crate::threshold_state::ThresholdState;
+
+/// The verdict in the page's language.
+pub(crate) fn verdict_text(sheet: &PageContext) -> &'static str {
+    let words = &sheet.words.verdict;
+    match sheet.record().verdict.status {
+        Status::Pass => words.pass,
+        Status::Fail => words.fail,
+        Status::Invalid => words.invalid,
+        Status::Incomplete => words.incomplete,
+    }
+}
+
+/// What the verdict says, for somebody who reads the first one of their life; nothing where a run failed by something else than a
+/// condition, which its headline tells.
+pub(crate) fn verdict_explanation(sheet: &PageContext) -> Option<String> {
+    let (record, words) = (sheet.record(), &sheet.words.verdict);
+    let broken = record.thresholds.iter().filter(|one| one.ok == Some(false)).count();
+    match record.verdict.status {
+        Status::Pass => Some(words.pass_means.to_owned()),
+        Status::Fail => {
+            let all = record.thresholds.len().to_string();
+            (broken > 0).then(|| (words.broken)(&broken.to_string(), &all))
+        }
+        Status::Invalid => Some(words.invalid_means.to_owned()),
+        Status::Incomplete => Some(words.incomplete_means.to_owned()),
+    }
+}
+
+/// A sign for each verdict, of a shape of its own: tick, cross, warning, broken circle.
+pub(crate) fn verdict_sign(status: Status) -> Markup {
+    let path = match status {
+        Status::Pass => r#"<circle cx="12" cy="12" r="10"/><path d="m7 12.5 3.5 3.5 6.5-7.5"/>"#,
+        Status::Fail => r#"<path d="M8 2h8l6 6v8l-6 6H8l-6-6V8z"/><path d="m8.5 8.5 7 7m0-7-7 7"/>"#,
+        Status::Invalid => r#"<path d="M12 3 1.8 21h20.4z"/><path d="M12 9.5v5.5m0 2.4v.6"/>"#,
+        Status::Incomplete => {
+            r#"<circle cx="12" cy="12" r="10" stroke-dasharray="4.2 3.6"/><path d="M12 7v5.5l3.5 2"/>"#
+        }
+    };
+    html! {
+        svg.sign viewBox="0 0 24 24" aria-hidden="true" focusable="false" { (PreEscaped(path)) }
+    }
+}
+
+/// Whose limit it was, in a sentence's subject.
+pub(crate) fn limit_owner(sheet: &PageContext, blame: Blame) -> &'static str {
+    let words = &sheet.words.verdict;
+    match blame {
+        // Nobody is blamed for a run that was stopped either; that says nothing about limits.
+        Blame::None if sheet.record().verdict.status != Status::Pass => words.by_unknown,
+        // So many users that wait for their answers always limit the rate.
+        Blame::None if sheet.record().load.model == "closed" => words.no_limit_closed,
+        Blame::None => words.no_limit,
+        Blame::Generator => words.by_generator,
+        Blame::Network => words.by_network,
+        Blame::Balancer => words.by_balancer,
+        Blame::Target => words.by_target,
+        Blame::Unknown => words.by_unknown,
+    }
+}
+
+/// Who is blamed, in one word.
+pub(crate) fn blamed(sheet: &PageContext, blame: Blame) -> &'static str {
+    let words = &sheet.words.verdict;
+    match blame {
+        Blame::None => words.blame_none,
+        Blame::Generator => words.blame_generator,
+        Blame::Network => words.blame_network,
+        Blame::Balancer => words.blame_balancer,
+        Blame::Target => words.blame_target,
+        Blame::Unknown => words.blame_unknown,
+    }
+}
+
+/// Where more is told of what stands above, if there is such a command.
+pub(crate) fn explain_link(sheet: &PageContext, command: Option<String>) -> Markup {
+    html! {
+        @if let Some(command) = command {
+            p.aside { (sheet.words.marks.more) (sheet.words.page.colon) code { (isolate_untrusted(&command)) } }
+        }
+    }
+}
+
+/// Held, broken or undecided.
+pub(crate) fn result(sheet: &PageContext, ok: Option<bool>) -> Markup {
+    let words = &sheet.words.marks;
+    match ok {
+        Some(true) => mark("good", "✓", words.held),
+        Some(false) => mark("bad", "✗", words.broken),
+        None => mark("doubt", "?", words.undecided),
+    }
+}
+
+/// The same of a condition: what held of a run that was stopped might have broken later, and of one that sent nothing,
+/// nothing can be said.
+pub(crate) fn threshold_result(sheet: &PageContext, one: &Threshold) -> Markup {
+    let words = &sheet.words.marks;
+    match ThresholdState::for_threshold(sheet.record(), one) {
+        ThresholdState::NotJudged => mark("doubt", "?", words.not_judged),
+        ThresholdState::HeldAsKnown => mark("doubt", "?", words.held_as_known),
+        ThresholdState::Held | ThresholdState::Broken | ThresholdState::Undecided => result(sheet, one.ok),
+    }
+}
+
+/// A word with a sign before it, in the colour of `class`: `good`, `bad` or `doubt`.
+pub(crate) fn mark(class: &str, sign: &str, word: &str) -> Markup {
+    html! {
+        span class={ "mark " (class) } { span aria-hidden="true" { (sign) } " " (word) }
+    }
+}

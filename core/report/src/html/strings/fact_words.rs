@@ -1,0 +1,88 @@
+//! [`FactWords`]: what the run was made with, in both languages.
+
+/// What the run was made with.
+pub(crate) struct EnvironmentStrings {
+    pub(crate) command: &'static str,
+    pub(crate) seed: &'static str,
+    pub(crate) plan_hash: &'static str,
+    pub(crate) run_id: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) started: &'static str,
+    pub(crate) window: &'static str,
+    pub(crate) host: &'static str,
+    pub(crate) host_name: &'static str,
+    pub(crate) kernel: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) memory: &'static str,
+    pub(crate) files: &'static str,
+    pub(crate) ports: &'static str,
+    pub(crate) addresses: &'static str,
+    pub(crate) engine_why: &'static str,
+    pub(crate) probe: &'static str,
+    pub(crate) no_answer: &'static str,
+    pub(crate) targets: &'static str,
+    pub(crate) sources: &'static str,
+    pub(crate) timeout: &'static str,
+    /// Of a request, of a connection, of what is open after the load.
+    pub(crate) timeouts: fn([&str; 3]) -> String,
+    pub(crate) tags: &'static str,
+    pub(crate) repeat_hint: &'static str,
+}
+
+pub(super) const EN: EnvironmentStrings = EnvironmentStrings {
+    command: "Command",
+    seed: "Seed",
+    plan_hash: "Plan (SHA-256)",
+    run_id: "Run",
+    version: "Wavetank",
+    started: "Started",
+    window: "Measured",
+    host: "Host",
+    host_name: "Host name",
+    kernel: "Kernel",
+    cpu: "CPU",
+    memory: "Memory available at the start",
+    files: "Files the process may open",
+    ports: "Ports the kernel picks from",
+    addresses: "Addresses",
+    engine_why: "Why this driver",
+    probe: "Probe before the load",
+    no_answer: "no answer",
+    targets: "Targets",
+    sources: "Source addresses",
+    timeout: "Timeouts",
+    timeouts: |[request, connect, drain]| {
+        format!("request {request} · connecting {connect} · after the load {drain}")
+    },
+    tags: "Labels",
+    repeat_hint: "The same seed gives the same arrivals on any number of threads.",
+};
+
+pub(super) const ZH: EnvironmentStrings = EnvironmentStrings {
+    command: "命令",
+    seed: "随机种子",
+    plan_hash: "计划（SHA-256）",
+    run_id: "运行编号",
+    version: "Wavetank 版本",
+    started: "开始时间",
+    window: "测量时长",
+    host: "主机",
+    host_name: "主机名",
+    kernel: "内核",
+    cpu: "CPU",
+    memory: "起始可用内存",
+    files: "可打开文件数",
+    ports: "内核端口范围",
+    addresses: "地址",
+    engine_why: "选用该驱动的原因",
+    probe: "负载前的探测请求",
+    no_answer: "无应答",
+    targets: "被测目标",
+    sources: "源地址",
+    timeout: "超时",
+    timeouts: |[request, connect, drain]| {
+        format!("请求 {request} · 建立连接 {connect} · 负载结束后等待 {drain}")
+    },
+    tags: "标签",
+    repeat_hint: "相同的随机种子在任意线程数下都产生相同的到达序列。",
+};

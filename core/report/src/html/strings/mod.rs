@@ -1,0 +1,384 @@
+//! [`Words`]: every word of the page that is ours, in one language.
+//!
+//! One struct of fields, so that a text somebody forgot to translate does not compile. Sentences of the record
+//! (findings, notes, reasons) are not here: they are stored in English, and `phrases` has them in other languages.
+
+mod en;
+mod fact_words;
+mod front_words;
+mod glossary_en;
+mod glossary_zh;
+mod verdict_words;
+mod zh;
+
+pub(crate) use en::WORDS as EN;
+pub(crate) use fact_words::EnvironmentStrings;
+pub(crate) use front_words::SummaryStrings;
+pub(crate) use verdict_words::VerdictStrings;
+pub(crate) use zh::WORDS as ZH;
+
+/// What the glossary says of `word`, in English; nothing of a word that it does not have.
+pub(crate) fn glossary(word: &str) -> &'static str {
+    let said = glossary_en::GLOSSARY.iter().find(|(own, _)| *own == word);
+    said.map_or("", |&(_, meaning)| meaning)
+}
+
+/// A sentence with one thing in it.
+pub(crate) type Of1 = fn(&str) -> String;
+/// A sentence with two things in it.
+pub(crate) type Of2 = fn(&str, &str) -> String;
+
+/// All words, by where they stand.
+pub(crate) struct Strings {
+    /// BCP 47 tag of the language.
+    pub(crate) tag: &'static str,
+    pub(crate) page: PageWords,
+    pub(crate) verdict: VerdictStrings,
+    pub(crate) front: SummaryStrings,
+    pub(crate) titles: Titles,
+    /// What each section says and how to read it, in a sentence or two.
+    pub(crate) leads: SectionIntros,
+    pub(crate) columns: Columns,
+    pub(crate) counts: CountStrings,
+    pub(crate) times: TimeStrings,
+    pub(crate) marks: MarkStrings,
+    pub(crate) connections: ConnectionStrings,
+    pub(crate) generator: GeneratorStrings,
+    pub(crate) hosts: HostStrings,
+    pub(crate) journeys: JourneyStrings,
+    pub(crate) facts: EnvironmentStrings,
+    pub(crate) charts: ChartStrings,
+    /// Word and what it means.
+    pub(crate) glossary: &'static [(&'static str, &'static str)],
+    /// Of its words, those for which only the name of a number calls.
+    pub(crate) only_names: &'static [&'static str],
+}
+
+/// Words of the document around everything.
+pub(crate) struct PageWords {
+    pub(crate) report: &'static str,
+    pub(crate) skip: &'static str,
+    pub(crate) contents: &'static str,
+    pub(crate) scrolls: Of1,
+    /// A table of the first page, beside the one of that name below.
+    pub(crate) in_short: Of1,
+    pub(crate) made_by: Of1,
+    pub(crate) offline: &'static str,
+    pub(crate) colon: &'static str,
+    /// Between two parts of a line.
+    pub(crate) comma: &'static str,
+    /// Around what is said by the way.
+    pub(crate) brackets: (&'static str, &'static str),
+    /// Where the tables behind charts are, on paper.
+    pub(crate) on_paper: &'static str,
+    /// Between two sentences.
+    pub(crate) sentence_gap: &'static str,
+}
+
+/// Headings of sections.
+pub(crate) struct Titles {
+    pub(crate) requests: &'static str,
+    pub(crate) thresholds: &'static str,
+    pub(crate) findings: &'static str,
+    pub(crate) course: &'static str,
+    pub(crate) times: &'static str,
+    pub(crate) scopes: &'static str,
+    pub(crate) journeys: &'static str,
+    pub(crate) connections: &'static str,
+    pub(crate) generator: &'static str,
+    pub(crate) hosts: &'static str,
+    pub(crate) examples: &'static str,
+    pub(crate) events: &'static str,
+    pub(crate) environment: &'static str,
+    pub(crate) glossary: &'static str,
+}
+
+/// The sentence under each heading.
+pub(crate) struct SectionIntros {
+    pub(crate) requests: &'static str,
+    pub(crate) thresholds: &'static str,
+    pub(crate) findings: &'static str,
+    /// That of requests, in a record without an end.
+    pub(crate) requests_known: &'static str,
+    pub(crate) cut_off: &'static str,
+    pub(crate) no_findings: &'static str,
+    /// Where sentences of the record stand as they are stored, in another language than the page's.
+    pub(crate) as_stored: &'static str,
+    pub(crate) course: &'static str,
+    pub(crate) times: &'static str,
+    /// The same where the load was a closed loop, which has no plan of instants.
+    pub(crate) times_closed: &'static str,
+    /// Where there are no response times.
+    pub(crate) times_none: &'static str,
+    pub(crate) scopes: &'static str,
+    /// Beside the phases: what their rate is made of.
+    pub(crate) phase_rate: &'static str,
+    pub(crate) journeys: &'static str,
+    pub(crate) connections: &'static str,
+    /// The same of a record without an end.
+    pub(crate) connections_known: &'static str,
+    pub(crate) generator: &'static str,
+    pub(crate) hosts: &'static str,
+    pub(crate) examples: &'static str,
+    pub(crate) events: &'static str,
+    pub(crate) environment: &'static str,
+    pub(crate) glossary: &'static str,
+}
+
+/// Headings of columns.
+pub(crate) struct Columns {
+    pub(crate) name: &'static str,
+    pub(crate) count: &'static str,
+    pub(crate) share: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) error: &'static str,
+    pub(crate) detail: &'static str,
+    pub(crate) condition: &'static str,
+    pub(crate) found: &'static str,
+    pub(crate) result: &'static str,
+    pub(crate) phase: &'static str,
+    pub(crate) scenario: &'static str,
+    pub(crate) step: &'static str,
+    pub(crate) length: &'static str,
+    pub(crate) from: &'static str,
+    pub(crate) done_per_s: &'static str,
+    pub(crate) planned: &'static str,
+    pub(crate) lowest: &'static str,
+    pub(crate) at: &'static str,
+    /// The end of what a row tells of.
+    pub(crate) until: &'static str,
+    pub(crate) kernel: &'static str,
+    pub(crate) target_count: &'static str,
+    pub(crate) samples: &'static str,
+    pub(crate) min: &'static str,
+    pub(crate) mean: &'static str,
+    pub(crate) max: &'static str,
+    pub(crate) status: &'static str,
+    pub(crate) time: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) address: &'static str,
+    pub(crate) event: &'static str,
+    pub(crate) answers: &'static str,
+}
+
+/// What became of requests.
+pub(crate) struct CountStrings {
+    pub(crate) offered: &'static str,
+    pub(crate) sent: &'static str,
+    pub(crate) done: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) late: &'static str,
+    pub(crate) dropped: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) offered_means: &'static str,
+    pub(crate) sent_means: &'static str,
+    pub(crate) done_means: &'static str,
+    pub(crate) failed_means: &'static str,
+    pub(crate) late_means: &'static str,
+    pub(crate) dropped_means: &'static str,
+    pub(crate) open_means: &'static str,
+    /// The same in a record without an end.
+    pub(crate) open_means_known: &'static str,
+    pub(crate) sum: &'static str,
+    pub(crate) errors: &'static str,
+    pub(crate) dropped_by: &'static str,
+    pub(crate) statuses: &'static str,
+    pub(crate) traffic: &'static str,
+    pub(crate) received: &'static str,
+    pub(crate) sent_bytes: &'static str,
+    pub(crate) wire: &'static str,
+    pub(crate) retried: &'static str,
+    pub(crate) redirected: &'static str,
+    pub(crate) resources: &'static str,
+    pub(crate) warmup: &'static str,
+    pub(crate) warmup_apart: &'static str,
+    pub(crate) setup: &'static str,
+}
+
+/// Parts of a request's time.
+pub(crate) struct TimeStrings {
+    pub(crate) response: &'static str,
+    pub(crate) service: &'static str,
+    pub(crate) wait: &'static str,
+    pub(crate) lag: &'static str,
+    pub(crate) connect: &'static str,
+    pub(crate) tls: &'static str,
+    pub(crate) ttfb: &'static str,
+    pub(crate) transfer: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) uncertain: &'static str,
+    pub(crate) unknown: &'static str,
+    /// Of times over a run and over a point, where so many were dropped.
+    pub(crate) dropped_apart: Of1,
+    pub(crate) failed_apart: Of1,
+    pub(crate) lag_of_all: &'static str,
+    pub(crate) unknown_short: &'static str,
+    /// Below percentiles drawn as lines.
+    pub(crate) line_ends: &'static str,
+    /// The same of lines over time.
+    pub(crate) line_missing: &'static str,
+    /// Beside lags of a run with dropped requests.
+    pub(crate) lag_of_sent: &'static str,
+    /// A percentile of those requests that have such a time.
+    pub(crate) of_sent: Of1,
+    pub(crate) above_dropped: &'static str,
+    pub(crate) censored: Of2,
+    pub(crate) clipped: Of2,
+}
+
+/// Words beside a condition, a check or a finding.
+pub(crate) struct MarkStrings {
+    pub(crate) held: &'static str,
+    pub(crate) broken: &'static str,
+    pub(crate) undecided: &'static str,
+    pub(crate) held_as_known: &'static str,
+    pub(crate) not_judged: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) unasked: &'static str,
+    pub(crate) implicit: &'static str,
+    pub(crate) decisive: &'static str,
+    /// Ahead of the command that explains what stands above.
+    pub(crate) more: &'static str,
+    pub(crate) evidence: &'static str,
+    pub(crate) fix: &'static str,
+}
+
+/// Connections.
+pub(crate) struct ConnectionStrings {
+    pub(crate) planned: &'static str,
+    pub(crate) opened: &'static str,
+    pub(crate) peak: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) closed: &'static str,
+    pub(crate) lost: &'static str,
+    pub(crate) reopened: &'static str,
+    pub(crate) open: &'static str,
+    /// The same in a record without an end.
+    pub(crate) open_known: &'static str,
+    pub(crate) opening: &'static str,
+    pub(crate) late: &'static str,
+    pub(crate) held_min: &'static str,
+    pub(crate) kernel_means: &'static str,
+    pub(crate) tls: &'static str,
+    pub(crate) handshakes: &'static str,
+    pub(crate) resumed: &'static str,
+    pub(crate) not_completed: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) cipher: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) alpn: &'static str,
+}
+
+/// How the generator fared.
+pub(crate) struct GeneratorStrings {
+    pub(crate) busiest: &'static str,
+    pub(crate) lag_p99: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) cpu_of: Of2,
+    pub(crate) memory: &'static str,
+    pub(crate) threads: &'static str,
+    pub(crate) engine: &'static str,
+    pub(crate) per_connection: &'static str,
+    pub(crate) per_connection_of: Of2,
+    pub(crate) late_share: &'static str,
+    /// What lag does not show where users wait for their answers.
+    pub(crate) lag_closed: &'static str,
+}
+
+/// Hosts that were observed.
+pub(crate) struct HostStrings {
+    pub(crate) cpu_mean: &'static str,
+    pub(crate) cpu_core: &'static str,
+    pub(crate) memory: &'static str,
+    pub(crate) slab: &'static str,
+    pub(crate) rss: &'static str,
+    pub(crate) sockets: &'static str,
+    pub(crate) time_wait: &'static str,
+    pub(crate) target_open: &'static str,
+    pub(crate) first: &'static str,
+    pub(crate) last: &'static str,
+}
+
+/// What sessions bring.
+pub(crate) struct JourneyStrings {
+    pub(crate) sessions: &'static str,
+    pub(crate) sessions_done: &'static str,
+    pub(crate) started: &'static str,
+    pub(crate) checks: &'static str,
+    /// Ahead of the checks that failed, in a line.
+    pub(crate) failed_checks: &'static str,
+    /// Between two of them.
+    pub(crate) next_check: &'static str,
+    /// Of one of them, how many answers did not pass it and how many were asked.
+    pub(crate) failed_of: Of2,
+    /// In their place, where none did.
+    pub(crate) no_failed_check: &'static str,
+    /// Of so many requests at least, that no check explains their failure.
+    pub(crate) failed_otherwise: Of1,
+    /// Behind it, where there are examples.
+    pub(crate) see_failures: &'static str,
+    /// Of a check that failed, what was found instead.
+    pub(crate) found_instead: Of2,
+    pub(crate) counts: &'static str,
+    pub(crate) rendezvous: &'static str,
+    pub(crate) met: &'static str,
+    pub(crate) present: &'static str,
+    pub(crate) by_wait: &'static str,
+    pub(crate) skew: &'static str,
+    pub(crate) before: &'static str,
+    pub(crate) after: &'static str,
+    pub(crate) phases: &'static str,
+    pub(crate) scenarios: &'static str,
+    pub(crate) steps: &'static str,
+    pub(crate) groups: &'static str,
+    pub(crate) first_failures: &'static str,
+    pub(crate) slowest: &'static str,
+    pub(crate) slowest_on_paper: Of2,
+    pub(crate) more_rows: Of1,
+}
+
+/// Charts and the tables of their data.
+pub(crate) struct ChartStrings {
+    pub(crate) data: Of1,
+    pub(crate) thinned: Of2,
+    pub(crate) column_length: Of1,
+    /// Of a last column that is shorter than the others, its begin and its length.
+    pub(crate) last_column: Of2,
+    pub(crate) drain: &'static str,
+    pub(crate) planned: &'static str,
+    pub(crate) rate: &'static str,
+    pub(crate) heat: &'static str,
+    pub(crate) unanswered: &'static str,
+    pub(crate) errors: &'static str,
+    pub(crate) statuses: &'static str,
+    pub(crate) others: &'static str,
+    pub(crate) users: &'static str,
+    pub(crate) spectrum: &'static str,
+    pub(crate) held: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) comings: &'static str,
+    pub(crate) opened: &'static str,
+    pub(crate) closed: &'static str,
+    pub(crate) lost: &'static str,
+    pub(crate) busy: &'static str,
+    pub(crate) busy_max: &'static str,
+    pub(crate) busy_mean: &'static str,
+    pub(crate) busy_limit: &'static str,
+    pub(crate) lag: &'static str,
+    pub(crate) late_when: &'static str,
+    pub(crate) open_between: fn(&str) -> String,
+    pub(crate) not_drawn: Of2,
+    pub(crate) lag_p50: &'static str,
+    pub(crate) lag_p99: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) stalled: &'static str,
+    pub(crate) starved: &'static str,
+    pub(crate) host_cpu: &'static str,
+    pub(crate) host_memory: &'static str,
+    pub(crate) host_memory_used: &'static str,
+    /// Where a warm-up runs beside judged load.
+    pub(crate) warmup_beside: &'static str,
+    pub(crate) host_sockets: &'static str,
+    pub(crate) p99_over_time: &'static str,
+}

@@ -1,0 +1,102 @@
+//! [`VerdictWords`]: verdicts and whose doing it was, in both languages.
+
+use super::{Of1, Of2};
+
+/// Verdicts and whose doing it was.
+pub(crate) struct VerdictStrings {
+    pub(crate) pass: &'static str,
+    pub(crate) fail: &'static str,
+    pub(crate) invalid: &'static str,
+    pub(crate) incomplete: &'static str,
+    pub(crate) pass_means: &'static str,
+    /// Where conditions are broken: how many, of how many.
+    pub(crate) broken: Of2,
+    pub(crate) invalid_means: &'static str,
+    pub(crate) incomplete_means: &'static str,
+    pub(crate) nothing_asked: &'static str,
+    pub(crate) all_held: Of1,
+    pub(crate) some_held: Of2,
+    pub(crate) reasons: &'static str,
+    pub(crate) no_limit: &'static str,
+    pub(crate) no_limit_closed: &'static str,
+    pub(crate) by_generator: &'static str,
+    pub(crate) by_network: &'static str,
+    pub(crate) by_balancer: &'static str,
+    pub(crate) by_target: &'static str,
+    pub(crate) by_unknown: &'static str,
+    pub(crate) blame_generator: &'static str,
+    pub(crate) blame_network: &'static str,
+    pub(crate) blame_balancer: &'static str,
+    pub(crate) blame_target: &'static str,
+    pub(crate) blame_none: &'static str,
+    pub(crate) blame_unknown: &'static str,
+}
+
+pub(super) const EN: VerdictStrings = VerdictStrings {
+    pass: "PASS",
+    fail: "FAIL",
+    invalid: "INVALID",
+    incomplete: "INCOMPLETE",
+    pass_means: "Every condition of this test held.",
+    broken: |broken, all| match (broken, all) {
+        ("1", "1") => "The only condition is broken.".to_owned(),
+        ("1", all) => format!("1 of {all} conditions is broken."),
+        (broken, all) => format!("{broken} of {all} conditions are broken."),
+    },
+    invalid_means: "The load generator or the way to the target, not the target, may have made this result.",
+    incomplete_means: "Something is missing, so the conditions cannot be judged.",
+    nothing_asked: "No condition was set by the user; the implicit ones held.",
+    all_held: |all| match all {
+        "1" => "The condition that was set held.".to_owned(),
+        "2" => "Both conditions that were set held.".to_owned(),
+        _ => format!("All {all} conditions that were set held."),
+    },
+    some_held: |held, all| {
+        format!("{held} of {all} conditions that were set held; the others are undecided.")
+    },
+    reasons: "Why",
+    no_limit: "Nobody's: no limit was reached",
+    no_limit_closed: "None was sought: users wait for each answer, which sets the rate",
+    by_generator: "The load generator's",
+    by_network: "The network's",
+    by_balancer: "The load balancer's",
+    by_target: "The target's",
+    by_unknown: "It cannot be told",
+    blame_generator: "generator",
+    blame_network: "network",
+    blame_balancer: "balancer",
+    blame_target: "target",
+    blame_none: "nobody",
+    blame_unknown: "unknown",
+};
+
+pub(super) const ZH: VerdictStrings = VerdictStrings {
+    pass: "通过 PASS",
+    fail: "未通过 FAIL",
+    invalid: "无效 INVALID",
+    incomplete: "不完整 INCOMPLETE",
+    pass_means: "本次测试的所有条件均已满足。",
+    broken: |broken, all| format!("{all} 项条件中有 {broken} 项未满足。"),
+    invalid_means: "该结果可能由发压端或网络路径造成，而非被测目标所致。",
+    incomplete_means: "数据有缺失，无法判定各项条件。",
+    nothing_asked: "用户未设置条件；隐含条件均已满足。",
+    all_held: |all| match all {
+        "1" => "用户设置的条件已满足。".to_owned(),
+        _ => format!("用户设置的 {all} 项条件全部满足。"),
+    },
+    some_held: |held, all| format!("用户设置的 {all} 项条件中有 {held} 项满足，其余无法判定。"),
+    reasons: "原因",
+    no_limit: "未触及任何一方的上限",
+    no_limit_closed: "未寻求上限：用户等到应答才继续，速率由此决定",
+    by_generator: "发压端的上限",
+    by_network: "网络的上限",
+    by_balancer: "负载均衡的上限",
+    by_target: "被测目标的上限",
+    by_unknown: "无法判断",
+    blame_generator: "发压端",
+    blame_network: "网络",
+    blame_balancer: "负载均衡",
+    blame_target: "被测目标",
+    blame_none: "无",
+    blame_unknown: "未知",
+};

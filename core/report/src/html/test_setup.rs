@@ -1,0 +1,154 @@
+//! What was tested, on the first page: target, load, conditions and hosts.
+
+use maud::{Markup, html};
+use wavetank_measure::PhaseWindows;
+use wavetank_plan::Phase;
+use wavetank_plan::quantity::show_size;
+use wavetank_record::{Number, Status, Threshold};
+
+use super::badges::threshold_result;
+use super::lab_words::LabStrings;
+use super::page_context::{PageContext, isolate_untrusted, outside_code, with_nonbreaking_units};
+use super::table::facts;
+use super::thresholds::ordered;
+use crate::format;
+use crate::threshold_state::{ended_early, measured_value, sent_nothing, was_killed};
+
+/// Conditions told; all of them stand in their section.
+const CLAIMS_MAX: usize = 6;
+/// Broken ones told: none is left out because there are others.
+const BROKEN_MAX: usize = 20;
+/// A load that ran for this share of its plan ran to its end.
+const WHOLE: f64 = 0.99;
+/// Hosts of a lab told.
+const LAB_HOSTS_MAX: usize = 8;
+
+/// The target, the load, what was claimed, and on what hosts.
+pub(crate) fn tested(sheet: &PageContext) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let (open, close) = sheet.words.page.brackets;
+    let defaults = html! { @if record.load.defaults { (open) (words.defaults) (close) } };
+    let nothing = |text: &str| {
+        if text.is_empty() {
+            html! {}
+        } else {
+            isolate_untrusted(text)
+        }
+    };
+    facts(vec![
+        (words.target, nothing(&record.target)),
+        (
+            words.load,
+            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) } },
+        ),
+        (words.claimed, claims(sheet)),
+        (words.hosts, host(sheet)),
+    ])
+}
+
+/// Of a run that was stopped, or is not known to its end: how much of what was planned has run.
+fn cut_short(sheet: &PageContext) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let Some(plan) = sheet.source.plan else { return html! {} };
+    // A count may end a phase before its time, as it should.
+    let is_counted = |phase: &Phase| {
+        phase.requests_max.is_some() || phase.sessions_max.is_some() || phase.load.sessions_each().is_some()
+    };
+    let stopped =
+        ended_early(record) || record.verdict.status != Status::Pass && !plan.phases.iter().any(is_counted);
+    // Time in which nothing is judged is in neither.
+    let planned =
+        plan.load_end().map_or(0.0, |end| PhaseWindows::new(plan).window_length(end).0 as f64 / 1e9);
+    if !stopped || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
+        return html! {};
+    }
+    let told = if was_killed(record) { words.known_of } else { words.cut_short };
+    let said = told(&format::seconds(record.duration_s), &format::seconds(Number(planned)));
+    html! { " · " (with_nonbreaking_units(&said)) }
+}
+
+/// The user's conditions and the implicit ones that did not hold, each with its result, the broken ones first; then the implicit
+/// ones that held, by name.
+fn claims(sheet: &PageContext) -> Markup {
+    let words = &sheet.words.front;
+    let thresholds = ordered(sheet.record());
+    let (open, close) = sheet.words.page.brackets;
+    let nobody_asked = thresholds.iter().all(|one| one.implicit);
+    let has_held = |one: &&Threshold| one.implicit && one.ok == Some(true);
+    let (held, told): (Vec<_>, Vec<_>) = thresholds.into_iter().partition(has_held);
+    let broken = told.iter().filter(|one| one.ok == Some(false)).count();
+    let most = broken.clamp(CLAIMS_MAX, BROKEN_MAX);
+    let more = |n: usize| (words.more_below)(&n.to_string());
+    html! {
+        @if nobody_asked { (words.nothing_claimed) }
+        @if !told.is_empty() {
+            ul.claims {
+                @for one in told.iter().take(most) {
+                    @let found = measured_value(sheet.record(), one);
+                    li {
+                        (threshold_result(sheet, one)) " " (outside_code(&one.expr))
+                        @if one.implicit { (open) (sheet.words.marks.implicit) (close) }
+                        @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
+                        @else if one.ok.is_none() && !one.why.is_empty() { " → " (sheet.stored(&one.why)) }
+                    }
+                }
+                @if broken > most { li { (threshold_result(sheet, told[most])) " " (more(broken - most)) } }
+                @let others = told.len() - broken.max(most).min(told.len());
+                @if others > 0 { li { (more(others)) } }
+            }
+        }
+        // What became of one of them became of all: they held, as far as this run says anything.
+        @if let Some(first) = held.first() {
+            p.aside { (threshold_result(sheet, first)) " · " (added(sheet, &held)) }
+        }
+    }
+}
+
+fn added(sheet: &PageContext, implicit: &[&Threshold]) -> Markup {
+    html! {
+        (sheet.words.front.unasked) (sheet.words.page.colon)
+        @for (number, one) in implicit.iter().enumerate() {
+            @if number > 0 { (sheet.words.page.comma) }
+            (outside_code(&one.expr))
+        }
+    }
+}
+
+fn host(sheet: &PageContext) -> Markup {
+    let words = &sheet.words.front;
+    let environment = sheet.source.environment.filter(|environment| !environment.host.cpus.is_empty());
+    let Some(environment) = environment else { return lab(sheet) };
+    let host = &environment.host;
+    let cpus = (words.cpus)(&host.cpus.len().to_string());
+    let memory = (words.memory_free)(&show_size(host.memory_available_bytes).replace(' ', "\u{a0}"));
+    let (comma, (open, close)) = (sheet.words.page.comma, sheet.words.page.brackets);
+    html! {
+        (words.generator_host) (sheet.words.page.colon) (isolate_untrusted(&host.hostname)) (comma) (cpus)
+        @if !host.cpu_model.is_empty() { (open) (isolate_untrusted(&host.cpu_model)) (close) }
+        (comma) (memory)
+        @let lab = lab(sheet);
+        @if !lab.0.is_empty() { br; (lab) }
+    }
+}
+
+/// The hosts of the lab with what they are for: all of them share the machine above.
+fn lab(sheet: &PageContext) -> Markup {
+    let (record, words) = (sheet.record(), LabStrings::for_language(sheet.language()));
+    let known = sheet.source.environment.and_then(|environment| environment.lab.as_ref());
+    let hosts: Vec<(&str, &str)> = match known {
+        Some(lab) => lab.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
+        None => record.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
+    };
+    let (comma, (open, close)) = (sheet.words.page.comma, sheet.words.page.brackets);
+    html! {
+        @if !hosts.is_empty() {
+            (words.title) (sheet.words.page.colon)
+            @for (number, (name, role)) in hosts.iter().take(LAB_HOSTS_MAX).enumerate() {
+                @let word = words.role_word(role);
+                @if number > 0 { (comma) }
+                (isolate_untrusted(name)) @if !word.is_empty() { (open) (word) (close) }
+            }
+            @if hosts.len() > LAB_HOSTS_MAX { (comma) "+" (hosts.len() - LAB_HOSTS_MAX) }
+        }
+    }
+}

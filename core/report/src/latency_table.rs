@@ -1,0 +1,85 @@
+//! The table of times: one row for each part of a request's time that says something.
+
+use wavetank_plan::quantity::show_count;
+use wavetank_record::{RunRecord, Spread, Times};
+
+use crate::format;
+use crate::text_layout::{TextLayout, pad_left};
+
+/// Columns of one cell.
+const CELL_COLUMNS: usize = 10;
+/// The percentiles shown, by field name and heading.
+const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
+/// A part whose p99, or whose count, is below this share of the response's is left out: it explains nothing.
+const WORTH_SHOWING: f64 = 0.05;
+
+/// Adds the table; nothing if nothing was timed.
+pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
+    let rows: Vec<_> = rows(record)
+        .into_iter()
+        .filter_map(|(name, times)| Some((name, times.count, times.spread.as_ref()?)))
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let headings = SHOWN.iter().map(|(_, heading)| *heading).chain(["max", "n"]);
+    page.line(&format!("{}{}", " ".repeat(10), headings.map(cell).collect::<String>()));
+    for (name, count, spread) in &rows {
+        let percentiles = SHOWN.iter().map(|(field, _)| format::percentile(spread, field));
+        let cells: String = percentiles
+            .chain([format::time(spread.max), show_count(*count)])
+            .map(|text| cell(&text))
+            .collect();
+        page.labelled(name, &[cells]);
+    }
+    if rows.iter().any(|(_, _, spread)| has_uncertain(spread)) {
+        page.sentence("", "~ fewer than 10 samples lie above this percentile");
+    }
+    for (name, _, spread) in &rows {
+        if spread.censored > 0 {
+            let text = format!(
+                "{name} holds {} requests without an answer, with the time they waited",
+                show_count(spread.censored)
+            );
+            page.sentence("", &text);
+        }
+        if spread.clipped > 0 {
+            page.sentence(
+                "",
+                &format!("{name} holds {} times above 73 minutes in one bucket", show_count(spread.clipped)),
+            );
+        }
+    }
+}
+
+fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
+    let mut rows = vec![("response", &record.response_us), ("service", &record.service_us)];
+    let reference = p99(&record.response_us);
+    let parts = [
+        ("wait", &record.wait_us),
+        ("connect", &record.connect_us),
+        ("tls", &record.tls_us),
+        ("transfer", &record.transfer_us),
+        ("lag", &record.lag_us),
+    ];
+    // A few connections opened before the load are in nobody's response time.
+    let many = |times: &Times| times.count as f64 > record.response_us.count as f64 * WORTH_SHOWING;
+    let worth = |times: &Times| reference > 0.0 && p99(times) > reference * WORTH_SHOWING && many(times);
+    // Whoever speaks TLS wants to know what opening costs.
+    let opening = |name: &str| record.tls.is_some() && ["connect", "tls"].contains(&name);
+    rows.extend(parts.into_iter().filter(|(name, times)| worth(times) || opening(name)));
+    rows.push(("failed", &record.failed_us));
+    rows
+}
+
+fn p99(times: &Times) -> f64 {
+    times.spread.as_ref().map_or(0.0, |spread| spread.p99.0)
+}
+
+fn has_uncertain(spread: &Spread) -> bool {
+    SHOWN.iter().any(|(field, _)| spread.is_uncertain(field) && !spread.is_unknown(field))
+}
+
+fn cell(text: impl AsRef<str>) -> String {
+    pad_left(text.as_ref(), CELL_COLUMNS)
+}

@@ -1,0 +1,104 @@
+//! [`Outcome`]: what became of a condition, as every form of a report tells it.
+
+use wavetank_plan::{Condition, LatencyPart, Subject};
+use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
+
+use crate::format;
+
+/// Reasons of a verdict by which a run ended before its plan did, or is not known to the end.
+const CUT_SHORT: [&str; 3] = ["lost", "signal", "stopped"];
+
+/// What became of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThresholdState {
+    Held,
+    /// It held in what is known of a run that ended before its plan did: it might have broken later.
+    HeldAsKnown,
+    /// It broke nothing since nothing was sent.
+    NotJudged,
+    Broken,
+    Undecided,
+}
+
+impl ThresholdState {
+    /// What became of `threshold`, one of `record`'s.
+    pub(crate) fn for_threshold(record: &RunRecord, threshold: &Threshold) -> Self {
+        match threshold.ok {
+            Some(true) if sent_nothing(record) => Self::NotJudged,
+            Some(true) if ended_early(record) => Self::HeldAsKnown,
+            Some(true) => Self::Held,
+            Some(false) => Self::Broken,
+            None => Self::Undecided,
+        }
+    }
+
+    /// What must be said beside the word; empty where the word says it all.
+    pub(crate) const fn why(self) -> &'static str {
+        match self {
+            Self::HeldAsKnown => "held as far as known",
+            Self::NotJudged => "not judged: nothing was sent",
+            Self::Held | Self::Broken | Self::Undecided => "",
+        }
+    }
+}
+
+/// What was found for `threshold`, one of `record`'s, with its unit; of what dropped requests leave unknown, what it is at
+/// least. Empty where nothing was sent and a zero would only mean that.
+pub(crate) fn measured_value(record: &RunRecord, threshold: &Threshold) -> String {
+    if sent_nothing(record) {
+        return String::new();
+    }
+    // What is undecided has no value either, but for another reason.
+    let least = || threshold.ok.and_then(|_| least_found(record, &threshold.expr));
+    match (threshold.value, least()) {
+        (None, Some(least)) => format!("≥ {}", format::time(least)),
+        _ => format::threshold_value(threshold),
+    }
+}
+
+/// What the time that `expr` asks for is at least, where dropped requests, which have no time, lie above all others.
+fn least_found(record: &RunRecord, expr: &str) -> Option<Number> {
+    let condition = Condition::parse(expr).ok().filter(|condition| condition.window.is_none())?;
+    let (part, is_max) = match &condition.subject {
+        Subject::Percentile(_, part, None) => (*part, false),
+        Subject::Max(part, None) => (*part, true),
+        _ => return None,
+    };
+    let (response, lag) = match &condition.phase {
+        None => (&record.response_us, &record.lag_us),
+        Some(name) => {
+            let phase = record.phases.iter().find(|phase| phase.name == *name)?;
+            (&phase.response_us, &phase.lag_us)
+        }
+    };
+    let spread = match part {
+        LatencyPart::Response => response.spread.as_ref(),
+        LatencyPart::Lag => lag.spread.as_ref(),
+        _ => None,
+    }?;
+    if is_max { Some(spread.max) } else { least(spread) }
+}
+
+/// What percentiles of `spread` that dropped requests leave unknown are at least: the highest that is known.
+pub(crate) fn least(spread: &Spread) -> Option<Number> {
+    let known = Spread::PERCENTILES.iter().rev().find(|(field, _)| !spread.is_unknown(field));
+    known.and_then(|(field, _)| spread.percentile(field))
+}
+
+/// Whether the load ended before its plan did, or is not known to its end.
+pub(crate) fn ended_early(record: &RunRecord) -> bool {
+    let verdict = &record.verdict;
+    verdict.status == Status::Incomplete
+        && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
+}
+
+/// Whether the run's record has no end: what is looked at when a run ends was never looked at.
+pub(crate) fn was_killed(record: &RunRecord) -> bool {
+    record.verdict.status == Status::Incomplete
+        && record.verdict.reasons.iter().any(|reason| reason == "lost")
+}
+
+/// Whether the load never began: neither a request nor a connection was wanted.
+pub(crate) const fn sent_nothing(record: &RunRecord) -> bool {
+    record.requests.offered == 0 && record.connections.offered == 0
+}

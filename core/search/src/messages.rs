@@ -1,0 +1,65 @@
+//! [`Wanted`] and [`Seen`]: what passes between a search and whoever carries out its runs.
+
+/// A run that the search asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunRequest {
+    /// The load.
+    pub level: f64,
+    /// What for.
+    pub stage: Stage,
+    /// So many times longer than usual: the last one was too short to decide.
+    pub stretch: u32,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Up from the lowest level, until one fails.
+    Climb,
+    /// The highest level that held, again, where nothing above it can be tried.
+    Confirm,
+    /// Halving the bracket.
+    Narrow,
+    /// One of several levels in random order: what the answer is made of.
+    Measure,
+    /// The lowest level that held, again, since nothing is answered any more.
+    Check,
+}
+
+impl Stage {
+    /// The word in the stored form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Climb => "climb",
+            Self::Confirm => "confirm",
+            Self::Narrow => "narrow",
+            Self::Measure => "measure",
+            Self::Check => "check",
+        }
+    }
+}
+
+/// How a run went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// It met the thresholds.
+    Pass,
+    /// It did not, and that was not the generator's doing.
+    Fail,
+    /// The generator was the limit, so that nothing is known of the target.
+    Generator,
+    /// Too short or too small to decide.
+    Undecided,
+}
+
+impl RunOutcome {
+    /// The word in the stored form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Generator => "generator",
+            Self::Undecided => "undecided",
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Changes of a pool in words: `haproxy app1 drain`, `web[1-2] weight 3`.
+
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::parse_fault::find_host;
+use super::{PoolAction, ServerMode};
+use crate::parse::expanded;
+use crate::{Backend, Host, Lab, Service, ServiceKind};
+
+/// How a change is said.
+const SHAPES: &str = "SERVICE SERVER drain, SERVICE SERVER ready or SERVICE SERVER weight N";
+
+/// The change that `words` name for a balancer of the host of `lab` called `host`. The service may be left out where
+/// the host has only one whose pool can be changed; a server is a host's name, `NAME:PORT` or a pattern, `app[1-2]`.
+///
+/// # Errors
+/// A usage error that tells what is wrong with them, and how changes are said.
+pub fn parse_pool_change(words: &str, lab: &Lab, host: &str) -> Result<PoolAction, UserError> {
+    let host = find_host(lab, host)?;
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let (names, wish) = match words.as_slice() {
+        [names @ .., "drain"] => (names, ServerMode::Drain),
+        [names @ .., "ready"] => (names, ServerMode::Ready),
+        [names @ .., "weight", number] => (names, ServerMode::Weight(weight(number, host)?)),
+        [.., "weight"] => return Err(wrong(host, "`weight` does not say how much")),
+        [.., last] => {
+            let near = did_you_mean(last, ["drain", "ready", "weight"]);
+            let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            return Err(wrong(host, &format!("`{last}` is nothing that becomes of a server{near}")));
+        }
+        [] => return Err(wrong(host, "it does not say what becomes of whom")),
+    };
+    let (service, server) = match names {
+        [server] => (None, *server),
+        [service, server] => (Some(*service), *server),
+        [] => return Err(wrong(host, &format!("`{wish}` does not say which server"))),
+        _ => return Err(wrong(host, &format!("`{}` has a word too many", words.join(" ")))),
+    };
+    let service = match pools_of(lab, &host.name, service)?.as_slice() {
+        [only] => *only,
+        some => {
+            let names: Vec<&str> = some.iter().map(|service| service.name.as_str()).collect();
+            let message = format!("host {} has several pools, and `{server}` is in which?", host.name);
+            return Err(UserError::usage("lab_pool_words", message, format!("one of: {}", names.join(", "))));
+        }
+    };
+    let places = places(server, service, host)?;
+    let wishes = places.into_iter().map(|place| (place, wish)).collect();
+    Ok(PoolAction { service: service.name.clone(), wishes })
+}
+
+/// The services of the host of `lab` called `host` whose pools can be looked at and changed while they run, never none; or
+/// only the one called `service`.
+///
+/// # Errors
+/// A usage error where there is none of that name, or none at all.
+pub fn pools_of<'l>(lab: &'l Lab, host: &str, service: Option<&str>) -> Result<Vec<&'l Service>, UserError> {
+    let host = find_host(lab, host)?;
+    let pools: Vec<&Service> = host.services.iter().filter(|service| has_pool(service)).collect();
+    let found = match service {
+        None => pools.clone(),
+        Some(name) => pools.iter().copied().filter(|service| service.name == name).collect(),
+    };
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let own = &host.name;
+    let message = match service {
+        None => format!("host {own} has no pool of servers"),
+        Some(name) if host.service(name).is_some() => {
+            format!("service `{name}` of host {own} has no pool that can be changed while it runs")
+        }
+        Some(name) => format!("host {own} has no service `{name}`"),
+    };
+    let names = || pools.iter().map(|service| service.name.as_str());
+    let near = service.and_then(|name| did_you_mean(name, names()));
+    let hint = match near {
+        Some(near) => format!("did you mean {near}?"),
+        None if pools.is_empty() => {
+            "direct routing, NAT and HAProxy with a generated configuration have one".to_owned()
+        }
+        None => format!("one of: {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Err(UserError::usage("lab_pool_words", message, hint))
+}
+
+/// Whether what is behind it can be told and changed while it runs. Of a configuration of the user's nobody knows what is
+/// in it; nginx knows no such thing, and keepalived reads its file anew.
+fn has_pool(service: &Service) -> bool {
+    match &service.kind {
+        ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => true,
+        ServiceKind::Haproxy(haproxy) => haproxy.own.config.is_none() && !haproxy.servers.is_empty(),
+        ServiceKind::Nginx(_) | ServiceKind::Serve(_) | ServiceKind::Ipvs(_) | ServiceKind::Command(_) => {
+            false
+        }
+    }
+}
+
+fn weight(word: &str, host: &Host) -> Result<u32, UserError> {
+    let known = word.parse::<u32>().ok().filter(|weight| *weight <= ServerMode::WEIGHT_MAX);
+    known.ok_or_else(|| {
+        wrong(host, &format!("`{word}` is no weight: a number from 0 to {}", ServerMode::WEIGHT_MAX))
+    })
+}
+
+/// Where the servers that `word` names stand behind `service`; never none.
+fn places(word: &str, service: &Service, host: &Host) -> Result<Vec<usize>, UserError> {
+    let (names, port) = match word.rsplit_once(':') {
+        None => (word, None),
+        Some((names, port)) => {
+            let known = port.parse::<u16>().ok();
+            let known = known.ok_or_else(|| wrong(host, &format!("`{port}` is no port")))?;
+            (names, Some(known))
+        }
+    };
+    let backends = service.backends();
+    let mut places = Vec::new();
+    for name in expanded(names).map_err(|hint| wrong(host, &format!("`{names}` is no pattern: {hint}")))? {
+        let is_it = |server: &Backend| server.name == name && port.is_none_or(|port| server.port == port);
+        let its = backends.iter().enumerate().filter(|(_, server)| is_it(server)).map(|(place, _)| place);
+        let before = places.len();
+        places.extend(its);
+        if places.len() == before {
+            return Err(unknown_server(&name, word, service, host));
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
+}
+
+fn unknown_server(name: &str, word: &str, service: &Service, host: &Host) -> UserError {
+    let mut known: Vec<&str> = service.backends().iter().map(|server| server.name.as_str()).collect();
+    known.dedup();
+    let message = format!("no server `{word}` stands behind `{}` of host {}", service.name, host.name);
+    let hint = match did_you_mean(name, known.iter().copied()) {
+        Some(near) if near != name => format!("did you mean {near}?"),
+        _ => format!("one of: {}", known.join(", ")),
+    };
+    UserError::usage("lab_pool_words", message, hint)
+}
+
+fn wrong(host: &Host, message: &str) -> UserError {
+    UserError::usage("lab_pool_words", format!("host {}: {message}", host.name), SHAPES)
+}

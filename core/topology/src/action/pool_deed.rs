@@ -1,0 +1,77 @@
+//! [`PoolDeed`]: servers behind a balancer that are to take more or fewer new connections, or none.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A change of the pool of servers behind one balancer. Connections under way stay where they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolAction {
+    /// The balancer, a service of the host.
+    pub service: String,
+    /// Servers by their places among those behind it ([`Service::backends`](crate::Service::backends)), and what becomes
+    /// of each; never empty.
+    pub wishes: Vec<(usize, ServerMode)>,
+}
+
+/// What becomes of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ServerMode {
+    /// It gets no new connections.
+    Drain,
+    /// It gets as many as the topology file says.
+    Ready,
+    /// Its part of the new connections, up to [`PoolWish::WEIGHT_MAX`]; 0 is the same as [`Drain`](Self::Drain).
+    Weight(u32),
+}
+
+impl ServerMode {
+    /// As of the topology file, which has `HAProxy`'s bound.
+    pub const WEIGHT_MAX: u32 = 256;
+
+    /// What brings a server back to `weight`, whose weight in the topology file is `of_file`.
+    pub const fn restoring(weight: u32, of_file: u32) -> Self {
+        if weight == 0 {
+            Self::Drain
+        } else if weight == of_file {
+            Self::Ready
+        } else {
+            Self::Weight(weight)
+        }
+    }
+
+    /// What a server weighs from then on, whose weight in the topology file is `of_file`.
+    pub const fn weight(self, of_file: u32) -> u32 {
+        match self {
+            Self::Drain => 0,
+            Self::Ready => of_file,
+            Self::Weight(weight) => weight,
+        }
+    }
+}
+
+impl fmt::Display for ServerMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drain => f.write_str("drain"),
+            Self::Ready => f.write_str("ready"),
+            Self::Weight(weight) => write!(f, "weight {weight}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_back_weighs_what_it_did() {
+        for of_file in [1, 3, 256] {
+            for weight in [0, 1, 2, 3, 256] {
+                assert_eq!(ServerMode::restoring(weight, of_file).weight(of_file), weight, "{of_file}");
+            }
+        }
+        let told = [ServerMode::restoring(0, 3), ServerMode::restoring(3, 3), ServerMode::restoring(2, 3)];
+        assert_eq!(told.map(|wish| wish.to_string()), ["drain", "ready", "weight 2"]);
+    }
+}

@@ -1,0 +1,56 @@
+//! [`planned_events`]: what a run in a lab does to hosts: the experiment's events and the lab's own faults.
+
+use wavetank_plan::{PlannedEvent, UserError};
+
+use super::HostAction;
+use crate::parse::expanded;
+use crate::{Fault, Lab};
+
+/// Most events of a run, patterns written out.
+pub const EVENTS_MAX: usize = 256;
+
+/// The events of a run in `lab`, in the order of their time: `of_experiment`, whose hosts may be patterns, and the
+/// faults of the lab. Everything they name is known to be there.
+///
+/// # Errors
+/// A usage error for the first that names something that is not there, and for more than [`EVENTS_MAX`].
+pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<PlannedEvent>, UserError> {
+    let mut events = Vec::new();
+    for event in of_experiment {
+        let hosts = expanded(&event.host).map_err(|hint| {
+            let message = format!("`{}` is no name of a host and no pattern", event.host);
+            UserError::usage("lab_host", message, hint)
+        })?;
+        for host in hosts {
+            let event = PlannedEvent { host, ..event.clone() };
+            // What cannot be said must be known before anything is sent.
+            HostAction::from_event(&event, lab)?;
+            events.push(event);
+        }
+    }
+    for fault in &lab.faults {
+        let event = event_of(fault);
+        HostAction::from_event(&event, lab)?;
+        events.push(event);
+    }
+    if events.len() > EVENTS_MAX {
+        let message = format!("{} events are more than a run can have", events.len());
+        return Err(UserError::usage(
+            "lab_events_many",
+            message,
+            format!("{EVENTS_MAX} at most, patterns written out"),
+        ));
+    }
+    events.sort_by_key(|event| event.when);
+    Ok(events)
+}
+
+fn event_of(fault: &Fault) -> PlannedEvent {
+    PlannedEvent {
+        when: fault.when,
+        host: fault.host.clone(),
+        run: format!("{} {}", PlannedEvent::FAULT, fault.what),
+        undo: None,
+        lasts: fault.lasts,
+    }
+}

@@ -1,0 +1,127 @@
+//! Services that pass connections on in the kernel: direct routing, NAT, IPVS.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use wavetank_grammar::Node;
+use wavetank_plan::Nanos;
+
+use super::service::Common;
+use super::{Keys, Reader, TreeReader as _};
+use crate::ast::{FileServer, FileService};
+use crate::grammar::MapName;
+use crate::{DirectRouting, Health, Ipvs, IpvsForward, Nat, Probe, ServiceKind};
+
+/// Stands where an address comes in when names become hosts.
+const LATER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+/// A prime above 65,536: a hundred times as many slots as a lab has servers, as the Maglev paper advises (§3.4).
+const SLOTS: u32 = 65_537;
+/// More slots than this take longer to load than anybody waits.
+const SLOTS_MAX: u32 = 655_373;
+/// Connections live long, and only their first packets refresh what is remembered of them.
+const STICKY: Nanos = Nanos::from_secs(300);
+/// Connections remembered: 1,048,576 elements of a set, some 150 bytes each.
+const FLOWS: u64 = 1 << 20;
+const FLOWS_MAX: u64 = 1 << 24;
+
+impl Reader<'_> {
+    pub(super) fn direct_routing(&mut self, node: &Node) -> Option<FileService> {
+        let mut keys = self.open(node, MapName::DirectRouting)?;
+        let common = self.common(&mut keys, MapName::DirectRouting);
+        let address = keys.require(self, "address").and_then(|node| self.address(node));
+        let servers = self.servers_behind(&mut keys);
+        let slots = keys.take("slots").map_or(Some(SLOTS), |node| self.slots(node));
+        let sticky = keys.take("sticky").map_or(Some(STICKY), |node| self.positive_duration(node));
+        let flows = keys.take("flows").map(|node| self.count_positive(node));
+        let check = self.check(keys.take("check"));
+        let flows_max = match flows {
+            Some(flows) => {
+                let flows = flows?;
+                if flows.value > FLOWS_MAX {
+                    let message =
+                        format!("{} connections are more than a set in the kernel holds well", flows.value);
+                    return self.fail("lab_too_many", flows.place, message, "at most 16M");
+                }
+                flows.value
+            }
+            None => FLOWS,
+        };
+        let kind = ServiceKind::DirectRouting(DirectRouting {
+            address: LATER,
+            interface: 0,
+            servers: Vec::new(),
+            slots: slots?,
+            sticky: sticky?,
+            flows_max,
+            check: check.ok()?,
+        });
+        let service = common?.in_kernel(&keys, kind, servers);
+        keys.finish();
+        Some(FileService { address: Some(address?), ..service })
+    }
+
+    /// A prime: by any other number of slots some servers would get more of the table than others.
+    fn slots(&mut self, node: &Node) -> Option<u32> {
+        let slots = self.count_up_to(node, SLOTS_MAX, "slots")?;
+        let prime = slots.value > 2 && (2..=slots.value.isqrt()).all(|by| slots.value % by != 0);
+        if prime {
+            return Some(slots.value);
+        }
+        let message = format!("{} is no prime", slots.value);
+        self.fail("lab_value", slots.place, message, "251, 4099, 65537 or 655373")
+    }
+
+    pub(super) fn nat(&mut self, node: &Node) -> Option<FileService> {
+        let mut keys = self.open(node, MapName::Nat)?;
+        let common = self.common(&mut keys, MapName::Nat);
+        let address = keys.take("address").map(|node| self.address(node));
+        let servers = self.servers_behind(&mut keys);
+        let masquerade = keys.take("masquerade").map_or(Some(true), |node| self.bool(node));
+        let check = self.check(keys.take("check"));
+        let kind = Nat { address: LATER, servers: Vec::new(), masquerade: masquerade?, check: check.ok()? };
+        let service = common?.in_kernel(&keys, ServiceKind::Nat(kind), servers);
+        keys.finish();
+        Some(FileService { address: address.map_or(Some(None), |address| address.map(Some))?, ..service })
+    }
+
+    pub(super) fn ipvs(&mut self, node: &Node) -> Option<FileService> {
+        let mut keys = self.open(node, MapName::Ipvs)?;
+        self.not_beside_config(&keys, &["check", "scheduler", "connections"]);
+        let common = self.common(&mut keys, MapName::Ipvs);
+        let address = keys.require(self, "address").and_then(|node| self.address(node));
+        let servers = self.servers_behind(&mut keys);
+        let schedulers = Ipvs::SCHEDULERS.map(|word| (word, word));
+        let scheduler =
+            keys.take("scheduler").map_or(Some("mh"), |node| self.one_of(node, "scheduler", &schedulers));
+        let ways = [("direct_routing", IpvsForward::DirectRouting), ("nat", IpvsForward::Nat)];
+        let forward = keys
+            .take("forward")
+            .map_or(Some(IpvsForward::DirectRouting), |node| self.one_of(node, "way", &ways));
+        let check = self.check(keys.take("check"));
+        let own = self.own_program(&mut keys, MapName::Ipvs);
+        let kind = ServiceKind::Ipvs(Ipvs {
+            address: LATER,
+            interface: 0,
+            servers: Vec::new(),
+            scheduler: scheduler?.to_owned(),
+            forward: forward?,
+            check: check.ok()?,
+            own: own?,
+        });
+        let service = common?.in_kernel(&keys, kind, servers);
+        keys.finish();
+        Some(FileService { address: Some(address?), ..service })
+    }
+
+    fn servers_behind(&mut self, keys: &mut Keys<'_>) -> Vec<FileServer> {
+        keys.require(self, "servers").map(|node| self.servers(node)).unwrap_or_default()
+    }
+}
+
+impl Common {
+    /// A service that is no process of its own, or whose process does not listen: there is nothing to ask.
+    fn in_kernel(self, keys: &Keys<'_>, kind: ServiceKind, servers: Vec<FileServer>) -> FileService {
+        let probe = if matches!(kind, ServiceKind::Ipvs(_)) { Probe::Alive } else { Probe::None };
+        let health = Health { probe, every: Nanos::from_millis(50), within: Nanos::from_secs(10) };
+        self.service(keys, kind, health, servers)
+    }
+}

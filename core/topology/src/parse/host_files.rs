@@ -1,0 +1,95 @@
+//! Files over a host's `/etc`, and files beside the topology file.
+
+use wavetank_grammar::{Entry, Node, Spanned};
+
+use super::{Reader, TreeReader as _};
+use crate::HostFile;
+use crate::grammar::MapName;
+
+/// Longest file that is taken into a lab.
+const FILE_BYTES_MAX: usize = 4 << 20;
+/// Most files of a host.
+const FILES_MAX: usize = 64;
+/// Files that the lab itself writes on every host.
+const OF_THE_LAB: [&str; 3] = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"];
+
+impl Reader<'_> {
+    pub(super) fn host_files(&mut self, node: &Node) -> Vec<HostFile> {
+        let entries = self.entries(node, "files");
+        if let Some(beyond) = entries.get(FILES_MAX) {
+            let message = format!("{} files", entries.len());
+            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {FILES_MAX} on a host"));
+        }
+        let all: Vec<_> = entries.iter().take(FILES_MAX).map(|entry| self.host_file(entry)).collect();
+        all.into_iter().flatten().collect()
+    }
+
+    fn host_file(&mut self, entry: &Entry) -> Option<HostFile> {
+        let path = self.etc_path(entry);
+        if entry.value.entries().is_none() {
+            let text = self.clean_text(&entry.value, "a file's text")?.value;
+            return Some(HostFile { path: path?, text, mode: 0o644, place: entry.place });
+        }
+        let mut keys = self.open(&entry.value, MapName::HostFile)?;
+        let text =
+            keys.take("text").map(|node| self.clean_text(node, "a file's text").map(|text| text.value));
+        let from = keys.take("from").map(|node| self.relative_file(node).map(|(_, text)| text));
+        let mode = keys.take("mode").map(|node| self.mode(node));
+        keys.finish();
+        let (text, mode) = (text.or(from)??, mode.unwrap_or(Some(0o644))?);
+        Some(HostFile { path: path?, text, mode, place: entry.place })
+    }
+
+    /// A path under `/etc`: it is the one folder that a host has of its own.
+    fn etc_path(&mut self, entry: &Entry) -> Option<String> {
+        let path = entry.key.as_str();
+        let parts = path.strip_prefix("/etc/").map(|rest| rest.split('/'));
+        let shaped = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
+        if !parts.is_some_and(|mut parts| parts.all(shaped)) {
+            let message = format!("`{path}` is no file under /etc");
+            let hint = "a host has an /etc of its own; anything else is the machine's: /etc/app.conf";
+            return self.fail("lab_file_path", entry.place, message, hint);
+        }
+        if OF_THE_LAB.contains(&path) {
+            let message = format!("the lab itself writes `{path}`");
+            let hint = "its hosts' names are in it; another name for an address: virtual: [{…, name: shop}]";
+            return self.fail("lab_file_path", entry.place, message, hint);
+        }
+        Some(path.to_owned())
+    }
+
+    /// `"0644"`.
+    fn mode(&mut self, node: &Node) -> Option<u32> {
+        let text = self.text(node, "permission bits")?;
+        let octal = text.value.strip_prefix("0o").unwrap_or(&text.value);
+        match u32::from_str_radix(octal, 8) {
+            Ok(mode) if mode <= 0o777 && octal.len() >= 3 => Some(mode),
+            _ => {
+                let message = format!("`{}` are no permission bits", text.value);
+                self.fail("lab_value", text.place, message, "three digits from 0 to 7: \"0644\"")
+            }
+        }
+    }
+
+    /// A file beside the topology file: its name as written and its text.
+    pub(super) fn relative_file(&mut self, node: &Node) -> Option<(Spanned<String>, String)> {
+        let name = self.clean_text(node, "a file's name")?;
+        let bytes = match (self.files)(&name.value) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                let message = format!("`{}` cannot be read: {why}", name.value);
+                let hint = "names begin at the topology file's folder";
+                return self.fail("lab_file_unreadable", name.place, message, hint);
+            }
+        };
+        if bytes.len() > FILE_BYTES_MAX {
+            let message = format!("`{}` has {} bytes", name.value, bytes.len());
+            return self.fail("lab_too_many", name.place, message, "a lab takes files of 4 MiB at most");
+        }
+        if let Ok(text) = String::from_utf8(bytes) {
+            return Some((name, text));
+        }
+        let message = format!("`{}` is no text in UTF-8", name.value);
+        self.fail("lab_file_unreadable", name.place, message, "save it as UTF-8")
+    }
+}

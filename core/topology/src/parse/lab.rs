@@ -1,0 +1,116 @@
+//! The top of the file.
+
+use wavetank_grammar::{Entry, Node, Spanned};
+
+use super::text::{is_host_name, name_like};
+use super::{Keys, Reader, TreeReader as _};
+use crate::Subnet;
+use crate::ast::{FileLab, FileNetwork};
+use crate::grammar::MapName;
+
+/// Most networks of a lab.
+const NETWORKS_MAX: usize = 16;
+
+/// The whole file; `file` is its name.
+pub(crate) fn read_lab(reader: &mut Reader<'_>, root: &Node, file: &str) -> Option<FileLab> {
+    let mut keys = reader.open(root, MapName::Lab)?;
+    keys.version(reader, "wavetank_lab");
+    let name = match keys.take("name") {
+        Some(node) => reader.host_name(node, "a lab").map(|name| name.value),
+        None => reader.name_of(file, &keys),
+    };
+    if let Some(node) = keys.take("about") {
+        reader.text(node, "a text");
+    }
+    let networks = keys.require(reader, "networks").map(|node| reader.networks(node));
+    let hosts = keys.require(reader, "hosts").map(|node| reader.hosts(node));
+    let faults = keys.take("faults").map(|node| reader.faults(node)).unwrap_or_default();
+    keys.finish();
+    Some(FileLab { name: name?, networks: networks?, hosts: hosts?, faults })
+}
+
+impl Reader<'_> {
+    /// The lab's name out of the file's.
+    fn name_of(&mut self, file: &str, keys: &Keys<'_>) -> Option<String> {
+        let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+        if is_host_name(stem) {
+            return Some(stem.to_owned());
+        }
+        let near = name_like(stem);
+        let near = if near.is_empty() { "shop".to_owned() } else { near };
+        let message = format!("the file's name cannot be the lab's: `{stem}`");
+        self.fail("lab_bad_name", keys.place, message, format!("name: {near}"))
+    }
+
+    fn networks(&mut self, node: &Node) -> Vec<FileNetwork> {
+        let entries = self.entries(node, "networks");
+        if entries.is_empty() && node.entries().is_some() {
+            self.fail::<()>("value_missing", node.place, "a lab has a network", "front: 10.30.0.0/24");
+        }
+        if let Some(beyond) = entries.get(NETWORKS_MAX) {
+            let message = format!("{} networks", entries.len());
+            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {NETWORKS_MAX}"));
+        }
+        let all: Vec<_> = entries.iter().take(NETWORKS_MAX).map(|entry| self.network(entry)).collect();
+        all.into_iter().flatten().collect()
+    }
+
+    fn network(&mut self, entry: &Entry) -> Option<FileNetwork> {
+        let name = self.own_name(entry, "a network");
+        if entry.value.is_null() {
+            let message = format!("network `{}` has no addresses", entry.key);
+            return self.fail("value_missing", entry.place, message, format!("{}: 10.30.0.0/24", entry.key));
+        }
+        let subnet = if entry.value.entries().is_some() {
+            let mut keys = self.open(&entry.value, MapName::Network)?;
+            let subnet = keys.require(self, "subnet").and_then(|node| self.subnet(node));
+            keys.finish();
+            subnet
+        } else {
+            self.subnet(&entry.value)
+        };
+        // A host takes `lo` of its virtual addresses for its own loopback.
+        if entry.key == "lo" {
+            return self.fail("lab_bad_name", entry.place, "a network cannot be called `lo`", "front: …");
+        }
+        Some(FileNetwork { name: name?, subnet: subnet? })
+    }
+
+    /// A network's addresses: such as may be used by oneself, and at least two of them.
+    fn subnet(&mut self, node: &Node) -> Option<Spanned<Subnet>> {
+        const HINT: &str = "private addresses, for example 10.30.0.0/24";
+        let text = self.text(node, "a network's addresses")?;
+        let Some(subnet) = Subnet::parse(&text.value).filter(|_| text.value.contains('/')) else {
+            let message = format!("`{}` is no network", text.value);
+            return self.fail("lab_subnet", text.place, message, HINT);
+        };
+        let shown = subnet.to_string();
+        let written = text.value.split('/').next().and_then(|address| address.parse().ok());
+        if written != Some(subnet.address()) {
+            let message = format!("`{}` is an address inside a network", text.value);
+            return self.fail("lab_subnet", text.place, message, format!("the network is {shown}"));
+        }
+        let (shortest, longest) = if subnet.is_ipv4() { (8, 30) } else { (8, 126) };
+        if !(shortest..=longest).contains(&subnet.prefix()) {
+            let message =
+                format!("`{shown}` is too {}", if subnet.prefix() < shortest { "wide" } else { "narrow" });
+            let hint = format!("a prefix from /{shortest} to /{longest}");
+            return self.fail("lab_subnet", text.place, message, hint);
+        }
+        if !PRIVATE.iter().filter_map(|own| Subnet::parse(own)).any(|own| within(subnet, own)) {
+            let message = format!("`{shown}` belongs to others");
+            let hint = format!("a lab's networks lie in {}", PRIVATE.join(", "));
+            return self.fail("lab_subnet", text.place, message, hint);
+        }
+        Some(Spanned::new(subnet, text.place))
+    }
+}
+
+/// Addresses that anybody may use inside (RFC 1918, RFC 6598, RFC 2544, RFC 4193).
+const PRIVATE: [&str; 6] =
+    ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15", "fd00::/8"];
+
+fn within(inner: Subnet, outer: Subnet) -> bool {
+    outer.contains(inner.address()) && inner.prefix() >= outer.prefix()
+}

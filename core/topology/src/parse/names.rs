@@ -1,0 +1,101 @@
+//! Patterns of hosts: `load[1-3]`, `app[01-20]`, `web[1,3,7-9]`.
+
+use wavetank_grammar::Span;
+
+use super::text::is_host_name;
+use super::{Reader, TreeReader as _};
+
+/// Most hosts of a lab: each is a process with namespaces of its own.
+pub(super) const HOSTS_MAX: usize = 256;
+
+impl Reader<'_> {
+    /// The names that `pattern` stands for, in its order; never none.
+    pub(crate) fn host_names(&mut self, pattern: &str, place: Span) -> Option<Vec<String>> {
+        let names = match expanded(pattern) {
+            Ok(names) => names,
+            Err(hint) => {
+                let message = format!("`{pattern}` is no name of a host and no pattern");
+                return self.fail("lab_pattern", place, message, hint);
+            }
+        };
+        let Some(left) = self.names_left.checked_sub(names.len()) else {
+            let hint = "fewer, or shorter, patterns";
+            return self.fail("lab_too_many", place, "the file's patterns stand for too many hosts", hint);
+        };
+        self.names_left = left;
+        match names.iter().find(|name| !is_host_name(name)) {
+            Some(name) => self.bad_name(name, place, "a host"),
+            None => Some(names),
+        }
+    }
+}
+
+/// The names that `pattern` stands for, or how it should look.
+pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
+    let shape = || "one pair of brackets with numbers: app[1-4], app[01-20], app[1,3,7-9]".to_owned();
+    let Some((head, rest)) = pattern.split_once('[') else {
+        return if pattern.contains(']') { Err(shape()) } else { Ok(vec![pattern.to_owned()]) };
+    };
+    let (numbers, tail) = rest.split_once(']').ok_or_else(shape)?;
+    if tail.contains(['[', ']']) {
+        return Err(shape());
+    }
+    let mut names = Vec::new();
+    for part in numbers.split(',') {
+        let part = part.trim();
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (from, to) = (number(first).ok_or_else(shape)?, number(last).ok_or_else(shape)?);
+        if from > to {
+            return Err(format!("from the smaller to the larger: {head}[{last}-{first}]{tail}"));
+        }
+        // A leading zero says how many digits all of them have.
+        let width = if first.starts_with('0') { first.len() } else { 1 };
+        if (to - from) as usize >= HOSTS_MAX || names.len() + (to - from) as usize >= HOSTS_MAX {
+            return Err(format!("a lab has at most {HOSTS_MAX} hosts"));
+        }
+        names.extend((from..=to).map(|number| format!("{head}{number:0width$}{tail}")));
+    }
+    Ok(names)
+}
+
+/// A number of at most four digits.
+fn number(text: &str) -> Option<u32> {
+    let shaped = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| shaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expanded;
+
+    fn check(pattern: &str, names: &[&str]) {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(expanded(pattern), Ok(names), "{pattern}");
+    }
+
+    #[test]
+    fn patterns_are_written_out() {
+        check("lb1", &["lb1"]);
+        check("load[1-3]", &["load1", "load2", "load3"]);
+        check("app[08-10]", &["app08", "app09", "app10"]);
+        check("app[1,3,7-8]-b", &["app1-b", "app3-b", "app7-b", "app8-b"]);
+    }
+
+    #[test]
+    fn what_is_none_is_refused_with_advice() {
+        for (pattern, hint) in [
+            ("app[", "brackets"),
+            ("app]", "brackets"),
+            ("app[]", "brackets"),
+            ("app[a-c]", "brackets"),
+            ("app[1-2][1-2]", "brackets"),
+            ("app[99999]", "brackets"),
+            ("app[4-1]", "app[1-4]"),
+            ("app[1-257]", "256"),
+            ("app[1-200,201-300]", "256"),
+        ] {
+            let told = expanded(pattern).expect_err(pattern);
+            assert!(told.contains(hint), "{pattern}: {told}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Ports, and paths over HTTP.
+
+use wavetank_grammar::{Node, Span, Spanned};
+
+use super::{Reader, TreeReader as _};
+
+/// Most ports that one service listens on.
+const PORTS_MAX: usize = 256;
+
+impl Reader<'_> {
+    /// `8080`, `8080 to 8087`, or a list of such: rising, each once.
+    pub(super) fn ports(&mut self, node: &Node) -> Option<Vec<u16>> {
+        let mut all = Vec::new();
+        for item in node.as_list() {
+            let text = self.text(item, "a port")?;
+            let (from, to) = text.value.split_once(" to ").unwrap_or((&text.value, &text.value));
+            let (from, to) = (self.parse_port(from, text.place)?, self.parse_port(to, text.place)?);
+            if from > to {
+                let message = format!("`{}` is no range of ports", text.value);
+                return self.fail("lab_port", text.place, message, format!("{to} to {from}"));
+            }
+            for port in from..=to {
+                if all.contains(&port) {
+                    let message = format!("port {port} stands here twice");
+                    return self.fail("lab_port", text.place, message, "once is enough");
+                }
+                if all.len() == PORTS_MAX {
+                    let message = format!("more than {PORTS_MAX} ports");
+                    return self.fail("lab_too_many", text.place, message, "several services share so many");
+                }
+                all.push(port);
+            }
+        }
+        all.sort_unstable();
+        if all.is_empty() {
+            return self.fail("lab_port", node.place, "no port stands here", "listen: 8080");
+        }
+        Some(all)
+    }
+
+    /// One port.
+    pub(super) fn port(&mut self, node: &Node) -> Option<Spanned<u16>> {
+        let text = self.text(node, "a port")?;
+        let port = self.parse_port(&text.value, text.place)?;
+        Some(Spanned::new(port, text.place))
+    }
+
+    /// `word` as a port.
+    pub(super) fn parse_port(&mut self, word: &str, place: Span) -> Option<u16> {
+        let word = word.trim();
+        if let Some(port) = word.parse::<u16>().ok().filter(|port| *port > 0) {
+            return Some(port);
+        }
+        let hint = match word.rsplit_once(':').map(|(_, port)| port) {
+            Some(port) if port.parse::<u16>().is_ok() => format!("the port alone, for all addresses: {port}"),
+            _ => "a number from 1 to 65535".to_owned(),
+        };
+        self.fail("lab_port", place, format!("`{word}` is no port"), hint)
+    }
+
+    /// A path that can stand in the first line of a request and in a configuration as it is.
+    pub(super) fn http_path(&mut self, node: &Node) -> Option<String> {
+        let text = self.text(node, "a path")?;
+        if is_path(&text.value) {
+            return Some(text.value);
+        }
+        let message = format!("`{}` is no path", text.value);
+        self.fail("lab_value", text.place, message, "it begins with / and has no blanks or quotes: /ping")
+    }
+}
+
+/// Whether `text` is a path of plain letters, which nginx, `HAProxy` and keepalived read alike.
+pub(super) fn is_path(text: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._~-?&=%+,:@".contains(letter);
+    text.starts_with('/') && text.chars().all(plain) && !text.split(['/', '?']).any(|part| part == "..")
+}

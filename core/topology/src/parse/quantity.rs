@@ -1,0 +1,44 @@
+//! Quantities as labs have them.
+
+use wavetank_grammar::{Node, Spanned};
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{parse_link, parse_share};
+
+use super::{Reader, TreeReader as _};
+
+impl Reader<'_> {
+    /// A duration that is not nothing, without its place.
+    pub(crate) fn positive_duration(&mut self, node: &Node) -> Option<Nanos> {
+        self.duration_positive(node).map(|lasting| lasting.value)
+    }
+
+    /// A count from 1 to `most`; `what` are "threads".
+    pub(crate) fn count_up_to(&mut self, node: &Node, most: u32, what: &str) -> Option<Spanned<u32>> {
+        let count = self.count_positive(node)?;
+        match u32::try_from(count.value) {
+            Ok(few) if few <= most => Some(Spanned::new(few, count.place)),
+            _ => {
+                let message = format!("{} {what} are more than a lab has", count.value);
+                self.fail("lab_too_many", count.place, message, format!("at most {most}"))
+            }
+        }
+    }
+
+    /// A share of packets, as parts of a million.
+    pub(crate) fn share_ppm(&mut self, node: &Node) -> Option<u32> {
+        self.quantity(node, "a share", parse_share).map(|share| (share.value * 1e6).round() as u32)
+    }
+
+    /// A rate of data in bits per second, at least what a packet now and then needs.
+    pub(crate) fn link_rate(&mut self, node: &Node) -> Option<u64> {
+        let rate = self.quantity(node, "a link's rate", parse_link)?;
+        if rate.value < RATE_BITS_MIN {
+            let message = "a link so slow carries no packet in the time a connection waits";
+            return self.fail("lab_value", rate.place, message, "at least 8kbit/s");
+        }
+        Some(rate.value)
+    }
+}
+
+/// The slowest link: a packet of 1,500 bytes takes one and a half seconds.
+const RATE_BITS_MIN: u64 = 8_000;

@@ -1,0 +1,90 @@
+//! Kernel settings of a host: only such as belong to its own network namespace.
+
+use wavetank_grammar::{Diagnostic, Entry, Node, Spanned};
+
+use super::{Reader, TreeReader as _};
+
+/// Settings below `net.` that are the machine's and not a namespace's, by their beginnings (tried on Linux 6.18: they are
+/// not there in a new network namespace, or can only be read).
+const OF_THE_MACHINE: [&str; 16] = [
+    "net.core.rmem_",
+    "net.core.wmem_",
+    "net.core.netdev_",
+    "net.core.dev_weight",
+    "net.core.busy_",
+    "net.core.bpf_jit",
+    "net.core.flow_limit",
+    "net.core.default_qdisc",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.udp_mem",
+    "net.ipv4.tcp_max_orphans",
+    "net.ipv4.neigh.default.gc_thresh",
+    "net.ipv6.neigh.default.gc_thresh",
+    "net.netfilter.nf_conntrack_max",
+    "net.netfilter.nf_conntrack_buckets",
+    "net.nf_conntrack_max",
+];
+
+/// Settings that kernels no longer have, with what to know of them.
+const GONE: [(&str, &str); 2] = [
+    (
+        "net.ipv4.tcp_tw_recycle",
+        "it left Linux with 4.12; net.ipv4.tcp_tw_reuse: 1 is what helps whoever connects",
+    ),
+    (
+        "net.ipv4.netfilter.ip_conntrack_max",
+        "its name is net.netfilter.nf_conntrack_max, and it is the machine's",
+    ),
+];
+
+/// The backlog of a socket is kept in 16 bits by old kernels, and deeper queues turn overload into seconds.
+const SOMAXCONN_MAX: u64 = 65_535;
+
+impl Reader<'_> {
+    pub(super) fn sysctls(&mut self, node: &Node) -> Vec<(Spanned<String>, String)> {
+        let all: Vec<_> = self.entries(node, "sysctls").iter().map(|entry| self.sysctl(entry)).collect();
+        all.into_iter().flatten().collect()
+    }
+
+    fn sysctl(&mut self, entry: &Entry) -> Option<(Spanned<String>, String)> {
+        let key = self.sysctl_key(entry);
+        let value = self.clean_text(&entry.value, "a setting's value")?;
+        let trimmed = value.value.trim();
+        if trimmed.is_empty() || trimmed.contains(['\n', '\r']) {
+            return self.fail(
+                "lab_value",
+                value.place,
+                "a setting's value is one line",
+                "65535, or \"1024 65535\"",
+            );
+        }
+        let key = key?;
+        let deep = trimmed.parse::<u64>().is_ok_and(|value| value > SOMAXCONN_MAX);
+        if deep && key.value == "net.core.somaxconn" {
+            let message = format!("a queue of {trimmed} is deeper than any listener makes use of");
+            let hint =
+                format!("{SOMAXCONN_MAX} at most: a deep queue turns overload into seconds of waiting");
+            self.out.push(Diagnostic::warning("lab_sysctl_value", value.place, message, hint));
+        }
+        Some((key, trimmed.to_owned()))
+    }
+
+    fn sysctl_key(&mut self, entry: &Entry) -> Option<Spanned<String>> {
+        let key = entry.key.replace('/', ".");
+        let shaped = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+        if !key.chars().all(shaped) || key.split('.').any(str::is_empty) || !key.contains('.') {
+            let message = format!("`{}` is no kernel setting", entry.key);
+            return self.fail("lab_sysctl", entry.place, message, "names with dots: net.core.somaxconn");
+        }
+        if let Some((_, hint)) = GONE.iter().find(|(gone, _)| *gone == key) {
+            return self.fail("lab_sysctl", entry.place, format!("no kernel of today has `{key}`"), *hint);
+        }
+        if !key.starts_with("net.") || OF_THE_MACHINE.iter().any(|own| key.starts_with(own)) {
+            let message =
+                format!("`{key}` is a setting of the whole machine, and a lab changes nothing there");
+            let hint = "leave it out, or set it on the machine yourself";
+            return self.fail("lab_sysctl", entry.place, message, hint);
+        }
+        Some(Spanned::new(key, entry.place))
+    }
+}

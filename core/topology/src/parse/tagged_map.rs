@@ -1,0 +1,29 @@
+//! Opening a map, whose verbs are judged at once.
+
+use wavetank_grammar::Node;
+
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::{Grammar as _, MapName};
+
+impl Reader<'_> {
+    /// Opens `node` as what `room` says; keys that are not there, and verbs that are none or several, are told.
+    pub(crate) fn open<'n>(&mut self, node: &'n Node, room: MapName) -> Option<Keys<'n>> {
+        let keys = Keys::open(self, node, room)?;
+        let section = room.section();
+        let mut found = keys.entries().iter().filter(|entry| section.verbs.contains(&entry.key.as_str()));
+        match (section.verbs, found.next(), found.next()) {
+            ([], ..) | (_, Some(_), None) => {}
+            (_, Some(first), Some(second)) => {
+                let message = format!("`{}` and `{}` stand in one map", first.key, second.key);
+                let hint = format!("{} has one of the two", section.name);
+                self.fail::<()>("lab_verbs", second.place, message, hint);
+            }
+            (verbs, None, _) => {
+                let message = format!("it is not said what {} is", section.name);
+                let hint = format!("one of: {}", verbs.join(", "));
+                self.fail::<()>("lab_verbs", keys.place, message, hint);
+            }
+        }
+        Some(keys)
+    }
+}

@@ -1,0 +1,86 @@
+//! What two parts of one host claim: a name, a port, an address; and names that mean two things.
+
+use wavetank_grammar::{Diagnostic, Diagnostics};
+
+use super::Draft;
+use crate::{Host, Service, ServiceKind};
+
+/// Port of the SSH server.
+const SSH_PORT: u16 = 22;
+
+/// Tells all clashes.
+pub(super) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for host in &draft.hosts {
+        services(host, out);
+        virtual_names(draft, host, out);
+    }
+}
+
+fn services(host: &Host, out: &mut Diagnostics) {
+    for (index, service) in host.services.iter().enumerate() {
+        let earlier = &host.services[..index];
+        if earlier.iter().any(|other| other.name == service.name) {
+            let message = format!("two services of the host are called `{}`", service.name);
+            let hint = format!("name: {}-{}, in one of them", service.name, index + 1);
+            out.push(Diagnostic::error("lab_service_twice", service.place_of("name"), message, hint));
+        }
+        for port in &service.listen {
+            if let Some(other) = earlier.iter().find(|other| claims(other, *port) && !apart(other, service)) {
+                tell_port(*port, &format!("service `{}`", other.name), service, "listen", out);
+            } else if *port == SSH_PORT && host.sshd {
+                tell_port(*port, "the host's SSH server", service, "listen", out);
+            }
+        }
+        if let ServiceKind::Haproxy(haproxy) = &service.kind
+            && let Some(port) = haproxy.stats
+        {
+            if let Some(other) = earlier.iter().find(|other| claims(other, port)) {
+                tell_port(port, &format!("service `{}`", other.name), service, "stats", out);
+            } else if service.listen.contains(&port) {
+                tell_port(port, "its own `listen`", service, "stats", out);
+            }
+        }
+    }
+}
+
+/// Whether a service has this port.
+fn claims(service: &Service, port: u16) -> bool {
+    let stats = match &service.kind {
+        ServiceKind::Haproxy(haproxy) => haproxy.stats,
+        _ => None,
+    };
+    service.listen.contains(&port) || stats == Some(port)
+}
+
+/// Whether both are balancers in the kernel and take different addresses: they never see each other's packets.
+fn apart(one: &Service, other: &Service) -> bool {
+    let address = |service: &Service| match &service.kind {
+        ServiceKind::DirectRouting(direct) => Some(direct.address),
+        ServiceKind::Nat(nat) => Some(nat.address),
+        ServiceKind::Ipvs(ipvs) => Some(ipvs.address),
+        _ => None,
+    };
+    address(one).zip(address(other)).is_some_and(|(one, other)| one != other)
+}
+
+fn tell_port(port: u16, whose: &str, service: &Service, key: &str, out: &mut Diagnostics) {
+    let message = format!("port {port} is that of {whose}");
+    let hint = "each port of a host belongs to one service; several processes of one share it: copies: 2";
+    out.push(Diagnostic::error("lab_port_twice", service.place_of(key), message, hint));
+}
+
+/// A name leads to one address everywhere.
+fn virtual_names(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
+    for one in &host.virtual_addresses {
+        let Some(name) = &one.name else { continue };
+        if draft.hosts.iter().any(|other| other.name == *name) {
+            let message = format!("`{name}` is a host's name already");
+            out.push(Diagnostic::error("lab_name_twice", one.place, message, "another name"));
+        }
+        let mut elsewhere = draft.hosts.iter().flat_map(|other| &other.virtual_addresses);
+        if elsewhere.any(|other| other.name.as_ref() == Some(name) && other.address != one.address) {
+            let message = format!("`{name}` is the name of two addresses");
+            out.push(Diagnostic::error("lab_name_twice", one.place, message, "a name of its own for each"));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What hosts want of the machine, held against what it has.
+
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+use wavetank_plan::quantity::show_count;
+
+use super::Draft;
+use crate::{Host, Limits, MachineFacts, Role, ServiceKind};
+
+/// Tells limits that the machine cannot give.
+pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnostics) {
+    let mut told: Vec<Span> = Vec::new();
+    for host in &draft.hosts {
+        cpus(host, machine, out);
+        // One entry of the file may stand for many hosts.
+        if host.role == Role::Load && !told.contains(&host.limits.place) {
+            told.push(host.limits.place);
+            of_load(&host.limits, out);
+        }
+        let limits = &host.limits;
+        if let (Some(wanted), Some(most)) = (limits.open_files, machine.open_files)
+            && wanted > most
+        {
+            let message = format!("{wanted} open files are wanted, and this machine allows a process {most}");
+            let hint = format!("open_files: {most}, and several processes on one port: copies: 2");
+            out.push(Diagnostic::error("lab_open_files", limits.place, message, hint));
+        }
+        if let (Some(wanted), Some(has)) = (limits.memory_bytes, machine.memory_bytes)
+            && wanted > has
+        {
+            let message = format!("{} MiB are more than this machine has", wanted >> 20);
+            out.push(Diagnostic::warning(
+                "lab_memory",
+                limits.place,
+                message,
+                format!("it has {} MiB", has >> 20),
+            ));
+        }
+    }
+}
+
+/// Load threads are wavetank's own, not the host's processes: of its limits only the CPUs hold for them.
+fn of_load(limits: &Limits, out: &mut Diagnostics) {
+    let all = [
+        ("cpu", limits.cpu_share_milli.is_some()),
+        ("memory", limits.memory_bytes.is_some()),
+        ("open_files", limits.open_files.is_some()),
+    ];
+    let told: Vec<&str> = all.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect();
+    if told.is_empty() {
+        return;
+    }
+    let hold = if told.len() == 1 { "does" } else { "do" };
+    let message = format!(
+        "{} {hold} not hold for the load threads, which are wavetank's: only for what else runs in a load host",
+        told.join(", ")
+    );
+    let hint = "cpus holds for load threads, too; with run's --threads N each load host has its part of N";
+    out.push(Diagnostic::note("lab_load_limits", limits.place, message, hint));
+}
+
+fn cpus(host: &Host, machine: MachineFacts, out: &mut Diagnostics) {
+    let Some(count) = machine.cpus else { return };
+    let beyond = |all: &[u32]| all.iter().copied().find(|cpu| *cpu >= count);
+    let hint = format!("this machine has CPUs 0 to {}", count.saturating_sub(1));
+    let message = |cpu: u32| format!("there is no CPU {cpu} here");
+    if let Some(cpu) = host.limits.cpus.as_deref().and_then(beyond) {
+        out.push(Diagnostic::error("lab_cpus", host.limits.place, message(cpu), hint.clone()));
+    }
+    for service in &host.services {
+        let ServiceKind::Haproxy(haproxy) = &service.kind else { continue };
+        let place = service.place_of("pin");
+        if let Some(cpu) = beyond(&haproxy.pin) {
+            out.push(Diagnostic::error("lab_cpus", place, message(cpu), hint.clone()));
+        }
+        let outside = |cpus: &Vec<u32>| haproxy.pin.iter().copied().find(|cpu| !cpus.contains(cpu));
+        if let Some(cpu) = host.limits.cpus.as_ref().and_then(outside) {
+            let message =
+                format!("CPU {} is not among those that `{}` may use", show_count(cpu.into()), host.name);
+            out.push(Diagnostic::error("lab_cpus", place, message, "pin within limits: {cpus: …}"));
+        }
+    }
+}

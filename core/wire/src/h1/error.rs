@@ -1,0 +1,162 @@
+//! Why bytes could not be read as HTTP/1.
+
+use std::fmt;
+
+/// Reading ended: the bytes break the protocol or a limit. The connection is of no further use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What the fault means for the request.
+    pub kind: FaultKind,
+    /// What exactly was wrong; its `Display` is one clause.
+    pub reason: Reason,
+}
+
+/// What a fault means for the request it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The peer broke the protocol, or a limit on anything but the body.
+    Protocol,
+    /// The body is larger than allowed; otherwise nothing was wrong.
+    BodyLimit,
+}
+
+/// The single thing that was wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The first bytes are not those of an HTTP status line.
+    NotHttp,
+    /// HTTP, but neither 1.0 nor 1.1.
+    Version,
+    /// The status code is not three digits from 100 to 999, or is not set off by single spaces.
+    BadStatus,
+    /// A CR that does not belong to a line's end.
+    BareCr,
+    /// A LF without CR where only CRLF is allowed.
+    BareLf,
+    /// NUL or another control character in a head or trailer.
+    ControlByte,
+    /// A line that begins with white space.
+    FoldedLine,
+    /// White space between a field's name and its colon.
+    SpaceBeforeColon,
+    /// A field line without a colon.
+    MissingColon,
+    /// A character that no field name may hold, or no name at all.
+    BadFieldName,
+    /// The head is larger than `head_bytes_max`.
+    HeadTooLarge,
+    /// The head has more than `headers_max` fields.
+    TooManyFields,
+    /// `Content-Length` is not a decimal number of 64 bits.
+    BadContentLength,
+    /// Two values of `Content-Length` differ.
+    DifferingContentLengths,
+    /// `Content-Length` beside `Transfer-Encoding`.
+    LengthAndCoding,
+    /// `Transfer-Encoding` in an HTTP/1.0 message.
+    CodingIn10,
+    /// A transfer coding nobody registered.
+    UnknownCoding,
+    /// An empty `Transfer-Encoding`, `chunked` twice, or a coding with parameters.
+    BadCoding,
+    /// More than `interim_max` interim responses.
+    TooManyInterim,
+    /// 101 to a request that asked for no upgrade.
+    UnaskedUpgrade,
+    /// A chunk size that is not one to sixteen hexadecimal digits.
+    BadChunkSize,
+    /// A chunk extension that breaks its grammar.
+    BadChunkExtension,
+    /// A chunk's extensions are larger than `chunk_extension_bytes_max`.
+    ChunkExtensionTooLarge,
+    /// A chunk's data is not followed by CRLF.
+    MissingChunkEnd,
+    /// The trailer section is larger than `trailer_bytes_max`.
+    TrailersTooLarge,
+    /// The body is larger than `body_bytes_max`.
+    BodyTooLarge,
+    /// A request line that is not method, target and version with single spaces between them.
+    BadRequestLine,
+    /// A character that no method may hold, or no method at all.
+    BadMethod,
+    /// A character that no request target may hold.
+    BadTarget,
+    /// An HTTP/1.1 request without `Host`.
+    MissingHost,
+    /// More than one `Host`.
+    SeveralHosts,
+    /// A request whose last transfer coding is not `chunked`: its end cannot be known.
+    UnframedRequest,
+    /// More than a few blank lines before a request.
+    TooManyBlankLines,
+}
+
+impl Reason {
+    /// The reason as one clause.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NotHttp => "what came does not begin like HTTP",
+            Self::Version => "the HTTP version is neither 1.0 nor 1.1",
+            Self::BadStatus => "the status line has no three-digit status code",
+            Self::BareCr => "a carriage return stands alone",
+            Self::BareLf => "a chunk line ends in a bare line feed",
+            Self::ControlByte => "the head holds a control character",
+            Self::FoldedLine => "a header line begins with white space",
+            Self::SpaceBeforeColon => "white space stands between a header's name and its colon",
+            Self::MissingColon => "a header line has no colon",
+            Self::BadFieldName => "a header's name is empty or holds a forbidden character",
+            Self::HeadTooLarge => "the head is larger than allowed",
+            Self::TooManyFields => "the head has more headers than allowed",
+            Self::BadContentLength => "Content-Length is not a number",
+            Self::DifferingContentLengths => "Content-Length is given with different values",
+            Self::LengthAndCoding => "Content-Length and Transfer-Encoding are both given",
+            Self::CodingIn10 => "Transfer-Encoding is given in an HTTP/1.0 message",
+            Self::UnknownCoding => "Transfer-Encoding names an unknown coding",
+            Self::BadCoding => "Transfer-Encoding is empty, repeats chunked or has parameters",
+            Self::TooManyInterim => "there are more interim (1xx) responses than allowed",
+            Self::UnaskedUpgrade => "the peer switched protocols (101) without being asked",
+            Self::BadChunkSize => "a chunk size is not one to sixteen hexadecimal digits",
+            Self::BadChunkExtension => "a chunk extension is malformed",
+            Self::ChunkExtensionTooLarge => "a chunk extension is larger than allowed",
+            Self::MissingChunkEnd => "a chunk is longer than it said",
+            Self::TrailersTooLarge => "the trailers are larger than allowed",
+            Self::BodyTooLarge => "the body is larger than allowed",
+            Self::BadRequestLine => "the request line is not method, target and version",
+            Self::BadMethod => "the method holds a forbidden character",
+            Self::BadTarget => "the request target holds a forbidden character",
+            Self::MissingHost => "an HTTP/1.1 request has no Host",
+            Self::SeveralHosts => "a request has more than one Host",
+            Self::UnframedRequest => "the request's last transfer coding is not chunked",
+            Self::TooManyBlankLines => "there are too many blank lines before the request",
+        }
+    }
+
+    /// The status with which a server answers a request that has this fault.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::HeadTooLarge | Self::TooManyFields | Self::TrailersTooLarge => 431,
+            Self::BodyTooLarge => 413,
+            Self::Version => 505,
+            Self::UnknownCoding => 501,
+            _ => 400,
+        }
+    }
+}
+
+impl From<Reason> for ParseError {
+    fn from(reason: Reason) -> Self {
+        let kind = match reason {
+            Reason::BodyTooLarge => FaultKind::BodyLimit,
+            _ => FaultKind::Protocol,
+        };
+        Self { kind, reason }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason.text())
+    }
+}
+
+impl std::error::Error for ParseError {}

@@ -1,0 +1,179 @@
+//! What the fields of a head say about framing and about the connection.
+
+use super::bytes::{is_token, trim};
+use super::error::Reason;
+use super::version::Version;
+
+/// How the end of a body is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// This many bytes follow; zero when there is no body.
+    Length(u64),
+    /// Chunks follow.
+    Chunked,
+    /// Everything until the peer closes.
+    UntilClose,
+}
+
+/// What `Transfer-Encoding` has said so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Coding {
+    #[default]
+    Absent,
+    /// `chunked` is the last coding.
+    Chunked,
+    /// The last coding is a known one, but not `chunked`, nor was any before it.
+    Other,
+    /// The last coding is a known one, with `chunked` somewhere before it.
+    OverChunked,
+}
+
+/// Collected while the fields of a head are scanned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HeadFacts {
+    content_length: Option<u64>,
+    coding: Coding,
+    close: bool,
+    keep_alive: bool,
+    hosts: u8,
+    expect_continue: bool,
+}
+
+impl HeadFacts {
+    /// Takes note of one field. Names are told apart by length first: most fields need no comparison.
+    #[inline]
+    pub(crate) fn observe_field(&mut self, name: &[u8], value: &[u8]) -> Result<(), Reason> {
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"host") => self.hosts = self.hosts.saturating_add(1),
+            6 if name.eq_ignore_ascii_case(b"expect") => {
+                self.expect_continue |= value.eq_ignore_ascii_case(b"100-continue");
+            }
+            10 if name.eq_ignore_ascii_case(b"connection") => self.note_connection(value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.note_length(value)?,
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.note_coding(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn note_connection(&mut self, value: &[u8]) {
+        for option in value.split(|&byte| byte == b',').map(trim) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// A list of equal lengths is one length (RFC 9112 §6.3 rule 5): proxies join repeated fields so.
+    fn note_length(&mut self, value: &[u8]) -> Result<(), Reason> {
+        for element in value.split(|&byte| byte == b',').map(trim) {
+            let length = decimal(element).ok_or(Reason::BadContentLength)?;
+            if *self.content_length.get_or_insert(length) != length {
+                return Err(Reason::DifferingContentLengths);
+            }
+        }
+        Ok(())
+    }
+
+    /// Empty elements of the list are skipped (RFC 9110 §5.6.1); a list of nothing else is a fault.
+    fn note_coding(&mut self, value: &[u8]) -> Result<(), Reason> {
+        let mut found = false;
+        for element in value.split(|&byte| byte == b',').map(trim) {
+            if element.is_empty() {
+                continue;
+            }
+            found = true;
+            self.coding = self.coding_with(element)?;
+        }
+        if found { Ok(()) } else { Err(Reason::BadCoding) }
+    }
+
+    /// What has been said about codings when `name` is the next one.
+    fn coding_with(&self, name: &[u8]) -> Result<Coding, Reason> {
+        if !name.iter().copied().all(is_token) {
+            return Err(Reason::BadCoding);
+        }
+        let over_chunked = matches!(self.coding, Coding::Chunked | Coding::OverChunked);
+        if name.eq_ignore_ascii_case(b"chunked") {
+            return if over_chunked { Err(Reason::BadCoding) } else { Ok(Coding::Chunked) };
+        }
+        if !KNOWN_CODINGS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return Err(Reason::UnknownCoding);
+        }
+        Ok(if over_chunked { Coding::OverChunked } else { Coding::Other })
+    }
+
+    /// What both directions forbid.
+    fn check_coding(&self, version: Version) -> Result<(), Reason> {
+        if self.coding == Coding::Absent {
+            return Ok(());
+        }
+        if version == Version::Http10 {
+            return Err(Reason::CodingIn10);
+        }
+        if self.content_length.is_some() {
+            return Err(Reason::LengthAndCoding);
+        }
+        Ok(())
+    }
+
+    /// How a response's body ends (RFC 9112 §6.3). `bodiless`: an answer to HEAD, 1xx, 204, 304.
+    #[inline]
+    pub(crate) fn response_framing(&self, version: Version, bodiless: bool) -> Result<Framing, Reason> {
+        self.check_coding(version)?;
+        if bodiless {
+            return Ok(Framing::Length(0));
+        }
+        Ok(match (self.coding, self.content_length) {
+            (Coding::Absent, Some(length)) => Framing::Length(length),
+            (Coding::Chunked, _) => Framing::Chunked,
+            _ => Framing::UntilClose,
+        })
+    }
+
+    /// How a request's body ends; a request that says nothing has none.
+    pub(crate) fn request_framing(&self, version: Version) -> Result<Framing, Reason> {
+        self.check_coding(version)?;
+        match self.coding {
+            Coding::Absent => Ok(Framing::Length(self.content_length.unwrap_or(0))),
+            Coding::Chunked => Ok(Framing::Chunked),
+            Coding::Other | Coding::OverChunked => Err(Reason::UnframedRequest),
+        }
+    }
+
+    /// Whether the connection persists after this message (RFC 9112 §9.3), framing aside.
+    #[inline]
+    pub(crate) const fn persists(&self, version: Version) -> bool {
+        !self.close && (self.keep_alive || matches!(version, Version::Http11))
+    }
+
+    /// A request needs one `Host`, in HTTP/1.0 at most one (RFC 9112 §3.2).
+    pub(crate) const fn check_host(&self, version: Version) -> Result<(), Reason> {
+        match (self.hosts, version) {
+            (1, _) | (0, Version::Http10) => Ok(()),
+            (0, Version::Http11) => Err(Reason::MissingHost),
+            _ => Err(Reason::SeveralHosts),
+        }
+    }
+
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    pub(crate) const fn expects_continue(&self) -> bool {
+        self.expect_continue
+    }
+}
+
+/// The codings of the IANA registry beside `chunked`, and `identity`, which old servers still send.
+const KNOWN_CODINGS: [&[u8]; 6] = [b"gzip", b"x-gzip", b"deflate", b"compress", b"x-compress", b"identity"];
+
+/// Digits and nothing else, within 64 bits.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |value, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}

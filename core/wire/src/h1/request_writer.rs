@@ -1,0 +1,97 @@
+//! Writing a request.
+
+use super::bytes::{is_field_name, is_field_value};
+use super::response_writer::push_decimal;
+
+/// What a request is made of. The caller has checked that nothing in it breaks a line
+/// ([`super::is_field_name`], [`super::is_field_value`]); it is written as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestParts<'a> {
+    /// The method, as it is to be sent.
+    pub method: &'a str,
+    /// Path and query, or whatever else stands as the target.
+    pub target: &'a str,
+    /// Speak HTTP/1.0.
+    pub http_10: bool,
+    /// The value of `Host`, unless `headers` has one.
+    pub host: &'a str,
+    /// The connection is to be used again.
+    pub keep_alive: bool,
+    /// All further fields in their order, `User-Agent` among them. A `Host`, `Connection`,
+    /// `Content-Length` or `Transfer-Encoding` given here is sent and ours is not.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// The body. Sent as one chunk if `headers` says that the last transfer coding is `chunked`.
+    pub body: &'a [u8],
+}
+
+/// The bytes of a whole request, ready to be sent any number of times.
+///
+/// `Host` comes first, the user's or ours. `Content-Length` is written when there is a body, and for
+/// POST, PUT and PATCH also when it is empty (RFC 9110 §8.6), unless the user framed the body.
+pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
+    debug_assert!(
+        parts.headers.iter().all(|(name, value)| is_field_name(name) && is_field_value(value)),
+        "the caller lets no field break a line"
+    );
+    let mut out = Vec::with_capacity(256 + parts.target.len() + parts.body.len());
+    let version = if parts.http_10 { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" };
+    for piece in [parts.method, " ", parts.target, version] {
+        out.extend_from_slice(piece.as_bytes());
+    }
+    push_field(&mut out, "Host", given(parts, "Host").unwrap_or(parts.host));
+    let mut host_written = false;
+    for (name, value) in parts.headers {
+        // The first Host stands at the top already; a second one is the user's wish to send two.
+        if name.eq_ignore_ascii_case("Host") && !std::mem::replace(&mut host_written, true) {
+            continue;
+        }
+        push_field(&mut out, name, value);
+    }
+    if given(parts, "Connection").is_none() {
+        match (parts.http_10, parts.keep_alive) {
+            (false, false) => push_field(&mut out, "Connection", "close"),
+            (true, true) => push_field(&mut out, "Connection", "keep-alive"),
+            _ => {}
+        }
+    }
+    let coding = given(parts, "Transfer-Encoding");
+    if coding.is_none() && given(parts, "Content-Length").is_none() && wants_length(parts) {
+        out.extend_from_slice(b"Content-Length: ");
+        push_decimal(&mut out, parts.body.len() as u64);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+    if coding.is_some_and(ends_chunked) {
+        push_chunked(&mut out, parts.body);
+    } else {
+        out.extend_from_slice(parts.body);
+    }
+    out
+}
+
+fn given<'a>(parts: &RequestParts<'a>, wanted: &str) -> Option<&'a str> {
+    parts.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| *value)
+}
+
+fn wants_length(parts: &RequestParts<'_>) -> bool {
+    !parts.body.is_empty() || matches!(parts.method, "POST" | "PUT" | "PATCH")
+}
+
+fn ends_chunked(coding: &str) -> bool {
+    coding.rsplit(',').next().is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked"))
+}
+
+fn push_field(out: &mut Vec<u8>, name: &str, value: &str) {
+    for piece in [name, ": ", value, "\r\n"] {
+        out.extend_from_slice(piece.as_bytes());
+    }
+}
+
+fn push_chunked(out: &mut Vec<u8>, body: &[u8]) {
+    if !body.is_empty() {
+        out.extend_from_slice(format!("{:x}\r\n", body.len()).as_bytes());
+        out.extend_from_slice(body);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"0\r\n\r\n");
+}

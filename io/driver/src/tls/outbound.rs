@@ -1,0 +1,140 @@
+//! Sending: what is kept, when it is encrypted, and when it is gone.
+
+use std::sync::Arc;
+
+use super::Tls;
+use super::stream::{PIECE_BYTES, Stream, TlsStage};
+use crate::Errno;
+use crate::driver::{CloseReason, ConnId, Driver, Event, SendStatus};
+
+/// Encrypted and handed over in one go, before others have their turn.
+const GO_BYTES: usize = 256 * 1024;
+
+impl<D: Driver> Tls<D> {
+    /// Give the ciphertext in `out` to the inner driver.
+    pub(super) fn flush_ciphertext(&mut self, conn: ConnId) -> Result<(), Errno> {
+        if self.out.filled().is_empty() {
+            return Ok(());
+        }
+        let sent = self.inner.send(conn, self.out.filled());
+        self.out.clear();
+        if sent? == SendStatus::Pending
+            && let Some(stream) = self.streams.get(conn)
+        {
+            stream.inner_pending = true;
+        }
+        Ok(())
+    }
+
+    /// Send, or keep what cannot be sent now. `shared` are the same bytes where they need not be copied.
+    pub(super) fn send_tls(
+        &mut self,
+        conn: ConnId,
+        bytes: &[u8],
+        shared: Option<&Arc<[u8]>>,
+    ) -> Result<SendStatus, Errno> {
+        let Some(stream) = self.streams.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        if stream.goodbye_said {
+            return Err(Errno(libc::EPIPE));
+        }
+        // After the end of what the peer sends there may still be an answer.
+        let ready = stream.stage != TlsStage::Shaking && stream.is_flushed();
+        if ready && bytes.len() <= PIECE_BYTES {
+            self.out.clear();
+            if !stream.write(bytes, &mut self.out) {
+                return Err(self.cannot_encrypt(conn));
+            }
+            self.accepted_bytes += bytes.len() as u64;
+            self.flush_ciphertext(conn)?;
+        } else {
+            let bytes = shared.map_or_else(|| Arc::from(bytes), Arc::clone);
+            stream.extra().unsent.push_back((bytes, 0));
+            if ready {
+                self.send_some(conn)?;
+            }
+        }
+        let Some(stream) = self.streams.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        stream.flush_owed = !stream.is_flushed();
+        Ok(if stream.flush_owed { SendStatus::Pending } else { SendStatus::All })
+    }
+
+    /// Encrypt and hand over of what waits as much as the inner driver takes, and not more than is fair.
+    fn send_some(&mut self, conn: ConnId) -> Result<(), Errno> {
+        let mut left = GO_BYTES;
+        loop {
+            let Some(stream) = self.streams.get(conn) else { return Ok(()) };
+            if stream.inner_pending || !stream.has_unsent() {
+                return Ok(());
+            }
+            if left == 0 {
+                self.sending.push_back(conn);
+                return Ok(());
+            }
+            self.out.clear();
+            let Some(len) = stream.write_piece(&mut self.out) else { return Err(self.cannot_encrypt(conn)) };
+            left = left.saturating_sub(PIECE_BYTES);
+            self.accepted_bytes += len as u64;
+            self.flush_ciphertext(conn)?;
+        }
+    }
+
+    /// The library sends no more, and nobody below tells of it.
+    #[cold]
+    fn cannot_encrypt(&mut self, conn: ConnId) -> Errno {
+        let errno = Errno(libc::EPIPE);
+        if self.streams.peek(conn).is_some_and(|stream| stream.stage != TlsStage::Over) {
+            self.told.push_back(Event::Ended(conn, CloseReason::Broken(errno)));
+        }
+        errno
+    }
+
+    /// The first of those whose long send was interrupted.
+    pub(super) fn resume_next_sending(&mut self) {
+        if let Some(conn) = self.sending.pop_front() {
+            self.resume_sending(conn);
+        }
+    }
+
+    /// Something is in the way no more: send what waits, and tell when it is gone.
+    pub(super) fn resume_sending(&mut self, conn: ConnId) {
+        let shaking = self.streams.peek(conn).is_none_or(|stream| stream.stage == TlsStage::Shaking);
+        if shaking {
+            return;
+        }
+        if self.send_some(conn).is_err() {
+            // Its end is told by whoever found it.
+            return;
+        }
+        let Some(stream) = self.streams.get(conn) else { return };
+        if !stream.is_flushed() {
+            return;
+        }
+        if std::mem::take(&mut stream.flush_owed) {
+            self.told.push_back(Event::Flushed(conn));
+        }
+        // An idle connection holds nothing.
+        let finish = stream.extra.as_ref().is_some_and(|extra| extra.finish);
+        if stream.extra.as_ref().is_some_and(|extra| extra.ended.is_none()) {
+            stream.extra = None;
+        }
+        if finish && !stream.goodbye_said {
+            self.send_close_notify(conn);
+            self.inner.shut_down_sending(conn);
+        }
+    }
+
+    /// Send `close_notify`, where all that was sent before it is with the kernel: after less it would be a lie.
+    pub(super) fn send_close_notify(&mut self, conn: ConnId) {
+        let Some(stream) = self.streams.get(conn) else { return };
+        if stream.goodbye_said || stream.stage == TlsStage::Shaking || !stream.is_flushed() {
+            return;
+        }
+        let Stream { machine: Some(machine), rest, goodbye_said, .. } = stream else { return };
+        *goodbye_said = true;
+        self.out.clear();
+        if machine.write_close_notify(rest, &mut self.out) {
+            // Where this fails the connection is gone, and with it whoever could be told.
+            let _ = self.flush_ciphertext(conn);
+        }
+    }
+}

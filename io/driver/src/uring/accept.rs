@@ -1,0 +1,151 @@
+//! [`Listeners`]: accepting, into slots chosen here, a bounded number at a time.
+//!
+//! Not with one accept that stays armed: that one takes a connection first and looks for a slot then, and
+//! where the table is full it drops the connection.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use io_uring::types::Fd;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use wavetank_plan::Nanos;
+
+use super::Uring;
+use super::ring::Completion;
+use super::slots::Phase;
+use super::sqe;
+use crate::driver::{ConnId, Event, ListenerId};
+use crate::token::{Operation, Token};
+use crate::{Errno, socket};
+
+/// Accepts armed for each listener.
+const ACCEPTS: u32 = 64;
+/// How long nobody is accepted after accepting failed: there may be room again by then.
+const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
+
+/// See the module's description.
+pub(super) struct Listeners {
+    list: Vec<Listener>,
+    /// Some listener has fewer accepts armed than it should.
+    short: bool,
+    /// When those that failed are tried again; [`Nanos::MAX`] if there are none.
+    pub(super) resume_at: Nanos,
+    /// Nobody is accepted any more.
+    shut: bool,
+}
+
+struct Listener {
+    fd: OwnedFd,
+    armed: u32,
+    paused: bool,
+}
+
+impl Listeners {
+    pub(super) const fn new() -> Self {
+        Self { list: Vec::new(), short: false, resume_at: Nanos::MAX, shut: false }
+    }
+
+    pub(super) fn add(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
+        let (fd, bound) = socket::listening(at)?;
+        // A listener that may not block would end every accept at once.
+        rustix::io::ioctl_fionbio(&fd, false).map_err(|errno| Errno(errno.raw_os_error()))?;
+        let id = ListenerId(u32::try_from(self.list.len()).expect("a handful of listeners"));
+        self.list.push(Listener { fd, armed: 0, paused: false });
+        self.short = true;
+        Ok((id, bound))
+    }
+
+    /// Accept nobody any more: who waits to be accepted is reset, who dials is refused, and others may listen there.
+    /// Closing a listener would not do while accepts are armed, which hold it; shut down, they end.
+    pub(super) fn shut_down(&mut self) {
+        self.shut = true;
+        self.resume_at = Nanos::MAX;
+        for listener in &self.list {
+            let _ = rustix::net::shutdown(&listener.fd, rustix::net::Shutdown::Both);
+        }
+    }
+}
+
+impl Uring {
+    /// Try those listeners again whose pause is over, and arm what accepts are missing.
+    #[inline]
+    pub(super) fn arm_accepts(&mut self, now: Nanos) {
+        if now >= self.listeners.resume_at {
+            self.listeners.resume_at = Nanos::MAX;
+            for listener in &mut self.listeners.list {
+                listener.paused = false;
+            }
+            self.listeners.short = true;
+        }
+        if std::mem::take(&mut self.listeners.short) && !self.listeners.shut {
+            for index in 0..self.listeners.list.len() {
+                self.arm_listener(index);
+            }
+        }
+    }
+
+    fn arm_listener(&mut self, index: usize) {
+        loop {
+            let listener = &self.listeners.list[index];
+            if listener.paused || listener.armed >= ACCEPTS {
+                return;
+            }
+            let (fd, armed) = (Fd(listener.fd.as_raw_fd()), listener.armed);
+            // Another ring only when there is no other way.
+            if armed > 0 && !self.slots.has_room(self.roomy) {
+                return;
+            }
+            let ring = match self.ring_with_room() {
+                Ok(ring) => ring,
+                Err(errno) => return self.refuse(index, errno),
+            };
+            let Some(conn) = self.take(ring, Phase::Accepting, index as u16) else { return };
+            let (_, slot) = self.slots.place(conn.slot);
+            self.queue(ring, sqe::accept(fd, slot), Token::new(Operation::Accept, conn));
+            self.slots.begin(conn, Operation::Accept);
+            self.listeners.list[index].armed += 1;
+        }
+    }
+
+    /// There is no slot for the next peer. Told if there is one.
+    fn refuse(&mut self, index: usize, errno: Errno) {
+        let mut waiting = [PollFd::new(&self.listeners.list[index].fd, PollFlags::IN)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if poll(&mut waiting, Some(&at_once)).is_ok_and(|count| count > 0) {
+            let listener = ConnId { slot: index as u32, generation: 0 };
+            let token = Token::new(Operation::Listener, listener).0;
+            self.ready.push(Completion { token, result: -errno.0, flags: 0 });
+        }
+        self.pause(index);
+    }
+
+    fn pause(&mut self, index: usize) {
+        self.listeners.list[index].paused = true;
+        self.listeners.resume_at = self.clock.now().after(ACCEPT_PAUSE);
+    }
+
+    /// An accept ended.
+    pub(super) fn on_accept(&mut self, conn: ConnId, result: i32) -> Option<Event> {
+        let id = ListenerId(self.slots.listener(conn));
+        if !self.slots.accepted(conn, result >= 0) {
+            return None;
+        }
+        let index = id.0 as usize;
+        self.listeners.list[index].armed -= 1;
+        self.listeners.short = true;
+        if result >= 0 {
+            self.opened(conn);
+            return Some(Event::Accepted(id, conn));
+        }
+        self.slots.close(conn);
+        match -result {
+            // A peer that gave up while waiting is no failure of ours.
+            libc::ECONNABORTED | libc::EINTR | libc::EAGAIN | libc::ECANCELED => None,
+            _ if self.listeners.list[index].paused || self.listeners.shut => None,
+            errno => {
+                self.pause(index);
+                Some(Event::AcceptFailed(id, Errno(errno)))
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Making connections.
+
+use std::os::fd::AsFd;
+
+use io_uring::squeue::{self, Flags};
+
+use super::ring::in_table;
+use super::slots::Phase;
+use super::{Flow, Uring, sqe};
+use crate::driver::{ConnId, Dial};
+use crate::token::{Operation, Token};
+use crate::{Errno, socket};
+
+/// Entries of one connect at most.
+const ENTRIES_MAX: usize = 7;
+
+impl Uring {
+    pub(super) fn dial(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        let ring = self.ring_with_room()?;
+        if self.addresses.is_full(2) {
+            self.submit()?;
+        }
+        self.rings[ring].make_room(ENTRIES_MAX)?;
+        let conn = self.take(ring, Phase::Connecting, 0).ok_or(Errno(libc::EMFILE))?;
+        let (_, slot) = self.slots.place(conn.slot);
+        if self.bind_op {
+            self.make_here(conn, dial);
+        } else if let Err(errno) = self.make_outside(ring, conn, dial) {
+            self.slots.close(conn);
+            return Err(errno);
+        }
+        let entry = sqe::connect(in_table(slot), self.addresses.push(dial.to));
+        self.queue(ring, entry, Token::new(Operation::Connect, conn));
+        self.slots.begin(conn, Operation::Connect);
+        Ok(conn)
+    }
+
+    /// Make the socket in its slot. What fails there is heard of instead of the connect, or before it.
+    fn make_here(&mut self, conn: ConnId, dial: &Dial) {
+        let (ring, slot) = self.slots.place(conn.slot);
+        let socket = in_table(slot);
+        let prepare = Token::new(Operation::Prepare, conn);
+        // These are over when they are submitted, each before the next begins: links would cost.
+        let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
+        self.queue(ring, quiet(sqe::make_socket(slot, dial.to.is_ipv4())), prepare);
+        self.flow(conn.slot).delayed = true;
+        if dial.speaks_at_once {
+            let entry = sqe::switch_off(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
+            self.queue(ring, quiet(entry), prepare);
+        }
+        let Some(from) = dial.from else { return };
+        if from.port() == 0 {
+            let entry = sqe::set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+            self.queue(ring, quiet(entry), prepare);
+        }
+        // As on epoll: an address of ours that a closed connection still waits on is ours to use again.
+        self.queue(ring, quiet(sqe::set_option(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
+        // Linked to the connect: from another address nothing may be sent. If it fails, the connect
+        // fails in silence.
+        let entry = sqe::bind(socket, self.addresses.push(from)).flags(Flags::IO_LINK);
+        self.queue(ring, quiet(entry), Token::new(Operation::Bind, conn));
+    }
+
+    /// Make the socket among the process's files, for a moment, where it can be bound.
+    fn make_outside(&mut self, ring: usize, conn: ConnId, dial: &Dial) -> Result<(), Errno> {
+        let socket = socket::tcp(dial.to)?;
+        if let Some(from) = dial.from {
+            socket::bind_source(&socket, from)?;
+        }
+        if dial.speaks_at_once {
+            socket::delay_acknowledgement(&socket)?;
+        }
+        // A socket that may not block would be given up where it ought to be waited for.
+        rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| Errno(errno.raw_os_error()))?;
+        if self.rings[ring].closes_queued {
+            // The slot's last socket is still to be taken out of it.
+            self.submit()?;
+        }
+        let (_, slot) = self.slots.place(conn.slot);
+        self.rings[ring].install(slot, socket.as_fd())?;
+        if dial.asks_ends {
+            self.outside.insert(conn.slot, (conn.generation, socket));
+        }
+        Ok(())
+    }
+
+    /// A free slot of `ring`, with nothing kept for it.
+    pub(super) fn take(&mut self, ring: usize, phase: Phase, listener: u16) -> Option<ConnId> {
+        let conn = self.slots.take(ring, phase, listener)?;
+        if self.flows.len() < self.slots.len() {
+            self.flows.resize_with(self.slots.len(), Flow::default);
+        }
+        self.flows[conn.slot as usize] = Flow::default();
+        Some(conn)
+    }
+
+    /// `conn` is open: await what comes, and send what was kept.
+    pub(super) fn opened(&mut self, conn: ConnId) {
+        self.await_bytes(conn, true);
+        if self.flow(conn.slot).unsent.is_some() {
+            self.pieces.push_back(conn);
+        }
+    }
+
+    /// Set the receive or the watch that `conn` is without. `later`: nothing is there yet.
+    pub(super) fn await_bytes(&mut self, conn: ConnId, later: bool) {
+        let (ring, slot) = self.slots.place(conn.slot);
+        let socket = in_table(slot);
+        // Before any bytes have come a reset comes alone, and an armed receive hears of it: most connections that
+        // are closed behind one answer never have a watch.
+        if let Some(bytes) = self.slots.wants_watch(conn).filter(|&bytes| bytes || !later) {
+            // That the peer is gone is told of whatever is asked for.
+            let events = if bytes { libc::POLLIN | libc::POLLRDHUP } else { 0 };
+            self.queue(ring, sqe::watch(socket, events, true), Token::new(Operation::Readable, conn));
+            self.slots.begin(conn, Operation::Readable);
+            if bytes && later {
+                return;
+            }
+        }
+        let Some(stays) = self.slots.wants_receive(conn) else { return };
+        let entry = if stays { sqe::recv_multishot(socket, later) } else { sqe::recv_once(socket) };
+        self.queue(ring, entry, Token::new(Operation::Receive, conn));
+        self.slots.begin(conn, Operation::Receive);
+    }
+
+    /// Queue an entry. Should that fail, the next wait tells.
+    pub(super) fn queue(&mut self, ring: usize, entry: squeue::Entry, token: Token) {
+        // SAFETY: entries point to statics, to registered buffers, or to `addresses`, which are let go only
+        // when everything is submitted, by when the kernel has copied them.
+        if let Err(errno) = unsafe { self.rings[ring].push(&entry.user_data(token.0)) } {
+            self.failed = Some(errno);
+        }
+    }
+
+    /// A step of a connect failed, or it is done. What to tell.
+    pub(super) fn on_connect(
+        &mut self,
+        token: Token,
+        result: i32,
+    ) -> Option<Result<ConnId, (ConnId, Errno)>> {
+        let (conn, operation) = (token.conn(), token.operation()?);
+        if operation == Operation::Prepare {
+            // Its connect fails as well, unheard.
+            if self.slots.phase(conn) != Phase::Connecting {
+                return None;
+            }
+        } else if !self.slots.connected(conn, operation, result >= 0) {
+            return None;
+        } else if result >= 0 {
+            self.opened(conn);
+            return Some(Ok(conn));
+        }
+        self.end(conn, wavetank_plan::Close::Fin);
+        Some(Err((conn, Errno(-result))))
+    }
+}

@@ -1,0 +1,129 @@
+//! From completions to events.
+
+use io_uring::cqueue;
+
+use super::Uring;
+use super::addresses_of_conn::into_owned_fd;
+use super::ring::{Completion, buffer};
+use super::slots::{Phase, ReceiveAction, ReceiveOutcome};
+use crate::Errno;
+use crate::driver::{CloseReason, ConnId, Event, ListenerId};
+use crate::token::{Operation, Token};
+
+impl Uring {
+    #[inline]
+    pub(super) fn next_event(&mut self) -> Option<Event> {
+        self.give_back();
+        while let Some(&completion) = self.ready.get(self.at) {
+            self.at += 1;
+            let token = Token(completion.token);
+            let event = match token.operation() {
+                Some(Operation::Receive) => self.receive_told(token.conn(), completion),
+                Some(operation) => self.told(token, operation, completion),
+                None => unreachable!("only tokens made here are queued"),
+            };
+            if event.is_some() {
+                return event;
+            }
+            self.give_back();
+        }
+        None
+    }
+
+    /// The owner has seen the bytes of the last receive.
+    #[inline]
+    pub(super) fn give_back(&mut self) {
+        if let Some((ring, buffer)) = self.lent.take() {
+            self.rings[ring].buffers.give(buffer);
+        }
+    }
+
+    #[inline]
+    fn receive_told(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
+        let Completion { result, flags, .. } = completion;
+        if let Some(buffer) = buffer(flags) {
+            // Given back by the next call, whether anybody is told of it or not.
+            self.lent = Some((self.slots.place(conn.slot).0, buffer));
+        }
+        let (more, rest) = (cqueue::more(flags), cqueue::sock_nonempty(flags));
+        let (came, again) = self.slots.received(conn, result, more, rest);
+        if again {
+            self.thirsty.push(conn);
+        }
+        match came {
+            ReceiveOutcome::Bytes(len) => Some(Event::Received(conn, len)),
+            ReceiveOutcome::Nothing => None,
+            ReceiveOutcome::End(how) => Some(Event::Ended(conn, how)),
+            ReceiveOutcome::Failed => {
+                Some(Event::Ended(conn, CloseReason::Broken(self.why_sending_failed(conn))))
+            }
+            ReceiveOutcome::Starved => {
+                self.starved += 1;
+                None
+            }
+        }
+    }
+
+    fn told(&mut self, token: Token, operation: Operation, completion: Completion) -> Option<Event> {
+        let (conn, result) = (token.conn(), completion.result);
+        match operation {
+            Operation::Accept => self.on_accept(conn, result),
+            Operation::Prepare | Operation::Bind | Operation::Connect => {
+                Some(match self.on_connect(token, result)? {
+                    Ok(conn) => Event::Connected(conn),
+                    Err((conn, errno)) => Event::ConnectFailed(conn, errno),
+                })
+            }
+            Operation::Readable => {
+                let gone = result < 0 || result & i32::from(libc::POLLERR | libc::POLLHUP) != 0;
+                let reading = self.slots.readable(conn, cqueue::more(completion.flags), gone);
+                self.read(conn, reading);
+                None
+            }
+            // What is left of these by now is their errors where nothing is read any more.
+            Operation::Send | Operation::Piece => {
+                let errno = self.why_sending_failed(conn);
+                match self.slots.broke(conn, errno) {
+                    ReceiveOutcome::End(how) => Some(Event::Ended(conn, how)),
+                    _ => None,
+                }
+            }
+            Operation::Flushed => (self.slots.phase(conn) == Phase::Open).then_some(Event::Flushed(conn)),
+            Operation::ShutDown => {
+                self.slots.done(conn, operation);
+                None
+            }
+            Operation::Wake => {
+                self.waker_watched &= cqueue::more(completion.flags);
+                self.waker.acknowledge().then_some(Event::Woken)
+            }
+            Operation::Listener => Some(Event::AcceptFailed(ListenerId(conn.slot), Errno(-result))),
+            // Nobody waits for it any more.
+            Operation::Install => {
+                drop(into_owned_fd(result));
+                None
+            }
+            Operation::Aside
+            | Operation::Writable
+            | Operation::Connection
+            | Operation::Receive
+            | Operation::Timer => None,
+        }
+    }
+
+    fn why_sending_failed(&self, conn: ConnId) -> Errno {
+        let flow = self.flows.get(conn.slot as usize);
+        flow.and_then(|flow| Errno::unpacked(flow.broke)).unwrap_or(Errno(libc::EPIPE))
+    }
+
+    /// Do about reading what is to be done. Whether nothing is left to read.
+    pub(super) fn read(&mut self, conn: ConnId, reading: ReceiveAction) -> bool {
+        match reading {
+            ReceiveAction::AsIs => {}
+            ReceiveAction::Now => self.thirsty.push(conn),
+            ReceiveAction::Anew => self.rearm_receive(conn),
+            ReceiveAction::Over => return true,
+        }
+        false
+    }
+}

@@ -1,0 +1,194 @@
+//! [`Outgoing`]: the small sends of one batch, which leave with the next call into the kernel.
+
+use std::sync::Arc;
+
+use crate::ConnId;
+use crate::send_buffer::SendBuffer;
+
+/// A send up to this long is small: it is taken for done when it is handed over, and undone if it was not.
+pub(super) const SMALL_BYTES_MAX: usize = 16 * 1024;
+/// Sends of one call: each takes the kernel some microseconds, in which nothing else is done.
+pub(super) const BATCH_MAX: usize = 32;
+/// Copied bytes of one batch.
+const COPIED_BYTES_MAX: usize = (BATCH_MAX + 1) * SMALL_BYTES_MAX;
+
+/// One send, at most one of each connection in a batch: of two, the second could overtake the rest of
+/// the first.
+#[derive(Clone, Copy)]
+struct Out {
+    conn: ConnId,
+    from: From,
+    len: u32,
+    /// How often the owner sent: what follows goes with it.
+    times: u16,
+}
+
+/// Where the bytes are.
+#[derive(Clone, Copy)]
+enum From {
+    /// Index into `shared`.
+    Shared(u32),
+    /// Offset in `copied`.
+    Copied(u32),
+}
+
+/// See the module's description.
+pub(super) struct SendBatch {
+    outs: Vec<Out>,
+    /// Kept until the kernel has taken what it wants of them. The last one is kept for longer: most loads send
+    /// the same bytes again, and then no counter that threads share is touched.
+    shared: Vec<Arc<[u8]>>,
+    copied: Box<[u8]>,
+    /// Of connections that were closed.
+    kept: Vec<SendBuffer>,
+    used: usize,
+    /// So many of them are queued for the kernel, and none of those twice, should submitting fail.
+    queued: usize,
+    /// Counts the batches; 0 is none.
+    number: u32,
+}
+
+impl SendBatch {
+    pub(super) fn new() -> Self {
+        Self {
+            outs: Vec::with_capacity(BATCH_MAX),
+            shared: Vec::with_capacity(BATCH_MAX),
+            copied: vec![0; COPIED_BYTES_MAX].into_boxed_slice(),
+            kept: Vec::new(),
+            used: 0,
+            queued: 0,
+            number: 1,
+        }
+    }
+
+    /// The present batch.
+    #[inline]
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether there is no room for another send, be it as long as may be.
+    #[inline]
+    pub(super) const fn is_full(&self) -> bool {
+        self.outs.len() == BATCH_MAX || self.used + SMALL_BYTES_MAX > self.copied.len()
+    }
+
+    /// Add a send of shared bytes.
+    #[inline]
+    pub(super) fn share(&mut self, conn: ConnId, bytes: &Arc<[u8]>) {
+        if !self.shared.last().is_some_and(|last| Arc::ptr_eq(last, bytes)) {
+            self.shared.push(Arc::clone(bytes));
+        }
+        let from = From::Shared(self.shared.len() as u32 - 1);
+        self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
+    }
+
+    /// Add a send of bytes that are copied.
+    #[inline]
+    pub(super) fn copy(&mut self, conn: ConnId, bytes: &[u8]) {
+        let from = From::Copied(self.used as u32);
+        self.append(bytes);
+        self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
+    }
+
+    /// Add `bytes` to the send of `conn` in this batch. `false`: it is queued already, it would be too long, or there
+    /// is no room.
+    pub(super) fn extend(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
+        let found = self.outs.iter().rposition(|out| out.conn == conn);
+        let Some(at) = found.filter(|&at| at >= self.queued) else { return false };
+        let Out { from, len, times, .. } = self.outs[at];
+        let len = len as usize;
+        let last = matches!(from, From::Copied(start) if start as usize + len == self.used);
+        let room = self.copied.len() - self.used;
+        let needed = bytes.len() + if last { 0 } else { len };
+        if len + bytes.len() > SMALL_BYTES_MAX || needed > room || times == u16::MAX {
+            return false;
+        }
+        if !last {
+            let start = self.used;
+            match from {
+                From::Copied(old) => self.copied.copy_within(old as usize..old as usize + len, start),
+                From::Shared(index) => {
+                    self.copied[start..start + len].copy_from_slice(&self.shared[index as usize]);
+                }
+            }
+            self.used += len;
+            self.outs[at].from = From::Copied(start as u32);
+        }
+        self.append(bytes);
+        self.outs[at].len += bytes.len() as u32;
+        self.outs[at].times += 1;
+        true
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        self.copied[self.used..self.used + bytes.len()].copy_from_slice(bytes);
+        self.used += bytes.len();
+    }
+
+    /// The next send of the batch that is not queued yet.
+    #[inline]
+    pub(super) fn next(&self) -> Option<(ConnId, &[u8])> {
+        self.outs.get(self.queued).map(|out| (out.conn, self.bytes(out)))
+    }
+
+    /// It is queued.
+    #[inline]
+    pub(super) const fn queued(&mut self) {
+        self.queued += 1;
+    }
+
+    /// What was sent on `conn` in this batch, and how often.
+    pub(super) fn find(&self, conn: ConnId) -> Option<(&[u8], u16)> {
+        self.outs.iter().find(|out| out.conn == conn).map(|out| (self.bytes(out), out.times))
+    }
+
+    #[inline]
+    fn bytes(&self, out: &Out) -> &[u8] {
+        match out.from {
+            From::Shared(index) => &self.shared[index as usize],
+            From::Copied(start) => &self.copied[start as usize..start as usize + out.len as usize],
+        }
+    }
+
+    /// The kernel has taken what it wanted, and told if that was less than all: the next batch begins.
+    #[inline]
+    pub(super) fn reset(&mut self) {
+        self.outs.clear();
+        self.kept.clear();
+        (self.used, self.queued) = (0, 0);
+        self.number = self.number.wrapping_add(1).max(1);
+        if self.shared.len() > 1 {
+            self.shared.drain(..self.shared.len() - 1);
+        }
+    }
+
+    /// Keep what an entry that is queued may point to until the next batch begins.
+    pub(super) fn requeue(&mut self, unsent: SendBuffer) {
+        self.kept.push(unsent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_queued_twice() {
+        let [one, two] = [1, 2].map(|slot| ConnId { slot, generation: 1 });
+        let mut outgoing = SendBatch::new();
+        outgoing.copy(one, b"a");
+        assert!(outgoing.extend(one, b"b"));
+        assert_eq!(outgoing.next(), Some((one, &b"ab"[..])));
+        outgoing.queued();
+        // The call that was to submit it failed: what is queued stays what it is, and only what is new is queued.
+        assert!(!outgoing.extend(one, b"c"));
+        outgoing.share(two, &Arc::from(&b"d"[..]));
+        assert_eq!((outgoing.find(one), outgoing.next()), (Some((&b"ab"[..], 2)), Some((two, &b"d"[..]))));
+        outgoing.queued();
+        assert_eq!(outgoing.next(), None);
+        outgoing.reset();
+        outgoing.copy(one, b"e");
+        assert_eq!(outgoing.next(), Some((one, &b"e"[..])));
+    }
+}

@@ -1,0 +1,55 @@
+//! [`Witness`]: tells when the kernel has let go of every ring of a driver.
+//!
+//! Closing a ring only begins its end: a thread of the kernel cancels what is under way, waits for it, and then
+//! closes what is in the table. So each table holds one end of a pipe, and when the other end tells that all of
+//! them are closed, no operation is left that could write into memory of ours.
+//!
+//! That way costs each operation the same. `IORING_REGISTER_SYNC_CANCEL` and `IORING_OP_ASYNC_CANCEL` begin their
+//! search anew for each operation they cancel, and pass all that are cancelled already: for 100,000 it took 14 s.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use wavetank_plan::Nanos;
+
+use crate::{Clock, Errno};
+
+/// How long rings may take to go. The kernel needs some microseconds for each connection; longer than this it only
+/// takes where something else keeps a ring open, such as a process that was forked in that moment.
+const PATIENCE: Nanos = Nanos::from_secs(60);
+
+/// See the module's description.
+pub(super) struct TeardownWatch {
+    ours: OwnedFd,
+    theirs: OwnedFd,
+}
+
+impl TeardownWatch {
+    pub(super) fn new() -> Result<Self, Errno> {
+        let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(|errno| Errno(errno.raw_os_error()))?;
+        Ok(Self { ours, theirs })
+    }
+
+    /// What every table of sockets is to hold.
+    pub(super) fn end(&self) -> BorrowedFd<'_> {
+        self.theirs.as_fd()
+    }
+
+    /// Wait until every table is closed. `false`: some is not, and may never be.
+    pub(super) fn wait_all_closed(self, clock: Clock) -> bool {
+        let Self { ours, theirs } = self;
+        drop(theirs);
+        let until = clock.now().after(PATIENCE);
+        loop {
+            let left = until.0.saturating_sub(clock.now().0).max(0);
+            let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
+            // Nothing is ever written: it is told of only when the last other end is closed.
+            let mut told = [PollFd::new(&ours, PollFlags::IN)];
+            match poll(&mut told, Some(&left)) {
+                Err(rustix::io::Errno::INTR) => {}
+                other => return other.is_ok_and(|count| count > 0),
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What comes between connecting and the first request: a preface, TLS.
+
+use wavetank_driver::{CloseReason, ConnId, DialTls, Driver};
+use wavetank_plan::Nanos;
+
+use super::Connections;
+use crate::conn_slot::ConnState;
+use crate::failure;
+use crate::preface::{read_tunnel, tunnel_ended, tunnel_reader};
+use crate::recorder::Recorder;
+
+impl<D: Driver> Connections<D> {
+    /// A connect succeeded.
+    pub(super) fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let seat = self.seat_of(link);
+        let entry = &mut self.seats[seat as usize];
+        if entry.state != ConnState::Connecting {
+            return;
+        }
+        if self.preface.is_needed() {
+            return self.begin_preface(seat, link, at, rec);
+        }
+        rec.connected(entry.phase, entry.target, at.since(entry.began));
+        if self.names[usize::from(entry.target)].is_some() {
+            entry.state = ConnState::Securing;
+            self.conversation(seat).first_byte = at;
+        } else {
+            self.opened(seat, at, rec);
+        }
+    }
+
+    /// A TLS handshake is complete.
+    pub(super) fn secured(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let seat = self.seat_of(link);
+        let entry = &self.seats[seat as usize];
+        if entry.state != ConnState::Securing {
+            return;
+        }
+        let connected = entry.talk.as_ref().map_or(at, |talk| talk.first_byte);
+        let secured = self.driver.secured(link);
+        rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
+        self.opened(seat, at, rec);
+    }
+
+    /// Say what this seat's connection begins with.
+    #[cold]
+    pub(super) fn begin_preface(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let target = self.seats[seat as usize].target;
+        let bytes = match self.preface.bytes(target, || self.driver.ends(link)) {
+            Ok(bytes) => bytes,
+            Err(failure) => return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec),
+        };
+        if !bytes.is_empty() {
+            // Should it fail, the driver tells the end, and that decides.
+            let _ = self.driver.send(link, &bytes);
+        }
+        if self.preface.needs_tunnel(target) {
+            self.seats[seat as usize].state = ConnState::Tunnelling;
+            self.conversation(seat).reader = tunnel_reader();
+            return;
+        }
+        self.prefaced(seat, link, at, rec);
+    }
+
+    /// The way to the target is there: it is connected. What the proxy took for it was connecting.
+    fn prefaced(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.seats[seat as usize];
+        rec.connected(entry.phase, entry.target, at.since(entry.began));
+        let Some(name) = self.names[usize::from(entry.target)] else { return self.opened(seat, at, rec) };
+        entry.state = ConnState::Securing;
+        self.conversation(seat).first_byte = at;
+        if let Err(errno) = self.driver.secure(link, DialTls { name, session: seat }) {
+            let failure = failure::connect_failure(errno);
+            self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+        }
+    }
+
+    /// Bytes of the proxy's answer to CONNECT came.
+    #[cold]
+    pub(super) fn tunnel_answered(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
+        let seat = self.seat_of(link);
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        match read_tunnel(&mut talk.reader, self.driver.received(len)) {
+            Ok(true) => self.prefaced(seat, link, at, rec),
+            Ok(false) => {}
+            Err(failure) => self.cancel_dial(seat, &failure, self.plan.http.close, at, rec),
+        }
+    }
+
+    /// The connection to the proxy ended before the tunnel was open.
+    #[cold]
+    pub(super) fn tunnelling_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
+        let failure = tunnel_ended(&failure::end_failure(how, &self.driver));
+        self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+    }
+}

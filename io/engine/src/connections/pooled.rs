@@ -1,0 +1,103 @@
+//! Connections that sessions share.
+
+use wavetank_driver::Driver;
+use wavetank_plan::Nanos;
+use wavetank_plan::constants::WORK_PER_TURN_MAX;
+
+use super::Connections;
+use super::timeouts::Timer;
+use crate::conn_slot::{NOT_IDLE, NOT_POOLED};
+use crate::recorder::Recorder;
+use crate::request_queue::QueuedRequest;
+
+impl<D: Driver> Connections<D> {
+    /// Send on any connection to its target, or wait for one.
+    pub(super) fn submit_shared(&mut self, flight: QueuedRequest, phase: u16, at: Nanos, rec: &mut Recorder) {
+        let Some(pool) = &mut self.pool else { return };
+        if let Some(seat) = pool.take_idle(flight.target, &mut self.seats) {
+            return self.dispatch(seat, flight, at, rec);
+        }
+        if let Some(deadline) = pool.wait(flight) {
+            self.timers.insert(deadline, Timer::Waiting(flight.target));
+        }
+        self.dial_for_queue(phase, rec);
+    }
+
+    /// An open connection has room: give it what waits for its target, or let it idle.
+    pub(super) fn free_shared(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+        loop {
+            let entry = &mut self.seats[seat as usize];
+            if !entry.has_room(self.pipeline) {
+                return;
+            }
+            let Some(pool) = &mut self.pool else { return };
+            let (target, phase) = (entry.target, entry.phase);
+            let unused = entry.sent() == 0;
+            if unused && pool.is_starved() && pool.longest_waiting_other(target).is_some() {
+                // Others have waited longer, for a target that no connection goes to.
+                pool.put_idle(seat, entry);
+                return self.dial_for_queue(phase, rec);
+            }
+            let Some(flight) = pool.take_waiting(target) else {
+                if unused {
+                    pool.put_idle(seat, entry);
+                    if pool.is_starved() {
+                        self.dial_for_queue(phase, rec);
+                    }
+                }
+                return;
+            };
+            self.dispatch(seat, flight, at, rec);
+        }
+    }
+
+    /// Open shared connections until as many are coming as requests wait; at most a turn's work of it, the
+    /// rest in the next turn.
+    pub(super) fn dial_for_queue(&mut self, phase: u16, rec: &mut Recorder) {
+        self.opening_more = None;
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some(pool) = &mut self.pool else { return };
+            pool.set_starved(false);
+            let Some(target) = pool.next_target_to_dial() else { return };
+            let Some(seat) = self.seat_of_pool(target, rec) else { return };
+            self.open(seat, target, phase, rec);
+        }
+        self.opening_more = Some(phase);
+    }
+
+    /// Open a shared connection ahead of the phase that will need it.
+    pub(crate) fn preopen_shared(&mut self, target: u16, phase: u16, rec: &mut Recorder) {
+        if let Some(seat) = self.seat_of_pool(target, rec) {
+            self.open(seat, target, phase, rec);
+        }
+    }
+
+    /// A seat for one more connection to `target`: where there are as many as there may be, one that is idle towards
+    /// another target gives way.
+    fn seat_of_pool(&mut self, target: u16, rec: &mut Recorder) -> Option<u32> {
+        let pool = self.pool.as_mut()?;
+        if !pool.take_room() {
+            let Some(idle) = pool.idle_elsewhere(target) else {
+                pool.set_starved(true);
+                return None;
+            };
+            let at = self.clock.now();
+            self.stop_hold(idle, self.plan.http.close, at, rec);
+            self.remove_from_pool(idle);
+            self.pool.as_mut()?.take_room();
+        }
+        let seat = self.vacant.pop();
+        self.ensure_slot(seat);
+        self.seats[seat as usize].idle_at = NOT_IDLE;
+        Some(seat)
+    }
+
+    /// A shared connection has ended, or could not be opened: its seat is anybody's.
+    pub(super) fn remove_from_pool(&mut self, seat: u32) {
+        let Some(pool) = &mut self.pool else { return };
+        pool.unlink(seat, &mut self.seats);
+        pool.connection_closed();
+        self.seats[seat as usize].idle_at = NOT_POOLED;
+        self.give_back(seat);
+    }
+}

@@ -1,0 +1,101 @@
+//! Requests that a session writes and of whose answers it decides.
+
+use wavetank_driver::Driver;
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::ResponseEnd;
+
+use super::{Exchanges, SendSpec};
+use crate::completed::{CompletedRequest, ExchangeEvent, PendingVerdict};
+use crate::connections::ConnectionOutcome;
+use crate::exchange_buffers::ExchangeBuffer;
+use crate::failure::Failure;
+use crate::messages::Sample;
+use crate::offered::{OfferedRequest, Owner};
+use crate::recorder::Recorder;
+use crate::slab::Id;
+
+impl<D: Driver> Exchanges<D> {
+    /// Take up an offered request of a session, which writes it; where it lacks what it needs for that, its request has
+    /// failed and was never sent.
+    pub(crate) fn begin_rendered(
+        &mut self,
+        offered: OfferedRequest,
+        (seat, target): (Option<u32>, u16),
+        now: Nanos,
+        rec: &mut Recorder,
+        write: impl FnOnce(&mut ExchangeBuffer) -> Result<(), Failure>,
+    ) -> Option<CompletedRequest> {
+        let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
+        let way = SendSpec { seat, target, manner: step.manner, timeout: step.timeout };
+        let exchange = match self.take_up(offered, way, now, rec) {
+            Ok(exchange) => exchange,
+            Err(resolved) => return Some(resolved),
+        };
+        if let Err(failure) = write(self.connections.letters.entry(exchange)) {
+            let resolved = self.broken(exchange, &failure, now, rec)?;
+            return Some(CompletedRequest { unwritten: true, ..resolved });
+        }
+        self.submit(exchange, offered.key, way, now, rec);
+        None
+    }
+
+    /// What came to its end, like [`poll`](Self::poll), and answers that sessions must look at.
+    pub(crate) fn poll_event(&mut self, rec: &mut Recorder) -> Option<ExchangeEvent> {
+        while let Some(outcome) = self.connections.outcomes.pop_front() {
+            let resolved = match outcome {
+                ConnectionOutcome::Answered(exchange, answer, first_byte, at) => {
+                    if let Some(answered) = self.of_session(exchange, answer, first_byte, at) {
+                        return Some(ExchangeEvent::Answered(answered));
+                    }
+                    self.answered(exchange, answer, first_byte, at, rec)
+                }
+                other => self.take_in(other, rec),
+            };
+            if let Some(resolved) = resolved {
+                return Some(ExchangeEvent::Resolved(resolved));
+            }
+        }
+        None
+    }
+
+    /// The answer, if its request is a session's.
+    #[inline]
+    fn of_session(
+        &mut self,
+        exchange: Id,
+        answer: ResponseEnd,
+        first_byte: Nanos,
+        at: Nanos,
+    ) -> Option<PendingVerdict> {
+        let OfferedRequest { key, intended, owner } = self.slab.get_mut(exchange)?.offered;
+        let Owner::Session(session) = owner else { return None };
+        Some(PendingVerdict { exchange, session, key, answer, response: at - intended, first_byte, at })
+    }
+
+    /// A session has looked at the last answer to its request, and says what the request came to: the status, and whether
+    /// that is as wanted.
+    pub(crate) fn conclude(
+        &mut self,
+        answered: &PendingVerdict,
+        (status, judged): (u16, Result<(), Failure>),
+        rec: &mut Recorder,
+    ) -> Option<CompletedRequest> {
+        let PendingVerdict { exchange, first_byte, at, .. } = *answered;
+        let first_byte = self.connections.letters.entry(exchange).page_began.unwrap_or(first_byte);
+        self.connections.letters.clear(exchange);
+        let ended = self.slab.remove(exchange)?;
+        let (offered, times) = (ended.offered, ended.times(first_byte, at));
+        self.sent_last = ended.sent;
+        let done = judged.is_ok();
+        match judged {
+            Ok(()) => rec.done(offered.key, times, status),
+            Err(failure) => {
+                let status = Some(status);
+                rec.failed(offered.key, failure.class, times.lag, times.response, status);
+                let sample = Sample::new(offered.key, failure.class, at, times.response);
+                self.samples.add(sample.with_failure(&failure).with_status(status));
+            }
+        }
+        Some(self.resolve(offered, at, done))
+    }
+}

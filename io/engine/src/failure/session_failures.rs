@@ -1,0 +1,62 @@
+//! Why a session's request could not be written, or was not answered as wanted.
+
+use std::borrow::Cow;
+
+use wavetank_journey::content::ContentFault;
+use wavetank_journey::{CompiledStep, FollowUpError, Rejection, RenderError};
+use wavetank_measure::ErrorClass;
+use wavetank_plan::{Plan, Scenario, Step};
+
+use super::Failure;
+
+impl Failure {
+    /// A request of `scenario` could not be written.
+    pub(crate) fn from_missing(lacking: RenderError, plan: &Plan, scenario: &Scenario) -> Self {
+        let what = match lacking {
+            RenderError::Variable(slot) => {
+                let name = scenario.variables.get(usize::from(slot)).map_or("?", String::as_str);
+                format!("${{{name}}} was not extracted")
+            }
+            RenderError::Row(data) => {
+                let data = plan.shared.data.get(usize::from(data));
+                format!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
+            }
+            RenderError::Header => "a value for a header has a line break in it".to_owned(),
+            RenderError::Address => "the value for a whole path does not begin with /".to_owned(),
+        };
+        Self { detail: Some(Cow::Owned(what)), ..Self::new(ErrorClass::Data) }
+    }
+
+    /// An answer to `step`, which the plan has as `planned`, is not what was wanted.
+    pub(crate) fn from_rejected(unwanted: Rejection, step: &CompiledStep, planned: &Step) -> Self {
+        let (class, detail) = match unwanted {
+            Rejection::Status => return Self::new(ErrorClass::Status),
+            Rejection::Check(place, instead) => {
+                let check = step.checks().nth(usize::from(place)).unwrap_or("?");
+                (ErrorClass::Check, format!("{check}: found {instead}"))
+            }
+            Rejection::Extract(place, miss) => {
+                let from =
+                    planned.extract.get(usize::from(place)).map_or("?", |extract| extract.from.as_str());
+                (ErrorClass::Check, format!("{from}: {}", miss.as_str()))
+            }
+            Rejection::Stray(stray) => (of_stray(&stray), stray.message()),
+        };
+        Self { detail: Some(Cow::Owned(detail)), ..Self::new(class) }
+    }
+}
+
+/// What a request failed of that did not reach its answer.
+const fn of_stray(stray: &FollowUpError) -> ErrorClass {
+    match stray {
+        FollowUpError::Elsewhere(_) => ErrorClass::Other,
+        FollowUpError::NoAddress | FollowUpError::Content(ContentFault::Broken | ContentFault::Truncated) => {
+            ErrorClass::Protocol
+        }
+        FollowUpError::UnknownCoding(_) => ErrorClass::Check,
+        FollowUpError::Content(ContentFault::TooLarge) | FollowUpError::ResourcesTooLarge(_) => {
+            ErrorClass::BodyLimit
+        }
+        FollowUpError::Resource(..) => ErrorClass::Status,
+    }
+}

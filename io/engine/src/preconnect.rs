@@ -1,0 +1,124 @@
+//! [`Opening`]: connections that are opened ahead of the phases that want them at once, at a pace.
+
+use std::collections::VecDeque;
+
+use wavetank_pace::Partition;
+use wavetank_plan::{Nanos, Phase, Plan, Rate};
+
+use crate::users::Users;
+
+/// Handshakes under way at once ahead of the load, on one thread: enough for a distant target at the usual rate
+/// of opening, and done with in some hundred milliseconds.
+pub(crate) const HANDSHAKES_MAX: usize = 1_024;
+
+/// The seats of one load thread that are to have a connection before a phase begins.
+pub(crate) struct Preconnect {
+    share: Partition,
+    rate: Rate,
+    /// One after the other.
+    batches: VecDeque<Batch>,
+}
+
+/// The seats of one phase.
+struct Batch {
+    phase: u16,
+    /// When its first opens: on the thread's clock, or as long as `waits`, on the run's.
+    from: Nanos,
+    /// Until the run's clock is known.
+    waits: bool,
+    /// `None`: shared ones, on whichever seats.
+    first_seat: Option<u32>,
+    seats: u64,
+    next: u64,
+}
+
+impl Preconnect {
+    /// What is to be open when the load begins is opened from `now` on; the `k`-th connection of the run when
+    /// `open_rate` has made `k`. What later phases want is opened as long before them as that takes.
+    pub(crate) fn new(plan: &Plan, share: Partition, now: Nanos) -> Self {
+        let first_seats = Users::first_slots(plan, share);
+        let (mut batches, mut taken) = (VecDeque::new(), Vec::new());
+        let mut from = now;
+        for (index, phase) in ahead(plan) {
+            let track = plan.tracks().iter().position(|track| track.phases.contains(&index));
+            let first_seat = track.map(|track| first_seats[track]);
+            if taken.contains(&first_seat) {
+                continue;
+            }
+            taken.push(first_seat);
+            let takes = due(phase.connections, plan.open_rate);
+            let waits = phase.start > load_start(plan);
+            batches.push_back(Batch {
+                phase: index,
+                from: if waits { phase.start - takes } else { from },
+                waits,
+                first_seat,
+                // Users have one seat each ahead of the load, however many they come to need.
+                seats: share.count_below(phase.connections).min(
+                    track.map_or(u64::MAX, |track| u64::from(first_seats[track + 1] - first_seats[track])),
+                ),
+                next: 0,
+            });
+            from = from.after(if waits { Nanos::ZERO } else { takes });
+        }
+        batches.retain(|batch: &Batch| batch.seats > 0);
+        Self { share, rate: plan.open_rate, batches }
+    }
+
+    /// How long opening ahead of the load takes at the longest. The target decides how fast it shakes hands, and each
+    /// handshake has the whole connect timeout; in the clear they all wait at once.
+    pub(crate) fn time_max(plan: &Plan) -> Nanos {
+        let first = ahead(plan).filter(|(_, phase)| phase.start == load_start(plan));
+        let count = first.fold(0_u64, |sum, (_, phase)| sum.saturating_add(phase.connections));
+        let at_once = u64::from(plan.threads.max(1)) * HANDSHAKES_MAX as u64;
+        let waves = if plan.tls.is_some() { count.div_ceil(at_once) } else { 1 };
+        let waves = i64::try_from(waves).unwrap_or(i64::MAX);
+        due(count, plan.open_rate).after(Nanos(plan.http.connect_timeout.0.saturating_mul(waves)))
+    }
+
+    /// The run's clock begins at `zero`: later phases have their instants.
+    pub(crate) fn start(&mut self, zero: Nanos) {
+        for batch in self.batches.iter_mut().filter(|batch| batch.waits) {
+            (batch.from, batch.waits) = (batch.from.after(zero), false);
+        }
+    }
+
+    /// When the next one is to be opened, of those whose instant is known.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Nanos> {
+        let batch = self.batches.front().filter(|batch| !batch.waits && batch.next < batch.seats)?;
+        Some(batch.from.after(due(self.share.nth(batch.next), self.rate)))
+    }
+
+    /// The seat to open at `now`, `None` if it is to be a shared one, and for which phase.
+    pub(crate) fn pop(&mut self, now: Nanos) -> Option<(Option<u32>, u16)> {
+        if self.next_deadline().is_none_or(|at| at > now) {
+            return None;
+        }
+        let batch = self.batches.front_mut()?;
+        let number = u32::try_from(batch.next).ok()?;
+        let seat = batch.first_seat.map(|first| first + number);
+        batch.next += 1;
+        let phase = batch.phase;
+        if batch.next >= batch.seats {
+            self.batches.pop_front();
+        }
+        Some((seat, phase))
+    }
+}
+
+/// Phases ahead of which connections are opened.
+fn ahead(plan: &Plan) -> impl Iterator<Item = (u16, &Phase)> {
+    (0_u16..).zip(&plan.phases).filter(|(_, phase)| phase.open_before)
+}
+
+/// When the load begins.
+fn load_start(plan: &Plan) -> Nanos {
+    plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO)
+}
+
+/// How long opening `count` connections takes.
+fn due(count: u64, rate: Rate) -> Nanos {
+    let ns = u128::from(count) * u128::from(rate.per.0.unsigned_abs()) / u128::from(rate.count.max(1));
+    Nanos(i64::try_from(ns).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,147 @@
+//! [`Reopening`]: users whose held connection has ended or did not come about, and is to be opened again.
+
+use wavetank_pace::{Partition, Timers};
+use wavetank_plan::{Load, Nanos, Plan, Rate};
+
+/// Of what the plan opens meanwhile this part counts against the pace, in tenths: while it opens as fast as it ever does,
+/// those who were lost come back at a tenth of the pace, and not beside it at once more of the same.
+const PLANNED_TENTHS: i64 = 9;
+/// However much the plan opens at once, those who were lost wait for it no longer than this.
+const YIELD_MAX: Nanos = Nanos::SECOND;
+/// What could not be opened while the thread was at something else is made up for so long back.
+const MADE_UP: Nanos = Nanos::from_millis(20);
+
+/// See the module's description. Each has the instant from which on it may be, and all of them a pace: a target that ends
+/// a million connections at once is not to find a million at its door a moment later.
+pub(crate) struct ReconnectQueue {
+    users: Timers<u32>,
+    /// Between two of them.
+    gap: Nanos,
+    /// When the next one may be opened at the earliest.
+    next_at: Nanos,
+}
+
+impl ReconnectQueue {
+    /// Nobody yet; of all that `plan` holds, `share` is opened here.
+    pub(crate) fn new(plan: &Plan, share: Partition) -> Self {
+        Self { users: Timers::new(), gap: gap(rate(plan), share), next_at: Nanos(i64::MIN) }
+    }
+
+    /// The connection of `user` is to be opened again, not before `at`.
+    pub(crate) fn insert(&mut self, at: Nanos, user: u32) {
+        self.users.insert(at, user);
+    }
+
+    /// When the next one is to be opened.
+    pub(crate) fn next_deadline(&mut self) -> Option<Nanos> {
+        if self.users.is_empty() {
+            return None;
+        }
+        self.users.next().map(|at| at.max(self.next_at))
+    }
+
+    /// Whose connection is to be opened at `now`.
+    pub(crate) fn pop(&mut self, now: Nanos) -> Option<u32> {
+        if now < self.next_at {
+            return None;
+        }
+        let (_, user) = self.users.pop(now)?;
+        self.next_at = self.next_at.max(now - MADE_UP).after(self.gap);
+        Some(user)
+    }
+
+    /// At `now` one was opened that the plan wanted then: the target has that at its door as well.
+    pub(crate) fn defer_to_planned(&mut self, now: Nanos) {
+        let taken = Nanos(self.gap.0 / 10 * PLANNED_TENTHS);
+        self.next_at = self.next_at.max(now - MADE_UP).after(taken).min(now.after(YIELD_MAX));
+    }
+}
+
+/// How fast all of them are opened again: as fast as the plan opens connections, in the phases that hold them or ahead of
+/// a phase, whichever is faster.
+fn rate(plan: &Plan) -> Rate {
+    let holds = plan.phases.iter().filter_map(|phase| match &phase.load {
+        Load::Hold { connections, .. } => Some(connections.pieces()),
+        _ => None,
+    });
+    let climbs = holds.flatten().filter(|piece| piece.end > piece.begin);
+    let climbs = climbs.map(|piece| Rate { count: piece.end - piece.begin, per: piece.length });
+    climbs.fold(
+        plan.open_rate,
+        |most, rate| {
+            if rate.as_per_second() > most.as_per_second() { rate } else { most }
+        },
+    )
+}
+
+/// Between two of what one share of it opens.
+fn gap(rate: Rate, share: Partition) -> Nanos {
+    let ns = u128::from(rate.per.0.unsigned_abs()) * u128::from(share.of);
+    Nanos(i64::try_from(ns / (u128::from(rate.count) * u128::from(share.width)).max(1)).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rate: Rate, share: Partition, users: u32, expect: &[usize]) {
+        let mut all =
+            ReconnectQueue { users: Timers::new(), gap: gap(rate, share), next_at: Nanos(i64::MIN) };
+        let lost = Nanos::from_secs(7);
+        (0..users).for_each(|user| all.insert(lost, user));
+        assert_eq!(
+            (all.pop(lost - Nanos(1)), all.next_deadline()),
+            (None, Some(lost)),
+            "not before its time"
+        );
+        // Turns of 10 ms, counted by the tenth of a second.
+        let opened: Vec<usize> = (0..expect.len())
+            .map(|tenth| {
+                let turns =
+                    (0..10).map(|turn| lost.after(Nanos::from_millis((tenth * 10 + turn) as i64 * 10)));
+                turns.map(|now| std::iter::from_fn(|| all.pop(now)).count()).sum()
+            })
+            .collect();
+        assert_eq!(opened, expect, "{rate:?}, {share:?}");
+    }
+
+    #[test]
+    fn beside_what_the_plan_opens_little_is_opened_again() {
+        let rate = Rate::per_second(1_000);
+        let mut all = ReconnectQueue {
+            users: Timers::new(),
+            gap: gap(rate, Partition::WHOLE),
+            next_at: Nanos(i64::MIN),
+        };
+        (0..2_000).for_each(|user| all.insert(Nanos::ZERO, user));
+        // The plan opens as many as it ever does for half a second, and then none.
+        let opened: Vec<usize> = (0..10)
+            .map(|tenth| {
+                let steps = (0..100).map(|step| Nanos::from_millis(tenth * 100 + step));
+                steps
+                    .map(|now| {
+                        if now < Nanos::from_millis(500) {
+                            all.defer_to_planned(now);
+                        }
+                        std::iter::from_fn(|| all.pop(now)).count()
+                    })
+                    .sum()
+            })
+            .collect();
+        // 20 ms of what may be made up are had at the beginning.
+        assert!((10..=32).contains(&opened[0]), "{opened:?}");
+        assert!(opened[1..5].iter().all(|tenth| (9..=11).contains(tenth)), "{opened:?}");
+        assert!(opened[6..8].iter().all(|tenth| (99..=101).contains(tenth)), "{opened:?}");
+        // Very many at once do not keep them from it for long.
+        (0..100_000).for_each(|_| all.defer_to_planned(Nanos::from_secs(2)));
+        assert_eq!(all.next_deadline(), Some(Nanos::from_secs(3)));
+    }
+
+    #[test]
+    fn mass_losses_are_opened_again_at_a_pace() {
+        // 20 ms of what may be made up are had at the beginning.
+        check(Rate::per_second(1_000), Partition::WHOLE, 250, &[111, 100, 39, 0]);
+        check(Rate::per_second(1_000), Partition::WHOLE.split(2, 1), 250, &[56, 50, 50, 50]);
+        check(Rate::per_second(1_000_000), Partition::WHOLE, 250, &[250, 0]);
+    }
+}

@@ -1,0 +1,71 @@
+//! [`Manner`]: what connections must know of one message to a target, beside its bytes.
+
+use wavetank_journey::{CompiledStep, FollowUp, Retain};
+
+/// See the module's description. One byte, because every connection holds one for its request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestFlags(u8);
+
+impl RequestFlags {
+    const HEAD: u8 = 1;
+    const IDEMPOTENT: u8 = 2;
+    const FIELDS: u8 = 4;
+    const BODY: u8 = 8;
+    const PAGE: u8 = 16;
+    const COOKIES: u8 = 32;
+
+    /// How a step's request goes.
+    pub(crate) fn from_step(step: &CompiledStep) -> Self {
+        Self::new(step.head, step.idempotent, step.retention())
+    }
+
+    /// How something more goes for a request.
+    pub(crate) fn from_leg(leg: &FollowUp) -> Self {
+        Self::new(leg.head, leg.idempotent, leg.keeps)
+    }
+
+    fn new(head: bool, idempotent: bool, keeps: Retain) -> Self {
+        let all = [
+            (head, Self::HEAD),
+            (idempotent, Self::IDEMPOTENT),
+            (keeps.fields, Self::FIELDS),
+            (keeps.body, Self::BODY),
+            (keeps.page, Self::PAGE),
+            (keeps.cookies, Self::COOKIES),
+        ];
+        Self(all.into_iter().filter(|&(is, _)| is).fold(0, |bits, (_, bit)| bits | bit))
+    }
+
+    /// The answer has no body.
+    #[inline]
+    pub(crate) const fn is_head(self) -> bool {
+        self.0 & Self::HEAD != 0
+    }
+
+    /// May be sent again on another connection (RFC 9110 §9.2.2).
+    pub(crate) const fn is_idempotent(self) -> bool {
+        self.0 & Self::IDEMPOTENT != 0
+    }
+
+    /// Something of every answer is kept.
+    #[inline]
+    pub(crate) const fn keeps_answer(self) -> bool {
+        self.0 & (Self::FIELDS | Self::BODY | Self::PAGE) != 0
+    }
+
+    /// Something of those answers is kept that set cookies.
+    #[inline]
+    pub(crate) const fn keeps_cookies(self) -> bool {
+        self.0 & Self::COOKIES != 0
+    }
+
+    /// The body is kept.
+    pub(crate) const fn keeps_body(self) -> bool {
+        self.0 & Self::BODY != 0
+    }
+
+    /// The body is kept if it is a page.
+    pub(crate) const fn keeps_page(self) -> bool {
+        self.0 & Self::PAGE != 0
+    }
+}

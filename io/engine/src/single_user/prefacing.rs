@@ -1,0 +1,54 @@
+//! What a line begins with ahead of TLS and requests.
+
+use wavetank_driver::{DialTls, Driver, Event};
+use wavetank_plan::Nanos;
+
+use super::connection::{Connector, ResponseCapture, SingleConnection};
+use crate::failure::{self, Failure};
+use crate::preface::{TUNNEL_TIMEOUT, read_tunnel, tunnel_ended, tunnel_reader};
+
+impl Connector<'_> {
+    /// Say what `line` to `target` begins with, and begin TLS behind it. `hearing` keeps what a proxy answers to that.
+    pub(super) fn send_preface<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        (target, tls): (u16, Option<DialTls>),
+        until: Nanos,
+        hearing: &mut ResponseCapture,
+    ) -> Result<(), Failure> {
+        let bytes = self.preface.bytes(target, || line.driver.ends(line.conn))?;
+        if !bytes.is_empty() {
+            // Where it fails, the end is told.
+            let _ = line.driver.send(line.conn, &bytes);
+        }
+        if self.preface.needs_tunnel(target) {
+            self.open_tunnel(line, until, hearing)?;
+            line.opened.tunnelled = Some(self.clock.now());
+        }
+        tls.map_or(Ok(()), |tls| line.driver.secure(line.conn, tls)).map_err(failure::connect_failure)
+    }
+
+    fn open_tunnel<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        until: Nanos,
+        hearing: &mut ResponseCapture,
+    ) -> Result<(), Failure> {
+        let (driver, conn) = (&mut line.driver, line.conn);
+        let mut reader = tunnel_reader();
+        loop {
+            match self.event(driver, until, &TUNNEL_TIMEOUT)? {
+                Event::Received(id, len) if id == conn => {
+                    hearing.observe(driver.received(len));
+                    if read_tunnel(&mut reader, driver.received(len))? {
+                        return Ok(());
+                    }
+                }
+                Event::Ended(id, how) if id == conn => {
+                    return Err(tunnel_ended(&failure::end_failure(how, driver)));
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! One request of a lone user, from its writing to what its session makes of the answer.
+
+use std::sync::Arc;
+
+use wavetank_driver::Driver;
+use wavetank_journey::extract::ResponseView;
+use wavetank_journey::{
+    CompiledStep, FollowUp, FollowUpKind, FollowUpSink, NextMessage, Observation, Rejection, Retain,
+    is_html_media_type,
+};
+use wavetank_measure::ErrorClass;
+use wavetank_plan::{ConnectionOwner, Nanos, Step};
+use wavetank_wire::h1::{ResponseHead, ResponseSink};
+
+use super::connection::{RequestError, ResponseTimes, SingleConnection};
+use super::trace_event::{EarlyEnd, FullResponse, RequestCause, RequestFailure, SentRequest, TraceEvent};
+use super::walk::SingleUserRun;
+use crate::exchange_buffers::BODY_BYTES_MAX;
+use crate::failure::{self, Failure};
+
+/// Bytes of a body that are kept where the step does not look inside: for showing them.
+const BODY_SHOWN_BYTES: usize = 1 << 20;
+
+/// One message on its way.
+struct Message {
+    why: RequestCause,
+    target: u16,
+    bytes: Arc<[u8]>,
+    /// The answer has no body.
+    head: bool,
+    idempotent: bool,
+}
+
+impl<D: Driver> SingleUserRun<'_, '_, D> {
+    /// The request of `step`, with all it leads to. What it ends, if anything.
+    pub(super) fn request(&mut self, number: u16) -> Option<EarlyEnd> {
+        let step = &self.way.journey.steps[usize::from(number)];
+        (self.watch)(TraceEvent::Step(number));
+        let begun = self.now();
+        let result = match self.written(step, begun) {
+            Ok(bytes) => self.asked(number, step, bytes, begun),
+            Err(trouble) => Err(trouble),
+        };
+        self.skip_reported_variables();
+        match result {
+            Ok(()) => {
+                self.walked.done += 1;
+                (self.watch)(TraceEvent::Over(None));
+                None
+            }
+            Err(Wrong { trouble, by_check }) => {
+                (self.watch)(TraceEvent::Over(Some(&trouble)));
+                let unwritten = trouble.class == ErrorClass::Data;
+                self.failed(&step.name, trouble, by_check);
+                self.on_failure(number, unwritten)
+            }
+        }
+    }
+
+    /// The bytes that `step` sends first.
+    fn written(&mut self, step: &CompiledStep, now: Nanos) -> Result<Arc<[u8]>, Wrong> {
+        let plan = self.plan();
+        let mut out = Vec::new();
+        let mut scene = self.memory.scene(plan, &self.way, now);
+        match step.render(&mut scene, &mut self.session, &mut out) {
+            Ok(true) => Ok(out.into()),
+            Ok(false) => Ok(Arc::clone(step.as_fixed().expect("what is not written is fixed"))),
+            Err(lacking) => {
+                Err(RequestFailure::from(Failure::from_missing(lacking, plan, self.way.scenario)).into())
+            }
+        }
+    }
+
+    /// Send `bytes` and whatever they lead to, until the last answer was looked at.
+    fn asked(
+        &mut self,
+        number: u16,
+        step: &CompiledStep,
+        bytes: Arc<[u8]>,
+        begun: Nanos,
+    ) -> Result<(), Wrong> {
+        let deadline = begun.after(step.timeout);
+        let (why, target) = (RequestCause::Step, step.target);
+        let mut message = Message { why, target, bytes, head: step.head, idempotent: step.idempotent };
+        let mut keeps = step.retention();
+        loop {
+            let (heard, kept) = self.exchange(&message, deadline, keeps)?;
+            if kept.inside && heard.answer.body_bytes > kept.body.len() as u64 {
+                return Err(RequestFailure::from(failure::TOO_LONG_TO_LOOK).into());
+            }
+            let mut next = Vec::new();
+            match self.answered(number, step, &message.bytes, (&heard, &kept), (begun, &mut next)) {
+                NextMessage::Leg(leg) => {
+                    let FollowUp { kind, target, head, idempotent, .. } = leg;
+                    message = Message { why: kind.into(), target, bytes: next.into(), head, idempotent };
+                    keeps = leg.keeps;
+                }
+                NextMessage::Over { status, judged } => {
+                    let own = &self.way.scenario.steps[usize::from(number)];
+                    return judged.map_err(|unwanted| Wrong::of(unwanted, step, own, status));
+                }
+            }
+        }
+    }
+
+    /// What the session makes of an answer to `sent`; what follows is written into `next`.
+    fn answered(
+        &mut self,
+        number: u16,
+        step: &CompiledStep,
+        sent: &[u8],
+        (heard, kept): (&ResponseTimes, &Keep),
+        (begun, next): (Nanos, &mut Vec<u8>),
+    ) -> NextMessage {
+        let (plan, scenario) = (self.plan(), self.way.scenario);
+        let own = &scenario.steps[usize::from(number)];
+        let answer = ResponseView {
+            status: heard.answer.status,
+            time: heard.complete - begun,
+            size: heard.answer.body_bytes,
+            fields: kept.fields(),
+            body: &kept.body,
+            jar: None,
+        };
+        let (mut counted, mut told) = (Vec::new(), Vec::new());
+        let (watch, walked) = (&mut *self.watch, &mut self.walked);
+        let mut tell = |look: Observation<'_>| match look {
+            Observation::Cookie(header, fate) => watch(TraceEvent::Cookie(header, fate)),
+            Observation::Extract(place, found) => {
+                let extract = &own.extract[usize::from(place)];
+                let name = scenario.variables.get(usize::from(extract.variable));
+                watch(TraceEvent::Extracted(name.map_or("?", String::as_str), &extract.from, found));
+            }
+            Observation::Check(place, instead) => {
+                let check = &own.checks[usize::from(place)].text;
+                Self::checked(walked, &own.name, check, instead);
+                watch(TraceEvent::Checked(check, instead));
+            }
+            Observation::Count(count, holds) => {
+                let name = plan.shared.counts.get(usize::from(count));
+                watch(TraceEvent::Counted(name.map_or("?", String::as_str), holds));
+            }
+        };
+        let mut out =
+            FollowUpSink { request: next, counted: &mut counted, told: &mut told, watch: &mut tell };
+        let mut scene = self.memory.scene(plan, &self.way, heard.complete);
+        let onward = step.on_answer(&mut scene, &mut self.session, sent, &answer, &mut out);
+        for count in counted.into_iter().map(usize::from) {
+            if self.walked.counts.len() <= count {
+                self.walked.counts.resize(count + 1, 0);
+            }
+            self.walked.counts[count] += 1;
+        }
+        self.record_events(told);
+        onward
+    }
+
+    /// Send one message and hear its answer; once more on a new connection where the contract (§1) allows for it.
+    fn exchange(
+        &mut self,
+        message: &Message,
+        deadline: Nanos,
+        keeps: Retain,
+    ) -> Result<(ResponseTimes, Keep), RequestFailure> {
+        let mut why = message.why;
+        loop {
+            // A later hop has as long to connect as the first, where the request's own time allows.
+            let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
+            let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
+            let mut keep = Keep::new(keeps);
+            let (address, reused) = (line.opened.address, line.served > 0);
+            let sent = self.now();
+            let heard = self.way.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
+            let left = heard.as_ref().map_or_else(|broken| broken.sent, |_| true);
+            if left {
+                self.walked.sent += 1;
+                let (target, bytes) = (message.target, &*message.bytes);
+                (self.watch)(TraceEvent::Sent(&SentRequest { why, target, address, bytes, sent, reused }));
+            }
+            match heard {
+                Ok(heard) => {
+                    self.told(&heard, &keep);
+                    if heard.surplus {
+                        line.close(self.plan().http.close);
+                        return Err(self.unanswered(RequestError::new(failure::SURPLUS, Some(address))));
+                    }
+                    self.put_back(message.target, line, &heard);
+                    return Ok((heard, keep));
+                }
+                Err(broken) => {
+                    line.close(self.plan().http.close);
+                    let again = broken.failure.peer_closed && broken.untouched && reused;
+                    if !(again && message.idempotent && why != RequestCause::Retry) {
+                        return Err(self.unanswered(broken));
+                    }
+                    why = RequestCause::Retry;
+                }
+            }
+        }
+    }
+
+    fn told(&mut self, heard: &ResponseTimes, keep: &Keep) {
+        (self.watch)(TraceEvent::Answered(&FullResponse {
+            status: heard.answer.status,
+            head: &keep.head,
+            body: &keep.body,
+            body_bytes: heard.answer.body_bytes,
+            sent: heard.sent,
+            first_byte: heard.first_byte,
+            complete: heard.complete,
+        }));
+    }
+
+    fn unanswered(&mut self, broken: RequestError) -> RequestFailure {
+        let (address, seen) = (broken.address, broken.seen);
+        let trouble = broken.failure.into();
+        (self.watch)(TraceEvent::Unanswered { trouble: &trouble, address, seen: &seen });
+        trouble
+    }
+
+    /// An open connection to `target`: the one that was used last if it still stands, else a new one.
+    fn line(&mut self, target: u16, until: Nanos) -> Result<SingleConnection<D>, RequestError> {
+        if let Some(mut line) = self.lines.remove(&target) {
+            if !line.has_ended() {
+                return Ok(line);
+            }
+            line.close(self.plan().http.close);
+        }
+        let line = self.way.caller.open(target, until)?;
+        (self.watch)(TraceEvent::Opened(&line.opened));
+        Ok(line)
+    }
+
+    /// Keep a connection for the next request, where it may carry one.
+    fn put_back(&mut self, target: u16, line: SingleConnection<D>, heard: &ResponseTimes) {
+        let http = &self.plan().http;
+        let worn = http.requests_per_connection.is_some_and(|most| line.served >= most);
+        let single = self.way.scenario.connection == ConnectionOwner::Request;
+        if !heard.answer.keep_alive || !http.keepalive || worn || single {
+            line.close(http.close);
+        } else {
+            self.lines.insert(target, line);
+        }
+    }
+}
+
+impl From<Failure> for RequestFailure {
+    fn from(failure: Failure) -> Self {
+        Self { class: failure.class, detail: failure.message() }
+    }
+}
+
+/// Why a request has failed.
+struct Wrong {
+    trouble: RequestFailure,
+    by_check: bool,
+}
+
+impl Wrong {
+    /// The last answer, which has this status, is not what was wanted.
+    fn of(unwanted: Rejection, step: &CompiledStep, own: &Step, status: u16) -> Self {
+        let by_check = matches!(unwanted, Rejection::Check(..));
+        let mut trouble = RequestFailure::from(Failure::from_rejected(unwanted, step, own));
+        if trouble.class == ErrorClass::Status && trouble.detail == "status" {
+            trouble.detail = format!("status {status}");
+        }
+        Self { trouble, by_check }
+    }
+}
+
+impl From<FollowUpKind> for RequestCause {
+    fn from(kind: FollowUpKind) -> Self {
+        match kind {
+            FollowUpKind::Challenge => Self::Challenge,
+            FollowUpKind::Redirect => Self::Redirect,
+            FollowUpKind::Resource => Self::Resource,
+        }
+    }
+}
+
+impl From<RequestFailure> for Wrong {
+    fn from(trouble: RequestFailure) -> Self {
+        Self { trouble, by_check: false }
+    }
+}
+
+/// Keeps an answer.
+struct Keep {
+    /// The whole head as it came.
+    head: Vec<u8>,
+    fields_at: usize,
+    body: Vec<u8>,
+    keeps: Retain,
+    /// Whether the step looks into the body, as on the load threads.
+    inside: bool,
+}
+
+impl Keep {
+    const fn new(keeps: Retain) -> Self {
+        Self { head: Vec::new(), fields_at: 0, body: Vec::new(), keeps, inside: false }
+    }
+
+    fn fields(&self) -> &[u8] {
+        &self.head[self.fields_at..]
+    }
+}
+
+impl ResponseSink for Keep {
+    fn head(&mut self, head: &ResponseHead<'_>) {
+        self.head = head.raw.to_vec();
+        self.fields_at = head.raw.len() - head.fields().len();
+        let is_page = || head.header("content-type").is_some_and(is_html_media_type);
+        self.inside = self.keeps.body || (self.keeps.page && is_page());
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        let most = if self.inside { BODY_BYTES_MAX } else { BODY_SHOWN_BYTES };
+        let room = most.saturating_sub(self.body.len());
+        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}

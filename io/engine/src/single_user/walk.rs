@@ -1,0 +1,282 @@
+//! [`Walk`]: one pass of a lone user through a journey.
+
+use std::collections::BTreeMap;
+
+use wavetank_driver::Driver;
+use wavetank_journey::data::Table;
+use wavetank_journey::extract::ParseCache;
+use wavetank_journey::value::Values;
+use wavetank_journey::{Identity, Journey, Program, RenderContext, Session, SessionAction, SessionEvent};
+use wavetank_measure::ErrorClass;
+use wavetank_pace::Partition;
+use wavetank_plan::{Nanos, OnFailure, Plan, Scenario};
+
+use super::connection::{Connector, SingleConnection};
+use super::trace_event::{EarlyEnd, RequestFailure, TraceEvent};
+use super::{CheckResult, SingleUserLimits, StepFailure, WalkResult};
+
+/// Operations between two requests at most: a journey that loops and sends nothing comes to no end.
+const OPS_MAX: u64 = 10_000_000;
+/// Checks that are kept, broken ones that are, and other failures that are.
+const CHECKS_MAX: usize = 1_000;
+const BROKEN_MAX: usize = 2_000;
+const FAULTS_MAX: usize = 1_000;
+
+/// What a walk goes by.
+pub(super) struct WalkContext<'w, 'a> {
+    pub(super) caller: &'w mut Connector<'a>,
+    pub(super) scenario: &'w Scenario,
+    pub(super) journey: &'w Journey,
+    pub(super) tables: &'w [Table],
+    /// What the run counted.
+    pub(super) counts: &'w [u64],
+    pub(super) wall_zero_ms: u64,
+    pub(super) limits: SingleUserLimits,
+    /// The first failure is the end.
+    pub(super) strict: bool,
+}
+
+/// See the module's description.
+pub(super) struct SingleUserRun<'w, 'a, D> {
+    pub(super) way: WalkContext<'w, 'a>,
+    pub(super) memory: SingleUserBuffers<'w>,
+    pub(super) session: Session,
+    /// Open connections, by target.
+    pub(super) lines: BTreeMap<u16, SingleConnection<D>>,
+    pub(super) walked: WalkResult,
+    pub(super) watch: &'w mut dyn FnMut(TraceEvent<'_>),
+    requests: u64,
+    /// Variables as they were told last.
+    seen: Vec<Values>,
+}
+
+/// What a [`Scene`] is made of.
+pub(super) struct SingleUserBuffers<'w> {
+    seq: &'w mut u64,
+    scratch: Vec<u8>,
+    reading: ParseCache,
+    finds: Values,
+}
+
+impl SingleUserBuffers<'_> {
+    pub(super) fn scene<'s>(
+        &'s mut self,
+        plan: &'s Plan,
+        way: &WalkContext<'s, '_>,
+        now: Nanos,
+    ) -> RenderContext<'s> {
+        RenderContext {
+            seed: plan.seed,
+            tables: way.tables,
+            data: &plan.shared.data,
+            wall_ms: way.wall_zero_ms.saturating_add_signed(now.0 / 1_000_000),
+            share: Partition::WHOLE,
+            seq: self.seq,
+            counts: way.counts,
+            scratch: &mut self.scratch,
+            reading: &mut self.reading,
+            finds: &mut self.finds,
+        }
+    }
+}
+
+impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
+    pub(super) fn new(
+        way: WalkContext<'w, 'a>,
+        identity: Identity,
+        seq: &'w mut u64,
+        watch: &'w mut dyn FnMut(TraceEvent<'_>),
+    ) -> Self {
+        let mut session = Session::default();
+        session.begin(identity);
+        way.journey.init_session(&mut session);
+        let seen = vec![Values::default(); way.scenario.variables.len()];
+        let memory = SingleUserBuffers {
+            seq,
+            scratch: Vec::new(),
+            reading: ParseCache::default(),
+            finds: Values::default(),
+        };
+        let (lines, walked) = (BTreeMap::new(), WalkResult::default());
+        Self { way, memory, session, lines, walked, watch, requests: 0, seen }
+    }
+
+    pub(super) fn plan(&self) -> &'a Plan {
+        self.way.caller.plan
+    }
+
+    pub(super) fn now(&self) -> Nanos {
+        self.way.caller.clock.now()
+    }
+
+    /// First, the session, last; and what came of it.
+    pub(super) fn run(mut self) -> WalkResult {
+        let journey = self.way.journey;
+        let identity = self.session.identity;
+        let mut early = None;
+        for program in [&journey.before, &journey.session] {
+            self.session.begin(identity);
+            early = self.through(program);
+            if early.is_some() {
+                break;
+            }
+        }
+        // Who ends his session early still does what he does at last.
+        if early.is_none_or(|early| matches!(early, EarlyEnd::Session | EarlyEnd::Failure))
+            && !self.way.strict
+        {
+            self.session.begin(identity);
+            early = early.or(self.through(&journey.after));
+        }
+        let close = self.plan().http.close;
+        for line in std::mem::take(&mut self.lines).into_values() {
+            line.close(close);
+        }
+        for (slot, name) in (0_u16..).zip(&self.way.scenario.variables) {
+            if let Some(value) = self.session.variable(slot).filter(|value| !value.is_empty()) {
+                self.walked.variables.push((name.clone(), value.clone()));
+            }
+        }
+        WalkResult { early, ..self.walked }
+    }
+
+    /// All of `program`. What ended it before its end, if anything.
+    fn through(&mut self, program: &Program) -> Option<EarlyEnd> {
+        let mut ops = 0;
+        loop {
+            if self.way.caller.is_cancelled() {
+                return Some(self.ends(EarlyEnd::Cancelled));
+            }
+            let limit = self.way.limits.requests_max;
+            match self.step(program) {
+                SessionAction::Request(_) if self.requests >= limit => {
+                    (self.watch)(TraceEvent::Enough(limit));
+                    return None;
+                }
+                SessionAction::Request(step) => {
+                    (ops, self.requests) = (0, self.requests + 1);
+                    if let Some(early) = self.request(step) {
+                        return Some(self.ends(early));
+                    }
+                }
+                SessionAction::Pause(length) => {
+                    if let Err(trouble) = self.pause(length) {
+                        self.failed("think", trouble, false);
+                        return Some(self.ends(EarlyEnd::Failure));
+                    }
+                }
+                SessionAction::Wait(place) => {
+                    let name = self.plan().shared.rendezvous.get(usize::from(place.place));
+                    (self.watch)(TraceEvent::Met(name.map_or("?", String::as_str)));
+                }
+                SessionAction::GiveWay if ops < OPS_MAX => ops += 1,
+                SessionAction::GiveWay => {
+                    (self.watch)(TraceEvent::Endless);
+                    return None;
+                }
+                SessionAction::End { run: true } => return Some(self.ends(EarlyEnd::Run)),
+                SessionAction::End { run: false } if !self.session.is_at_end(program) => {
+                    return Some(self.ends(EarlyEnd::Session));
+                }
+                SessionAction::End { run: false } => return None,
+            }
+        }
+    }
+
+    fn ends(&mut self, early: EarlyEnd) -> EarlyEnd {
+        (self.watch)(TraceEvent::EndsEarly(early));
+        early
+    }
+
+    /// One operation, and what it says and sets.
+    fn step(&mut self, program: &Program) -> SessionAction {
+        let (now, plan) = (self.now(), self.plan());
+        let mut told = Vec::new();
+        let asks = self.session.pending_condition(program);
+        let mut scene = self.memory.scene(plan, &self.way, now);
+        let next = self.session.advance_by(1, program, &mut scene, now, &mut told);
+        if let Some((condition, otherwise)) = asks {
+            (self.watch)(TraceEvent::Asked(condition, !self.session.is_at(otherwise)));
+        }
+        self.record_events(told);
+        self.tell_variables();
+        next
+    }
+
+    /// Tell what the session said.
+    pub(super) fn record_events(&mut self, told: Vec<SessionEvent>) {
+        for one in told {
+            match one {
+                SessionEvent::Log(text) => (self.watch)(TraceEvent::Logged(&text)),
+                SessionEvent::Group(group, from, to) => {
+                    let name = self.way.scenario.groups.get(usize::from(group));
+                    (self.watch)(TraceEvent::Grouped(name.map_or("?", String::as_str), to - from));
+                }
+            }
+        }
+    }
+
+    /// Tell variables that are not what they were.
+    fn tell_variables(&mut self) {
+        for (slot, (name, seen)) in (0_u16..).zip(self.way.scenario.variables.iter().zip(&mut self.seen)) {
+            if let Some(value) = self.session.variable(slot).filter(|value| *value != seen) {
+                seen.clone_from(value);
+                (self.watch)(TraceEvent::Set(name, value));
+            }
+        }
+    }
+
+    /// Variables that an answer changed were told with it.
+    pub(super) fn skip_reported_variables(&mut self) {
+        for (slot, seen) in (0_u16..).zip(&mut self.seen) {
+            if let Some(value) = self.session.variable(slot) {
+                seen.clone_from(value);
+            }
+        }
+    }
+
+    fn pause(&mut self, length: Nanos) -> Result<(), RequestFailure> {
+        let sleeps = self.way.limits.sleeps;
+        if sleeps {
+            let until = self.now().after(length);
+            self.way.caller.pause::<D>(until).map_err(|errno| RequestFailure {
+                class: ErrorClass::Other,
+                detail: format!("waiting: {errno}"),
+            })?;
+        }
+        (self.watch)(TraceEvent::Paused(length, sleeps));
+        Ok(())
+    }
+
+    /// A request failed: by a check alone, or otherwise.
+    pub(super) fn failed(&mut self, step: &str, trouble: RequestFailure, by_check: bool) {
+        self.walked.failed += 1;
+        self.session.failed = true;
+        let failure = StepFailure { step: step.to_owned(), trouble };
+        if !by_check && self.walked.faults.len() < FAULTS_MAX {
+            self.walked.faults.push(failure.clone());
+        }
+        self.walked.failure.get_or_insert(failure);
+    }
+
+    /// A check was asked.
+    pub(super) fn checked(walked: &mut WalkResult, step: &str, check: &str, instead: Option<&str>) {
+        let most = if instead.is_some() { BROKEN_MAX } else { CHECKS_MAX };
+        if walked.checks.len() < most {
+            let [step, check] = [step, check].map(str::to_owned);
+            walked.checks.push(CheckResult { step, check, instead: instead.map(str::to_owned) });
+        }
+    }
+
+    /// What the failure of `step` means; `data`: it could not even be written.
+    pub(super) fn on_failure(&self, step: u16, data: bool) -> Option<EarlyEnd> {
+        let own = self.way.scenario.steps[usize::from(step)].on_failure;
+        match own.unwrap_or(self.way.scenario.on_failure) {
+            _ if self.way.caller.is_cancelled() => Some(EarlyEnd::Cancelled),
+            _ if self.way.strict => Some(EarlyEnd::Failure),
+            OnFailure::Continue if !data => None,
+            OnFailure::Continue | OnFailure::EndSession => Some(EarlyEnd::Failure),
+            OnFailure::EndRun => Some(EarlyEnd::Run),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! [`Seating`]: who sits where: which connection a session uses.
+//!
+//! A user has one seat for as long as he stays. A session that arrives, and a user who turns to a further target, get
+//! seats when they first need them and give them back when they go.
+
+use wavetank_driver::Driver;
+use wavetank_plan::{ConnectionOwner, Key, Nanos};
+
+use super::Worker;
+use crate::offered::{OfferedRequest, Owner};
+use crate::sessions::{Ended, SessionOwner};
+use crate::slab::Id;
+
+/// Seats that were given out, by whose they are.
+#[derive(Default)]
+pub(crate) struct SlotAssignments {
+    /// Those of sessions that arrived, by their places.
+    arrivals: Vec<AssignedSlots>,
+    /// Those of users beside their first one; empty where nobody has any.
+    users: Vec<AssignedSlots>,
+}
+
+/// Seats of one session or user, each with the target that it leads to.
+#[derive(Default)]
+enum AssignedSlots {
+    #[default]
+    None,
+    One(u16, u32),
+    More(Vec<(u16, u32)>),
+}
+
+impl AssignedSlots {
+    fn to(&self, target: u16) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::One(to, seat) => (*to == target).then_some(*seat),
+            Self::More(all) => all.iter().find(|(to, _)| *to == target).map(|(_, seat)| *seat),
+        }
+    }
+
+    fn add(&mut self, target: u16, seat: u32) {
+        *self = match std::mem::take(self) {
+            Self::None => Self::One(target, seat),
+            Self::One(to, first) => Self::More(vec![(to, first), (target, seat)]),
+            Self::More(mut all) => {
+                all.push((target, seat));
+                Self::More(all)
+            }
+        };
+    }
+
+    /// All of them, each with none left behind.
+    fn pop(&mut self) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::One(_, seat) => {
+                let seat = *seat;
+                *self = Self::None;
+                Some(seat)
+            }
+            Self::More(all) => {
+                let last = all.pop().map(|(_, seat)| seat);
+                if all.is_empty() {
+                    *self = Self::None;
+                }
+                last
+            }
+        }
+    }
+}
+
+impl<D: Driver> Worker<D> {
+    /// A session that is one request and nothing else, with a connection of its own, is taken up.
+    #[cold]
+    pub(super) fn begin_transient(&mut self, offered: OfferedRequest, now: Nanos) {
+        let seat = self.exchanges.connections.allocate_transient();
+        let offered = OfferedRequest { owner: Owner::Transient(seat), ..offered };
+        if let Some(resolved) = self.exchanges.begin(offered, Some(seat), now, &mut self.rec) {
+            self.on_slot_left(seat, resolved.at);
+        }
+    }
+
+    /// Whoever had this seat has gone.
+    #[cold]
+    pub(super) fn on_slot_left(&mut self, seat: u32, at: Nanos) {
+        self.exchanges.connections.release_transient(seat, self.plan.http.close, at, &mut self.rec);
+    }
+
+    /// A connection ahead of its phase: on this seat of a user, or a shared one.
+    pub(super) fn preopen_slot(&mut self, seat: Option<u32>, phase: u16) {
+        let user = seat.and_then(|seat| self.users.first_on_slot(seat));
+        let target = match user {
+            Some(user) => self.home_target(user),
+            None => self.sessions.first_home(self.plan.phases[usize::from(phase)].mix.pick(0)),
+        };
+        let connections = &mut self.exchanges.connections;
+        match seat {
+            Some(seat) => connections.preopen(seat, target, phase, &mut self.rec),
+            None => connections.preopen_shared(target, phase, &mut self.rec),
+        }
+    }
+
+    /// Where the first request of `user` goes, and with it the seat that he has from the beginning.
+    pub(super) fn home_target(&self, user: u32) -> u16 {
+        self.sessions.first_target_of_user(self.users.scenario_of(user), self.users.number(user))
+    }
+
+    /// The seat on which session `id` sends the request of this key, `None`: any that is shared; and where that goes.
+    pub(super) fn slot_for_session(&mut self, id: Id, key: Key) -> (Option<u32>, u16) {
+        let target = self.sessions.target(id, key.step);
+        (self.allocate_slot(id, key.scenario, target), target)
+    }
+
+    /// The seat on which session `id` reaches `target`; `None`: any that is shared.
+    pub(super) fn allocate_slot(&mut self, id: Id, scenario: u16, target: u16) -> Option<u32> {
+        if self.plan.scenarios[usize::from(scenario)].connection == ConnectionOwner::Shared {
+            return None;
+        }
+        let (list, place) = match self.sessions.user(id) {
+            Some(user) if target == self.sessions.first_target(id) => {
+                let seat = self.users.slot(user);
+                self.exchanges.connections.retarget(seat, target, &mut self.rec);
+                return Some(seat);
+            }
+            Some(user) => (&mut self.seating.users, user as usize),
+            None => (&mut self.seating.arrivals, id.place()),
+        };
+        if list.len() <= place {
+            list.resize_with(place + 1, AssignedSlots::default);
+        }
+        let given = &mut list[place];
+        let known = given.to(target);
+        known.or_else(|| {
+            let seat = self.exchanges.connections.allocate_transient();
+            given.add(target, seat);
+            Some(seat)
+        })
+    }
+
+    /// A session has ended: what it had for itself is closed.
+    pub(super) fn release_slots(&mut self, ended: &Ended, at: Nanos) {
+        match ended.whose {
+            SessionOwner::Arrival => {
+                while let Some(seat) =
+                    self.seating.arrivals.get_mut(ended.place as usize).and_then(AssignedSlots::pop)
+                {
+                    self.on_slot_left(seat, at);
+                }
+            }
+            SessionOwner::User(user) => {
+                let connection = self.plan.scenarios[usize::from(ended.key.scenario)].connection;
+                if connection == ConnectionOwner::Session {
+                    self.release_extra_slots(user, at);
+                    let seat = self.users.slot(user);
+                    self.exchanges.connections.stop_hold(seat, self.plan.http.close, at, &mut self.rec);
+                }
+            }
+        }
+    }
+
+    /// A user gives back what he has beside his first seat.
+    pub(super) fn release_extra_slots(&mut self, user: u32, at: Nanos) {
+        while let Some(seat) = self.seating.users.get_mut(user as usize).and_then(AssignedSlots::pop) {
+            self.on_slot_left(seat, at);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! [`try_configurations`]: what the services' programs say to their configurations, before anything of the lab is there.
+//!
+//! Each host whose services are programs that can check a configuration gets a *trial*: a process that is such a host for a
+//! moment, and alone. It has the host's namespaces, files, settings, names and addresses, at cables that lead nowhere, and a
+//! folder in its own memory. It is PID 1 of its PID namespace and dies with whoever asked, and all of it goes with it.
+
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde_json::Value;
+use wavetank_plan::UserError;
+use wavetank_topology::{CustomConfig, Host, Lab, ServiceKind};
+
+use crate::json_socket::JsonSocket;
+use crate::response::{self, system};
+use crate::up::interrupted;
+use crate::{LabFolder, LabSpec, namespaces, net, service};
+
+/// Trials at once: each is a process with namespaces.
+const AT_ONCE: usize = 8;
+
+/// Folders below this one are in the memory of whoever is a host.
+const IN_MEMORY: &str = "/run";
+
+/// Has all programs check the configurations that the lab of `order` would give them in `folder`, which is not touched. All
+/// that they do not accept is told at once, with the topology file's line. Hosts of one pattern are tried once.
+pub(crate) fn try_configurations(order: &LabSpec, folder: &LabFolder) -> Result<(), UserError> {
+    let mut errors = Vec::new();
+    for hosts in worth_trying(&order.lab, folder).chunks(AT_ONCE) {
+        let started: Vec<_> = hosts.iter().map(|host| Trial::start(order, folder, &host.name)).collect();
+        errors.extend(started.into_iter().filter_map(|trial| trial.and_then(Trial::outcome).err()));
+    }
+    UserError::combine(errors).map_or(Ok(()), Err)
+}
+
+/// Hosts with a service that has something to check, of those that are alike the first.
+fn worth_trying<'l>(lab: &'l Lab, folder: &LabFolder) -> Vec<&'l Host> {
+    let mut chosen: Vec<&Host> = Vec::new();
+    for host in &lab.hosts {
+        let has_check = |kind: &ServiceKind| !matches!(kind, ServiceKind::Serve(_) | ServiceKind::Command(_));
+        let alike = |other: &&Host| {
+            (&other.services, &other.files, &other.limits) == (&host.services, &host.files, &host.limits)
+        };
+        let checked = host.services.iter().any(|service| has_check(&service.kind));
+        if checked && !needs_the_lab(host, folder) && !chosen.iter().any(alike) {
+            chosen.push(host);
+        }
+    }
+    chosen
+}
+
+/// Whether something of the user's on `host` names what is there only with the lab, so that only the check inside the lab can
+/// judge it: the keys of SSH, or the lab's folder where that is not in a host's own memory.
+fn needs_the_lab(host: &Host, folder: &LabFolder) -> bool {
+    let path = folder.path().to_string_lossy();
+    let configs = host.services.iter().filter_map(|service| own_config(&service.kind));
+    let mut texts = configs.map(|own| &own.text).chain(host.files.iter().map(|file| &file.text));
+    let elsewhere = !folder.path().starts_with(IN_MEMORY);
+    texts.any(|text| text.contains(net::SSH_FILES) || (elsewhere && text.contains(&*path)))
+}
+
+const fn own_config(kind: &ServiceKind) -> Option<&CustomConfig> {
+    match kind {
+        ServiceKind::Nginx(work) => work.own.config.as_ref(),
+        ServiceKind::Haproxy(work) => work.own.config.as_ref(),
+        ServiceKind::Ipvs(work) => work.own.config.as_ref(),
+        ServiceKind::Serve(_)
+        | ServiceKind::DirectRouting(_)
+        | ServiceKind::Nat(_)
+        | ServiceKind::Command(_) => None,
+    }
+}
+
+/// One host that is being tried; it ends when it is dropped.
+#[derive(Debug)]
+struct Trial {
+    line: JsonSocket,
+    process: Child,
+    host: String,
+}
+
+impl Trial {
+    fn start(order: &LabSpec, folder: &LabFolder, host: &str) -> Result<Self, UserError> {
+        let failed = |error: &(dyn std::error::Error + 'static)| {
+            system(&format!("the services of {host} cannot be tried"), error)
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("wavetank").arg("lab-trial").arg("--mark").arg(order.mark.to_string());
+        command.arg("--folder").arg(folder.path()).arg("--host").arg(host);
+        // Ctrl-C at the terminal is for who asked, with whom it ends.
+        command.current_dir("/").process_group(0);
+        command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
+        let process =
+            namespaces::in_new_pid_namespace(|| command.spawn())?.map_err(|error| failed(&error))?;
+        let mut trial = Self { line: JsonSocket::new(ours), process, host: host.to_owned() };
+        let order = serde_json::from_str(&order.written()).map_err(|error| failed(&error))?;
+        trial.line.send(&order).map_err(|error| failed(&error))?;
+        Ok(trial)
+    }
+
+    /// What it came to. A signal that this process counts ends it.
+    fn outcome(mut self) -> Result<(), UserError> {
+        match self.line.receive() {
+            Ok(Some(answer)) => response::read(answer).map(drop),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(interrupted()),
+            Ok(None) | Err(_) => {
+                let message = format!("the trial of {}'s services ended before it was over", self.host);
+                Err(UserError::refused(
+                    "lab_keeper",
+                    message,
+                    "something killed it: memory (dmesg), or a signal",
+                ))
+            }
+        }
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        // It has said what it had to say, or nobody waits for it any more; one that has ended needs no end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What the process of a trial does. Fails only where there is nobody to tell.
+pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
+    // As of a host: whatever happens to who asked, nothing is left.
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|errno| system("a trial cannot be bound to who asked", &errno))?;
+    let mut asking = JsonSocket::from_stdin()?;
+    let Ok(Some(order)) = asking.receive() else { return Ok(()) };
+    let result = LabSpec::read(&order.to_string()).and_then(|order| tried(&order, folder, name));
+    // Who asked may be gone.
+    let _ = asking.send(&response::from_result(&result.map(|()| Value::Null)));
+    Ok(())
+}
+
+/// As the host in its namespaces, from its birth to the check of its configurations.
+fn tried(order: &LabSpec, folder: &LabFolder, name: &str) -> Result<(), UserError> {
+    let LabSpec { mark, file, lab, .. } = order;
+    let index = lab.host_index(name).ok_or_else(|| {
+        UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab check FILE")
+    })?;
+    namespaces::enter_host(name, None)?;
+    net::set_up_for_trial(lab, index, mark, file)?;
+    let place = place(folder, name);
+    let made = DirBuilder::new().recursive(true).mode(0o755).create(&place);
+    made.map_err(|error| system(&format!("`{}` cannot be made", place.display()), &error))?;
+    service::try_out(lab, index, &place, file)
+}
+
+/// Where the trial writes: in its own memory, and under the name it will have if that lies there.
+fn place(folder: &LabFolder, host: &str) -> PathBuf {
+    if folder.path().starts_with(IN_MEMORY) {
+        return folder.host_folder(host);
+    }
+    Path::new(IN_MEMORY).join("wavetank/labs").join(folder.name()).join("hosts").join(host)
+}

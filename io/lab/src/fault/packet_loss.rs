@@ -1,0 +1,96 @@
+//! [`Filter`]: an interface that loses packets, a share of them or all, in either direction.
+//!
+//! Filters of the family netdev see every frame, ARP among them, before anything else does: a cable that is cut lets
+//! nothing through. Addresses and routes stay, as they do where a cable is pulled at the far end of a switch.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use wavetank_plan::UserError;
+
+/// Before whatever else listens there.
+const PRIORITY: i32 = -500;
+
+/// What shares are of.
+const MILLION: u32 = 1_000_000;
+
+/// Packets are lost on an interface.
+#[derive(Debug)]
+pub(super) struct LossFilter {
+    host: String,
+    table: String,
+}
+
+impl LossFilter {
+    /// Begins to lose `share_ppm` of a million packets of `interface`, or all of them.
+    pub(super) fn begin(
+        host: &str,
+        id: u64,
+        interface: &str,
+        share_ppm: Option<u32>,
+    ) -> Result<Self, UserError> {
+        let table = format!("wavetank_fault_{id}");
+        nft(host, &ruleset(&table, interface, share_ppm))?;
+        Ok(Self { host: host.to_owned(), table })
+    }
+
+    /// Loses nothing any more.
+    pub(super) fn end(self) -> Result<(), UserError> {
+        nft(&self.host, &format!("delete table netdev {}\n", self.table))
+    }
+}
+
+/// Both directions by themselves: of an exchange of two packets more gets lost than of one.
+fn ruleset(table: &str, interface: &str, share_ppm: Option<u32>) -> String {
+    let rule = match share_ppm {
+        Some(share) if share < MILLION => format!("numgen random mod {MILLION} < {share} drop"),
+        Some(_) | None => "drop".to_owned(),
+    };
+    let chain = |name: &str, hook: &str| {
+        format!(
+            "  chain {name} {{\n    type filter hook {hook} device \"{interface}\" priority {PRIORITY}; policy accept;\n    \
+             {rule}\n  }}\n"
+        )
+    };
+    format!("table netdev {table} {{\n{}{}}}\n", chain("in", "ingress"), chain("out", "egress"))
+}
+
+/// Has nft do what `commands` say, all of it or nothing.
+fn nft(host: &str, commands: &str) -> Result<(), UserError> {
+    let failed = |said: &str| {
+        let message = format!("host {host}: nft: {}", said.lines().next().unwrap_or_default());
+        let hint = "cut and drop need nftables (apt install nftables) and a kernel with netdev filters, 5.16 or later";
+        UserError::refused("lab_fault_failed", message, hint)
+    };
+    let pipes = |command: &mut Command| {
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()
+    };
+    let mut child =
+        pipes(Command::new("nft").args(["-f", "-"])).map_err(|error| failed(&error.to_string()))?;
+    if let Some(mut input) = child.stdin.take() {
+        // A few hundred bytes fit into any pipe; an nft that reads none of them says why below.
+        let _ = input.write_all(commands.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(|error| failed(&error.to_string()))?;
+    if output.status.success() { Ok(()) } else { Err(failed(&String::from_utf8_lossy(&output.stderr))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_as_nft_reads_them() {
+        let half = ruleset("wavetank_fault_7", "eth0", Some(500_000));
+        let expected = "table netdev wavetank_fault_7 {\n  chain in {\n    \
+                        type filter hook ingress device \"eth0\" priority -500; policy accept;\n    \
+                        numgen random mod 1000000 < 500000 drop\n  }\n  chain out {\n    \
+                        type filter hook egress device \"eth0\" priority -500; policy accept;\n    \
+                        numgen random mod 1000000 < 500000 drop\n  }\n}\n";
+        assert_eq!(half, expected);
+        for share in [None, Some(1_000_000)] {
+            let all = ruleset("t", "eth1", share);
+            assert_eq!(all.matches("accept;\n    drop\n").count(), 2, "{all}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Deed`]: what a keeper tells a host to do.
+
+use serde_json::{Value, json};
+use wavetank_plan::UserError;
+
+use crate::service::ServiceStatus;
+
+/// One message from the keeper.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HostCommand {
+    /// Addresses, files, settings.
+    Furnish,
+    /// Configurations are written and checked.
+    Check,
+    /// Services are started and healthy.
+    Start,
+    /// Faults are over, services are stopped.
+    Stop,
+    /// How the services do.
+    Status,
+    /// A client's question to the services.
+    Say(Value),
+    /// A fault begins.
+    Fault(Value),
+    /// It ends.
+    FaultEnd(u64),
+}
+
+impl HostCommand {
+    /// As it is sent.
+    pub(crate) fn to_json(&self) -> Value {
+        match self {
+            Self::Furnish => json!({ "do": "furnish" }),
+            Self::Check => json!({ "do": "check" }),
+            Self::Start => json!({ "do": "start" }),
+            Self::Stop => json!({ "do": "stop" }),
+            Self::Status => json!({ "do": "status" }),
+            Self::Say(say) => json!({ "do": "say", "say": say }),
+            Self::Fault(what) => json!({ "do": "fault", "what": what }),
+            Self::FaultEnd(id) => json!({ "do": "fault_end", "id": id }),
+        }
+    }
+
+    /// Reads what [`written`](Self::written) wrote.
+    pub(crate) fn read(message: &Value) -> Result<Self, UserError> {
+        let value = |key: &str| message[key].clone();
+        Ok(match message["do"].as_str().unwrap_or_default() {
+            "furnish" => Self::Furnish,
+            "check" => Self::Check,
+            "start" => Self::Start,
+            "stop" => Self::Stop,
+            "status" => Self::Status,
+            "say" => Self::Say(value("say")),
+            "fault" => Self::Fault(value("what")),
+            "fault_end" if message["id"].is_u64() => {
+                Self::FaultEnd(message["id"].as_u64().unwrap_or_default())
+            }
+            _ => {
+                return Err(UserError::refused(
+                    "lab_message",
+                    "the host does not know what it was told",
+                    "wavetank lab down, then up",
+                ));
+            }
+        })
+    }
+}
+
+/// Services as a host tells of them.
+pub(super) fn services_json(services: &[ServiceStatus]) -> Value {
+    let one = |service: &ServiceStatus| {
+        let ServiceStatus { name, state, pids, version, said } = service;
+        json!({ "name": name, "state": state.as_str(), "pids": pids, "version": version, "said": said })
+    };
+    json!({ "services": services.iter().map(one).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_what_is_read() {
+        let what = json!({ "kill": "haproxy" });
+        let all = [
+            HostCommand::Furnish,
+            HostCommand::Check,
+            HostCommand::Start,
+            HostCommand::Stop,
+            HostCommand::Status,
+            HostCommand::Say(what.clone()),
+            HostCommand::Fault(what),
+            HostCommand::FaultEnd(7),
+        ];
+        for deed in all {
+            assert_eq!(HostCommand::read(&deed.to_json()), Ok(deed));
+        }
+        for unknown in [json!({}), json!({ "do": "dance" }), json!({ "do": "fault_end" }), json!([])] {
+            assert!(HostCommand::read(&unknown).is_err(), "{unknown}");
+        }
+    }
+}

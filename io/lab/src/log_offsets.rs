@@ -1,0 +1,299 @@
+//! [`LogMarks`]: how far the logs of a lab were written at an instant, and what came to stand behind it.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Result, Seek as _, SeekFrom};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, OFlags, StatxFlags, statx};
+
+use crate::LabFolder;
+use crate::logs::{LogFile, found};
+
+/// Bytes at the end of one log that are told.
+const LOG_BYTES_MAX: u64 = 1 << 20;
+/// The same of all logs together: where there are many, each has an equal share.
+const LOGS_BYTES_MAX: u64 = 32 << 20;
+/// Logs that are told of a lab.
+const LOGS_MAX: usize = 2_048;
+
+/// See the module's description. The mark that knows nothing lies ahead of everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogOffsets(BTreeMap<(String, String), Mark>);
+
+/// A file, and how long it was. The number of a file that is gone may be another one's, which was born later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    device: u64,
+    inode: u64,
+    born: (i64, u32),
+    bytes: u64,
+}
+
+/// What a log came to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPart {
+    /// Whose host.
+    pub host: String,
+    /// The log's name, as [`LogFile`] has it.
+    pub name: String,
+    /// The words; of many the last ones, below a line that says so.
+    pub text: String,
+}
+
+/// What the marks lay behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogParts {
+    /// In the order of hosts and names.
+    pub parts: Vec<LogPart>,
+    /// Logs for which there is no room.
+    pub untold: usize,
+}
+
+impl LogOffsets {
+    /// Where the logs of `hosts` end now.
+    pub fn now<'h>(folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> Self {
+        let mut marks = BTreeMap::new();
+        for (host, log) in all(folder, hosts) {
+            // A log that cannot be looked at now is told from its beginning.
+            if let Ok((_, mark)) = open(&log.path) {
+                marks.insert((host, log.name), mark);
+            }
+        }
+        Self(marks)
+    }
+
+    /// What stands in the logs of `hosts` behind the marks, which stand behind it from now on. A log that says nothing, or
+    /// cannot be read, is not told.
+    pub fn read_new<'h>(&mut self, folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> LogParts {
+        let mut logs = Vec::new();
+        // One that is full goes on in another file, and is one with it.
+        for (host, log) in all(folder, hosts).into_iter().filter(|(_, log)| !log.name.ends_with(OLDER)) {
+            match self.since(&host, &log) {
+                // One that says nothing takes no room.
+                Ok(since) if since.bytes() == 0 => drop(self.0.insert((host, log.name), since.end)),
+                Ok(_) => logs.push((host, log)),
+                Err(_) => {}
+            }
+        }
+        let untold = logs.len().saturating_sub(LOGS_MAX);
+        logs.truncate(LOGS_MAX);
+        let share = LOG_BYTES_MAX.min(LOGS_BYTES_MAX / logs.len().max(1) as u64);
+        let part = |(host, log): (String, LogFile)| {
+            let (text, mark) = self.since(&host, &log).and_then(|since| since.last(share)).ok()?;
+            self.0.insert((host.clone(), log.name.clone()), mark);
+            (!text.is_empty()).then_some(LogPart { host, name: log.name, text })
+        };
+        LogParts { parts: logs.into_iter().filter_map(part).collect(), untold }
+    }
+
+    /// What stands in a log behind its mark.
+    fn since(&self, host: &str, log: &LogFile) -> Result<Since> {
+        Since::of(self.0.get(&(host.to_owned(), log.name.clone())), &log.path)
+    }
+}
+
+/// How the name of a log's first half ends, once there are two.
+const OLDER: &str = ".older";
+
+fn all<'h>(folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> Vec<(String, LogFile)> {
+    hosts.flat_map(|host| found(folder, host).into_iter().map(|log| (host.to_owned(), log))).collect()
+}
+
+/// A log, and its length now. A host's services may put there what they like, and what is no file is no log.
+fn open(path: &Path) -> Result<(File, Mark)> {
+    let never_elsewhere = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let file = OpenOptions::new().read(true).custom_flags(never_elsewhere.cast_signed()).open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
+    }
+    let told = statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME)?;
+    let born = (told.stx_btime.tv_sec, told.stx_btime.tv_nsec);
+    Ok((file, Mark { device: about.dev(), inode: about.ino(), born, bytes: about.len() }))
+}
+
+impl Mark {
+    /// From where on `self` stands behind `before`; `None` if it is another file.
+    fn behind(&self, before: Option<&Self>) -> Option<u64> {
+        let before = before?;
+        let own = |mark: &Self| (mark.device, mark.inode, mark.born);
+        // One that was emptied began anew.
+        (own(self) == own(before)).then_some(if self.bytes < before.bytes { 0 } else { before.bytes })
+    }
+}
+
+/// What a log has behind a mark.
+struct Since {
+    /// Files, where in them it begins, and how much of it there is, the oldest words first.
+    pieces: Vec<(File, u64, u64)>,
+    /// There may have been more, of which nobody knows how much.
+    more: bool,
+    /// Where it ends.
+    end: Mark,
+}
+
+impl Since {
+    /// Of the log at `path`.
+    fn of(mark: Option<&Mark>, path: &Path) -> Result<Self> {
+        let (file, end) = open(path)?;
+        let (mut pieces, mut more) = (Vec::new(), false);
+        let from = end.behind(mark);
+        if from.is_none()
+            && let Ok((file, older)) = open(&path.with_extension("older.log"))
+            // One that became the older one just now is told once.
+            && (older.device, older.inode) != (end.device, end.inode)
+        {
+            let from = older.behind(mark);
+            // The older file may be the first there was, or have taken the place of others that were full before it.
+            more = from.is_none();
+            let from = from.unwrap_or(0);
+            pieces.push((file, from, older.bytes - from));
+        }
+        let from = from.unwrap_or(0);
+        pieces.push((file, from, end.bytes - from));
+        Ok(Self { pieces, more, end })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pieces.iter().map(|(.., bytes)| bytes).sum()
+    }
+
+    /// Its last `share` bytes, and where they end.
+    fn last(self, share: u64) -> Result<(String, Mark)> {
+        let mut left_out = self.bytes().saturating_sub(share);
+        let mut bytes = Vec::new();
+        let mut skipped = left_out;
+        for (mut file, from, length) in self.pieces {
+            let skip = skipped.min(length);
+            skipped -= skip;
+            file.seek(SeekFrom::Start(from + skip))?;
+            file.take(length - skip).read_to_end(&mut bytes)?;
+        }
+        if left_out == 0 {
+            return Ok((String::from_utf8_lossy(&bytes).into_owned(), self.end));
+        }
+        // What is left begins with a whole line, if it has one.
+        let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        left_out += cut as u64;
+        let text = String::from_utf8_lossy(&bytes[cut..]);
+        let at_least = if self.more { "at least " } else { "" };
+        let head = format!(
+            "wavetank: {at_least}{left_out} bytes before this are left out: of a long log the end is kept\n"
+        );
+        Ok((head + &text, self.end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Lab {
+        _root: tempfile::TempDir,
+        folder: LabFolder,
+    }
+
+    impl Lab {
+        fn new() -> Self {
+            let root = tempfile::tempdir().expect("temporary folders can be made");
+            let folder = LabFolder::from_argument(root.path().join("shop")).expect("a name that fits");
+            std::fs::create_dir_all(folder.host_folder("app")).expect("can be made");
+            Self { _root: root, folder }
+        }
+
+        fn write(&self, file: &str, text: &str) {
+            std::fs::write(self.folder.host_folder("app").join(file), text).expect("can be written");
+        }
+
+        fn mark(&self) -> LogOffsets {
+            LogOffsets::now(&self.folder, ["app"].into_iter())
+        }
+
+        #[track_caller]
+        fn check(&self, from: &LogOffsets, expected: &[(&str, &str)]) {
+            let mut marks = from.clone();
+            let told = marks.read_new(&self.folder, ["app", "gone"].into_iter());
+            let found: Vec<_> =
+                told.parts.iter().map(|part| (part.name.as_str(), part.text.as_str())).collect();
+            assert_eq!((found.as_slice(), told.untold), (expected, 0));
+            let again = marks.read_new(&self.folder, ["app"].into_iter());
+            assert_eq!(again, LogParts::default(), "nothing is told twice");
+        }
+    }
+
+    #[test]
+    fn what_came_since_is_told_wherever_it_came_to_stand() {
+        let lab = Lab::new();
+        lab.write("web.log", "one\n");
+        lab.write("db.log", "");
+        lab.write("db.cfg", "no log");
+        lab.check(&LogOffsets::default(), &[("web", "one\n")]);
+        let mark = lab.mark();
+        lab.check(&mark, &[]);
+        lab.write("web.log", "one\ntwo\n");
+        lab.write("new.log", "hello\n");
+        lab.check(&mark, &[("new", "hello\n"), ("web", "two\n")]);
+        // Full: the log goes on in another file.
+        let log = |name: &str| lab.folder.host_folder("app").join(name);
+        std::fs::rename(log("web.log"), log("web.older.log")).expect("it is there");
+        lab.write("web.log", "three\n");
+        lab.check(&mark, &[("new", "hello\n"), ("web", "two\nthree\n")]);
+        // Emptied, where no other file could be made.
+        let mark = lab.mark();
+        lab.write("web.log", "4\n");
+        lab.check(&mark, &[("web", "4\n")]);
+    }
+
+    #[test]
+    fn of_a_long_log_the_end_is_told_and_said_to_be_that() {
+        let lab = Lab::new();
+        let lines: Vec<String> = (0..300_000).map(|number| format!("line {number}\n")).collect();
+        lab.write("web.log", &lines.concat());
+        let told = LogOffsets::default().read_new(&lab.folder, ["app"].into_iter());
+        let text = &told.parts[0].text;
+        let (head, rest) = text.split_once('\n').expect("there are lines");
+        assert_eq!(head.split(' ').nth(1), Some((lines.concat().len() - rest.len()).to_string().as_str()));
+        assert!(head.ends_with("left out: of a long log the end is kept"), "{head}");
+        assert!(rest.starts_with("line ") && rest.ends_with("line 299999\n"), "whole lines");
+        assert!(rest.len() as u64 <= LOG_BYTES_MAX && rest.len() as u64 > LOG_BYTES_MAX - 20);
+        // What was full before the older of two files is gone, if there was any: nobody knows.
+        let from_its_middle = lab.mark();
+        let full = |name: &str| lab.folder.host_folder("app").join(name);
+        let head = |mut marks: LogOffsets| {
+            let told = marks.read_new(&lab.folder, ["app"].into_iter());
+            told.parts[0].text.split(" bytes ").next().expect("a head").to_owned()
+        };
+        std::fs::rename(full("web.log"), full("web.older.log")).expect("it is there");
+        lab.write("web.log", &lines.concat());
+        assert!(head(LogOffsets::default()).starts_with("wavetank: at least "));
+        assert!(!head(from_its_middle.clone()).contains("at least"));
+        std::fs::rename(full("web.log"), full("web.older.log")).expect("it is there");
+        lab.write("web.log", &lines.concat());
+        assert!(head(from_its_middle).starts_with("wavetank: at least "));
+    }
+
+    #[test]
+    fn only_logs_that_say_something_share_the_room() {
+        let lab = Lab::new();
+        for number in 0..LOGS_MAX {
+            lab.write(&format!("silent{number}.log"), "");
+        }
+        lab.write("web.log", &"a line\n".repeat(100_000));
+        let told = LogOffsets::default().read_new(&lab.folder, ["app"].into_iter());
+        assert_eq!((told.parts.len(), told.untold), (1, 0));
+        assert_eq!(told.parts[0].text.len(), 700_000, "all of it");
+    }
+
+    #[test]
+    fn what_is_no_file_is_no_log() {
+        let lab = Lab::new();
+        let secret = lab.folder.path().join("secret");
+        std::fs::write(&secret, "secret").expect("can be written");
+        let host = lab.folder.host_folder("app");
+        std::os::unix::fs::symlink(&secret, host.join("link.log")).expect("can be made");
+        std::fs::create_dir(host.join("folder.log")).expect("can be made");
+        lab.check(&LogOffsets::default(), &[]);
+    }
+}

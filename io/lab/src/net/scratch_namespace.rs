@@ -1,0 +1,26 @@
+//! A throw-away network namespace, to try in what a kernel can do.
+
+use nix::sched::{CloneFlags, unshare};
+use wavetank_plan::UserError;
+
+/// Does `work` in a thread of its own that has fresh network and mount namespaces: the network has loopback, which is
+/// down, and nothing else. Only that thread moves, and what it makes goes with it.
+pub(crate) fn in_scratch_namespace<T: Send>(
+    work: impl FnOnce() -> Result<T, UserError> + Send,
+) -> Result<T, UserError> {
+    let moved = || {
+        unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(|error| {
+            let message = format!("this user cannot make namespaces: {}", error.desc());
+            UserError::refused(
+                "lab_root",
+                message,
+                "run it as root; a container needs CAP_SYS_ADMIN and CAP_NET_ADMIN",
+            )
+        })?;
+        work()
+    };
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(moved);
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

@@ -1,0 +1,100 @@
+//! Bringing a lab up, step by step; whatever fails, what was made is unmade.
+
+use std::os::unix::net::UnixListener;
+
+use wavetank_plan::UserError;
+
+use super::host_link::{HostLink, broadcast};
+use super::running_lab::RunningLab;
+use crate::host::HostCommand;
+use crate::json_socket::JsonSocket;
+use crate::lab_spec::LabSpec;
+use crate::lock::Lock;
+use crate::response::system;
+use crate::up::interrupted;
+use crate::{HostState, LabFolder, Phase, TaggedProcess, cleanup, crash, namespaces, net};
+
+/// Makes the lab, and the socket at which it takes questions. Nothing is left if it fails, or if `up` closes before.
+pub(super) fn bring_up(
+    folder: LabFolder,
+    order: LabSpec,
+    up: &JsonSocket,
+) -> Result<(RunningLab, UnixListener), UserError> {
+    let lock = folder.lock(true)?.ok_or_else(|| there_already(&folder))?;
+    crash::point("locked");
+    cleanup::sweep(&folder, &lock)?;
+    let mut kept = begun(folder, order, lock)?;
+    match rise(&mut kept, up) {
+        Ok(listener) => Ok((kept, listener)),
+        Err(why) => {
+            let mut why = why.unwrap_or_else(interrupted);
+            why.others.extend(kept.shut_down(false).err());
+            Err(why)
+        }
+    }
+}
+
+/// Before anything else is made, the folder says whose it will be.
+fn begun(folder: LabFolder, order: LabSpec, lock: Lock) -> Result<RunningLab, UserError> {
+    let keeper = TaggedProcess::for_pid(std::process::id()).expect("the calling process is there");
+    let kept = RunningLab::new(folder, order, lock, keeper);
+    kept.note(Phase::Rising)?;
+    crash::point("stated");
+    Ok(kept)
+}
+
+/// All steps in their order. `Err(None)`: nobody waits for the lab any more.
+fn rise(kept: &mut RunningLab, up: &JsonSocket) -> Result<UnixListener, Option<UserError>> {
+    let path = kept.folder.path().to_owned();
+    let failed =
+        |what: &str, error: &std::io::Error| Some(system(&format!("{what} in `{}`", path.display()), error));
+    // Whoever started this may read the end of its standard error as the end of `up`.
+    let log = std::fs::File::create(path.join("keeper.log")).map_err(|error| failed("no log", &error))?;
+    rustix::stdio::dup2_stdout(&log)
+        .and_then(|()| rustix::stdio::dup2_stderr(&log))
+        .map_err(|errno| failed("no log", &std::io::Error::from(errno)))?;
+    kept.folder.store(&kept.order).map_err(|error| failed("no order", &error))?;
+    namespaces::enter_new_netns()?;
+    crash::point("switched");
+    for (index, host) in kept.order.lab.hosts.iter().enumerate() {
+        std::fs::create_dir_all(kept.folder.host_folder(&host.name))
+            .map_err(|error| failed("no folders", &error))?;
+        net::make_group(&kept.order.lab, index, &kept.order.mark, &kept.order.file)?;
+    }
+    crash::point("grouped");
+    start_hosts(kept)?;
+    broadcast(&kept.hosts, None, up)?;
+    crash::point("born");
+    let pids: Vec<u32> = kept.hosts.iter().map(|host| host.process.pid).collect();
+    net::connect(&kept.order.lab, &kept.order.mark, &pids)?;
+    crash::point("connected");
+    for (deed, point) in [
+        (HostCommand::Furnish, "furnished"),
+        (HostCommand::Check, "checked"),
+        (HostCommand::Start, "started"),
+    ] {
+        broadcast(&kept.hosts, Some(&deed), up)?;
+        crash::point(point);
+    }
+    let listener = UnixListener::bind(kept.folder.socket()).map_err(|error| failed("no socket", &error))?;
+    kept.note(Phase::Up)?;
+    crash::point("committed");
+    Ok(listener)
+}
+
+fn start_hosts(kept: &mut RunningLab) -> Result<(), UserError> {
+    for host in &kept.order.lab.hosts {
+        let (link, child) = HostLink::start(&kept.folder, &kept.order.mark, host)?;
+        kept.states.push(HostState { name: link.name.clone(), process: link.process });
+        kept.hosts.push(link);
+        kept.children.push(child);
+    }
+    kept.note(Phase::Rising)
+}
+
+fn there_already(folder: &LabFolder) -> UserError {
+    let name = folder.name();
+    let hint =
+        format!("wavetank lab down --lab {name} takes it down; --lab NAME brings up another one beside it");
+    UserError::refused("lab_there", format!("there is a lab `{name}` already"), hint)
+}

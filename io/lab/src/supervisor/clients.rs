@@ -1,0 +1,341 @@
+//! [`Clients`]: who talks to the keeper, each in a thread of its own.
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wavetank_plan::{UserError, did_you_mean, sanitize};
+
+use super::broadcast::{Answered, ask_all_within};
+use super::host_link::{HostLink, SILENT};
+use super::run_lock::RunLock;
+use crate::fault::lasts;
+use crate::host::HostCommand;
+use crate::json_socket::JsonSocket;
+use crate::{response, tagged_process};
+
+/// Clients at once; a further one is told so, and hung up on.
+const CLIENTS_MAX: usize = 64;
+
+/// How long hosts may take to tell how they do, all together.
+const STATUS_MAX: Duration = Duration::from_secs(2);
+
+/// How long after what a process has open its own end may come.
+const GONE_WITHIN: Duration = Duration::from_secs(1);
+
+/// What all clients share.
+#[derive(Debug)]
+pub(super) struct Clients {
+    hosts: Vec<HostLink>,
+    talking: AtomicUsize,
+    turn: RunLock,
+    /// Who asked for the end, once somebody has.
+    ending: Mutex<Option<JsonSocket>>,
+    /// Wakes the keeper for the end.
+    button: UnixStream,
+    /// Who the lab is for, with whose end it goes down.
+    owner: Option<OwnedFd>,
+}
+
+/// What one client has going.
+#[derive(Debug, Default)]
+struct Session {
+    /// Faults that end with the client: the host's place, and the fault's number there.
+    faults: Vec<(usize, u64)>,
+    /// Hosts that did not say whether a fault began.
+    doubtful: Vec<usize>,
+    running: bool,
+}
+
+impl Clients {
+    pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream, owner: Option<OwnedFd>) -> Self {
+        // What a run broke is mended in one host after the other, and each of them may stand still.
+        let patience = hosts.iter().map(|host| host.patience).sum();
+        let (talking, turn) = (AtomicUsize::new(0), RunLock::new(patience));
+        Self { hosts, talking, turn, ending: Mutex::new(None), button, owner }
+    }
+
+    pub(super) const fn owner(&self) -> Option<&OwnedFd> {
+        self.owner.as_ref()
+    }
+
+    pub(super) fn hosts(&self) -> &[HostLink] {
+        &self.hosts
+    }
+
+    /// The first who asked for the end; nobody if a signal did.
+    pub(super) fn shutdown_requester(&self) -> Option<JsonSocket> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Talks to a new client in a thread of its own.
+    pub(super) fn serve_client(clients: &Arc<Self>, stream: UnixStream) {
+        if clients.talking.fetch_add(1, Ordering::Relaxed) >= CLIENTS_MAX {
+            clients.talking.fetch_sub(1, Ordering::Relaxed);
+            // Who is gone already need not be told.
+            let _ = JsonSocket::new(stream).send(&response::from_result(&Err(too_many())));
+            return;
+        }
+        let shared = Arc::clone(clients);
+        let talk = move || {
+            shared.talk(JsonSocket::new(stream));
+            shared.talking.fetch_sub(1, Ordering::Relaxed);
+        };
+        if std::thread::Builder::new().name("client".to_owned()).spawn(talk).is_err() {
+            // The stream went with the thread that could not be: the client reads an end.
+            clients.talking.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn talk(&self, mut line: JsonSocket) {
+        let mut session = Session::default();
+        while let Ok(Some(message)) = line.receive() {
+            if message["ask"] == "down" {
+                self.end(line);
+                break;
+            }
+            let result = self.answer(&message, &mut session);
+            if line.send(&response::from_result(&result)).is_err() {
+                break;
+            }
+        }
+        if session.running {
+            self.turn.begin_cleanup();
+        }
+        // What starts again for a lab that goes down would only hold up its end. Who the lab is for is seen to be gone a
+        // moment later than what it has open.
+        let mends = !session.faults.is_empty() || !session.doubtful.is_empty();
+        if mends && self.owner.as_ref().is_some_and(|owner| tagged_process::ended(owner, GONE_WITHIN)) {
+            return;
+        }
+        // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
+        // of its commands wants back.
+        let mut silent = Vec::new();
+        for (place, id) in session.faults.into_iter().rev() {
+            // A host that stands still is waited for once, and then told the rest.
+            if silent.contains(&place) {
+                self.hosts[place].end_fault_async(id);
+                continue;
+            }
+            // A host that is dead has no faults, and one that ended by itself needs no end.
+            let ended = self.hosts[place].request(&HostCommand::FaultEnd(id));
+            if ended.is_err_and(|error| error.code == SILENT) {
+                silent.push(place);
+            }
+        }
+        for place in session.doubtful.into_iter().filter(|place| !silent.contains(place)) {
+            // What began too late ends when the host answers; one that does not is told so with the next question to it.
+            let _ = self.hosts[place].request(&HostCommand::Status);
+        }
+        if session.running {
+            self.turn.release();
+        }
+    }
+
+    /// Keeps who asked first, and wakes the keeper.
+    fn end(&self, line: JsonSocket) {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(line);
+        // Its other end lives as long as the keeper waits; afterwards nobody needs to be woken.
+        let _ = (&self.button).write_all(b"!");
+    }
+
+    fn answer(&self, message: &Value, session: &mut Session) -> Result<Value, UserError> {
+        match message["ask"].as_str().unwrap_or_default() {
+            "status" => Ok(self.status()),
+            "host" => self.host(message)?.1.request(&HostCommand::Say(message["say"].clone())),
+            "fault" => {
+                let (place, host) = self.host(message)?;
+                let begun = host.request(&HostCommand::Fault(message["what"].clone()));
+                if begun.as_ref().is_err_and(|error| error.code == SILENT)
+                    && !session.doubtful.contains(&place)
+                {
+                    session.doubtful.push(place);
+                }
+                let begun = begun?;
+                let ends = message["keep"] != true && lasts(&message["what"]);
+                if let (Some(id), true) = (begun["id"].as_u64(), ends) {
+                    session.faults.push((place, id));
+                }
+                Ok(begun)
+            }
+            "fault_end" => {
+                let (place, host) = self.host(message)?;
+                let id = message["id"].as_u64().unwrap_or_default();
+                let ended = host.request(&HostCommand::FaultEnd(id));
+                // One that may not have heard is told again when its client is gone.
+                if !ended.as_ref().is_err_and(|error| error.code == SILENT) {
+                    session.faults.retain(|fault| *fault != (place, id));
+                }
+                ended
+            }
+            "run" => self.begin_run(session),
+            _ => Err(UserError::refused(
+                "lab_message",
+                "the keeper does not know what it was asked",
+                "wavetank lab down, then up",
+            )),
+        }
+    }
+
+    fn begin_run(&self, session: &mut Session) -> Result<Value, UserError> {
+        if session.running {
+            return Ok(Value::Null);
+        }
+        if !self.turn.try_acquire() {
+            let hint = "wait for its end, or bring up another lab beside it: wavetank lab up FILE --lab NAME";
+            return Err(UserError::refused("lab_busy", "another run has this lab", hint));
+        }
+        session.running = true;
+        // A host that stood still may have gone on since, and begun what nobody waited for: it ends with this question,
+        // and has ended when the next one is answered.
+        for _ in 0..2 {
+            ask_all_within(&self.hosts, &HostCommand::Status, STATUS_MAX);
+        }
+        Ok(Value::Null)
+    }
+
+    fn host(&self, message: &Value) -> Result<(usize, &HostLink), UserError> {
+        let name = message["host"].as_str().unwrap_or_default();
+        let found = self.hosts.iter().enumerate().find(|(_, host)| host.name == name);
+        found.ok_or_else(|| host_unknown(name, self.hosts.iter().map(|host| host.name.as_str())))
+    }
+
+    fn status(&self) -> Value {
+        let one = |(host, answered): (&HostLink, Answered)| {
+            let HostLink { name, process, .. } = host;
+            match answered {
+                Some(Ok(told)) => json!({ "name": name, "pid": process.pid, "services": told["services"] }),
+                Some(Err(error)) => json!({ "name": name, "dead": error.message }),
+                None => json!({ "name": name, "pid": process.pid, "silent": true }),
+            }
+        };
+        let answers = ask_all_within(&self.hosts, &HostCommand::Status, STATUS_MAX);
+        let hosts: Vec<Value> = self.hosts.iter().zip(answers).map(one).collect();
+        json!({ "running": self.turn.is_taken(), "hosts": hosts })
+    }
+}
+
+/// As many talk to the keeper as may.
+fn too_many() -> UserError {
+    let message = format!("{CLIENTS_MAX} commands talk to this lab already");
+    UserError::refused("lab_busy", message, "try again when one of them has ended")
+}
+
+/// The lab has no host of this name; `names` are those it has.
+pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> UserError {
+    let hint = match did_you_mean(name, names.clone()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    UserError::usage("lab_host", format!("the lab has no host `{}`", sanitize(name)), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use super::*;
+    use crate::TaggedProcess;
+
+    /// Longer than any answer takes.
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// The other end of a host's line.
+    struct Host {
+        /// Who holds it keeps the host from answering.
+        still: Arc<Mutex<()>>,
+        /// What it was told to do.
+        told: Receiver<HostCommand>,
+    }
+
+    /// A lab of so many hosts, each of which may take so long for an answer.
+    fn lab(hosts: usize, patience: Duration) -> (Arc<Clients>, Vec<Host>) {
+        let (button, _other_end) = UnixStream::pair().expect("sockets can be made");
+        let (links, hosts) = (1..=hosts).map(|number| host(number, patience)).unzip();
+        (Arc::new(Clients::new(links, button, None)), hosts)
+    }
+
+    /// A host that says to everything that it is a fault which has begun.
+    fn host(number: usize, patience: Duration) -> (HostLink, Host) {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let process = TaggedProcess::for_pid(std::process::id()).expect("this process is there");
+        let (tell, told) = sync_channel(64);
+        let still = Arc::new(Mutex::new(()));
+        let gate = Arc::clone(&still);
+        std::thread::spawn(move || {
+            let mut line = JsonSocket::new(theirs);
+            while let Ok(Some(asked)) = line.receive() {
+                // A test that has seen enough hears nothing more.
+                let _ = tell.send(HostCommand::read(&asked).expect("a host knows it"));
+                drop(gate.lock());
+                let _ = line.send(&response::ok(&json!({ "id": 7 })));
+            }
+        });
+        (HostLink::new(&format!("app{number}"), process, patience, ours), Host { still, told })
+    }
+
+    fn join(clients: &Arc<Clients>) -> JsonSocket {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        Clients::serve_client(clients, theirs);
+        JsonSocket::new(ours)
+    }
+
+    /// What the keeper says to a question, or the code of why not.
+    fn ask(line: &mut JsonSocket, question: &Value) -> Result<Value, &'static str> {
+        line.send(question).expect("somebody listens");
+        let told = line.receive().expect("words came").expect("before the end");
+        response::read(told).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn one_client_too_many_is_told_so() {
+        let (clients, _) = lab(0, LONG);
+        let mut talking: Vec<JsonSocket> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
+        let told = join(&clients).receive().expect("words came").expect("before the end");
+        assert_eq!(response::read(told).map_err(|error| error.code), Err("lab_busy"));
+        // The others notice nothing.
+        let told = ask(&mut talking[0], &json!({ "ask": "status" }));
+        assert_eq!(told, Ok(json!({ "running": false, "hosts": [] })));
+    }
+
+    #[test]
+    fn the_next_run_waits_for_all_hosts_that_stand_still() {
+        // Longer than a machine stands still, and than who waits for a turn is patient beyond one host's.
+        let (clients, hosts) = lab(3, Duration::from_millis(1_500));
+        let mut first = join(&clients);
+        assert_eq!(ask(&mut first, &json!({ "ask": "run" })), Ok(Value::Null));
+        for host in ["app1", "app2", "app3"] {
+            let begun = ask(&mut first, &json!({ "ask": "fault", "host": host, "what": "kill" }));
+            assert_eq!(begun, Ok(json!({ "id": 7 })));
+        }
+        let _still: Vec<_> = hosts.iter().map(|host| host.still.lock()).collect();
+        drop(first);
+        assert_eq!(ask(&mut join(&clients), &json!({ "ask": "run" })), Ok(Value::Null));
+    }
+
+    #[test]
+    fn what_a_host_began_too_late_is_ended_for_the_next_run() {
+        let (clients, hosts) = lab(1, Duration::from_millis(20));
+        let run = || {
+            let mut line = join(&clients);
+            assert_eq!(ask(&mut line, &json!({ "ask": "run" })), Ok(Value::Null));
+            line
+        };
+        let mut first = run();
+        let still = hosts[0].still.lock();
+        let fault = json!({ "ask": "fault", "host": "app1", "what": "kill" });
+        assert_eq!(ask(&mut first, &fault), Err(SILENT));
+        drop(first);
+        // When this one has had its turn, nobody asks the host any more.
+        drop(run());
+        drop(still);
+        let _third = run();
+        let told = || std::iter::from_fn(|| hosts[0].told.recv_timeout(LONG).ok());
+        let asked: Vec<HostCommand> = told().filter(|deed| *deed != HostCommand::Status).take(2).collect();
+        assert_eq!(asked, [HostCommand::Fault(json!("kill")), HostCommand::FaultEnd(7)]);
+    }
+}

@@ -1,0 +1,233 @@
+//! [`HostLink`]: the keeper's end of a host.
+
+use std::io::ErrorKind;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use serde_json::Value;
+use wavetank_plan::UserError;
+use wavetank_topology::Host;
+
+use super::broadcast::ask_all_within;
+use super::host_channel::HostChannel;
+use crate::fault::FAULTS_MAX;
+use crate::host::HostCommand;
+use crate::json_socket::JsonSocket;
+use crate::response::{self, system};
+use crate::{LabFolder, LabTag, TaggedProcess, namespaces};
+
+/// The code of a host that does not answer.
+pub(super) const SILENT: &str = "lab_silent";
+
+/// How long a host may take for what it is asked: a command of its own has 10 s.
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(15);
+
+/// A host's process and the way to talk to it, which one at a time may use.
+#[derive(Debug)]
+pub(super) struct HostLink {
+    pub(super) name: String,
+    pub(super) process: TaggedProcess,
+    /// How long an answer may take.
+    pub(super) patience: Duration,
+    talk: Mutex<HostChannel>,
+    /// Faults that are to end and that the host has not been told of yet.
+    strays: Mutex<Vec<u64>>,
+}
+
+impl HostLink {
+    /// Starts the process of `host`, PID 1 of a new PID namespace. It says one line when it is born.
+    pub(super) fn start(folder: &LabFolder, mark: &LabTag, host: &Host) -> Result<(Self, Child), UserError> {
+        let name = &host.name;
+        let failed = |error: &(dyn std::error::Error + 'static)| {
+            system(&format!("host {name} cannot be started"), error)
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(folder.host_folder(name).join("host.log"));
+        let log = log.map_err(|error| failed(&error))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("wavetank").arg("lab-host").arg("--mark").arg(mark.to_string());
+        command.arg("--folder").arg(folder.path()).arg("--host").arg(name);
+        // Not in a folder over which the host mounts another file system.
+        command.current_dir("/");
+        command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
+        command.stdout(Stdio::from(log.try_clone().map_err(|error| failed(&error))?)).stderr(log);
+        let child = namespaces::in_new_pid_namespace(|| command.spawn())?.map_err(|error| failed(&error))?;
+        // A child that has not been waited for keeps its number, even if it is dead already.
+        let process = TaggedProcess::for_pid(child.id()).ok_or_else(|| failed(&Errno::SRCH))?;
+        // A fault may end with a start, which takes as long as its service may.
+        let starts = host.services.iter().map(|service| service.health.within.0.unsigned_abs()).max();
+        let patience = ANSWER_MAX + Duration::from_nanos(starts.unwrap_or_default());
+        // Who stands still takes nothing more once his socket is full.
+        ours.set_write_timeout(Some(patience)).map_err(|error| failed(&error))?;
+        Ok((Self::new(name, process, patience, ours), child))
+    }
+
+    /// To the host whose process has the other end of `stream`.
+    pub(super) fn new(name: &str, process: TaggedProcess, patience: Duration, stream: UnixStream) -> Self {
+        let (talk, strays) = (Mutex::new(HostChannel::new(JsonSocket::new(stream))), Mutex::default());
+        Self { name: name.to_owned(), process, patience, talk, strays }
+    }
+
+    /// Has the host do something, and waits for its answer, but not for ever: it may stand still.
+    pub(super) fn request(&self, deed: &HostCommand) -> Result<Value, UserError> {
+        let answered = ask_all_within(std::slice::from_ref(self), deed, self.patience).pop().flatten();
+        answered.unwrap_or_else(|| Err(self.silent()))
+    }
+
+    /// Has the host end the fault `id` without waiting for that: at once, or when whoever talks to it now has done so.
+    pub(super) fn end_fault_async(&self, id: u64) {
+        let mut strays = self.strays();
+        if strays.len() < FAULTS_MAX && !strays.contains(&id) {
+            strays.push(id);
+        }
+        drop(strays);
+        self.end_orphaned_faults();
+    }
+
+    /// Tells the host of faults that are to end, unless somebody talks to it: who does calls this when he has done so.
+    pub(super) fn end_orphaned_faults(&self) {
+        let mut told = true;
+        // Who finds the talk taken relies on this being asked once more when it is free.
+        while told && !self.strays().is_empty() {
+            let Some(mut talk) = self.try_lock() else { return };
+            self.strays().retain(|id| {
+                // A host that is gone has no faults.
+                told = told && !talk.send_end(*id).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+                !told
+            });
+        }
+    }
+
+    fn strays(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.strays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn talk(&self) -> MutexGuard<'_, HostChannel> {
+        // Whoever panicked in between left at worst a line that the next answer is told apart from by failing to fit.
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The talk, unless somebody else has it.
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, HostChannel>> {
+        match self.talk.try_lock() {
+            Ok(talk) => Some(talk),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    pub(super) fn send(&self, talk: &mut HostChannel, deed: &HostCommand) -> Result<(), UserError> {
+        talk.send(&deed.to_json()).map_err(|error| self.unheard(&error))
+    }
+
+    fn receive(&self, talk: &mut HostChannel) -> Result<Value, UserError> {
+        self.read(talk.receive())
+    }
+
+    /// What the host said.
+    pub(super) fn read(&self, received: std::io::Result<Option<Value>>) -> Result<Value, UserError> {
+        match received {
+            Ok(Some(value)) => response::read(value),
+            Ok(None) => Err(self.dead()),
+            Err(error) => Err(self.unheard(&error)),
+        }
+    }
+
+    fn unheard(&self, error: &std::io::Error) -> UserError {
+        if error.kind() != ErrorKind::WouldBlock {
+            return self.dead();
+        }
+        self.silent()
+    }
+
+    fn silent(&self) -> UserError {
+        let message = format!("host {} has not answered for a long time", self.name);
+        let hint = "its first process may stand still; what it was asked it may still do when it goes on; wavetank lab down, then up";
+        UserError::refused(SILENT, message, hint)
+    }
+
+    fn dead(&self) -> UserError {
+        let message = format!("the process of host {} has ended", self.name);
+        let hint = format!(
+            "wavetank lab logs {} host has its last words; then wavetank lab down, and up",
+            self.name
+        );
+        UserError::refused("lab_host_dead", message, hint)
+    }
+}
+
+/// Has all hosts do `deed` at once, or waits for the line each of them says by itself if there is none. Gives up as soon
+/// as one fails, or as `up` is closed: `Err(None)`.
+pub(super) fn broadcast(
+    hosts: &[HostLink],
+    deed: Option<&HostCommand>,
+    up: &JsonSocket,
+) -> Result<(), Option<UserError>> {
+    let mut waiting: Vec<(&HostLink, MutexGuard<'_, HostChannel>)> =
+        hosts.iter().map(|host| (host, host.talk())).collect();
+    if let Some(deed) = deed {
+        for (host, talk) in &mut waiting {
+            host.send(talk, deed)?;
+        }
+    }
+    while !waiting.is_empty() {
+        let mut handles: Vec<PollFd<'_>> = vec![PollFd::new(up, PollFlags::IN)];
+        handles.extend(waiting.iter().map(|(_, talk)| PollFd::from_borrowed_fd(talk.as_fd(), PollFlags::IN)));
+        match poll(&mut handles, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(errno) => return Err(Some(system("the keeper cannot wait", &errno))),
+        }
+        let ready: Vec<bool> = handles.iter().map(|handle| !handle.revents().is_empty()).collect();
+        if ready[0] {
+            return Err(None);
+        }
+        for index in (0..waiting.len()).rev().filter(|index| ready[index + 1]) {
+            let (host, mut talk) = waiting.swap_remove(index);
+            host.receive(&mut talk)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A host, and its own end of the line.
+    fn host() -> (HostLink, JsonSocket) {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let process = TaggedProcess::for_pid(std::process::id()).expect("this process is there");
+        let link = HostLink::new("app", process, Duration::from_millis(20), ours);
+        (link, JsonSocket::new(theirs))
+    }
+
+    #[test]
+    fn an_end_that_nobody_could_tell_is_told_by_who_talks_next() {
+        let (link, mut host) = host();
+        let talk = link.talk();
+        for id in [7, 7, 8] {
+            let unheard = link.request(&HostCommand::FaultEnd(id)).map_err(|error| error.code);
+            assert_eq!(unheard, Err(SILENT), "somebody else talks to it");
+        }
+        drop(talk);
+        assert_eq!(link.request(&HostCommand::Status).map_err(|error| error.code), Err(SILENT));
+        for deed in [HostCommand::Status, HostCommand::FaultEnd(7), HostCommand::FaultEnd(8)] {
+            let asked = host.receive().expect("readable").expect("there is more");
+            assert_eq!(HostCommand::read(&asked), Ok(deed));
+            host.send(&response::ok(&Value::Null)).expect("there is room");
+        }
+        assert!(link.strays().is_empty());
+        drop(host);
+        assert_eq!(link.request(&HostCommand::Status).map_err(|error| error.code), Err("lab_host_dead"));
+    }
+}

@@ -1,0 +1,168 @@
+//! [`Beside`]: what is seen once a second while a load runs, in threads beside those of the load.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use wavetank_measure::{HostSample, TargetSample};
+use wavetank_plan::Nanos;
+
+use crate::{HostSampler, PollResult, TargetPollers, host_sample};
+
+/// Seconds of which samples of all kinds wait for their reader at most. What does not fit is left out: a second without a
+/// sample shows as such.
+const WAITING_SECONDS: usize = 32;
+
+/// Something that was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Observation {
+    /// This host.
+    Host(Box<HostSample>),
+    /// Another host on this machine, by its number among those that are watched.
+    Other(usize, Box<HostSample>),
+    /// The target's own count.
+    Target(TargetSample),
+    /// The target does not tell its count, and is not asked again; whether it answered the one request that was sent.
+    NoCount {
+        /// A request was sent.
+        sent: bool,
+        /// It was answered with something else.
+        answered: bool,
+    },
+}
+
+/// What is looked at beside the target.
+#[derive(Debug, Default)]
+pub struct SampledHosts {
+    /// This host, at all.
+    pub this: bool,
+    /// Hosts of a lab on this machine.
+    pub others: Vec<HostSampler>,
+}
+
+/// Threads that look at the end of each second of the run's clock, when load threads seal their intervals. One looks at
+/// this host, and another one asks the target, so that a target that is slow to answer keeps the first one waiting for
+/// nothing.
+#[derive(Debug)]
+pub struct Sampler {
+    seen: Receiver<Observation>,
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Sampler {
+    /// Begin to look, at once and then each second. `now` reads the run's clock; `asker` asks the target, if anybody is
+    /// to be asked. Where no thread can be had nothing is seen, and the load goes on.
+    pub fn start(
+        now: impl Fn() -> Nanos + Clone + Send + 'static,
+        watched: SampledHosts,
+        asker: Option<TargetPollers>,
+    ) -> Self {
+        let SampledHosts { this, mut others } = watched;
+        let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
+        let over = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        // Ahead of everything else: what was there before includes neither the load nor the connection of who asks.
+        let mut look = {
+            let now = now.clone();
+            move |tell: &SyncSender<Observation>| {
+                let this = this.then(|| host_sample(&now));
+                let mut sending = Vec::new();
+                for (number, other) in others.iter_mut().enumerate() {
+                    let Some(sample) = other.sample(&now) else { continue };
+                    if other.is_sending() {
+                        sending.push(sample.clone());
+                    }
+                    drop(tell.try_send(Observation::Other(number, Box::new(sample))));
+                }
+                if let Some(this) = this {
+                    drop(tell.try_send(Observation::Host(Box::new(with_sockets_of(this, &sending)))));
+                }
+            }
+        };
+        look(&tell);
+        let mut first = true;
+        let look = move |tell: &SyncSender<Observation>| {
+            if !std::mem::take(&mut first) {
+                look(tell);
+            }
+            true
+        };
+        threads.extend(each_second("host", now.clone(), &over, tell.clone(), look));
+        if let Some(mut asker) = asker {
+            let clock = now.clone();
+            let ask = move |tell: &SyncSender<Observation>| match asker.poll(&clock) {
+                PollResult::Told(sample) => {
+                    drop(tell.try_send(Observation::Target(sample)));
+                    true
+                }
+                PollResult::Silent => true,
+                PollResult::Foreign { sent, answered } => {
+                    drop(tell.try_send(Observation::NoCount { sent, answered }));
+                    false
+                }
+            };
+            threads.extend(each_second("truth", now, &over, tell, ask));
+        }
+        Self { seen, over, threads }
+    }
+
+    /// What was seen since the last call.
+    pub fn poll(&self) -> impl Iterator<Item = Observation> {
+        self.seen.try_iter()
+    }
+
+    /// Look no more; what was seen since the last call.
+    pub fn end(self) -> Vec<Observation> {
+        self.over.store(true, Ordering::Release);
+        for thread in self.threads {
+            thread.thread().unpark();
+            // It has told all it knew, or broke and told nothing: the load has nothing to do with that.
+            drop(thread.join());
+        }
+        self.seen.try_iter().collect()
+    }
+}
+
+/// `this` host with the sockets of all that send, where the load comes from other networks than its own.
+fn with_sockets_of(this: HostSample, sending: &[HostSample]) -> HostSample {
+    if sending.is_empty() {
+        return this;
+    }
+    let sum = |of: fn(&HostSample) -> u64| sending.iter().map(of).sum();
+    HostSample {
+        tcp_inuse: sum(|one| one.tcp_inuse),
+        tcp6_inuse: sum(|one| one.tcp6_inuse),
+        tcp_tw: sum(|one| one.tcp_tw),
+        tcp_established: sum(|one| one.tcp_established),
+        listen_overflows: sum(|one| one.listen_overflows),
+        net_in_bytes: sum(|one| one.net_in_bytes),
+        net_out_bytes: sum(|one| one.net_out_bytes),
+        ..this
+    }
+}
+
+/// A thread that does `look` now and at each whole second, until that says no or all is over.
+fn each_second(
+    name: &str,
+    now: impl Fn() -> Nanos + Send + 'static,
+    over: &Arc<AtomicBool>,
+    tell: SyncSender<Observation>,
+    mut look: impl FnMut(&SyncSender<Observation>) -> bool + Send + 'static,
+) -> Option<JoinHandle<()>> {
+    let over = Arc::clone(over);
+    let run = move || {
+        while look(&tell) && !over.load(Ordering::Acquire) {
+            let due = Nanos((now().0.div_euclid(Nanos::SECOND.0) + 1) * Nanos::SECOND.0);
+            while let left @ 1.. = due.since(now()) {
+                if over.load(Ordering::Acquire) {
+                    return;
+                }
+                thread::park_timeout(Duration::from_nanos(left));
+            }
+        }
+    };
+    thread::Builder::new().name(name.to_owned()).spawn(run).ok()
+}

@@ -1,0 +1,230 @@
+//! [`survey`] and [`inspect`]: what can be told of an archive on one line, and all that there is in it.
+
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use wavetank_plan::{UserError, sanitize};
+use wavetank_record::{ARCHIVE_SCHEMA, ArchiveDoc, EnvironmentDoc, PlanDoc, RunLine, RunRecord, RunState};
+
+use crate::contents::Contents;
+use crate::opened_run::{not_an_archive, open_file};
+use crate::run_entry::{environment, is_locked, timestamp};
+use crate::{ArchiveGaps, OpenedRun, RunEntry, Unpacked, answered};
+
+/// A longer `run.json` or `plan.yaml` is none of ours.
+pub(crate) const TEXT_BYTES_MAX: u64 = 256 << 20;
+
+/// The archive of `entry` on one line. Whatever is wrong with it is told there and is no error: one damaged run must not
+/// hide the others.
+pub fn summarize(entry: &RunEntry) -> RunLine {
+    look(&entry.path, &entry.folder).line
+}
+
+/// Everything about the archive at `path`, a folder or a packed run, but what its intervals hold. What is missing or damaged,
+/// also of those, is told there: it is for this that one looks.
+///
+/// # Errors
+/// A usage error if it cannot be read at all or is no archive.
+pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
+    let unpacked = path.is_file().then(|| Unpacked::new(path)).transpose()?;
+    let dir = unpacked.as_ref().map_or(path, Unpacked::dir);
+    let shown = sanitize(&path.to_string_lossy()).into_owned();
+    let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = unpacked.as_ref().map_or(name, |unpacked| unpacked.folder().to_owned());
+    let contents = Contents::scan(dir)?;
+    if !["run.json", "plan.yaml"].iter().any(|name| dir.join(name).symlink_metadata().is_ok()) {
+        return Err(not_an_archive(path));
+    }
+    let Look { line, record, environment, plan } = look(dir, &folder);
+    let plan_yaml = text(dir, "plan.yaml").ok().flatten();
+    let plan_hash = plan_yaml.as_deref().map(PlanDoc::hash).unwrap_or_default();
+    let command = match (&record, &environment) {
+        (Some(record), _) => record.command.clone(),
+        (None, Some(environment)) => environment.command.clone(),
+        (None, None) => String::new(),
+    };
+    let seed = record.as_ref().map(|record| record.seed).or_else(|| plan.as_ref().map(PlanDoc::seed));
+    let plan_fits = record.as_ref().map(|record| record.plan_hash == plan_hash);
+    let mut problems = Vec::new();
+    problems.extend(line.problem.clone());
+    match plan_fits {
+        Some(false) if plan_hash.is_empty() => problems.push("`plan.yaml` is missing".to_owned()),
+        Some(false) => {
+            problems.push("`plan.yaml` is not the plan that was run: its SHA-256 is another".to_owned());
+        }
+        _ => {}
+    }
+    if environment.is_none() {
+        problems.push("`environment.json` is missing or cannot be read".to_owned());
+    }
+    let plan_yaml = plan_yaml.filter(|_| plan_fits != Some(false)).unwrap_or_default();
+    problems.extend(gaps(dir, plan_yaml, record.as_ref()));
+    problems.extend(contents.foreign().map(|path| format!("`{path}` is none of the archive's files")));
+    Ok(ArchiveDoc {
+        schema: ARCHIVE_SCHEMA.to_owned(),
+        path: shown,
+        packed: unpacked.is_some(),
+        headline: record.as_ref().map(|record| record.verdict.headline.clone()).unwrap_or_default(),
+        repeat: seed.map(|seed| repeat(&command, seed)).unwrap_or_default(),
+        command,
+        seed,
+        plan_hash,
+        plan_fits,
+        version: environment.as_ref().map(|environment| environment.version.clone()).unwrap_or_default(),
+        engine: environment.as_ref().map(|environment| environment.engine.clone()).unwrap_or_default(),
+        host: environment.map(|environment| environment.host),
+        notes: record.map(|record| record.notes).unwrap_or_default(),
+        files: contents.files,
+        problems,
+        run: line,
+    })
+}
+
+/// What the intervals of the archive at `dir` lack. How many requests they should tell of is known where `plan_yaml` says
+/// which of them are judged.
+fn gaps(dir: &Path, plan_yaml: String, record: Option<&RunRecord>) -> Vec<String> {
+    let plan = PlanDoc::from_yaml(&plan_yaml).and_then(|doc| doc.plan()).ok();
+    let opened = OpenedRun {
+        dir: dir.to_owned(),
+        record: None,
+        plan_yaml,
+        environment: None,
+        events: Vec::new(),
+        samples: Vec::new(),
+        pack: None,
+    };
+    let mut told = 0;
+    let read = opened.read_windows(|_, interval| {
+        told += plan.as_ref().map_or(0, |plan| answered(plan, interval));
+        ControlFlow::Continue(())
+    });
+    match read {
+        Ok(read) => {
+            let gaps = ArchiveGaps { dir: "intervals".to_owned(), read, told };
+            gaps.sentences(record.filter(|_| plan.is_some()))
+        }
+        Err(error) => vec![error.message],
+    }
+}
+
+/// `command` with the seed it drew; as it is where it says one.
+fn repeat(command: &str, seed: u64) -> String {
+    let says = command.split_whitespace().any(|word| word == "--seed" || word.starts_with("--seed="));
+    match command {
+        "" => String::new(),
+        command if says => command.to_owned(),
+        command => format!("{command} --seed {seed}"),
+    }
+}
+
+struct Look {
+    line: RunLine,
+    record: Option<RunRecord>,
+    environment: Option<EnvironmentDoc>,
+    plan: Option<PlanDoc>,
+}
+
+fn look(dir: &Path, folder: &str) -> Look {
+    let environment = environment(dir);
+    let mut line = RunLine { folder: folder.to_owned(), ..RunLine::default() };
+    match timestamp(folder) {
+        Some(stamp) => {
+            name_in(folder, stamp).clone_into(&mut line.name);
+            line.started_at = started(stamp);
+            folder.rsplit('-').next().unwrap_or_default().clone_into(&mut line.id);
+        }
+        None => folder.clone_into(&mut line.name),
+    }
+    if let Some(environment) = &environment {
+        line.id.clone_from(&environment.id);
+        line.started_at.clone_from(&environment.started_at);
+        line.load.clone_from(&environment.load.text);
+    }
+    let mut record = None;
+    let mut plan = None;
+    match text(dir, "run.json").map(|text| text.map(|text| RunRecord::from_json(&text)).transpose()) {
+        Err(why) => line.problem = Some(why),
+        Ok(Err(error)) => {
+            line.state = if error.is_newer() { RunState::Newer } else { RunState::Damaged };
+            line.problem = Some(format!("`run.json` cannot be read: {error}"));
+        }
+        Ok(Ok(Some(read))) => {
+            line.fill_from(&read);
+            line.state = RunState::Finished;
+            record = Some(read);
+        }
+        Ok(Ok(None)) => plan = without_record(dir, &mut line),
+    }
+    match Contents::scan(dir) {
+        Ok(contents) => line.bytes = contents.bytes(),
+        Err(error) => line.problem = Some(error.message),
+    }
+    Look { line, record, environment, plan }
+}
+
+/// How the archive of a run that has not finished stands. Hands back its plan.
+fn without_record(dir: &Path, line: &mut RunLine) -> Option<PlanDoc> {
+    if is_locked(dir) {
+        line.state = RunState::Running;
+    }
+    let plan = match text(dir, "plan.yaml") {
+        Ok(Some(text)) => PlanDoc::from_yaml(&text).map_err(|error| {
+            (error.is_newer(), format!("`plan.yaml` cannot be read, and there is no `run.json`: {error}"))
+        }),
+        Ok(None) => Err((false, "it has neither `run.json` nor `plan.yaml`".to_owned())),
+        Err(why) => Err((false, why)),
+    };
+    match plan {
+        Ok(plan) => {
+            plan.name().clone_into(&mut line.name);
+            line.tags.clone_from(plan.tags());
+            if line.state != RunState::Running {
+                line.state = RunState::Unfinished;
+            }
+            Some(plan)
+        }
+        Err(_) if line.state == RunState::Running => None,
+        Err((newer, why)) => {
+            line.state = if newer { RunState::Newer } else { RunState::Damaged };
+            line.problem = Some(why);
+            None
+        }
+    }
+}
+
+/// The text of a small file; `None` if there is none.
+fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
+    let path = dir.join(name);
+    if let Err(error) = std::fs::symlink_metadata(&path) {
+        let gone = error.kind() == std::io::ErrorKind::NotFound;
+        return if gone {
+            Ok(None)
+        } else {
+            Err(format!("`{name}`: {}", crate::store_problem::plain(&error)))
+        };
+    }
+    let file = open_file(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => format!("`{name}`: {}", crate::store_problem::plain(&error)),
+        _ => format!("`{name}` is no file that can be read"),
+    })?;
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("`{name}`: {}", crate::store_problem::plain(&error)))?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// `shop` of `20261121T190000Z-shop-7f3a21`.
+fn name_in<'a>(folder: &'a str, stamp: &str) -> &'a str {
+    let rest = folder[stamp.len()..].trim_start_matches('-');
+    rest.rsplit_once('-').map_or(rest, |(name, _)| name)
+}
+
+/// `2026-11-21T19:00:00Z` of `20261121T190000Z`.
+fn started(stamp: &str) -> String {
+    let part = |from: usize, to: usize| &stamp[from..to];
+    let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
+    format!("{year}-{month}-{day}T{}:{}:{}Z", part(9, 11), part(11, 13), part(13, 15))
+}

@@ -1,0 +1,256 @@
+//! [`Clerk`]: reads what a client sent and decides what it gets.
+
+use std::ops::Range;
+
+use wavetank_driver::ConnId;
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
+
+use crate::answer::{Echo, Keep, Response, ScheduledResponse};
+use crate::connection::{
+    AfterLast, Connection, CountedAs, CurrentRequest, Handshake, Method, OWED_MAX, ReadMode,
+};
+use crate::freeze::Freeze;
+use crate::outbox::Outbox;
+use crate::paths::PathCache;
+use crate::request_cache::RequestCache;
+use crate::route::Route;
+use crate::shop::ShopClient;
+use crate::truth::Counts;
+
+/// Larger buffers are not kept between requests: there may be many connections.
+const ECHO_BYTES_KEPT: usize = 16 * 1024;
+const OVERFLOW: &str = "more requests at once than answers can be owed for (1000)\n";
+
+/// Everything that is needed between bytes that came and bytes to be sent, for one receive.
+pub(crate) struct RequestHandler<'a> {
+    pub(crate) paths: &'a mut PathCache,
+    pub(crate) known: &'a mut RequestCache,
+    pub(crate) counts: &'a Counts,
+    pub(crate) outbox: &'a mut Outbox,
+    pub(crate) freeze: &'a Freeze,
+    pub(crate) teller: &'a mut ShopClient,
+    /// When the bytes came.
+    pub(crate) now: Nanos,
+}
+
+impl RequestHandler<'_> {
+    /// Take in what came. Answers that can be given at once are in the outbox afterwards, others are owed.
+    #[inline]
+    pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
+        while !bytes.is_empty() && connection.reading == ReadMode::Requests {
+            let Connection { reader, asked, kind, handshake, .. } = connection;
+            let fresh = reader.is_fresh();
+            let known = if fresh { self.known.find(bytes) } else { None };
+            let mut sink = Intake { clerk: self, asked, kind, handshake: *handshake, target: 0..0 };
+            if let Some(known) = known {
+                sink.note(&bytes[known.target], known.verb, false);
+                bytes = &bytes[known.len..];
+                self.complete(connection, known.end);
+                continue;
+            }
+            match reader.read(bytes, &mut sink) {
+                Ok(progress) => {
+                    let (request, rest) = bytes.split_at(progress.consumed);
+                    let target = sink.target;
+                    if fresh && let Some(end) = progress.request {
+                        self.remember(request, target, &connection.asked, end);
+                    }
+                    bytes = rest;
+                    if connection.asked.too_large {
+                        let (_, text) = connection.asked.route.body_max().unwrap_or_default();
+                        self.refuse(connection, 413, text);
+                    } else if let Some(end) = progress.request {
+                        self.complete(connection, end);
+                    } else if std::mem::take(&mut connection.asked.expects_continue) {
+                        let due = self.due(Response::Continue, Keep::Silently);
+                        self.give(connection, due);
+                    }
+                }
+                Err(fault) => {
+                    self.counts.bad_requests.add(1);
+                    self.refuse(connection, fault.reason.status(), fault.reason.text());
+                }
+            }
+        }
+    }
+
+    /// Remember a request that came whole, unless there was more to it than its head.
+    #[inline]
+    fn remember(&mut self, request: &[u8], target: Range<usize>, asked: &CurrentRequest, end: RequestEnd) {
+        let plain = end.body_bytes == 0 && asked.route.body_max().is_none() && !asked.expects_continue;
+        // Behind blank lines the target is elsewhere.
+        if plain && !matches!(request[0], b'\r' | b'\n') {
+            self.known.remember(request, target, asked.verb, end);
+        }
+    }
+
+    /// A request is complete.
+    #[inline]
+    fn complete(&mut self, connection: &mut Connection, end: RequestEnd) {
+        let (answer, at) = self.answer_to(connection.id, &mut connection.asked);
+        let route = connection.asked.route;
+        let keep = match (end.keep_alive && route != Route::Close, end.http_10) {
+            (true, false) => Keep::Silently,
+            (true, true) => Keep::Saying,
+            (false, _) => Keep::No,
+        };
+        if keep == Keep::No {
+            connection.reading = ReadMode::Nothing;
+            connection.then = AfterLast::Close;
+        }
+        let due =
+            ScheduledResponse { at, answer, head_only: end.head_request, keep, counted: !route.is_control() };
+        self.give(connection, due);
+    }
+
+    /// The last answer on this connection, whatever the client goes on to send.
+    fn refuse(&mut self, connection: &mut Connection, status: u16, text: &'static str) {
+        connection.reading = ReadMode::Nothing;
+        connection.then = AfterLast::Linger;
+        let due = self.due(Response::Plain(status, text), Keep::No);
+        self.give(connection, due);
+    }
+
+    const fn due(&self, answer: Response, keep: Keep) -> ScheduledResponse {
+        ScheduledResponse { at: self.now, answer, head_only: false, keep, counted: true }
+    }
+
+    /// Give an answer at once if its turn has come, else owe it.
+    #[inline]
+    fn give(&mut self, connection: &mut Connection, mut due: ScheduledResponse) {
+        let at_once = connection.is_clear()
+            && due.at <= self.now
+            && !self.outbox.is_full()
+            && !due.answer.is_placeholder()
+            && self.freeze.frozen_until(self.now).is_none();
+        if at_once {
+            connection.body_left = self.outbox.render(&due, self.counts);
+            if let Response::Echo(echo) = due.answer
+                && echo.body.capacity() <= ECHO_BYTES_KEPT
+            {
+                // Its buffers serve the next request.
+                connection.asked.echo = Some(echo);
+            }
+            return;
+        }
+        if connection.owed.len() + 1 == OWED_MAX && due.keep != Keep::No {
+            connection.reading = ReadMode::Nothing;
+            connection.then = AfterLast::Linger;
+            due = self.due(Response::Plain(503, OVERFLOW), Keep::No);
+        }
+        connection.owed.push_back(due);
+    }
+
+    /// What a complete request gets, and not before when.
+    #[inline]
+    fn answer_to(&mut self, conn: ConnId, asked: &mut CurrentRequest) -> (Response, Nanos) {
+        let answer = match (asked.verb, asked.route) {
+            (Method::Unknown, _) => Response::Plain(501, "this method is unknown here\n"),
+            (_, Route::Home | Route::Close) => Response::Home,
+            (_, Route::Delay(delay)) => return (Response::Home, self.now.after(delay)),
+            (_, Route::Tier(tier)) => return self.teller.answer_tier(conn, tier, self.now),
+            (verb, Route::Shop(ask)) => {
+                let sent = asked.echo.take().unwrap_or_default();
+                self.teller.answer(conn, ask, verb, &sent, self.now)
+            }
+            (_, Route::Bytes(len)) => Response::Bytes(len),
+            (_, Route::Status(status)) => Response::Status(status),
+            (_, Route::Echo) => Response::Echo(asked.echo.take().unwrap_or_default()),
+            (Method::Get, Route::Truth) => Response::Truth,
+            (Method::Get, Route::TruthConnections) => Response::Standing,
+            (_, Route::Truth | Route::TruthConnections) => Response::Allow("GET, HEAD"),
+            (Method::Post, Route::TruthReset) => Response::Reset,
+            (_, Route::TruthReset) => Response::Allow("POST"),
+            (_, Route::Unknown) => Response::Plain(404, "nothing is here\n"),
+            (_, Route::Malformed(text)) => Response::Plain(400, text),
+        };
+        (answer, self.now)
+    }
+}
+
+/// Where the reader puts what it reads.
+struct Intake<'a, 'b> {
+    clerk: &'a mut RequestHandler<'b>,
+    asked: &'a mut CurrentRequest,
+    kind: &'a mut CountedAs,
+    handshake: Handshake,
+    /// Where the target is in the request.
+    target: Range<usize>,
+}
+
+impl RequestSink for Intake<'_, '_> {
+    #[inline]
+    fn head(&mut self, head: &RequestHead<'_>) {
+        let target_at = head.method.len() + 1;
+        self.target = target_at..target_at + head.target.len();
+        self.note(head.target, verb(head.method), head.expect_continue);
+        if let Some((bytes_max, _)) = self.asked.route.body_max() {
+            self.begin_echo(head, bytes_max);
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        // Who has begun to send the body does not wait for leave to do so.
+        self.asked.expects_continue = false;
+        if let Some((bytes_max, _)) = self.asked.route.body_max() {
+            let echo = self.asked.echo.get_or_insert_default();
+            if echo.body.len() + bytes.len() > bytes_max {
+                self.asked.too_large = true;
+            } else {
+                echo.body.extend_from_slice(bytes);
+            }
+        }
+    }
+}
+
+impl Intake<'_, '_> {
+    /// Count a request, and note what it asks for.
+    #[inline]
+    fn note(&mut self, target: &[u8], verb: Method, expects_continue: bool) {
+        let RequestHandler { paths, counts, freeze, now, .. } = &mut *self.clerk;
+        let (route, slot) = paths.find(target, counts);
+        match slot {
+            Some(slot) => {
+                let first = freeze.note_request(*now);
+                counts.request(slot, *now, first);
+            }
+            None if *self.kind == CountedAs::New => {
+                counts.is_control(self.handshake);
+                *self.kind = CountedAs::Control;
+            }
+            None => {}
+        }
+        if *self.kind == CountedAs::New {
+            *self.kind = CountedAs::Counted;
+        }
+        self.asked.route = route;
+        self.asked.verb = verb;
+        self.asked.expects_continue = expects_continue;
+    }
+
+    fn begin_echo(&mut self, head: &RequestHead<'_>, bytes_max: usize) {
+        let Echo { content_type, cookie, body } = &mut **self.asked.echo.get_or_insert_default();
+        body.clear();
+        content_type.clear();
+        content_type.extend_from_slice(head.header("content-type").unwrap_or_default());
+        cookie.clear();
+        if matches!(self.asked.route, Route::Shop(_)) {
+            cookie.extend_from_slice(head.header("cookie").unwrap_or_default());
+        }
+        // Known from the head already: who waits for `100 Continue` need not send it.
+        let length =
+            head.header("content-length").and_then(|length| str::from_utf8(length).ok()?.parse().ok());
+        self.asked.too_large = length.is_some_and(|length: u64| length > bytes_max as u64);
+    }
+}
+
+#[inline]
+fn verb(method: &[u8]) -> Method {
+    match method {
+        b"GET" | b"HEAD" => Method::Get,
+        b"POST" => Method::Post,
+        b"PUT" | b"DELETE" | b"PATCH" | b"OPTIONS" => Method::Known,
+        _ => Method::Unknown,
+    }
+}

@@ -1,0 +1,77 @@
+//! [`keep`]: the threads of the database. One changes it, the other one looks things up.
+
+use rusqlite::{Connection, Statement};
+
+use super::Shop;
+use super::database::SHELVES;
+use super::job::{Done, Job, Outcome, Task};
+use super::job_queues::DbThread;
+use super::transactions::ShopTransactions;
+
+/// Be this keeper until the shop closes. `books`: the connection of [`Keeper::Books`], if it was opened before.
+pub(crate) fn run_writer(shop: &Shop, keeper: DbThread, books: Option<Connection>) {
+    // A database in memory is made when somebody asks for it: most servers are never asked.
+    if !shop.desks.wait(keeper) {
+        return;
+    }
+    let kept = match keeper {
+        DbThread::Books => keep_books(shop, books),
+        DbThread::Catalogue => keep_catalogue(shop),
+    };
+    if let Err(why) = kept {
+        shop.failed(why);
+        attend(shop, keeper, |jobs, outcomes| outcomes.resize(jobs.len(), Outcome::Failed));
+    }
+}
+
+fn keep_books(shop: &Shop, opened: Option<Connection>) -> Result<(), String> {
+    let conn = match opened {
+        Some(conn) => conn,
+        None => shop.open_books().map_err(|error| error.message)?.0,
+    };
+    let mut books = ShopTransactions::new(&conn, &shop.board).map_err(|error| error.to_string())?;
+    attend(shop, DbThread::Books, |jobs, outcomes| {
+        if let Err(error) = books.work(jobs, outcomes) {
+            shop.failed(error.to_string());
+        }
+    });
+    Ok(())
+}
+
+fn keep_catalogue(shop: &Shop) -> Result<(), String> {
+    let conn = shop.database.catalogue().map_err(|error| error.to_string())?;
+    let sums = conn.prepare("SELECT count(*), coalesce(sum(price), 0) FROM article WHERE shelf = ?1");
+    let mut sums = sums.map_err(|error| error.to_string())?;
+    attend(shop, DbThread::Catalogue, |jobs, outcomes| {
+        for (_, job) in jobs {
+            outcomes.push(look_up(&mut sums, job).unwrap_or_else(|error| {
+                shop.failed(error.to_string());
+                Outcome::Failed
+            }));
+        }
+    });
+    Ok(())
+}
+
+fn look_up(sums: &mut Statement<'_>, job: &Job) -> rusqlite::Result<Outcome> {
+    let Task::Query { shelf } = job.task else { return Ok(Outcome::Failed) };
+    sums.query_row([shelf % SHELVES], |row| Ok(Outcome::Found { rows: row.get(0)?, total: row.get(1)? }))
+}
+
+/// Take jobs, have them done, and tell what came of them, until the shop closes.
+fn attend(shop: &Shop, keeper: DbThread, mut work: impl FnMut(&[(u32, Job)], &mut Vec<Outcome>)) {
+    let (mut jobs, mut outcomes, mut done) = (Vec::new(), Vec::new(), Vec::new());
+    while shop.desks.wait(keeper) {
+        jobs.clear();
+        outcomes.clear();
+        done.clear();
+        shop.desks.take_jobs(keeper, &mut jobs);
+        work(&jobs, &mut outcomes);
+        let told = jobs
+            .iter()
+            .zip(&outcomes)
+            .map(|((thread, job), &outcome)| (*thread, Done { conn: job.conn, ticket: job.ticket, outcome }));
+        done.extend(told);
+        shop.desks.complete(&done);
+    }
+}

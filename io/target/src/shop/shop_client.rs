@@ -1,0 +1,185 @@
+//! [`Teller`]: the shop on one thread of the server. It answers what it can at once, and hands in the rest.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use wavetank_driver::ConnId;
+use wavetank_plan::Nanos;
+
+use super::bodies::{Login, NewSale, Order};
+use super::job::{Done, Job, Task};
+use super::job_queues::DbThread;
+use super::page::ShopResponse;
+use super::tier::{Tier, TierKind};
+use super::{Ask, Shop};
+use crate::answer::{Echo, Response};
+use crate::connection::Method;
+use crate::outbox::filler;
+
+/// Jobs that one thread may have with the database: who comes then is told to come again.
+const OUTSTANDING_MAX: usize = 100_000;
+/// Bytes that `/tier/simple` computes something of: some microseconds.
+const SUMMED_BYTES: usize = 4 * 1024;
+const QUEUE_FULL: &str = "more wait for this tier than its queue holds\n";
+const DATABASE_FULL: &str = "more wait for the database than it takes (100,000 of a thread)\n";
+const LOG_IN: &str = "log in first: POST /api/login, and send the cookie\n";
+const WRONG_PAIR: &str = "no account has this user and password\n";
+const NOT_YOURS: &str = "this session is another user's\n";
+
+/// See the module's description.
+#[derive(Debug)]
+pub(crate) struct ShopClient {
+    shop: Arc<Shop>,
+    thread: u32,
+    /// Of the last job.
+    ticket: u32,
+    /// To be handed in at the end of the turn, by keeper.
+    jobs: [Vec<Job>; DbThread::ALL.len()],
+    outstanding: usize,
+    /// What came back and has not been given out.
+    done: VecDeque<Done>,
+    /// Counts requests of tiers, which look at different things each.
+    numbers: u64,
+}
+
+impl ShopClient {
+    /// On the thread of this number.
+    pub(crate) fn new(shop: Arc<Shop>, thread: u32) -> Self {
+        Self {
+            shop,
+            thread,
+            ticket: 0,
+            jobs: Default::default(),
+            outstanding: 0,
+            done: VecDeque::new(),
+            numbers: u64::from(thread) << 32,
+        }
+    }
+
+    /// A whole request to the sale, with what was sent along.
+    pub(crate) fn answer(
+        &mut self,
+        conn: ConnId,
+        ask: Ask,
+        verb: Method,
+        sent: &Echo,
+        now: Nanos,
+    ) -> Response {
+        match (ask, verb) {
+            (Ask::Show, Method::Get) => {
+                page(ShopResponse::sale(self.shop.board.read(), self.shop.unix_ms(now)))
+            }
+            (Ask::Show, _) => Response::Allow("GET, HEAD"),
+            (Ask::Login, Method::Post) => page(self.log_in(&sent.body)),
+            (Ask::Begin, Method::Post) => match NewSale::read(&sent.body) {
+                Ok(NewSale { stock, opens_in }) => {
+                    let opens_at_ms = self.shop.unix_ms(now.after(opens_in));
+                    self.hand_in(conn, DbThread::Books, Task::NewSale { stock, opens_at_ms })
+                }
+                Err(wanted) => page(ShopResponse::text(400, wanted)),
+            },
+            (Ask::Order, Method::Post) => self.order(conn, sent, now),
+            (Ask::Login | Ask::Begin | Ask::Order, _) => Response::Allow("POST"),
+        }
+    }
+
+    /// A whole request to a tier. Returns its answer and when that is due.
+    pub(crate) fn answer_tier(&mut self, conn: ConnId, tier: Tier, now: Nanos) -> (Response, Nanos) {
+        let at = match tier.pool.and_then(|pool| self.shop.pools.get(pool)).map(|pool| pool.admit(now)) {
+            None => now,
+            Some(Ok(at)) => at,
+            Some(Err(room_in)) => {
+                let seconds = room_in.0.unsigned_abs().div_ceil(1_000_000_000);
+                return (page(ShopResponse::busy(QUEUE_FULL, seconds)), now);
+            }
+        };
+        self.numbers += 1;
+        // Neighbours are spread over what there is.
+        let number = self.numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let answer = match tier.kind {
+            TierKind::Simple => page(simple(number)),
+            TierKind::Query => self.hand_in(conn, DbThread::Catalogue, Task::Query { shelf: number }),
+            TierKind::Transaction => self.hand_in(conn, DbThread::Books, Task::Transfer { pair: number }),
+        };
+        (answer, at)
+    }
+
+    /// The end of a turn: what was asked in it goes to the database.
+    #[inline]
+    pub(crate) fn end_turn(&mut self) {
+        for keeper in DbThread::ALL {
+            if !self.jobs[keeper as usize].is_empty() {
+                self.shop.desks.submit(self.thread, keeper, &mut self.jobs[keeper as usize]);
+            }
+        }
+    }
+
+    /// Somebody rang: take what came back.
+    pub(crate) fn collect(&mut self) {
+        let before = self.done.len();
+        self.shop.desks.take_done(self.thread, &mut self.done);
+        self.outstanding -= self.done.len() - before;
+    }
+
+    /// Nothing came back that waits to be given out.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    /// The next that came back: whose it is, his ticket, and the answer to it.
+    pub(crate) fn next_done(&mut self, now: Nanos) -> Option<(ConnId, u32, Response)> {
+        let Done { conn, ticket, outcome } = self.done.pop_front()?;
+        Some((conn, ticket, page(ShopResponse::from_outcome(outcome, self.shop.unix_ms(now)))))
+    }
+
+    fn log_in(&self, body: &[u8]) -> ShopResponse {
+        match Login::read(body) {
+            Ok(Login { user, password }) if self.shop.accounts.allow(&user, &password) => ShopResponse {
+                cookie: Some(self.shop.seal.cookie(&user)),
+                ..ShopResponse::json(200, "{\"result\":\"logged_in\"}\n".to_owned())
+            },
+            Ok(_) => ShopResponse::text(401, WRONG_PAIR),
+            Err(wanted) => ShopResponse::text(400, wanted),
+        }
+    }
+
+    fn order(&mut self, conn: ConnId, sent: &Echo, now: Nanos) -> Response {
+        let Order { sku, user } = match Order::read(&sent.body) {
+            Ok(order) => order,
+            Err(wanted) => return page(ShopResponse::text(400, wanted)),
+        };
+        match self.shop.seal.user(&sent.cookie) {
+            None => page(ShopResponse::text(401, LOG_IN)),
+            Some(other) if other != user => page(ShopResponse::text(403, NOT_YOURS)),
+            Some(_) => {
+                let at_ms = self.shop.unix_ms(now);
+                self.hand_in(conn, DbThread::Books, Task::Order { sku: sku.into(), user: user.into(), at_ms })
+            }
+        }
+    }
+
+    fn hand_in(&mut self, conn: ConnId, keeper: DbThread, task: Task) -> Response {
+        if self.outstanding == OUTSTANDING_MAX {
+            return page(ShopResponse::busy(DATABASE_FULL, 1));
+        }
+        self.outstanding += 1;
+        self.ticket = self.ticket.wrapping_add(1);
+        self.jobs[keeper as usize].push(Job { conn, ticket: self.ticket, task });
+        Response::Awaited(self.ticket)
+    }
+}
+
+fn page(page: ShopResponse) -> Response {
+    Response::Page(Box::new(page))
+}
+
+/// Something computed: a checksum (FNV-1a) of some text, another one for each number.
+fn simple(number: u64) -> ShopResponse {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let sum = filler()[..SUMMED_BYTES].iter().fold(0xcbf2_9ce4_8422_2325 ^ number, step);
+    ShopResponse::json(
+        200,
+        format!("{{\"tier\":\"simple\",\"number\":{number},\"checksum\":\"{sum:016x}\"}}\n"),
+    )
+}

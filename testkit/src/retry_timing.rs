@@ -1,0 +1,58 @@
+//! [`steady`]: timing is asked for again where the machine, not the program, was late.
+//!
+//! Two cores that others use as well pause either side for tens of milliseconds now and then. Such noise
+//! can only make a true measurement look wrong, never a wrong one right: whoever is off by design is off
+//! in every attempt. A [`Witness`] tells whether the machine was late. Counts need no such excuse: they
+//! panic at once, in every attempt.
+
+use std::fmt;
+
+use crate::jitter_probe::JitterProbe;
+use crate::skip::skip;
+
+/// Attempts that count: so often may a timing be off before it is called wrong.
+const ATTEMPTS: u32 = 3;
+/// Attempts that do not count because the machine was late, before the test is given up as skipped.
+const NOISY_MAX: u32 = 5;
+
+/// A time that is not what the closed form says.
+#[derive(Debug)]
+pub struct TimingMismatch(pub String);
+
+impl fmt::Display for TimingMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Runs `attempt` until its times are right. Panics with the last complaint once they were off three
+/// times on a quiet machine; records a skip if the machine never is quiet.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "an attempt that failed must be seen, or noise hides a trend")]
+pub fn retry_timing(attempt: impl Fn() -> Result<(), TimingMismatch>) {
+    let (mut off_times, mut noisy) = (0, 0);
+    loop {
+        let witness = JitterProbe::start();
+        let result = attempt();
+        let lateness = witness.end();
+        let Err(off) = result else { return };
+        let first_line = off.0.lines().next().unwrap_or_default();
+        eprintln!("off: {first_line} ({lateness:?})");
+        if lateness.is_noisy() {
+            noisy += 1;
+        } else {
+            off_times += 1;
+        }
+        assert!(off_times < ATTEMPTS, "off in {off_times} attempts on a quiet machine: {off}");
+        if noisy == NOISY_MAX {
+            let thread = std::thread::current();
+            let reason = format!("this machine is too noisy for it ({lateness:?}); last: {first_line}");
+            return skip(thread.name().unwrap_or("a timing"), &reason);
+        }
+    }
+}
+
+/// Off unless `holds`.
+pub fn expect_time(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), TimingMismatch> {
+    if holds { Ok(()) } else { Err(TimingMismatch(complaint())) }
+}

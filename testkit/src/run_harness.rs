@@ -1,0 +1,83 @@
+//! [`Trial`]: one `wavetank run` after another against scripted targets, in a folder of their own.
+
+use crate::program::{Outcome, Program};
+use crate::result::RunResult;
+use crate::retry_timing::TimingMismatch;
+use crate::target::Target;
+use crate::test_dir::TestDir;
+
+/// The exit code of a run in doubt.
+const INVALID: i32 = 3;
+
+/// The binary under test with a folder for its archives.
+#[derive(Debug)]
+pub struct RunHarness {
+    program: Program,
+    place: TestDir,
+}
+
+impl RunHarness {
+    /// For the binary at `path`.
+    pub fn new(path: &str) -> Self {
+        Self { program: Program::new(path), place: TestDir::new() }
+    }
+
+    /// The binary, without any words.
+    pub fn program(&self) -> Program {
+        self.program.clone().in_folder(self.place.path())
+    }
+
+    /// The folder the binary runs in; the runs directory is its `runs`.
+    pub fn place(&self) -> &TestDir {
+        &self.place
+    }
+
+    /// `run URL WORDS… --format json`, not started yet.
+    pub fn load<S: AsRef<str>>(&self, url: &str, words: impl IntoIterator<Item = S>) -> Program {
+        self.program().args(["run", url]).args(words).args(["--format", "json"])
+    }
+
+    /// Runs load against `target` and checks what must hold in every run: the exit code, the conservation
+    /// of its counters, and that it and the target counted the same number of requests.
+    #[track_caller]
+    pub fn run(&self, target: &Target, words: &str, exit: i32) -> RunResult {
+        self.try_run(target, words, exit).unwrap_or_else(|off| panic!("{off}"))
+    }
+
+    /// As [`Trial::run`], for [`steady`](crate::steady()): a run that calls itself invalid because this
+    /// machine kept it from its schedule is right to do so, and says nothing about anything else.
+    #[track_caller]
+    pub fn try_run(&self, target: &Target, words: &str, exit: i32) -> Result<RunResult, TimingMismatch> {
+        target.reset();
+        let outcome = self.load(&target.url("/"), words.split_whitespace()).run();
+        self.try_check(&outcome, target, exit)
+    }
+
+    /// The checks of [`Trial::run`] on the outcome of a program made by [`Trial::load`].
+    #[track_caller]
+    pub fn check(&self, outcome: &Outcome, target: &Target, exit: i32) -> RunResult {
+        self.try_check(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
+    }
+
+    /// The checks of [`Trial::try_run`] on the outcome of a program made by [`Trial::load`].
+    #[track_caller]
+    pub fn try_check(
+        &self,
+        outcome: &Outcome,
+        target: &Target,
+        exit: i32,
+    ) -> Result<RunResult, TimingMismatch> {
+        let truth = target.settled();
+        if outcome.exit != Some(INVALID) {
+            outcome.expect_exit(exit);
+        }
+        let result = outcome.result();
+        result.conserved().agrees_with(&truth);
+        let late = result.text("verdict.blame") == "generator";
+        if outcome.exit == Some(INVALID) && exit != INVALID && late {
+            return Err(TimingMismatch(format!("the run calls itself invalid\n{outcome}")));
+        }
+        outcome.expect_exit(exit);
+        Ok(result)
+    }
+}

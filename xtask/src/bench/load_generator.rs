@@ -1,0 +1,266 @@
+//! [`Contestant`]: a load generator, how it is called for a piece of work, and what it claims to have done.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::claims::{self, ReportedResult};
+use super::meter::{Job, Used};
+use super::{Engine, Session};
+
+/// A load generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoadGenerator {
+    Wavetank,
+    Wrk,
+    H2load,
+    Ab,
+}
+
+/// A piece of work that every contestant is given in its own words: one thread, everything recorded that it records.
+#[derive(Clone)]
+pub(super) struct Work {
+    pub(super) url: String,
+    pub(super) connections: usize,
+    pub(super) amount: Amount,
+    /// A new connection for each request.
+    pub(super) fresh: bool,
+    pub(super) tls: Option<Pins>,
+    /// Our driver; the others have one each.
+    pub(super) engine: Engine,
+    /// Our source addresses; the others have none to choose from.
+    pub(super) source: Option<String>,
+}
+
+/// How much.
+#[derive(Clone, Copy)]
+pub(super) struct Amount {
+    pub(super) seconds: u32,
+    /// A number of requests, for those that can count; without it, or for those that cannot, the seconds hold.
+    pub(super) requests: Option<u64>,
+}
+
+/// What both ends of a TLS connection are pinned to, beside TLS 1.3, X25519 and AES-128-GCM.
+#[derive(Clone)]
+pub(super) struct Pins {
+    /// The target's certificate, in PEM.
+    pub(super) certificate: PathBuf,
+    /// Whether new connections may resume the session of earlier ones.
+    pub(super) resume: bool,
+}
+
+/// The only cipher suite.
+pub(super) const CIPHER: &str = "TLS_AES_128_GCM_SHA256";
+/// The only group.
+pub(super) const GROUP: &str = "X25519";
+
+/// What came of one call.
+pub(super) struct CallResult {
+    pub(super) used: Used,
+    pub(super) claim: ReportedResult,
+}
+
+impl LoadGenerator {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Wavetank => "wavetank",
+            Self::Wrk => "wrk",
+            Self::H2load => "h2load",
+            Self::Ab => "ab",
+        }
+    }
+
+    /// The command.
+    pub(super) fn words(self, session: &Session, work: &Work) -> Vec<String> {
+        match self {
+            Self::Wavetank => wavetank(session, work),
+            Self::Wrk => wrk(work),
+            Self::H2load => h2load(work),
+            Self::Ab => ab(work),
+        }
+    }
+
+    /// Why `wavetank run` refuses this work before it sends anything; nothing where it does not.
+    pub(super) fn refuses(self, session: &Session, work: &Work) -> Result<Option<String>> {
+        let words = self.words(session, work);
+        let output = Command::new(&words[0]).args(&words[1..]).stdin(Stdio::null()).output();
+        let output = output.with_context(|| shown(&words))?;
+        Ok(refusal(output.status.code(), &String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Runs it once. `cycles_of`: processes whose cycles are wanted rather than its own.
+    pub(super) fn call(self, session: &Session, work: &Work, cycles_of: &[u32]) -> Result<CallResult> {
+        let words = self.words(session, work);
+        // A verdict is not what is compared: 1, 3 and 4 are runs that went to their end.
+        let fine: &[i32] = if self == Self::Wavetank { &[1, 3, 4] } else { &[] };
+        let used = Job { words: &words, fine, seconds: work.amount.seconds, cycles_of }.run(session)?;
+        let claim = match self {
+            Self::Wavetank => claims::wavetank(&used.stdout),
+            Self::Wrk => claims::wrk(&used.stdout),
+            Self::H2load => claims::h2load(&used.stdout),
+            Self::Ab => claims::ab(&used.stdout),
+        };
+        let claim = claim.with_context(|| format!("`{}`", shown(&words)))?;
+        if claim.done == 0 {
+            bail!("`{}` had nothing answered: {}", shown(&words), used.stderr.trim());
+        }
+        Ok(CallResult { used, claim })
+    }
+}
+
+/// The line a refusal is told by; nothing where it is none.
+fn refusal(exit: Option<i32>, stdout: &str) -> Option<String> {
+    // 2: the words are unknown or contradict each other; 5: this host cannot.
+    let refused = matches!(exit, Some(2 | 5));
+    let error: Value = serde_json::from_str(stdout).unwrap_or_default();
+    refused.then(|| error["message"].as_str().unwrap_or("refused without a word").to_owned())
+}
+
+/// Writes an experiment file, and how it is run on one thread.
+pub(super) fn file_words(session: &Session, engine: Engine, name: &str, text: &str) -> Result<Vec<String>> {
+    file_words_on(session, engine, 1, name, text)
+}
+
+/// The same on as many threads as said.
+pub(super) fn file_words_on(
+    session: &Session,
+    engine: Engine,
+    threads: usize,
+    name: &str,
+    text: &str,
+) -> Result<Vec<String>> {
+    let file = session.folder.path().join(format!("{name}.yaml"));
+    std::fs::write(&file, format!("wavetank: 1\n{text}")).with_context(|| format!("{name}.yaml"))?;
+    let line = format!(
+        "{} run {} --threads {threads} --engine {} --format json --quiet --runs-dir {}",
+        session.wavetank.display(),
+        file.display(),
+        engine.name(),
+        session.folder.path().join("runs").display()
+    );
+    Ok(line.split(' ').map(str::to_owned).collect())
+}
+
+fn wavetank(session: &Session, work: &Work) -> Vec<String> {
+    let mut words = vec![session.wavetank.display().to_string(), "run".to_owned(), work.url.clone()];
+    push(&mut words, &format!("-c {} {}", work.connections, amount(work.amount)));
+    push(&mut words, &format!("--threads 1 --engine {} --format json --runs-dir", work.engine.name()));
+    words.push(session.folder.path().join("runs").display().to_string());
+    if work.fresh {
+        push(&mut words, "--no-keepalive");
+    }
+    if let Some(source) = &work.source {
+        push(&mut words, &format!("--source {source}"));
+    }
+    if let Some(pins) = &work.tls {
+        push(&mut words, &format!("--tls 1.3 --tls-groups {GROUP} --tls-ciphers {CIPHER} --cacert"));
+        words.push(pins.certificate.display().to_string());
+        push(&mut words, if pins.resume { "--tls-resume shared" } else { "--tls-resume never" });
+    }
+    words
+}
+
+/// It knows no number of requests, and its TLS cannot be pinned: the target's is.
+fn wrk(work: &Work) -> Vec<String> {
+    let mut words = Vec::new();
+    push(&mut words, &format!("wrk -t 1 -c {} -d {}s", work.connections, work.amount.seconds));
+    close_header(&mut words, work);
+    words.push(work.url.clone());
+    words
+}
+
+fn h2load(work: &Work) -> Vec<String> {
+    let mut words = Vec::new();
+    push(&mut words, &format!("h2load --h1 -t 1 -c {}", work.connections));
+    // With `-D` it opens connections for ever once the first is closed; it must be given a number then.
+    match work.amount.requests {
+        Some(requests) => push(&mut words, &format!("-n {requests}")),
+        None => push(&mut words, &format!("-D {}", work.amount.seconds)),
+    }
+    if work.tls.is_some() {
+        push(&mut words, &format!("--groups {GROUP} --tls13-ciphers {CIPHER}"));
+    }
+    close_header(&mut words, work);
+    words.push(work.url.clone());
+    words
+}
+
+/// HTTP/1.0, one request a connection. With a time it would stop at 50,000 requests unless told another number.
+fn ab(work: &Work) -> Vec<String> {
+    let mut words = Vec::new();
+    push(&mut words, &format!("ab -q -c {}", work.connections));
+    match work.amount.requests {
+        Some(requests) => push(&mut words, &format!("-n {requests}")),
+        None => push(&mut words, &format!("-t {} -n 100000000", work.amount.seconds)),
+    }
+    words.push(work.url.clone());
+    words
+}
+
+fn close_header(words: &mut Vec<String>, work: &Work) {
+    if work.fresh {
+        words.extend(["-H", "Connection: close"].map(str::to_owned));
+    }
+}
+
+fn amount(amount: Amount) -> String {
+    match amount.requests {
+        Some(requests) => format!("-n {requests}"),
+        None => format!("-d {}s", amount.seconds),
+    }
+}
+
+fn push(words: &mut Vec<String>, line: &str) {
+    words.extend(line.split(' ').map(str::to_owned));
+}
+
+/// A command as one would type it.
+pub(super) fn shown(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { word.clone() });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: fn(&Work) -> Vec<String>, work: &Work, expected: &str) {
+        assert_eq!(shown(&words(work)), expected);
+    }
+
+    #[test]
+    fn refusals_are_told_by_their_exit() {
+        let text = r#"{"schema":"wavetank.error/1","message":"there is no option `--tls`"}"#;
+        assert_eq!(refusal(Some(2), text).as_deref(), Some("there is no option `--tls`"));
+        assert_eq!(refusal(Some(1), text), None);
+        assert_eq!(refusal(Some(0), "{}"), None);
+    }
+
+    #[test]
+    fn peers_are_called_in_their_own_words() {
+        let amount = Amount { seconds: 2, requests: None };
+        let url = "http://127.0.0.1:8080/".to_owned();
+        let mut work = Work {
+            url,
+            connections: 64,
+            amount,
+            fresh: false,
+            tls: None,
+            engine: Engine::Epoll,
+            source: None,
+        };
+        check(wrk, &work, "wrk -t 1 -c 64 -d 2s http://127.0.0.1:8080/");
+        check(h2load, &work, "h2load --h1 -t 1 -c 64 -D 2 http://127.0.0.1:8080/");
+        check(ab, &work, "ab -q -c 64 -t 2 -n 100000000 http://127.0.0.1:8080/");
+        work.fresh = true;
+        work.amount.requests = Some(900);
+        work.tls = Some(Pins { certificate: PathBuf::from("c.pem"), resume: false });
+        check(wrk, &work, "wrk -t 1 -c 64 -d 2s -H 'Connection: close' http://127.0.0.1:8080/");
+        let expected = "h2load --h1 -t 1 -c 64 -n 900 --groups X25519 --tls13-ciphers TLS_AES_128_GCM_SHA256 \
+                        -H 'Connection: close' http://127.0.0.1:8080/";
+        check(h2load, &work, expected);
+        check(ab, &work, "ab -q -c 64 -n 900 http://127.0.0.1:8080/");
+    }
+}
