@@ -1,4 +1,4 @@
-//! [`Witness`]: a bystander that tells how late this machine wakes up those who sleep.
+//! [`JitterProbe`]: a bystander that tells how late this machine wakes up those who sleep.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! [`Seen`]: a request as the scripted target read it, and the reader.
+//! [`ReceivedRequest`]: a request as the scripted target read it, and the reader.
 //!
 //! Deliberately naive: it splits at blank lines and trusts nothing else. It judges nobody; what it
 //! cannot read it counts as malformed.

@@ -1,8 +1,8 @@
-//! [`steady`]: timing is asked for again where the machine, not the program, was late.
+//! [`retry_timing`]: timing is asked for again where the machine, not the program, was late.
 //!
 //! Two cores that others use as well pause either side for tens of milliseconds now and then. Such noise
 //! can only make a true measurement look wrong, never a wrong one right: whoever is off by design is off
-//! in every attempt. A [`Witness`] tells whether the machine was late. Counts need no such excuse: they
+//! in every attempt. A [`JitterProbe`] tells whether the machine was late. Counts need no such excuse: they
 //! panic at once, in every attempt.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! [`Trial`]: one `wavetank run` after another against scripted targets, in a folder of their own.
+//! [`RunHarness`]: one `wavetank run` after another against scripted targets, in a folder of their own.
 
 use crate::program::{Outcome, Program};
 use crate::result::RunResult;
@@ -44,7 +44,7 @@ impl RunHarness {
         self.try_run(target, words, exit).unwrap_or_else(|off| panic!("{off}"))
     }
 
-    /// As [`Trial::run`], for [`steady`](crate::steady()): a run that calls itself invalid because this
+    /// As [`RunHarness::run`], for [`retry_timing`](crate::retry_timing()): a run that calls itself invalid because this
     /// machine kept it from its schedule is right to do so, and says nothing about anything else.
     #[track_caller]
     pub fn try_run(&self, target: &Target, words: &str, exit: i32) -> Result<RunResult, TimingMismatch> {
@@ -53,13 +53,13 @@ impl RunHarness {
         self.try_check(&outcome, target, exit)
     }
 
-    /// The checks of [`Trial::run`] on the outcome of a program made by [`Trial::load`].
+    /// The checks of [`RunHarness::run`] on the outcome of a program made by [`RunHarness::load`].
     #[track_caller]
     pub fn check(&self, outcome: &Outcome, target: &Target, exit: i32) -> RunResult {
         self.try_check(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
     }
 
-    /// The checks of [`Trial::try_run`] on the outcome of a program made by [`Trial::load`].
+    /// The checks of [`RunHarness::try_run`] on the outcome of a program made by [`RunHarness::load`].
     #[track_caller]
     pub fn try_check(
         &self,

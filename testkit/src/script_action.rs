@@ -1,4 +1,4 @@
-//! [`Act`]: one thing a scripted target does on a connection, and the bytes of plain answers.
+//! [`ScriptAction`]: one thing a scripted target does on a connection, and the bytes of plain answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! [`Place`]: a folder of one test, gone with it; copies of folders, and free ports.
+//! [`TestDir`]: a folder of one test, gone with it; copies of folders, and free ports.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! [`Strip`]: one run's counts of one thing, column by column.
+//! [`ColumnCounts`]: one run's counts of one thing, column by column.
 
 use wavetank_plan::Nanos;
 
 /// What one run counted of one thing, in columns of one length and in order of time. A column is sparse: pairs of an
-/// index and a count, ascending by index, no index twice. What an index means is the [`Measure`](crate::Measure)'s.
+/// index and a count, ascending by index, no index twice. What an index means is the [`Metric`](crate::Metric)'s.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnCounts {
     /// Length of a column; a second unless it is told.

@@ -1,4 +1,4 @@
-//! [`Measure`]: what is read from counts: the value that two sides are compared by.
+//! [`Metric`]: what is read from counts: the value that two sides are compared by.
 
 use wavetank_measure::Histogram;
 

@@ -1,4 +1,4 @@
-//! [`compared`]: every value of two sides beside each other, and what may be said of their difference.
+//! [`compare`]: every value of two sides beside each other, and what may be said of their difference.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl MetricComparison {
         self.p(Ratio::p_value)
     }
 
-    /// The chance of a ratio so far beyond `limit` if the true one is not, as [`Ratio::p_beyond`] has it.
+    /// The chance of a ratio so far beyond `limit` if the true one is not, as [`Ratio::p_value_beyond`] has it.
     pub(crate) fn p_beyond(&self, limit: f64) -> Option<f64> {
         self.p(|ratio| ratio.p_value_beyond(limit))
     }

@@ -22,7 +22,7 @@ pub enum IntervalSource {
 pub struct Ratio {
     /// The logarithm of B/A.
     pub log: f64,
-    /// The standard error of `log`; 0 with [`Basis::Nothing`].
+    /// The standard error of `log`; 0 with [`IntervalSource::Nothing`].
     pub error: f64,
     /// Degrees of freedom of `error`.
     pub freedom: f64,

@@ -1,4 +1,4 @@
-//! [`Table`]: the strips of one side in the shape that drawing again is fast in.
+//! [`ResampleTable`]: the strips of one side in the shape that drawing again is fast in.
 
 use wavetank_plan::Nanos;
 

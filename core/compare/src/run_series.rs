@@ -1,4 +1,4 @@
-//! [`Cut`]: one stored run, cut into columns for comparing.
+//! [`RunSeries`]: one stored run, cut into columns for comparing.
 
 use wavetank_measure::{Histogram, Interval, PhaseWindows, StepSeries};
 use wavetank_plan::{Nanos, Plan};
@@ -52,7 +52,7 @@ pub struct LatencyBuckets {
     pub count: u64,
 }
 
-/// Makes a [`Cut`] of intervals, which may come in any order.
+/// Makes a [`RunSeries`] of intervals, which may come in any order.
 #[derive(Clone, Debug)]
 pub struct RunSeriesBuilder {
     spans: PhaseWindows,

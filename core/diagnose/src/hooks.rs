@@ -1,4 +1,4 @@
-//! [`Around`]: what came of the run's `before` or `after`.
+//! [`HookResult`]: what came of the run's `before` or `after`.
 
 /// What came of the run's `before` or of its `after`, as plain values: whoever walked it fills this in, and nothing here
 /// is in any counter of the load.

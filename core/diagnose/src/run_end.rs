@@ -1,4 +1,4 @@
-//! [`Ending`] and [`Circumstances`]: how the run ended, and what surrounded it.
+//! [`RunEnd`] and [`RunContext`]: how the run ended, and what surrounded it.
 
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Nanos;
@@ -45,7 +45,7 @@ pub enum RunEnd {
         /// How long they were given.
         waited: Nanos,
     },
-    /// A step or check of the run's `before` broke, as [`Circumstances::before`] says; no load was sent.
+    /// A step or check of the run's `before` broke, as [`RunContext::before`] says; no load was sent.
     BeforeFailed,
 }
 

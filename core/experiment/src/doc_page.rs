@@ -1,4 +1,4 @@
-//! [`page`]: the grammar as a page for people, `docs/experiment.md`.
+//! [`markdown_docs`]: the grammar as a page for people, `docs/experiment.md`.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! [`Experiment::given`]: which settings somebody chose.
+//! [`Experiment::explicit_settings`]: which settings somebody chose.
 
 use std::collections::BTreeSet;
 

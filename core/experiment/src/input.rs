@@ -1,4 +1,4 @@
-//! [`read`]: from the file's bytes to an [`Experiment`].
+//! [`parse`]: from the file's bytes to an [`Experiment`].
 
 use wavetank_grammar::{parse_yaml, text_of};
 use wavetank_plan::{RunOptions, UserError};

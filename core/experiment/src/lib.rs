@@ -1,6 +1,6 @@
 //! The experiment file: text in, an [`Experiment`] and remarks about it out.
 //!
-//! [`read`] takes the file's bytes, the variables set on the command line, and functions that know the
+//! [`parse`] takes the file's bytes, the variables set on the command line, and functions that know the
 //! environment and the secrets' names; it opens nothing itself. All mistakes are told at once, each with its
 //! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
 

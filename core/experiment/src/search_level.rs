@@ -1,4 +1,4 @@
-//! [`Experiment::at_level`]: one phase of the file at one level of load, for a search.
+//! [`Experiment::with_load_level`]: one phase of the file at one level of load, for a search.
 
 use wavetank_plan::constants::OPEN_RATE_PER_S;
 use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};

@@ -61,7 +61,7 @@ pub enum ChangeRefused {
 ///
 /// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`], and the user's
 /// [`Controller::change`], [`Controller::drain`], [`Controller::stop`]. After any of them, call
-/// [`Controller::poll`] until `None`. The run starts with construction and ends with [`Notice::Over`],
+/// [`Controller::poll`] until `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
 /// whatever agents and links do: an agent that ceases to be heard is not waited for, and one that does not
 /// end after its hard end or a stop is given up.
 ///

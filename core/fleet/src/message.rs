@@ -120,7 +120,7 @@ pub enum AgentPayload {
         /// Number of the interval, from 0, without gaps.
         seq: u64,
     },
-    /// All is over; repeated until [`Order::Settled`].
+    /// All is over; repeated until [`ControllerPayload::Settled`].
     Done {
         /// How many intervals were sealed.
         intervals: u64,

@@ -91,7 +91,7 @@ impl Peer {
         ControllerPayload::Command { seq, command }
     }
 
-    /// When [`Self::repeat`] is due.
+    /// When [`Self::resend_unanswered`] is due.
     pub(crate) fn resend_at(&self) -> Option<Nanos> {
         self.repeat_at.filter(|_| !self.lost)
     }

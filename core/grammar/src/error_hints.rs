@@ -1,4 +1,4 @@
-//! [`Advice`]: what to do about mistakes that have nothing to do with keys, where it depends on the kind of file.
+//! [`ErrorHints`]: what to do about mistakes that have nothing to do with keys, where it depends on the kind of file.
 
 /// Words of one kind of file.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use crate::{ErrorHints, MapSchema};
 
 /// The maps with fixed keys of one kind of file, by name: a table of constants cannot point at tables that point back.
 ///
-/// One source for several readers: [`Keys`](crate::Keys) refuses what is not here, [`schema()`](crate::schema()) and the
+/// One source for several readers: [`MapReader`](crate::MapReader) refuses what is not here, [`schema()`](crate::schema()) and the
 /// tables of [`page`](crate::page) are made of it, and *did you mean* looks here. Whoever adds a key here and reads it
 /// nowhere is told so by the reader's own check.
 pub trait Grammar: Copy + Eq + 'static {

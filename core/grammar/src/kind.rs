@@ -1,4 +1,4 @@
-//! [`Kind`]: what a key takes.
+//! [`ValueKind`]: what a key takes.
 
 use crate::{CustomKind, Grammar};
 

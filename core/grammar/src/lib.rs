@@ -1,8 +1,8 @@
 //! What the files that people write have in common, whatever they are about.
 //!
 //! Bytes become a tree whose keys and values have places ([`text_of`], [`parse_yaml`]). A kind of file is a table of its
-//! keys, [`Grammar`]: maps with fixed keys are read by it ([`Keys`]), [`schema()`] makes a JSON Schema for editors of it,
-//! and [`page`] the tables of its page. What a value may say is read by a [`TreeReader`], and what is wrong is collected
+//! keys, [`Grammar`]: maps with fixed keys are read by it ([`MapReader`]), [`schema()`] makes a JSON Schema for editors of it,
+//! and [`markdown_docs`] the tables of its page. What a value may say is read by a [`TreeReader`], and what is wrong is collected
 //! in [`Diagnostics`], each remark with its place and a hint, and told by [`render()`].
 
 mod diagnostic;

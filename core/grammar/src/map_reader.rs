@@ -1,4 +1,4 @@
-//! [`Keys`]: a map with fixed keys; what is not in the grammar is told.
+//! [`MapReader`]: a map with fixed keys; what is not in the grammar is told.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! [`Section`] and [`Key`]: a map with fixed keys.
+//! [`MapSchema`] and [`KeySchema`]: a map with fixed keys.
 
 use crate::{Grammar, ValueKind};
 

@@ -1,4 +1,4 @@
-//! [`Place`] and [`At`]: where in the file something stands.
+//! [`Span`] and [`Spanned`]: where in the file something stands.
 
 /// A stretch of the file's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

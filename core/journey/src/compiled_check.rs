@@ -1,4 +1,4 @@
-//! [`Asked`]: a check, ready to be asked.
+//! [`CompiledCheck`]: a check, ready to be asked.
 
 use wavetank_plan::{Check, CheckSubject, Op, Operand, Quantity, Template, Test, UserError};
 

@@ -1,4 +1,4 @@
-//! [`Leg`]: something more that goes out for a request before it is over.
+//! [`FollowUp`]: something more that goes out for a request before it is over.
 
 use crate::extract::ResponseView;
 use crate::step::{Rejection, Retain};

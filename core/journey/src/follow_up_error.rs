@@ -1,4 +1,4 @@
-//! [`Stray`]: why a request did not come to its end by the way it took.
+//! [`FollowUpError`]: why a request did not come to its end by the way it took.
 
 use crate::content::ContentFault;
 

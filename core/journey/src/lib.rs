@@ -1,8 +1,8 @@
 //! What one virtual user does: the pure tools of a journey.
 //!
-//! Data files become tables ([`rows`]), bodies and addresses are written ([`body`]), requests signed ([`auth`]), cookies
+//! Data files become tables ([`data`]), bodies and addresses are written ([`body`]), requests signed ([`auth`]), cookies
 //! kept ([`cookies`]), answers uncompressed ([`content`]) and looked into ([`extract`], [`xpath`]), redirects followed
-//! ([`redirect`]), what a page embeds is listed ([`resources`]), think times are drawn ([`think`]).
+//! ([`redirect`]), what a page embeds is listed ([`embedded_resources`]), think times are drawn ([`think`]).
 //!
 //! **What this crate must not know.** No sockets, files, clock or randomness of its own: bytes, random words and
 //! the time are arguments. It is kept out of `core/plan` so that its libraries are not built into everything.

@@ -1,4 +1,4 @@
-//! [`Choice`]: a step that goes to one of several targets, ready for each of them.
+//! [`PerTargetStep`]: a step that goes to one of several targets, ready for each of them.
 
 use wavetank_pace::Philox;
 use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, UserError};
@@ -6,7 +6,7 @@ use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, Use
 use crate::session::Identity;
 use crate::step::CompiledStep;
 
-/// Above all other uses of [`Random`], so that none meets these streams.
+/// Above all other uses of [`Philox`], so that none meets these streams.
 const DOMAIN: u64 = 0x7a_67_e7_00_00_00_00;
 
 /// See the module's description.

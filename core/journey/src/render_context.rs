@@ -1,4 +1,4 @@
-//! [`Scene`]: where a session acts: what it can ask for beside what it holds.
+//! [`RenderContext`]: where a session acts: what it can ask for beside what it holds.
 
 use wavetank_pace::Partition;
 use wavetank_plan::{DataPlan, Escape, Expr, Nanos, RowChoice, Template, TemplatePart, Think};

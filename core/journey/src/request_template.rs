@@ -1,4 +1,4 @@
-//! [`Shape`]: a step's request, ready to be filled.
+//! [`RequestTemplate`]: a step's request, ready to be filled.
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ pub const DEPTH_MAX: usize = 32;
 /// Who goes through a journey. Everything drawn for a session is a function of this and the run's seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Which kind of stream, and of whom: see [`Identity::of_arrival`], [`Identity::of_user`].
+    /// Which kind of stream, and of whom: see [`Identity::for_arrival`], [`Identity::for_user`].
     domain: u64,
     index: u64,
     /// `${user}`.
@@ -298,7 +298,7 @@ impl Session {
     }
 
     /// The condition that it asks next, if it stands before an `if` or at the head of a `while`: its words, and where
-    /// it goes on if it does not hold, for [`stands_at`](Self::stands_at).
+    /// it goes on if it does not hold, for [`is_at`](Self::is_at).
     pub fn pending_condition<'p>(&self, program: &'p Program) -> Option<(&'p str, u32)> {
         match program.ops.get(self.at as usize)? {
             Op::Unless { check, exit } | Op::While { check, exit } => Some((check.text(), *exit)),

@@ -1,4 +1,4 @@
-//! [`StepWork`]: all that is done for one step: its request, and what is asked of the answer.
+//! [`CompiledStep`]: all that is done for one step: its request, and what is asked of the answer.
 
 mod compile;
 mod embedded;

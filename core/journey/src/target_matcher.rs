@@ -1,4 +1,4 @@
-//! [`Places`]: which of the plan's targets an address leads to.
+//! [`TargetMatcher`]: which of the plan's targets an address leads to.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Kind`] and [`Found`]: a value of a variable, as its text and what kind of thing the text is.
+//! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and what kind of thing the text is.
 
 /// What a value is. Its text is always there; the kind says how it stands in a body that has kinds, such as JSON: a
 /// template that is a whole value keeps it.

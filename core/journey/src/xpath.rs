@@ -7,7 +7,7 @@
 //! `//soap:Body` finds what is written `soap:Body`, and `//Body` what has no prefix whatever its default namespace.
 //!
 //! Work is counted: an expression that would walk over the document again and again ends with
-//! [`Miss::TooMuchWork`](crate::extract::Miss).
+//! [`ExtractError::TooMuchWork`](crate::extract::ExtractError).
 
 mod axis;
 mod eval;

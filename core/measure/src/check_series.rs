@@ -1,4 +1,4 @@
-//! [`AskedSeries`]: what was asked of the answers to one step.
+//! [`CheckSeries`]: what was asked of the answers to one step.
 
 use wavetank_plan::Key;
 

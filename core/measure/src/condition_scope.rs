@@ -1,4 +1,4 @@
-//! [`Named`]: what a condition names in its parentheses, looked up in the plan.
+//! [`ConditionScope`]: what a condition names in its parentheses, looked up in the plan.
 
 use wavetank_plan::{Key, LatencyPart, Plan, Subject};
 

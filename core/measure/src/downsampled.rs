@@ -1,4 +1,4 @@
-//! [`Thinned`]: values that come one after the other, of which a bounded number is kept.
+//! [`Downsampled`]: values that come one after the other, of which a bounded number is kept.
 
 /// Values in the order in which they came: all of them, or where they were too many every second, fourth, eighth, …
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! [`Watch`]: gathers how the generator fared.
+//! [`GeneratorHealthTracker`]: gathers how the generator fared.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use wavetank_plan::{Nanos, Plan};
 use crate::subject_count::{drops_by_generator, generator_drops};
 use crate::{DropReason, Fraction, GeneratorHealth, Interval, PhaseWindows, ThreadLoad, WindowShare};
 
-/// Gathers how the generator fared, second by second; [`Watch::facts`] says it.
+/// Gathers how the generator fared, second by second; [`GeneratorHealthTracker::facts`] says it.
 #[derive(Clone, Debug)]
 pub struct GeneratorHealthTracker {
     open_model: Vec<bool>,

@@ -1,4 +1,4 @@
-//! [`HostBook`]: how one host of a lab fared over a run.
+//! [`HostStats`]: how one host of a lab fared over a run.
 
 use crate::{Downsampled, HostSample};
 

@@ -1,4 +1,4 @@
-//! [`Impacts`]: watches how clients fare around the plan's events, second by second.
+//! [`ImpactTracker`]: watches how clients fare around the plan's events, second by second.
 //!
 //! An interval is judged when it comes, by what is known then: when an event was done and when it was taken back. Both are
 //! told before any interval that ends later, live as well as from an archive, so that both tell the same.

@@ -1,4 +1,4 @@
-//! [`Journeys`]: what sessions did beyond their single requests.
+//! [`JourneyCounters`]: what sessions did beyond their single requests.
 
 use wavetank_plan::{Key, Nanos};
 
@@ -14,7 +14,7 @@ pub struct JourneyCounters {
     pub asked: Vec<CheckSeries>,
     /// Steps timed as one, one entry per (phase, scenario, group).
     pub groups: Vec<GroupSeries>,
-    /// Those who left a rendezvous together, [`Meeting::TOLD_MAX`] in an interval at most.
+    /// Those who left a rendezvous together, [`RendezvousRelease::TOLD_MAX`] in an interval at most.
     pub meetings: Vec<RendezvousRelease>,
     /// Meetings beyond that.
     pub meetings_untold: u64,
@@ -68,7 +68,7 @@ impl JourneyCounters {
         entry(&mut self.groups, |series| series.name() == (phase, scenario, group), make)
     }
 
-    /// Take in what is told of a meeting; of one unknown beyond [`Meeting::TOLD_MAX`] only that there was one.
+    /// Take in what is told of a meeting; of one unknown beyond [`RendezvousRelease::TOLD_MAX`] only that there was one.
     pub fn add_rendezvous_release(&mut self, meeting: &RendezvousRelease) {
         // Most often it is the latest.
         match self.meetings.iter().rposition(|known| known.name() == meeting.name()) {
@@ -80,7 +80,7 @@ impl JourneyCounters {
     }
 
     /// Add what another told. Exact, and the same in any order as long as there are no more meetings than are told.
-    /// Gauges are left alone, see [`Journeys::merge_gauges`]; lists end up sorted.
+    /// Gauges are left alone, see [`JourneyCounters::merge_gauges`]; lists end up sorted.
     pub fn merge(&mut self, other: &Self) {
         for theirs in &other.sessions {
             self.sessions_mut(theirs.phase, theirs.scenario).merge(theirs);

@@ -140,7 +140,7 @@ impl Ledger {
         self.judge.stop_fired()
     }
 
-    /// The stop condition that fired, in the form of a broken threshold ([`Judge::stop_result`]).
+    /// The stop condition that fired, in the form of a broken threshold ([`ThresholdEvaluator::stop_result`]).
     pub fn stop_result(&self) -> Option<ThresholdResult> {
         self.judge.stop_result()
     }

@@ -1,4 +1,4 @@
-//! [`Observed`]: what was seen beside the load, second by second: this host, and the target's own count.
+//! [`Observations`]: what was seen beside the load, second by second: this host, and the target's own count.
 
 use wavetank_plan::Nanos;
 

@@ -1,4 +1,4 @@
-//! [`Outcome`]: one condition against one stretch of time.
+//! [`ConditionResult`]: one condition against one stretch of time.
 
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Condition, LatencyPart, Nanos, Op, Subject, Value};

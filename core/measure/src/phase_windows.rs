@@ -1,4 +1,4 @@
-//! [`Spans`]: which stretch of time counts for what.
+//! [`PhaseWindows`]: which stretch of time counts for what.
 
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 

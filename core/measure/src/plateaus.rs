@@ -1,4 +1,4 @@
-//! [`Plateaus`]: connections that hold phases keep, second by second and phase by phase.
+//! [`PlateauTracker`]: connections that hold phases keep, second by second and phase by phase.
 
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 

@@ -1,4 +1,4 @@
-//! [`Meeting`]: those who waited for each other at a rendezvous and left together.
+//! [`RendezvousRelease`]: those who waited for each other at a rendezvous and left together.
 
 use wavetank_plan::Nanos;
 

@@ -1,4 +1,4 @@
-//! [`Sample`]: what one condition needs to know of one stretch of time.
+//! [`ConditionSample`]: what one condition needs to know of one stretch of time.
 
 use wavetank_plan::Nanos;
 
@@ -26,7 +26,7 @@ pub(crate) struct ConditionCounts {
     pub(crate) time: Nanos,
 }
 
-/// A [`Tally`] with the times, where the subject is a time.
+/// A [`ConditionCounts`] with the times, where the subject is a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConditionSample {
     pub(crate) tally: ConditionCounts,

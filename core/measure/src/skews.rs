@@ -1,4 +1,4 @@
-//! [`Skews`]: how far apart those left a rendezvous who left it together, for one condition.
+//! [`RendezvousSkew`]: how far apart those left a rendezvous who left it together, for one condition.
 
 use wavetank_plan::{Condition, Nanos};
 

@@ -1,4 +1,4 @@
-//! [`Sliding`]: the last seconds of one condition.
+//! [`SlidingWindow`]: the last seconds of one condition.
 
 use std::collections::VecDeque;
 

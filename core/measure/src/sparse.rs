@@ -1,4 +1,4 @@
-//! [`Sparse`]: one second of a histogram, small enough to keep many of.
+//! [`SparseHistogram`]: one second of a histogram, small enough to keep many of.
 
 use crate::Histogram;
 

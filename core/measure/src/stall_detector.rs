@@ -1,4 +1,4 @@
-//! [`StandstillWatch`]: notices when no answer comes though answers are due.
+//! [`StallDetector`]: notices when no answer comes though answers are due.
 //!
 //! Silence alone proves nothing: answers may take as long as that, nobody may have asked, or the generator may not have looked.
 //! Each of these is ruled out by what sealed intervals count, without any times, so that an archive whose seconds are read

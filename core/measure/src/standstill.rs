@@ -1,4 +1,4 @@
-//! [`Standstills`]: when no request ended though enough of them waited; facts only.
+//! [`Stalls`]: when no request ended though enough of them waited; facts only.
 
 use wavetank_plan::Nanos;
 

@@ -1,4 +1,4 @@
-//! [`Judge`]: thresholds and stop conditions, second by second.
+//! [`ThresholdEvaluator`]: thresholds and stop conditions, second by second.
 
 use wavetank_plan::{Condition, Nanos, Op, Plan};
 

@@ -1,4 +1,4 @@
-//! [`Hopeless`]: notices a run that cannot come to anything.
+//! [`TotalFailureDetector`]: notices a run that cannot come to anything.
 
 use wavetank_plan::constants::HOPELESS_AFTER;
 use wavetank_plan::{Nanos, Plan};

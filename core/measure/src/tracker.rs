@@ -1,4 +1,4 @@
-//! [`Tracker`]: everything one condition needs, gathered second by second.
+//! [`ConditionTracker`]: everything one condition needs, gathered second by second.
 
 use wavetank_plan::{Condition, Key, LatencyPart, Nanos, Plan, RequestCounter, Subject, Value};
 

@@ -1,4 +1,4 @@
-//! [`Silence`]: notices a target that answers nothing at all.
+//! [`UnresponsiveDetector`]: notices a target that answers nothing at all.
 
 use wavetank_plan::{Condition, LatencyPart, Nanos, Plan, Subject, Value};
 

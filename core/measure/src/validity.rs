@@ -1,4 +1,4 @@
-//! [`Validity`]: how far the generator itself can be believed; facts only.
+//! [`GeneratorHealth`]: how far the generator itself can be believed; facts only.
 
 use wavetank_plan::Nanos;
 

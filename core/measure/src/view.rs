@@ -1,10 +1,10 @@
-//! [`View`]: totals of some keys, merged for reading.
+//! [`TotalsView`]: totals of some keys, merged for reading.
 
 use wavetank_plan::Nanos;
 
 use crate::{Histogram, PhaseSeries, RequestCounters, SessionSeries, StatusCounts, StepSeries, WireCounters};
 
-/// Which keys a [`View`] merges. All but `Warmup` and `Phase` leave warm-up out.
+/// Which keys a [`TotalsView`] merges. All but `Warmup` and `Phase` leave warm-up out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// Every key that is judged.

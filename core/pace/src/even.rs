@@ -1,4 +1,4 @@
-//! [`Even`]: arrival `i` where the integral of the rate reaches `i`, in integers.
+//! [`EvenArrivals`]: arrival `i` where the integral of the rate reaches `i`, in integers.
 
 use wavetank_plan::shape::CurvePiece;
 use wavetank_plan::{Nanos, Rate, RateCurve};

@@ -1,10 +1,10 @@
 //! When each arrival falls due.
 //!
 //! One global schedule per phase, a function of (seed, phase, rates) alone: [`Schedule`] walks the part of
-//! it that a [`Share`] owns, so that any number of threads and agents together send one and the same list.
-//! [`Starts`] does the same for users and held connections that come and go, [`ScenarioChoice`] for which scenario
+//! it that a [`Partition`] owns, so that any number of threads and agents together send one and the same list.
+//! [`PopulationSchedule`] does the same for users and held connections that come and go, [`WeightedScenarios`] for which scenario
 //! somebody runs.
-//! Beside it: [`Timers`] (a timer wheel), [`Random`] (keyed random values), [`CountedLimit`] (totals such as
+//! Beside it: [`Timers`] (a timer wheel), [`Philox`] (keyed random values), [`CountedLimit`] (totals such as
 //! `max_open` split over threads). This crate knows no threads, sockets or clock; time is an argument, and
 //! nothing here allocates once a phase is under way.
 //!

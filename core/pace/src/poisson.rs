@@ -1,4 +1,4 @@
-//! [`Poisson`]: arrivals at random, the same for everybody who knows the seed.
+//! [`PoissonArrivals`]: arrivals at random, the same for everybody who knows the seed.
 
 use wavetank_plan::{Nanos, Rate, RateCurve};
 

@@ -1,4 +1,4 @@
-//! [`CountTable`]: Poisson-distributed counts by inversion.
+//! [`PoissonTable`]: Poisson-distributed counts by inversion.
 
 use wavetank_plan::{Nanos, Rate};
 

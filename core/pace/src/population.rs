@@ -1,4 +1,4 @@
-//! [`Starts`]: when users or held connections of one share start and leave.
+//! [`PopulationSchedule`]: when users or held connections of one share start and leave.
 
 use wavetank_plan::{Nanos, Phase, PopulationCurve};
 

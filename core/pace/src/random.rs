@@ -1,4 +1,4 @@
-//! [`Random`]: random values that depend on a key and a counter, and on nothing else.
+//! [`Philox`]: random values that depend on a key and a counter, and on nothing else.
 //!
 //! Philox4x64-10: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 //! SC 2011. Chosen over mixing the key into a `SplitMix64` because two keys can never meet: every (key,
@@ -64,7 +64,7 @@ impl Philox {
 /// What a block of random words is for; part of the counter, so that uses never share a block.
 #[derive(Clone, Copy)]
 pub(crate) enum StreamId {
-    /// A [`Random`].
+    /// A [`Philox`].
     Stream,
     /// How many arrivals a block of the schedule has.
     Count,

@@ -1,4 +1,4 @@
-//! [`ScenarioChoice`]: which scenario of a mix somebody runs.
+//! [`WeightedScenarios`]: which scenario of a mix somebody runs.
 
 use wavetank_plan::ScenarioMix;
 
@@ -13,7 +13,7 @@ pub struct WeightedScenarios {
     domain: u64,
 }
 
-/// Above the phases' numbers, so that no other use of [`Random`] meets these streams.
+/// Above the phases' numbers, so that no other use of [`Philox`] meets these streams.
 const SESSIONS: u64 = 0x5C_0000_0000;
 const USERS: u64 = 0x5D_0000_0000;
 

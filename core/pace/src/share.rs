@@ -1,4 +1,4 @@
-//! [`Share`]: which of the global indices belong to one thread or agent.
+//! [`Partition`]: which of the global indices belong to one thread or agent.
 
 /// Owns the global indices `i` with `first <= i % of < first + width`: an exact rational share,
 /// `width / of`, interleaved with the others so that every part sees the same load at all times.

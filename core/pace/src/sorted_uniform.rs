@@ -1,4 +1,4 @@
-//! [`Block`]: the sorted places of one block's arrivals, drawn only where somebody looks.
+//! [`SortedUniform`]: the sorted places of one block's arrivals, drawn only where somebody looks.
 
 use crate::random::{StreamId, philox};
 

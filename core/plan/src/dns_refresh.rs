@@ -1,4 +1,4 @@
-//! [`Renewal`]: names that are looked up again while the load runs.
+//! [`DnsRefreshPlan`]: names that are looked up again while the load runs.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, User
 /// when it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsRefreshPlan {
-    /// How often; never [`DnsUse::Once`].
+    /// How often; never [`DnsPolicy::Once`].
     pub when: DnsPolicy,
     /// Only addresses of this family.
     pub ip: Option<IpFamily>,
@@ -73,7 +73,7 @@ impl DnsPolicy {
     /// `once`, `each_session`, `30s`.
     ///
     /// # Errors
-    /// On other words, and on times below [`DnsUse::EVERY_MIN`].
+    /// On other words, and on times below [`DnsPolicy::EVERY_MIN`].
     pub fn parse(text: &str) -> Result<Self, UserError> {
         match text {
             "once" => Ok(Self::Once),

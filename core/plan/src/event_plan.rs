@@ -1,4 +1,4 @@
-//! [`EventPlan`]: what happens to a host while the load runs.
+//! [`PlannedEvent`]: what happens to a host while the load runs.
 
 use crate::Nanos;
 
@@ -9,8 +9,8 @@ pub struct PlannedEvent {
     pub when: Nanos,
     /// The host's name in fleet or lab.
     pub host: String,
-    /// What is done: a command, or in a lab a fault ([`EventPlan::fault`]) or a change of a balancer's pool
-    /// ([`EventPlan::pool`]) in words.
+    /// What is done: a command, or in a lab a fault ([`PlannedEvent::fault`]) or a change of a balancer's pool
+    /// ([`PlannedEvent::pool`]) in words.
     pub run: String,
     /// What takes it back, at the end of the run and on any abort. A fault needs none, nor does a change of a pool: they are
     /// taken back all the same.

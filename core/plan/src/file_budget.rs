@@ -138,7 +138,7 @@ impl FileBudget {
         self.with_threads(u64::from(self.threads).max(more))
     }
 
-    /// How `sockets` are held; of more than [`FileBudget::at_most`] as if there were so many.
+    /// How `sockets` are held; of more than [`FileBudget::max_sockets`] as if there were so many.
     pub fn holding(self, sockets: u64) -> SocketLayout {
         let sockets = sockets.min(self.max_sockets());
         if self.tableless || sockets <= self.shared() {

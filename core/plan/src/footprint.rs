@@ -1,4 +1,4 @@
-//! [`Footprint`]: what one end of a connection takes of memory, and how much of a host's may be planned with.
+//! [`MemoryModel`]: what one end of a connection takes of memory, and how much of a host's may be planned with.
 //!
 //! One model for everybody who reckons with memory: `run`, `plan` and `check` (the client's end, and the target's where
 //! it is on this host), `serve --connections` (the target's end), `size`. All numbers are in bytes and were measured

@@ -1,4 +1,4 @@
-//! [`Mix`]: which scenarios a phase's sessions run.
+//! [`ScenarioMix`]: which scenarios a phase's sessions run.
 
 /// Scenarios by weight, in the plan's order. Whoever starts takes one by a random number that depends on the seed and
 /// his own number alone, so that any division into threads gives the same.

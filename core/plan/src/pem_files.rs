@@ -1,4 +1,4 @@
-//! [`identity_of`] and [`check_certificates`]: files that options name, with faults told of option and file.
+//! [`load_identity`] and [`check_certificates`]: files that options name, with faults told of option and file.
 
 use crate::pem::{self, PemFault};
 use crate::{PemFile, TlsIdentity, UserError};

@@ -1,4 +1,4 @@
-//! [`harmless`]: text from outside, made safe to print; [`steers`]: the letters that are not; [`quoted`]: words of commands
+//! [`sanitize`]: text from outside, made safe to print; [`is_control_char`]: the letters that are not; [`shell_quoted`]: words of commands
 //! that people copy.
 
 use std::borrow::Cow;

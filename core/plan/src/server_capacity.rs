@@ -1,4 +1,4 @@
-//! [`Serving`]: what this host has for a server that is to hold so many connections.
+//! [`ServerCapacity`]: what this host has for a server that is to hold so many connections.
 
 use crate::footprint::{ConnectionEnd, MemoryModel, available_for, plannable_bytes};
 use crate::forecast::{conntrack_shortfall, lists, locked_memory_shortfall, receive_memory_risk, threads};

@@ -1,4 +1,4 @@
-//! [`Lack`]: something a host has too little of, and for how many connections it is enough.
+//! [`Shortfall`]: something a host has too little of, and for how many connections it is enough.
 
 use crate::UserError;
 

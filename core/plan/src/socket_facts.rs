@@ -1,4 +1,4 @@
-//! [`SocketFacts`]: what the kernel lets a process do with sockets, found by trying.
+//! [`SocketSupport`]: what the kernel lets a process do with sockets, found by trying.
 
 use crate::FileTables;
 

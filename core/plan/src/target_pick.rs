@@ -1,4 +1,4 @@
-//! [`TargetPick`]: which of several targets a session goes to.
+//! [`TargetSelection`]: which of several targets a session goes to.
 
 use crate::ScenarioMix;
 

@@ -1,4 +1,4 @@
-//! [`check_numbers`]: that no number of a stored object is beyond what any run could tell.
+//! [`check_number_limits`]: that no number of a stored object is beyond what any run could tell.
 //!
 //! Bytes from outside may hold any number that JSON can write, and whoever adds, scales or rounds one near the end of its
 //! range overflows. So they are all looked at once, where they are read, and no view needs to think of it.

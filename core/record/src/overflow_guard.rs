@@ -1,4 +1,4 @@
-//! [`Counted`]: how much stored lines may count together, so that no sum of them overflows.
+//! [`OverflowGuard`]: how much stored lines may count together, so that no sum of them overflows.
 
 use wavetank_measure::{ConnCounts, Histogram, Interval, RequestCounters};
 

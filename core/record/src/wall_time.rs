@@ -1,4 +1,4 @@
-//! [`Wall`]: the wall time of a run's start, read once by the caller and only formatted here.
+//! [`WallTime`]: the wall time of a run's start, read once by the caller and only formatted here.
 
 /// Nanoseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

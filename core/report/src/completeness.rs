@@ -1,4 +1,4 @@
-//! [`known_share`]: how many of the planned requests' times are known where some were dropped.
+//! [`known_fraction`]: how many of the planned requests' times are known where some were dropped.
 
 use wavetank_record::{RunRecord, Spread};
 

@@ -1,4 +1,4 @@
-//! [`done_later`]: what was answered outside the measured time, and so is in no rate.
+//! [`done_after_load`]: what was answered outside the measured time, and so is in no rate.
 
 use wavetank_record::RunRecord;
 

@@ -1,4 +1,4 @@
-//! [`more_about`]: the command that explains what a report names.
+//! [`explain_command`]: the command that explains what a report names.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! [`Page`]: labelled lines, wrapped.
+//! [`TextLayout`]: labelled lines, wrapped.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use wavetank_plan::is_control_char;

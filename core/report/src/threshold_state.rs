@@ -1,4 +1,4 @@
-//! [`Outcome`]: what became of a condition, as every form of a report tells it.
+//! [`ThresholdState`]: what became of a condition, as every form of a report tells it.
 
 use wavetank_plan::{Condition, LatencyPart, Subject};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};

@@ -1,4 +1,4 @@
-//! [`Answer`]: what a search found.
+//! [`SearchResult`]: what a search found.
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

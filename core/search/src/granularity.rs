@@ -1,4 +1,4 @@
-//! [`Grain`]: which levels of load there are.
+//! [`Granularity`]: which levels of load there are.
 
 /// Significant digits of a rate that is tried.
 const RATE_DIGITS: i32 = 4;

@@ -3,7 +3,7 @@
 //! [`Search`] is a state machine. It says which level of load is to be tried next and is told how that went; it knows
 //! no sockets, clocks or runs. It climbs until a level fails, halves the bracket until it is narrow, tries several
 //! levels inside it several times in random order, and goes beyond the bracket where those do not settle the answer.
-//! [`Watched`] is one that ends when its target is gone.
+//! [`SearchWithLiveness`] is one that ends when its target is gone.
 //!
 //! The *knee* is where the chance that a run meets the thresholds falls through one half, that chance never rising with
 //! the load. A target that meets them always up to some load and never beyond has its knee there. Of an open load the answer

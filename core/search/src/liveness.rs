@@ -1,4 +1,4 @@
-//! [`Watched`]: a search that notices when its target is gone.
+//! [`SearchWithLiveness`]: a search that notices when its target is gone.
 
 use crate::{RunOutcome, RunRequest, Search, SearchResult, Setup, Stage, StopReason};
 

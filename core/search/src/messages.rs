@@ -1,4 +1,4 @@
-//! [`Wanted`] and [`Seen`]: what passes between a search and whoever carries out its runs.
+//! [`RunRequest`] and [`RunOutcome`]: what passes between a search and whoever carries out its runs.
 
 /// A run that the search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]

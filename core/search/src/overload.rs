@@ -1,4 +1,4 @@
-//! [`Flow`]: whether more was asked of a target than it can do, whatever the thresholds say.
+//! [`QueueGrowth`]: whether more was asked of a target than it can do, whatever the thresholds say.
 //!
 //! In the open model a target that is asked for more than it can do is not slow at once: its queue grows, and so long as
 //! the run is short enough, every answer may still be in time. A queue that stands holds what comes in a mean response

@@ -80,7 +80,7 @@ impl Search {
     }
 
     /// How the run went that was wanted; `kept`: of what it asked for, the share (0 to 1) that is sure to have been
-    /// done in time ([`Flow::kept`](crate::Flow::kept)); 1 where nothing can pile up, as with users who wait for their answers.
+    /// done in time ([`QueueGrowth::done_in_time_share`](crate::QueueGrowth::done_in_time_share)); 1 where nothing can pile up, as with users who wait for their answers.
     pub fn result(&mut self, seen: RunOutcome, kept: f64) {
         let Some(wanted) = self.next() else { return };
         self.runs += 1;

@@ -1,4 +1,4 @@
-//! [`Kept`]: how much of a load that held the target had done by the end.
+//! [`SustainedShares`]: how much of a load that held the target had done by the end.
 
 /// Of each level that held: the least share of what was asked for that is sure to have been done in time.
 ///

@@ -1,4 +1,4 @@
-//! [`Tally`]: how often each level held.
+//! [`LevelTallies`]: how often each level held.
 
 /// One level's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! A lab on paper: the topology file's text in, a [`Lab`] and remarks about it out, and the configurations made of it.
 //!
 //! Nothing here creates anything: what a lab is, whether it can be, and what its programs are told is decided by pure
-//! functions, so that every mistake is known before the first namespace. [`read`] takes the file's bytes, the files
+//! functions, so that every mistake is known before the first namespace. [`parse`] takes the file's bytes, the files
 //! that it names, and what is known of the machine; all mistakes are told at once, each with its place and a hint.
 
 mod action;

@@ -1,4 +1,4 @@
-//! [`Machine`]: what is known of the machine that a lab is to stand on.
+//! [`MachineFacts`]: what is known of the machine that a lab is to stand on.
 
 /// Facts about the machine; what is `None` is not known, and what hangs on it is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! HTTP/1.0 and HTTP/1.1 (RFC 9110, RFC 9112): reading responses and requests, writing both heads.
 //!
-//! The readers are strict: whatever two readers could frame differently is a [`Fault`], and a fault
+//! The readers are strict: whatever two readers could frame differently is a [`ParseError`], and a fault
 //! ends the connection. Where RFC 9112 lets a recipient be lenient, this is what was chosen:
 //!
 //! | input | choice | why |

@@ -6,7 +6,7 @@
 //! **What a protocol must not know.** No sockets, no TLS, no files, no threads: the driver moves
 //! bytes. No pacing, no clock, no timeouts: whether an answer took too long is decided by whoever
 //! owns the timer. No retries, no pools, no counters, no error classes of the run: a protocol says
-//! *what* was wrong with the bytes ([`h1::Fault`]) and the engine says what that means for a request.
+//! *what* was wrong with the bytes ([`h1::ParseError`]) and the engine says what that means for a request.
 //! That is what lets one machine serve every driver, the target and the fuzzers alike.
 //!
 //! **Invariants.** Whatever bytes come, a machine does not panic, does not allocate more than its

@@ -1,4 +1,4 @@
-//! [`in_own_process`]: work on this process's memory, with a table of files of its own.
+//! [`run_in_vm_clone`]: work on this process's memory, with a table of files of its own.
 //!
 //! Where a container forbids `unshare(CLONE_FILES)`, a process made by `clone(CLONE_VM)` does as well: it is
 //! what a thread is, but for its files, its signals and its name in the process list. It works on the memory of

@@ -93,7 +93,7 @@ pub enum Event {
     ConnectFailed(ConnId, Errno),
     /// This many bytes came; [`Driver::received`] has them until the next call of [`Driver::next`].
     Received(ConnId, usize),
-    /// A send that was [`Sent::Pending`] has left for the kernel whole.
+    /// A send that was [`SendStatus::Pending`] has left for the kernel whole.
     Flushed(ConnId),
     /// The peer will send no more, or the connection broke. It must still be closed.
     Ended(ConnId, CloseReason),
@@ -216,7 +216,7 @@ pub trait Driver: Sized {
     /// Let leave at once what was handed over for the next wait. Should that fail, the next wait tells.
     fn send_now(&mut self) {}
 
-    /// Of sends that were told to be [`Sent::All`] and took nothing after all, because the connection had broken: on
+    /// Of sends that were told to be [`SendStatus::All`] and took nothing after all, because the connection had broken: on
     /// which connection, and how many of the last ones. To be asked behind each wait, before its events, until there
     /// are no more; and only of drivers whose [sends leave later](Driver::SENDS_LATER).
     fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
@@ -235,7 +235,7 @@ pub trait Driver: Sized {
     /// Stale completions dropped so far: about connections closed in the meantime.
     fn stale(&self) -> u64;
 
-    /// What was wrong at the last [`Ended::Tls`].
+    /// What was wrong at the last [`CloseReason::Tls`].
     fn tls_fault(&self) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! [`Found`]: what of the kernel can be used here, found by trying, and why the rest cannot.
+//! [`KernelSupport`]: what of the kernel can be used here, found by trying, and why the rest cannot.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! [`Unsent`]: bytes the kernel has not taken yet.
+//! [`SendBuffer`]: bytes the kernel has not taken yet.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;

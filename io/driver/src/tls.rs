@@ -10,8 +10,8 @@
 //! Handshakes cost a hundred times what a request costs. Of their steps only a few are done between one
 //! wait and the next; the others queue, and events of established connections go ahead of them.
 //!
-//! The end: a `close_notify` of the peer is [`Ended::Eof`]. An end of the connection without it is
-//! [`Ended::Truncated`], as anybody on the way could have forged it; in the handshake it is [`Ended::Tls`].
+//! The end: a `close_notify` of the peer is [`CloseReason::Eof`]. An end of the connection without it is
+//! [`CloseReason::Truncated`], as anybody on the way could have forged it; in the handshake it is [`CloseReason::Tls`].
 
 mod client;
 mod crypto_config;

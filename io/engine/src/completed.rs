@@ -1,4 +1,4 @@
-//! [`Resolved`]: what came of a request.
+//! [`CompletedRequest`]: what came of a request.
 
 use wavetank_plan::{Key, Nanos};
 use wavetank_wire::h1::ResponseEnd;

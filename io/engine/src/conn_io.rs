@@ -1,4 +1,4 @@
-//! [`Talk`]: what goes on on a seat's connection: its requests, the answer that is being read, its timer.
+//! [`ConnIo`]: what goes on on a seat's connection: its requests, the answer that is being read, its timer.
 //!
 //! A seat has one from its first opening on. Where a million connections are held and nearly all of them are idle, those
 //! have none: it is lent to them for the time of an opening or of a request.

@@ -1,4 +1,4 @@
-//! [`Seat`]: the place of one connection; the connection in it may come and go.
+//! [`ConnSlot`]: the place of one connection; the connection in it may come and go.
 
 use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
@@ -46,9 +46,9 @@ pub(crate) enum LastUse {
     Served,
 }
 
-/// In [`Seat::idle_at`]: none of the pool's seats.
+/// In [`ConnSlot::idle_at`]: none of the pool's seats.
 pub(crate) const NOT_POOLED: u32 = u32::MAX;
-/// In [`Seat::idle_at`]: one of the pool's, and not on its stack.
+/// In [`ConnSlot::idle_at`]: one of the pool's, and not on its stack.
 pub(crate) const NOT_IDLE: u32 = u32::MAX - 1;
 
 /// See the module's description.

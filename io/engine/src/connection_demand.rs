@@ -1,4 +1,4 @@
-//! [`Passing`]: how many connections a plan has beside those that users have for themselves.
+//! [`ConnectionDemand`]: how many connections a plan has beside those that users have for themselves.
 
 use wavetank_plan::{ConnectionOwner, Phase, Plan};
 

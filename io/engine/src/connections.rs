@@ -1,7 +1,7 @@
 //! [`Connections`]: seats, the pool of shared ones, and what comes of the requests on them.
 //!
-//! Knows no pacing, no users and no histograms of requests: it takes [`Flight`]s and answers with
-//! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
+//! Knows no pacing, no users and no histograms of requests: it takes [`QueuedRequest`]s and answers with
+//! [`ConnectionOutcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
 mod deferred_sends;
 mod dialing;

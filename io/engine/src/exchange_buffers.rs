@@ -1,4 +1,4 @@
-//! [`Letters`]: what sessions send and what is kept of their answers, by exchange.
+//! [`ExchangeBuffers`]: what sessions send and what is kept of their answers, by exchange.
 //!
 //! A run of one URL has none. The memory of an exchange's place is used again by the next one there.
 

@@ -5,7 +5,7 @@
 //! driver. What happened comes back up as plain values. [`worker`] turns the loop; [`threads`] is what
 //! the outside sees. Nothing here decides what a result means.
 //!
-//! Beside the load, [`alone`] walks one user through a journey and waits for every answer: what a run does before and
+//! Beside the load, [`single_user`] walks one user through a journey and waits for every answer: what a run does before and
 //! after, the probe, `wavetank try`.
 
 mod budget;

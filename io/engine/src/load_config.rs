@@ -1,4 +1,4 @@
-//! [`Means`]: what of a host the load may use, and what it was told to do with it.
+//! [`LoadConfig`]: what of a host the load may use, and what it was told to do with it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Place`]: where load threads are, where the load comes from several hosts of one machine.
+//! [`LoadNamespace`]: where load threads are, where the load comes from several hosts of one machine.
 
 use wavetank_driver::NetworkNamespace;
 

@@ -1,4 +1,4 @@
-//! [`Offered`]: a request that the plan wants, and whose it is.
+//! [`OfferedRequest`]: a request that the plan wants, and whose it is.
 
 use wavetank_plan::{Key, Nanos};
 

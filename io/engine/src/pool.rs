@@ -1,7 +1,7 @@
 //! [`Pool`]: connections that any session of a load thread may use, and who waits for one.
 //!
 //! All targets together have so many connections at most. Which seats they are is not decided here: a seat comes from
-//! [`Vacant`](crate::vacant::Vacant) when a connection is opened and goes back when it has ended.
+//! [`SlotAllocator`](crate::slot_allocator::SlotAllocator) when a connection is opened and goes back when it has ended.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! [`Opening`]: connections that are opened ahead of the phases that want them at once, at a pace.
+//! [`Preconnect`]: connections that are opened ahead of the phases that want them at once, at a pace.
 
 use std::collections::VecDeque;
 

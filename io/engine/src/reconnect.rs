@@ -1,4 +1,4 @@
-//! [`Reopening`]: users whose held connection has ended or did not come about, and is to be opened again.
+//! [`ReconnectQueue`]: users whose held connection has ended or did not come about, and is to be opened again.
 
 use wavetank_pace::{Partition, Timers};
 use wavetank_plan::{Load, Nanos, Plan, Rate};

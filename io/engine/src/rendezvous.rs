@@ -1,4 +1,4 @@
-//! [`MeetingPlaces`]: where users of all load threads wait for each other.
+//! [`RendezvousTable`]: where users of all load threads wait for each other.
 //!
 //! One table for all threads of a run, of atomics alone: nobody is ever kept waiting by another thread. Who comes last
 //! fixes the instant at which all go on; the others see it when they look, which they do in every turn in which somebody

@@ -1,4 +1,4 @@
-//! [`Gathering`]: those of one load thread who wait for others.
+//! [`RendezvousWaiters`]: those of one load thread who wait for others.
 
 use std::sync::Arc;
 

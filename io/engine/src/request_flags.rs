@@ -1,4 +1,4 @@
-//! [`Manner`]: what connections must know of one message to a target, beside its bytes.
+//! [`RequestFlags`]: what connections must know of one message to a target, beside its bytes.
 
 use wavetank_journey::{CompiledStep, FollowUp, Retain};
 

@@ -1,4 +1,4 @@
-//! [`Flights`]: the requests of one connection, those under way and behind them those that wait for it.
+//! [`RequestQueue`]: the requests of one connection, those under way and behind them those that wait for it.
 
 use std::collections::VecDeque;
 

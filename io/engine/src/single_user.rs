@@ -1,4 +1,4 @@
-//! [`Alone`]: one user who walks through a journey, one request after the other, and tells all that happens.
+//! [`SingleUser`]: one user who walks through a journey, one request after the other, and tells all that happens.
 //!
 //! What a run does once before and once after its load, and what `wavetank try` shows. The journeys, the writing of
 //! requests and the looking at answers are those of the load threads; only the waiting is different: here everything

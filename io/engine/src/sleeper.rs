@@ -1,4 +1,4 @@
-//! [`Sleeper`]: sleep first, spin last.
+//! [`HybridSleep`]: sleep first, spin last.
 
 use wavetank_plan::Nanos;
 

@@ -1,4 +1,4 @@
-//! [`Vacant`]: seats that are nobody's for ever: given out to who comes, and taken back when he goes.
+//! [`SlotAllocator`]: seats that are nobody's for ever: given out to who comes, and taken back when he goes.
 
 /// See the module's description. Memory of a seat is used again, the last one given back first.
 pub(crate) struct SlotAllocator {

@@ -48,11 +48,11 @@ impl Client {
         self.answered(asked)
     }
 
-    /// As [`ask`](Self::ask) without a limit, for a question whose answer may take long: where there is none after
+    /// As [`request`](Self::request) without a limit, for a question whose answer may take long: where there is none after
     /// `a_while`, calls `tell` and goes on waiting.
     ///
     /// # Errors
-    /// As those of [`ask`](Self::ask).
+    /// As those of [`request`](Self::request).
     pub fn ask_polling(
         &mut self,
         question: &Value,

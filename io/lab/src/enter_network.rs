@@ -1,6 +1,6 @@
-//! [`visit`]: this process moves into a host's network and knows the names that the host knows, and stays who it is.
+//! [`enter_network`]: this process moves into a host's network and knows the names that the host knows, and stays who it is.
 //!
-//! Other than [`Entrance::run`](crate::Entrance::run) it keeps its PID namespace, its files and its `/proc`: it goes on
+//! Other than [`HostHandle::run`](crate::HostHandle::run) it keeps its PID namespace, its files and its `/proc`: it goes on
 //! writing where it was started, and looks at all hosts of the lab from there.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! [`Errand`]: a command that is run in a host for somebody outside of it.
+//! [`ExecRole`]: a command that is run in a host for somebody outside of it.
 //!
 //! Who asks has no child in the host and is in none of its groups and namespaces: were he the command's parent, the
 //! kernel could not end the host's processes before he had waited for their deaths, and he may stand still (Ctrl-Z) or

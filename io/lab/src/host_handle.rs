@@ -1,4 +1,4 @@
-//! [`Entrance`]: the way into a host of a lab.
+//! [`HostHandle`]: the way into a host of a lab.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};

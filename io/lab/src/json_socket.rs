@@ -1,4 +1,4 @@
-//! [`Line`]: JSON objects, one a line, over a socket between the lab's processes.
+//! [`JsonSocket`]: JSON objects, one a line, over a socket between the lab's processes.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::os::fd::{AsFd, BorrowedFd};

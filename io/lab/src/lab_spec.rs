@@ -1,4 +1,4 @@
-//! [`Order`]: what a lab is made from, as `up` hands it to the keeper and the keeper to every host.
+//! [`LabSpec`]: what a lab is made from, as `up` hands it to the keeper and the keeper to every host.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{UserError, sanitize};

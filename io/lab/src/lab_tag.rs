@@ -1,4 +1,4 @@
-//! [`Mark`]: whose something is.
+//! [`LabTag`]: whose something is.
 
 use wavetank_plan::UserError;
 
@@ -24,7 +24,7 @@ impl LabTag {
         Ok(Self { name: name.to_owned(), token: format!("{token:08x}") })
     }
 
-    /// Reads a mark as [`word`](Self::word) writes it.
+    /// Reads a mark as [`to_string`](Self::to_string) writes it.
     pub fn parse(word: &str) -> Option<Self> {
         let (name, token) = word.strip_prefix("wavetank-")?.rsplit_once('-')?;
         let drawn = token.len() == 8 && token.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -3,7 +3,7 @@
 //! **Everything of a lab dies with its processes.** Nothing is created in the machine's own namespaces: a *keeper*
 //! process lives in a network namespace that is the lab's switch, and every host of the lab is a *host* process, PID 1
 //! of its own PID namespace, killed by the kernel when the keeper dies. With the processes go namespaces, links, filter
-//! tables and mounts. What remains are files: the lab's folder and its control groups, which bear the lab's [`Mark`].
+//! tables and mounts. What remains are files: the lab's folder and its control groups, which bear the lab's [`LabTag`].
 //! Namespaces are entered by executing our own program again (`inner`), since a process of several threads cannot.
 
 mod cleanup;

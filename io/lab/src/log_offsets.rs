@@ -1,4 +1,4 @@
-//! [`LogMarks`]: how far the logs of a lab were written at an instant, and what came to stand behind it.
+//! [`LogOffsets`]: how far the logs of a lab were written at an instant, and what came to stand behind it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

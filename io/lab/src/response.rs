@@ -33,7 +33,7 @@ fn error_value(error: &UserError) -> Value {
     json!({ "code": code, "message": message, "hint": hint, "exit": *exit as u8, "others": others })
 }
 
-/// Reads what [`of`] wrote.
+/// Reads what [`from_result`] wrote.
 pub(crate) fn read(mut answer: Value) -> Result<Value, UserError> {
     match answer.get("error") {
         Some(error) => Err(read_error(error)),

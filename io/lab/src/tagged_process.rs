@@ -1,4 +1,4 @@
-//! [`Bearer`]: a process of a lab, by a name that does not become another's.
+//! [`TaggedProcess`]: a process of a lab, by a name that does not become another's.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;

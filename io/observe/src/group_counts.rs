@@ -1,4 +1,4 @@
-//! [`GroupCounts`]: CPU time and memory as the control groups of a process count them.
+//! [`CgroupStats`]: CPU time and memory as the control groups of a process count them.
 
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ use crate::host_limits::host_limits;
 use crate::source_ports::{port_range, source_ports};
 use crate::{cgroup, parse, read};
 
-/// Reads the facts now. What can only be tried, not read ([`SocketFacts::uring`], [`SocketFacts::own_files`]), is left
+/// Reads the facts now. What can only be tried, not read ([`SocketSupport::uring`], [`SocketSupport::own_files`]), is left
 /// to whoever can try it. Never fails: what cannot be read is what a kernel does by default.
 pub fn host_facts() -> HostFacts {
     let names = uname();

@@ -1,4 +1,4 @@
-//! [`HostWatch`]: looks at a host that is a process's namespaces and control group, as those of a lab are.
+//! [`HostSampler`]: looks at a host that is a process's namespaces and control group, as those of a lab are.
 
 use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;

@@ -1,4 +1,4 @@
-//! [`inside`]: something done in the network namespace of another process, by a thread that does nothing else.
+//! [`in_network_of`]: something done in the network namespace of another process, by a thread that does nothing else.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! [`Beside`]: what is seen once a second while a load runs, in threads beside those of the load.
+//! [`Sampler`]: what is seen once a second while a load runs, in threads beside those of the load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

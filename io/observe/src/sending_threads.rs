@@ -1,4 +1,4 @@
-//! [`SendingThreads`]: load threads of this process that send from another network namespace, a host's of a lab.
+//! [`LoadThreadUsage`]: load threads of this process that send from another network namespace, a host's of a lab.
 //!
 //! They are in no control group of that host, being threads of one program, but they are what works there.
 

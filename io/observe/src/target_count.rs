@@ -1,4 +1,4 @@
-//! [`TargetAsker`]: asks a `wavetank serve` how many connections it has, by its own count.
+//! [`TargetPoller`]: asks a `wavetank serve` how many connections it has, by its own count.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

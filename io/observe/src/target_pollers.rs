@@ -1,4 +1,4 @@
-//! [`TargetAskers`]: asks servers that take one load together, and adds up what they tell.
+//! [`TargetPollers`]: asks servers that take one load together, and adds up what they tell.
 
 use wavetank_measure::TargetSample;
 use wavetank_plan::Nanos;

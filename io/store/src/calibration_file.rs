@@ -89,7 +89,7 @@ impl CalibrationFile {
     /// Whether it could be written now, found out before the work that is to be stored.
     ///
     /// # Errors
-    /// As [`CalibrationFile::put`].
+    /// As [`CalibrationFile::insert`].
     pub fn check_writable(&self) -> Result<(), UserError> {
         if let Ok(found) = fs::metadata(&self.path)
             && !found.is_file()

@@ -1,4 +1,4 @@
-//! [`OpenedRun::read_stretches`]: a run's intervals for views that cannot take back what they have told.
+//! [`OpenedRun::read_windows`]: a run's intervals for views that cannot take back what they have told.
 
 use std::ops::ControlFlow;
 

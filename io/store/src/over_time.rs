@@ -21,14 +21,14 @@ const FILES_MAX: usize = 1_024;
 pub struct HostSeries {
     /// Its name; `local` is the one that sent the load.
     pub name: String,
-    /// In order; thinned evenly to [`Thinned::KEPT_MAX`] where there are more.
+    /// In order; thinned evenly to [`Downsampled::KEPT_MAX`] where there are more.
     pub samples: Vec<HostSample>,
     /// Lines that could not be read.
     pub damaged: u64,
 }
 
 impl OpenedRun {
-    /// The run over time, in `columns_max` columns at most ([`CourseMaker::new`]), and what reading it was like: where
+    /// The run over time, in `columns_max` columns at most ([`TimeSeriesBuilder::new`]), and what reading it was like: where
     /// intervals are missing or damaged, it has gaps.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl OpenedRun {
         Ok(hosts)
     }
 
-    /// The target's own count of connections, in order, thinned evenly to [`Thinned::KEPT_MAX`]; empty where nobody asked it.
+    /// The target's own count of connections, in order, thinned evenly to [`Downsampled::KEPT_MAX`]; empty where nobody asked it.
     /// Lines that cannot be read are left out.
     ///
     /// # Errors

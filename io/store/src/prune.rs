@@ -1,4 +1,4 @@
-//! [`Pruning`]: which runs and searches may go, and how they go.
+//! [`PrunePlan`]: which runs and searches may go, and how they go.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! [`survey`] and [`inspect`]: what can be told of an archive on one line, and all that there is in it.
+//! [`summarize`] and [`inspect`]: what can be told of an archive on one line, and all that there is in it.
 
 use std::io::Read;
 use std::ops::ControlFlow;

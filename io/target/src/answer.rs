@@ -1,4 +1,4 @@
-//! [`Answer`] and [`Due`]: what is given to a request, and when.
+//! [`Response`] and [`ScheduledResponse`]: what is given to a request, and when.
 
 use wavetank_plan::Nanos;
 

@@ -19,7 +19,7 @@
 //! | `/echo` | 200 with the body and the content type of the request; bodies of at most 1 MiB, else 413 |
 //! | `/close` | like `/`, then the connection is closed |
 //! | `/truth` | what was seen, see [`Truth`]; neither counted nor in it |
-//! | `/truth/connections` | how it stands with connections, see [`Standing`]: for those who ask each second |
+//! | `/truth/connections` | how it stands with connections, see [`ConnectionSnapshot`]: for those who ask each second |
 //! | `POST /truth/reset` | 204; counts begin anew, and so does the freeze |
 //! | `/api/seckill`, `/api/login`, `/api/order`, `/admin/sale` | a flash sale, see `docs/serve.md` |
 //! | `/tier/simple`, `/tier/query`, `/tier/transaction` | work with a stated capacity, see there |

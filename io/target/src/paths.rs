@@ -1,4 +1,4 @@
-//! [`Paths`]: what a path asks for and where it is counted, remembered from the request before.
+//! [`PathCache`]: what a path asks for and where it is counted, remembered from the request before.
 
 use std::collections::HashMap;
 use std::sync::Arc;

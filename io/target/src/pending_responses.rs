@@ -1,4 +1,4 @@
-//! [`Owed`]: the answers that one connection waits for.
+//! [`PendingResponses`]: the answers that one connection waits for.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! [`Known`]: the last request of this thread that came whole, and what was read from it.
+//! [`RequestCache`]: the last request of this thread that came whole, and what was read from it.
 //!
 //! Most clients send the same bytes again and again, and comparing them costs a tenth of reading them. What the
 //! bytes up to a request's end mean depends on nothing else, if nothing of that request came before.

@@ -1,4 +1,4 @@
-//! [`Clerk`]: reads what a client sent and decides what it gets.
+//! [`RequestHandler`]: reads what a client sent and decides what it gets.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! [`Claim`]: what a load generator says it did, read from what it printed.
+//! [`ReportedResult`]: what a load generator says it did, read from what it printed.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! [`Filled`]: idle connections that occupy a share of one source's ports, as the kernel gives them out.
+//! [`HeldConnections`]: idle connections that occupy a share of one source's ports, as the kernel gives them out.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,4 @@
-//! [`Contestant`]: a load generator, how it is called for a piece of work, and what it claims to have done.
+//! [`LoadGenerator`]: a load generator, how it is called for a piece of work, and what it claims to have done.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

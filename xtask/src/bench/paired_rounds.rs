@@ -1,4 +1,4 @@
-//! [`Contest`]: one number, found in paired rounds: in each, every contestant has a turn, ours and the peers'.
+//! [`PairedRounds`]: one number, found in paired rounds: in each, every contestant has a turn, ours and the peers'.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! [`Kept`]: the counts of record, each with the reason it is what it is.
+//! [`Baseline`]: the counts of record, each with the reason it is what it is.
 
 use std::path::Path;
 

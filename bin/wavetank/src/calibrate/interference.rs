@@ -1,4 +1,4 @@
-//! [`Disturbance`]: what else this host did meanwhile.
+//! [`InterferenceProbe`]: what else this host did meanwhile.
 
 use wavetank_driver::{Clock, WallClock};
 use wavetank_observe::{CpuTimes, process_usage};

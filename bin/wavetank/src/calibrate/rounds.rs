@@ -1,4 +1,4 @@
-//! [`Tally`]: what the rounds of one figure come to.
+//! [`RoundStats`]: what the rounds of one figure come to.
 
 use wavetank_plan::calibration::{RoundValues, median};
 use wavetank_record::{LagDoc, Number, RunRecord, ThroughputDoc};

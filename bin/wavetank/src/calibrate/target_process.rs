@@ -1,4 +1,4 @@
-//! [`OwnTarget`]: the server that is loaded, seen from the process that loads it.
+//! [`TargetProcess`]: the server that is loaded, seen from the process that loads it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! [`Words`]: what clap knows of the command line. Values stay text here; `wavetank-plan` reads them.
+//! [`Cli`]: what clap knows of the command line. Values stay text here; `wavetank-plan` reads them.
 
 use std::path::PathBuf;
 

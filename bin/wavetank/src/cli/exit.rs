@@ -1,4 +1,4 @@
-//! [`CliExit`]: the command line ends the program before anything is run.
+//! [`ParseExit`]: the command line ends the program before anything is run.
 
 use wavetank_plan::UserError;
 

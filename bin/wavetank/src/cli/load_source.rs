@@ -1,4 +1,4 @@
-//! [`Goal`]: whether `run` is given a URL or an experiment file.
+//! [`LoadSource`]: whether `run` is given a URL or an experiment file.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! [`Wants`]: what is wanted of a result beside its format.
+//! [`ReportOptions`]: what is wanted of a result beside its format.
 
 use wavetank_report::{Language, LatencySeries};
 

@@ -1,4 +1,4 @@
-//! [`SchemaWords`]: the words of `wavetank schema`, and what they mean.
+//! [`SchemaArgs`]: the words of `wavetank schema`, and what they mean.
 
 use clap::Args;
 use wavetank_plan::UserError;

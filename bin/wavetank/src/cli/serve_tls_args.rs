@@ -1,4 +1,4 @@
-//! [`ServeTlsWords`]: the words of `wavetank serve` about TLS, and what they mean.
+//! [`ServeTlsArgs`]: the words of `wavetank serve` about TLS, and what they mean.
 
 use std::path::PathBuf;
 

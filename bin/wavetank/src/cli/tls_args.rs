@@ -1,4 +1,4 @@
-//! [`TlsWords`]: the words of `wavetank run` about TLS, and what they mean.
+//! [`TlsArgs`]: the words of `wavetank run` about TLS, and what they mean.
 
 use clap::Args;
 use wavetank_plan::{PemFile, TlsOptions, TlsResume, TlsVersions, UserError};

@@ -1,4 +1,4 @@
-//! [`LabAhead`]: a lab that a run is to be made in.
+//! [`PlannedLab`]: a lab that a run is to be made in.
 
 use wavetank_experiment::Experiment;
 use wavetank_lab::check_events;

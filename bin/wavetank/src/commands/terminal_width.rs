@@ -1,4 +1,4 @@
-//! [`columns`]: how wide the text is that a command prints.
+//! [`terminal_width`]: how wide the text is that a command prints.
 
 /// Columns where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;

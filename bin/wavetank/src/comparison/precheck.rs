@@ -1,4 +1,4 @@
-//! [`comparable`]: whether a run that has not begun will be one to compare others with.
+//! [`check_comparable`]: whether a run that has not begun will be one to compare others with.
 
 use wavetank_compare::check_same_kind;
 use wavetank_plan::{Plan, UserError};

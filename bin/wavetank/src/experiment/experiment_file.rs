@@ -1,4 +1,4 @@
-//! [`Loaded`]: an experiment file with the files it names.
+//! [`ExperimentFile`]: an experiment file with the files it names.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! [`Names`]: the addresses of a file's targets, each name looked up once.
+//! [`TargetAddresses`]: the addresses of a file's targets, each name looked up once.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! [`Talk`]: what is said on stderr while a run goes on.
+//! [`Console`]: what is said on stderr while a run goes on.
 
 use std::io::{IsTerminal, Write};
 

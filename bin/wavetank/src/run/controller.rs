@@ -1,4 +1,4 @@
-//! [`Conductor`]: the controller of a run, and the book that is kept of it.
+//! [`RunController`]: the controller of a run, and the book that is kept of it.
 //!
 //! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
 //! end before its time. It never touches the load: the agent is told only to drain or to stop.

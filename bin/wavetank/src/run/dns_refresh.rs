@@ -1,4 +1,4 @@
-//! [`Renewing`]: names that are looked up again while the load runs, in a thread of their own, for which nobody waits.
+//! [`DnsRefresher`]: names that are looked up again while the load runs, in a thread of their own, for which nobody waits.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const REFUSED_TOLD_MAX: usize = 64;
 
 /// For each target the addresses that new connections go to, none where they stay what they were.
 pub(crate) type AddressLists = Arc<[Vec<SocketAddr>]>;
-/// What was found for each name, in the order of [`Names::points`].
+/// What was found for each name, in the order of [`RunNames::points`].
 type Round = Vec<Result<Vec<SocketAddr>, UserError>>;
 
 /// Something that is new of names.

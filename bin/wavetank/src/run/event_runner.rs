@@ -1,4 +1,4 @@
-//! [`Hand`]: who does to hosts what the plan's events say; [`Deeds`]: that it is done at its time and taken back.
+//! [`EventExecutor`]: who does to hosts what the plan's events say; [`EventRunner`]: that it is done at its time and taken back.
 //!
 //! Whatever a hand does may take seconds (a service that is started again until it is healthy), and the run looks at
 //! signals and seals meanwhile. So hands work in threads of their own, one for each host, and are told and heard over

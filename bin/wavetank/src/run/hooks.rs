@@ -1,4 +1,4 @@
-//! [`Bounds`]: what a run does once before and once after its load, around the load itself.
+//! [`HookResults`]: what a run does once before and once after its load, around the load itself.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`judge`]: what was measured and how it ended becomes the record.
+//! [`build_record`]: what was measured and how it ended becomes the record.
 
 use wavetank_diagnose::{RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;

@@ -1,4 +1,4 @@
-//! [`Growth`]: what connections take of this process's memory.
+//! [`MemoryGrowth`]: what connections take of this process's memory.
 
 use wavetank_observe::written_bytes;
 use wavetank_record::ConnectionMemory;

@@ -1,4 +1,4 @@
-//! [`Outcome`]: a run that is over, and how each format is made of it.
+//! [`ResultWriter`]: a run that is over, and how each format is made of it.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;

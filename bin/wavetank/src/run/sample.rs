@@ -1,4 +1,4 @@
-//! [`SampleBook`]: requests that are kept as examples, as they come.
+//! [`SampleStore`]: requests that are kept as examples, as they come.
 
 use wavetank_engine::{Sample, SlowSample};
 use wavetank_measure::ErrorClass;

@@ -1,4 +1,4 @@
-//! [`Story`]: what happened, as what may be shown of it.
+//! [`TraceRecorder`]: what happened, as what may be shown of it.
 
 use wavetank_diagnose::hint_for;
 use wavetank_driver::Alpn;

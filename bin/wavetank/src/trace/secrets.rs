@@ -1,4 +1,4 @@
-//! [`Secrets`]: what must not be shown, and takes it out of texts.
+//! [`SecretScrubber`]: what must not be shown, and takes it out of texts.
 
 use wavetank_journey::auth::base64_text;
 use wavetank_journey::body::{form_text, json_text, path_text};

@@ -1,4 +1,4 @@
-//! [`Shared`]: names that mean the same in all scenarios.
+//! [`GlobalScope`]: names that mean the same in all scenarios.
 
 use wavetank_plan::{Secret, UserError};
 

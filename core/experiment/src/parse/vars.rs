@@ -1,4 +1,4 @@
-//! [`Vars`]: the variables of the file, ready before anything else is read.
+//! [`Variables`]: the variables of the file, ready before anything else is read.
 
 use std::collections::BTreeMap;
 

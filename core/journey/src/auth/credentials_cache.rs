@@ -1,4 +1,4 @@
-//! [`Logins`]: the answers to challenges that one user keeps.
+//! [`CredentialsCache`]: the answers to challenges that one user keeps.
 
 use wavetank_plan::{AuthPlan, Expr, Plan, Step, Template};
 

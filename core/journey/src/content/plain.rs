@@ -1,4 +1,4 @@
-//! [`plain`]: the body of an answer as it was before it was encoded.
+//! [`decode_body`]: the body of an answer as it was before it was encoded.
 
 use super::coding::Coding;
 use super::decoder::{ContentFault, Decoder};

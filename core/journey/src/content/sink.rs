@@ -1,4 +1,4 @@
-//! [`Sink`]: where a decoder of a library writes to, with a limit.
+//! [`LimitedBuffer`]: where a decoder of a library writes to, with a limit.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! [`Remark`]: what was noticed about a data file that is no error.
+//! [`DataNote`]: what was noticed about a data file that is no error.
 
 /// Something a person should know about a file that could be read. Nothing is changed silently: what was done is in
 /// `message`.

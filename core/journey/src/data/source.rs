@@ -1,4 +1,4 @@
-//! [`RowsSource`]: how a data file is to be read.
+//! [`RowsConfig`]: how a data file is to be read.
 
 use wavetank_plan::UserError;
 

@@ -1,4 +1,4 @@
-//! [`Answer`]: what is extracted from.
+//! [`ResponseView`]: what is extracted from.
 
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::Headers;

@@ -1,4 +1,4 @@
-//! [`Reading`]: what has been parsed of one answer.
+//! [`ParseCache`]: what has been parsed of one answer.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ impl ExtractError {
     }
 }
 
-/// What has been parsed of one answer, for the extractions that follow. One a load thread; [`Reading::clear`] before
+/// What has been parsed of one answer, for the extractions that follow. One a load thread; [`ParseCache::clear`] before
 /// each answer.
 #[derive(Debug, Default)]
 pub struct ParseCache {

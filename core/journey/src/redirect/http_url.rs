@@ -1,4 +1,4 @@
-//! [`Place`]: an absolute `http` or `https` address, taken apart.
+//! [`HttpUrl`]: an absolute `http` or `https` address, taken apart.
 
 use url::Url;
 use wavetank_plan::UserError;

@@ -1,4 +1,4 @@
-//! Making a [`StepWork`] of a step of the plan.
+//! Making a [`CompiledStep`] of a step of the plan.
 
 use wavetank_plan::{AuthPlan, Plan, StatusSet, Step, UserError};
 

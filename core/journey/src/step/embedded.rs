@@ -1,4 +1,4 @@
-//! [`Pages`]: what pages embed, read once for as long as the same page comes; [`Page`]: a page that waits for that.
+//! [`PageCache`]: what pages embed, read once for as long as the same page comes; [`PendingPage`]: a page that waits for that.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,4 +1,4 @@
-//! [`Course`]: the way of one request through several messages: a challenge answered, redirects followed, what a page
+//! [`FollowUpState`]: the way of one request through several messages: a challenge answered, redirects followed, what a page
 //! embeds fetched.
 //!
 //! Knows no connections: it is given the bytes that were sent and the answer, and says what is to be sent next.

@@ -1,4 +1,4 @@
-//! [`Cells`]: each step over time while a course is made.
+//! [`StepBuckets`]: each step over time while a course is made.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,7 +14,7 @@ use crate::{Histogram, RequestCounters, StepSeries};
 /// What each step did over some time, by scenario and step.
 pub(super) type StepTotals = BTreeMap<(u16, u16), (RequestCounters, Histogram)>;
 
-/// Columns of each step, [`Course::CELLS_MAX`] at most over all steps: beyond it they become longer.
+/// Columns of each step, [`TimeSeries::CELLS_MAX`] at most over all steps: beyond it they become longer.
 #[derive(Clone, Debug)]
 pub(super) struct StepBuckets {
     /// Nanoseconds.

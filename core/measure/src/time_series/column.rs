@@ -1,4 +1,4 @@
-//! [`Column`]: one stretch of time of a course.
+//! [`TimeBucket`]: one stretch of time of a course.
 
 use wavetank_plan::Nanos;
 

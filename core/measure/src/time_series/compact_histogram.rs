@@ -1,4 +1,4 @@
-//! [`Slice`]: a histogram that keeps only the stretch of buckets it needs.
+//! [`CompactHistogram`]: a histogram that keeps only the stretch of buckets it needs.
 
 use crate::Histogram;
 use crate::histogram::BucketRange;

@@ -1,4 +1,4 @@
-//! [`CourseMaker`]: makes a [`Course`] of intervals.
+//! [`TimeSeriesBuilder`]: makes a [`TimeSeries`] of intervals.
 
 use wavetank_plan::{Nanos, Plan};
 
@@ -9,8 +9,8 @@ use super::untimed::CheckpointOnly;
 use super::{TimeSeries, bucket_length};
 use crate::{Interval, PhaseWindows, RequestCounters};
 
-/// Makes a [`Course`]. Intervals may come in any order, of one agent or of several merged; those of several agents each with a
-/// maker of its own may be put together by [`CourseMaker::absorb`], with the same result.
+/// Makes a [`TimeSeries`]. Intervals may come in any order, of one agent or of several merged; those of several agents each with a
+/// maker of its own may be put together by [`TimeSeriesBuilder::absorb`], with the same result.
 #[derive(Clone, Debug)]
 pub struct TimeSeriesBuilder {
     spans: PhaseWindows,
@@ -22,7 +22,7 @@ pub struct TimeSeriesBuilder {
 }
 
 impl TimeSeriesBuilder {
-    /// Nothing yet, of `plan`; `columns_max` columns at most, and never more than [`Course::COLUMNS_MAX`] or fewer than 3.
+    /// Nothing yet, of `plan`; `columns_max` columns at most, and never more than [`TimeSeries::COLUMNS_MAX`] or fewer than 3.
     /// Columns begin with a length of 1 s and become longer as needed.
     pub fn new(plan: &Plan, columns_max: usize) -> Self {
         let len = bucket_length::shortest_bucket_length(0, 0, 1);

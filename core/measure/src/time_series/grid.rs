@@ -1,4 +1,4 @@
-//! [`Grid`]: the columns of a course while it is made.
+//! [`BucketGrid`]: the columns of a course while it is made.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,7 +1,7 @@
-//! [`Course`]: what happened over time, in columns of one length.
+//! [`TimeSeries`]: what happened over time, in columns of one length.
 //!
 //! Charts and tables over time are made of it, and of nothing else. It is bounded however long the run was, and the
-//! same in whatever order intervals come: the sum of its judged columns, with what is [`untimed`](Course::untimed),
+//! same in whatever order intervals come: the sum of its judged columns, with what is [`untimed`](TimeSeries::untimed),
 //! is what [`Totals`](crate::Totals) tell of the judged keys.
 
 mod bucket_length;
@@ -21,7 +21,7 @@ use wavetank_plan::Nanos;
 
 use crate::{Histogram, RequestCounters};
 
-/// What happened over time. Made by [`CourseMaker`].
+/// What happened over time. Made by [`TimeSeriesBuilder`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeSeries {
     /// Length of a column: 1, 2, 5, 10, 20, 30 s, 1, 2, 5 min and so on. Columns begin at multiples of it on the run's clock.

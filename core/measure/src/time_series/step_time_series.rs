@@ -1,4 +1,4 @@
-//! [`StepCourse`]: one step over time.
+//! [`StepTimeSeries`]: one step over time.
 
 use wavetank_plan::Nanos;
 
@@ -16,7 +16,7 @@ pub struct StepTimeSeries {
     /// Response times of the whole run, with the time waited of censored requests.
     pub response: Histogram,
     /// Columns in which anything happened to it, in order: their number is their place in time divided by
-    /// [`Course::step_column`](super::Course::step_column).
+    /// [`TimeSeries::step_column`](super::TimeSeries::step_column).
     pub columns: Vec<StepBucket>,
 }
 

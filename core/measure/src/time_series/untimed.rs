@@ -1,4 +1,4 @@
-//! [`Untimed`]: what only a checkpoint tells of.
+//! [`CheckpointOnly`]: what only a checkpoint tells of.
 
 use super::cells::StepTotals;
 use super::column::TimeBucket;

@@ -1,4 +1,4 @@
-//! [`Bits`]: a set of slots with a fast "first one from here on".
+//! [`SlotBitmap`]: a set of slots with a fast "first one from here on".
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! [`Asked`]: what a plan asks of a generator at its highest, and which part of a host that takes.
+//! [`RateDemand`]: what a plan asks of a generator at its highest, and which part of a host that takes.
 
 use crate::forecast::{Forecast, PhaseForecast};
 use crate::{Nanos, Phase, Plan};

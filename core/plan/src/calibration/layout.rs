@@ -1,4 +1,4 @@
-//! [`Layout`]: which CPUs load and target get.
+//! [`CpuAssignment`]: which CPUs load and target get.
 
 /// From so many CPUs on, both get CPUs of their own: with fewer each would have one or none, and that is no likeness
 /// of a generator.

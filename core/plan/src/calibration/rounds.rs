@@ -1,4 +1,4 @@
-//! [`Rounds`]: what several measurements of the same thing come to.
+//! [`RoundValues`]: what several measurements of the same thing come to.
 
 /// Values of the same thing, one a round.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ impl RoundValues {
     }
 }
 
-/// [`Rounds::median`] of `values`.
+/// [`RoundValues::median`] of `values`.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! [`Course`]: how a calibration's time is divided.
+//! [`CalibrationSchedule`]: how a calibration's time is divided.
 
 use crate::{Nanos, UserError};
 

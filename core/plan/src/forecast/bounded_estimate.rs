@@ -1,4 +1,4 @@
-//! [`Amount`]: a number of which only bounds may be known.
+//! [`BoundedEstimate`]: a number of which only bounds may be known.
 
 /// A number told before anything is sent. What chance draws has bounds of four standard deviations, which one plan in
 /// ten thousand leaves; all other bounds are firm.

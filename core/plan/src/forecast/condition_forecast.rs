@@ -1,4 +1,4 @@
-//! [`Outlook`]: what already speaks against a condition, before anything is sent.
+//! [`ConditionForecast`]: what already speaks against a condition, before anything is sent.
 
 mod reach;
 mod samples;

@@ -1,4 +1,4 @@
-//! [`named_delay`]: how long an answer takes, where its path says so.
+//! [`delay_in_path`]: how long an answer takes, where its path says so.
 
 use crate::Nanos;
 use crate::quantity::parse_duration;

@@ -1,4 +1,4 @@
-//! [`Holding`]: what keeping connections comes to: from where, how fast, with what memory, and what would end it.
+//! [`HoldForecast`]: what keeping connections comes to: from where, how fast, with what memory, and what would end it.
 
 use std::net::SocketAddr;
 
@@ -27,7 +27,7 @@ pub struct HoldForecast {
     pub rings: u64,
     /// Load threads.
     pub threads: u32,
-    /// What would be the next limit (as in [`Need::what`](super::Need)), and at how many connections.
+    /// What would be the next limit (as in [`ResourceNeed::what`](super::ResourceNeed)), and at how many connections.
     pub next_limit: (&'static str, u64),
 }
 

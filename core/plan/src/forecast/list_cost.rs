@@ -1,4 +1,4 @@
-//! [`Passage`]: what a list of actions sends, and the time it takes if answers took none.
+//! [`ListCost`]: what a list of actions sends, and the time it takes if answers took none.
 
 use super::BoundedEstimate;
 use crate::{Nanos, Think};

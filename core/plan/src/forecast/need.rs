@@ -1,4 +1,4 @@
-//! [`Need`]: what a plan takes of its host, and what there is.
+//! [`ResourceNeed`]: what a plan takes of its host, and what there is.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! [`Opening`]: connections that a phase opens.
+//! [`ConnectForecast`]: connections that a phase opens.
 
 use super::{BoundedEstimate, SessionForecast};
 use crate::{ConnectionOwner, Nanos, Phase, Plan};

@@ -1,4 +1,4 @@
-//! [`Rises`]: how many users or connections a shape starts, and how long all of them together stay.
+//! [`PopulationChanges`]: how many users or connections a shape starts, and how long all of them together stay.
 
 use crate::PopulationCurve;
 use crate::shape::Segment;

@@ -1,4 +1,4 @@
-//! [`lacking`]: what a host lacks for a plan: with one of them nothing is sent.
+//! [`shortfalls`]: what a host lacks for a plan: with one of them nothing is sent.
 //!
 //! A lack is what makes connections fail, which is known beforehand: no file, no pair of address and port, no memory,
 //! no ring, no thread, no place in the firewall's table. What makes a run slower or riskier is told as a

@@ -1,4 +1,4 @@
-//! [`Walk`]: through a scenario's actions, counting what is sent and what time it takes.
+//! [`ActionWalker`]: through a scenario's actions, counting what is sent and what time it takes.
 
 use super::list_cost::pause;
 use super::{BoundedEstimate, ListCost, delay_in_path};

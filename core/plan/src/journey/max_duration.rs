@@ -1,4 +1,4 @@
-//! [`Scenario::longest`]: how long a session may last.
+//! [`Scenario::max_duration`]: how long a session may last.
 
 use super::{Action, Extract};
 use crate::{Nanos, Scenario};

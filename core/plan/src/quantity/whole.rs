@@ -16,7 +16,7 @@ pub fn format_grouped(count: u64) -> String {
     text
 }
 
-/// As a file would write it, where that is exact in four digits: `15k`, `3.48M`; else [`show_whole`].
+/// As a file would write it, where that is exact in four digits: `15k`, `3.48M`; else [`format_grouped`].
 pub fn format_compact(count: u64) -> String {
     for (unit, size) in [("G", 1_000_000_000_u64), ("M", 1_000_000), ("k", 1_000)] {
         let hundredth = size / 100;

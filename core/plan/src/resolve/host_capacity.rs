@@ -1,4 +1,4 @@
-//! [`Room`]: what this host has for a plan's connections.
+//! [`HostCapacity`]: what this host has for a plan's connections.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! [`Curve`]: a rate over time.
+//! [`RateCurve`]: a rate over time.
 
 use super::builders::{self, gcd};
 use super::ramp::Ramp;
@@ -19,14 +19,14 @@ pub struct RateCurve {
     turn_ticks: u128,
 }
 
-/// A piece of a [`Curve`] and where it lies.
+/// A piece of a [`RateCurve`] and where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurvePiece {
     /// Where it begins, after the curve's begin.
     pub from: Nanos,
     /// How long it is.
     pub length: Nanos,
-    /// Arrivals per [`Curve::per`] at its begin.
+    /// Arrivals per [`RateCurve::per`] at its begin.
     pub begin: u64,
     /// And at its end.
     pub end: u64,

@@ -1,4 +1,4 @@
-//! [`ShapeFault`]: why a shape cannot be.
+//! [`ShapeError`]: why a shape cannot be.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum ShapeError {
     RampTooLong,
     /// A spike lasts as long as its period, or longer.
     SpikeTooLong,
-    /// More than [`PIECES_MAX`](super::line::PIECES_MAX) straight pieces.
+    /// More than [`PIECES_MAX`](super::segments::PIECES_MAX) straight pieces.
     TooManyPieces,
     /// It ends after the end of time (292 years), or counts more than 64 bits hold.
     OutOfRange,

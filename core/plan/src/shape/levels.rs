@@ -1,4 +1,4 @@
-//! [`Levels`]: how many users or held connections are wanted over time.
+//! [`PopulationCurve`]: how many users or held connections are wanted over time.
 
 use super::builders;
 use super::segments::{Segment, Segments};
@@ -15,7 +15,7 @@ pub struct PopulationCurve {
     line: Segments,
 }
 
-/// A piece of [`Levels`] and where it lies.
+/// A piece of [`PopulationCurve`] and where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelPiece {
     /// Where it begins, after the levels' begin.

@@ -1,6 +1,6 @@
 //! Shapes: what a phase wants over time, as straight pieces in whole numbers.
 //!
-//! [`Curve`] is a rate, [`Levels`] a number of users or held connections. Both are made of [`Stretch`]es, repeated
+//! [`RateCurve`] is a rate, [`PopulationCurve`] a number of users or held connections. Both are made of [`Segment`]es, repeated
 //! until the shape's length is reached, so that a wave of a second costs the same for a minute and for a month.
 //! Everything is integers: every machine that is told a shape sees the same arrival at the same nanosecond.
 

@@ -1,4 +1,4 @@
-//! [`Line`]: straight pieces one after another, repeated up to a length.
+//! [`Segments`]: straight pieces one after another, repeated up to a length.
 
 use super::ShapeError;
 use crate::Nanos;

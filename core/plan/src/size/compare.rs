@@ -1,4 +1,4 @@
-//! [`Column`]: so many online beside so many a second, which are two different things.
+//! [`ComparisonColumn`]: so many online beside so many a second, which are two different things.
 
 use super::result::{bits, count_text};
 use super::{HostInventory, LoadDemand, PerSecond, Role, Sizing};

@@ -1,4 +1,4 @@
-//! [`Demand`]: how much load there is at its highest, whatever it was asked in.
+//! [`LoadDemand`]: how much load there is at its highest, whatever it was asked in.
 
 use super::result::show_length;
 use super::{PerSecond, Quantity, SizingResult};

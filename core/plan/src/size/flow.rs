@@ -1,4 +1,4 @@
-//! [`Flow`]: so many a second, added and multiplied without losing any.
+//! [`PerSecond`]: so many a second, added and multiplied without losing any.
 
 use crate::quantity::{format_compact, show_rate};
 use crate::{Nanos, Rate};

@@ -1,4 +1,4 @@
-//! [`Means`]: what hosts can do and how many there are.
+//! [`HostInventory`]: what hosts can do and how many there are.
 
 use super::capacity::RoleCapacity;
 use super::{Balancing, PortsOption, Role, SizeOptions};

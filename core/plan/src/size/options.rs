@@ -1,4 +1,4 @@
-//! [`Wishes`]: the words of `wavetank size` about hosts and what goes over a connection.
+//! [`SizeOptions`]: the words of `wavetank size` about hosts and what goes over a connection.
 
 use super::capacity::RoleCapacity;
 use super::{Balancing, Role};

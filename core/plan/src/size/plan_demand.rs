@@ -1,4 +1,4 @@
-//! The [`Demand`] of an experiment: its plan at its highest.
+//! The [`LoadDemand`] of an experiment: its plan at its highest.
 
 use super::result::show_length;
 use super::{

@@ -1,4 +1,4 @@
-//! [`Answer`]: one number with the formula that it comes of.
+//! [`SizingResult`]: one number with the formula that it comes of.
 
 use super::{PerSecond, Role};
 use crate::Nanos;

@@ -1,4 +1,4 @@
-//! [`Tier`]: how many hosts of one role it takes, and why.
+//! [`TierSizing`]: how many hosts of one role it takes, and why.
 
 use super::memory::PerConnection;
 use super::result::{bits, count_text};

@@ -1,4 +1,4 @@
-//! [`StandingDoc`]: how a plan stands to what its host was calibrated at.
+//! [`CalibrationMarginDoc`]: how a plan stands to what its host was calibrated at.
 
 use serde::{Deserialize, Serialize};
 

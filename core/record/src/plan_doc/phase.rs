@@ -18,7 +18,7 @@ const MAX_OPEN_BY: [(&str, MaxOpenLimit); 4] = [
 
 /// Nanoseconds of a phase's beginning and of its length at most, 36 years: both add up, and what is open before and after it.
 const TIME_MAX: u64 = 1 << 60;
-/// Users or connections at most: as many as are counted of anything ([`crate::Counted`]).
+/// Users or connections at most: as many as are counted of anything ([`crate::OverflowGuard`]).
 const COUNT_MAX: u64 = crate::OverflowGuard::EVENTS_MAX;
 
 /// One load among the keys from `rate` to `pause`; what does not apply is not written.

@@ -1,4 +1,4 @@
-//! [`PickYaml`]: which of several targets a session goes to, in `plan.yaml`.
+//! [`SelectionYaml`]: which of several targets a session goes to, in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{PickOrder, ScenarioMix, TargetSelection};

@@ -1,4 +1,4 @@
-//! [`Words`]: templates, checks and journeys as a reader of `plan.yaml` sees them.
+//! [`PlanText`]: templates, checks and journeys as a reader of `plan.yaml` sees them.
 //!
 //! One way: what is read back judges and reports a run, and for that their texts are enough.
 

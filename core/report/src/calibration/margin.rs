@@ -1,4 +1,4 @@
-//! [`standing`]: how a plan stands to what its host was calibrated at.
+//! [`calibration_margin`]: how a plan stands to what its host was calibrated at.
 
 use wavetank_plan::calibration::{HostRates, RateDemand};
 use wavetank_plan::forecast::Forecast;

@@ -1,4 +1,4 @@
-//! [`Tone`]: which colour of the style sheet something has.
+//! [`ColorRole`]: which colour of the style sheet something has.
 
 /// Which colour of the style sheet something has. Beside it there is always a dash, a marker or a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! [`thinned`]: fewer points that hide no peak.
+//! [`downsampled`]: fewer points that hide no peak.
 
 use super::series::Point;
 

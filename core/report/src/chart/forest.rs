@@ -1,4 +1,4 @@
-//! [`Forest`]: ratios with their intervals.
+//! [`ForestPlot`]: ratios with their intervals.
 
 use super::figure::{Figure, level};
 use super::frame::Frame;

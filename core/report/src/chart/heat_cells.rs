@@ -1,4 +1,4 @@
-//! [`Cells`]: what a heat map draws.
+//! [`HeatMapCells`]: what a heat map draws.
 
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;

@@ -1,4 +1,4 @@
-//! [`Lines`]: numbers over time.
+//! [`LineChart`]: numbers over time.
 
 use wavetank_plan::Nanos;
 

@@ -1,4 +1,4 @@
-//! [`Spectrum`]: percentiles on an axis that gives the tail its room.
+//! [`PercentileChart`]: percentiles on an axis that gives the tail its room.
 
 use wavetank_measure::Histogram;
 use wavetank_plan::constants::UNCERTAIN_BELOW;

@@ -1,4 +1,4 @@
-//! [`RowTexts`]: names and values above the intervals of rows.
+//! [`RowLabels`]: names and values above the intervals of rows.
 
 use super::figure::Figure;
 use super::labels::{WIDTHS, cut, text_width};

@@ -1,4 +1,4 @@
-//! [`Stacks`]: what something consists of, over time.
+//! [`StackedArea`]: what something consists of, over time.
 
 use wavetank_plan::Nanos;
 

@@ -1,4 +1,4 @@
-//! [`ChartWords`]: what charts say of themselves, in each language.
+//! [`ChartStrings`]: what charts say of themselves, in each language.
 
 /// What charts say of themselves, in one language. Numbers and names come as texts.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! [`Curve`]: one number against another, with intervals.
+//! [`XyChart`]: one number against another, with intervals.
 
 use super::color::ColorRole;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};

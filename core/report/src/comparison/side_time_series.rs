@@ -1,4 +1,4 @@
-//! [`SideCourse`]: all runs of a side over time, laid over each other.
+//! [`SideTimeSeries`]: all runs of a side over time, laid over each other.
 
 use std::collections::BTreeMap;
 

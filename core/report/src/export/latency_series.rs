@@ -1,4 +1,4 @@
-//! [`TimesOf`]: which of a run's times a histogram file is of.
+//! [`LatencySeries`]: which of a run's times a histogram file is of.
 
 use wavetank_measure::{Histogram, Interval};
 use wavetank_plan::{Plan, UserError, did_you_mean};

@@ -179,7 +179,7 @@ pub(crate) fn complete_columns<'c>(columns: &[&'c TimeBucket]) -> Vec<&'c TimeBu
     columns[from..until].to_vec()
 }
 
-/// A point for each [`whole`] column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
+/// A point for each [`complete_columns`] column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
 pub(crate) fn points(columns: &[&TimeBucket], value: impl Fn(&TimeBucket) -> Option<f64>) -> Vec<Point> {
     let point = |column: &&TimeBucket| {
         let middle = Nanos(column.from.0 + column.len.0 / 2);

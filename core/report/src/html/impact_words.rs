@@ -1,4 +1,4 @@
-//! [`ImpactWords`]: what is said of what was done to hosts.
+//! [`ImpactStrings`]: what is said of what was done to hosts.
 
 use super::strings::{Of1, Of2, Strings};
 

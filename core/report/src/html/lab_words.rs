@@ -1,4 +1,4 @@
-//! [`LabWords`]: the words with which a page tells of a lab, in each of its languages.
+//! [`LabStrings`]: the words with which a page tells of a lab, in each of its languages.
 
 use super::language::Language;
 

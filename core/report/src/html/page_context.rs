@@ -1,4 +1,4 @@
-//! [`Sheet`]: what every section of the page is made of: the stored run, and the words to tell it with.
+//! [`PageContext`]: what every section of the page is made of: the stored run, and the words to tell it with.
 
 use maud::{Markup, html};
 use wavetank_measure::{HostSample, TargetSample, TimeSeries};

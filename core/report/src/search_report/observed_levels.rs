@@ -1,4 +1,4 @@
-//! [`Showed`]: what the runs of a search showed by themselves, before anything is estimated from them.
+//! [`ObservedLevels`]: what the runs of a search showed by themselves, before anything is estimated from them.
 
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
@@ -34,9 +34,9 @@ pub(super) enum LevelRole {
     Lower,
     /// The interval begins as much below it as may have queued.
     LowerQueued,
-    /// [`Showed::all`].
+    /// [`ObservedLevels::all`].
     AllHeld,
-    /// [`Showed::none`].
+    /// [`ObservedLevels::none`].
     NoneHeld,
     /// The interval ends there.
     Upper,

@@ -1,4 +1,4 @@
-//! [`KneeWords`]: every word of a search's page that is ours, in each language.
+//! [`SearchStrings`]: every word of a search's page that is ours, in each language.
 
 use wavetank_record::{Number, SearchDoc};
 

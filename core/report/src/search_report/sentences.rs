@@ -1,4 +1,4 @@
-//! [`Sentences`]: the sentences of a search's answer, in each language. Which of them is said is in `headline`.
+//! [`AnswerStrings`]: the sentences of a search's answer, in each language. Which of them is said is in `headline`.
 
 use wavetank_record::Blame;
 

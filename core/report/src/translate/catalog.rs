@@ -1,4 +1,4 @@
-//! [`in_chinese`]: a stored sentence, as far as the book has words for it.
+//! [`translate`]: a stored sentence, as far as the book has words for it.
 
 use std::sync::LazyLock;
 

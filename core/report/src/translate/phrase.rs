@@ -1,4 +1,4 @@
-//! [`Phrase`]: a sentence with holes, in both languages.
+//! [`SentencePattern`]: a sentence with holes, in both languages.
 
 use super::value::is_value;
 

@@ -1,4 +1,4 @@
-//! [`Deed`]: what is done to a host while a load runs, as the experiment's `events`, the topology's `faults` and
+//! [`HostAction`]: what is done to a host while a load runs, as the experiment's `events`, the topology's `faults` and
 //! `wavetank lab fault` and `wavetank lab pool` all say it.
 
 mod parse_fault;

@@ -156,7 +156,7 @@ fn is_quantity(word: &str) -> bool {
     word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
-/// As [`fault_of_words`] reads it.
+/// As [`parse_fault`] reads it.
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = self.verb();

@@ -1,4 +1,4 @@
-//! [`PoolDeed`]: servers behind a balancer that are to take more or fewer new connections, or none.
+//! [`PoolAction`]: servers behind a balancer that are to take more or fewer new connections, or none.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum ServerMode {
     Drain,
     /// It gets as many as the topology file says.
     Ready,
-    /// Its part of the new connections, up to [`PoolWish::WEIGHT_MAX`]; 0 is the same as [`Drain`](Self::Drain).
+    /// Its part of the new connections, up to [`ServerMode::WEIGHT_MAX`]; 0 is the same as [`Drain`](Self::Drain).
     Weight(u32),
 }
 

@@ -1,4 +1,4 @@
-//! [`KeyPlace`]: where a key stands in the file.
+//! [`KeySpan`]: where a key stands in the file.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::{Entry, Span};

@@ -1,4 +1,4 @@
-//! [`OwnProgram`]: the user's own binary and configuration in place of the found and generated ones.
+//! [`CustomProgram`]: the user's own binary and configuration in place of the found and generated ones.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;

@@ -33,7 +33,7 @@ pub(super) mod nanos_option {
     }
 }
 
-/// A [`wavetank_grammar::Place`] as line, column, first byte and byte after the last.
+/// A [`wavetank_grammar::Span`] as line, column, first byte and byte after the last.
 pub(super) mod place {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use wavetank_grammar::Span;

@@ -1,4 +1,4 @@
-//! [`Means`]: what the host of a service has, which the file does not say.
+//! [`HostResources`]: what the host of a service has, which the file does not say.
 
 /// What sizes are computed from beside the file. All of it is read inside the host, whose limits are in it already.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! [`Said`]: what a program says about a configuration, read out of its own output.
+//! [`ConfigMessage`]: what a program says about a configuration, read out of its own output.
 
 /// Most bytes of a program's words that are passed on.
 const WORDS_BYTES_MAX: usize = 600;

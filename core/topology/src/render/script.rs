@@ -1,4 +1,4 @@
-//! [`Script`]: a configuration while it is being written.
+//! [`ConfigWriter`]: a configuration while it is being written.
 
 use wavetank_grammar::{Diagnostic, Span};
 

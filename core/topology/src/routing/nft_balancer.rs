@@ -1,4 +1,4 @@
-//! [`Steering`]: a balancer made of kernel rules, as texts for `nft`.
+//! [`NftBalancer`]: a balancer made of kernel rules, as texts for `nft`.
 
 use super::{Pool, direct, nat};
 use crate::{Backend, BackendCheck, DirectRouting, Host, Nat, Rendered, Service, ServiceKind};

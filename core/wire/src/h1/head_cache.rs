@@ -1,4 +1,4 @@
-//! [`LastAnswer`]: under load, one answer's head is like the one before.
+//! [`HeadCache`]: under load, one answer's head is like the one before.
 
 use super::error::ParseError;
 use super::response_reader::{Progress, ResponseEnd, ResponseReader, ResponseSink};
@@ -67,7 +67,7 @@ impl ResponseReader {
 }
 
 impl ResponseReader {
-    /// Like [`read_alike`](Self::read_alike), but answers that set cookies go to `sink`. Of any other it may see
+    /// Like [`read_cached`](Self::read_cached), but answers that set cookies go to `sink`. Of any other it may see
     /// everything or nothing.
     #[inline]
     pub fn read_cookies<S: ResponseSink>(

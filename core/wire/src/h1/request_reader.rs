@@ -55,7 +55,7 @@ pub enum RequestEof {
 }
 
 /// Reads the requests on one connection, one after the other, always awaiting the next one.
-/// After a [`Fault`] it returns that fault for ever.
+/// After a [`ParseError`] it returns that fault for ever.
 #[derive(Debug)]
 pub struct RequestReader {
     limits: Packed,

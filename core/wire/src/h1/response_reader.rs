@@ -71,8 +71,8 @@ pub enum Eof {
 
 /// Reads the answers on one connection, one after the other.
 ///
-/// [`Self::expect`], then [`Self::read`] with whatever arrives until it returns an [`Answer`]. After a
-/// [`Fault`] it returns that fault for ever.
+/// [`Self::expect`], then [`Self::read`] with whatever arrives until it returns an [`ResponseEnd`]. After a
+/// [`ParseError`] it returns that fault for ever.
 #[derive(Debug)]
 pub struct ResponseReader {
     limits: Packed,

@@ -1,4 +1,4 @@
-//! [`Secured`]: what a handshake came to.
+//! [`HandshakeInfo`]: what a handshake came to.
 
 use rustls::{CommonState, HandshakeKind, ProtocolVersion};
 

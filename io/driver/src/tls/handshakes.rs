@@ -1,4 +1,4 @@
-//! [`Handshakes`]: whose turn it is with the expensive part.
+//! [`HandshakeQueue`]: whose turn it is with the expensive part.
 
 use std::collections::VecDeque;
 

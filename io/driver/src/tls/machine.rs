@@ -1,4 +1,4 @@
-//! [`Machine`]: the library's state of one connection, client's or server's, without buffers of its own.
+//! [`TlsState`]: the library's state of one connection, client's or server's, without buffers of its own.
 
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};

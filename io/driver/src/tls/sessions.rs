@@ -1,4 +1,4 @@
-//! [`Sessions`]: what one thread's connections may resume.
+//! [`SessionCache`]: what one thread's connections may resume.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};

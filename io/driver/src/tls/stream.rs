@@ -37,7 +37,7 @@ pub(super) struct Stream {
     pub(super) queued: bool,
     /// The inner driver keeps bytes of ours.
     pub(super) inner_pending: bool,
-    /// Our caller was told [`crate::Sent::Pending`] and is owed [`crate::Event::Flushed`].
+    /// Our caller was told [`crate::SendStatus::Pending`] and is owed [`crate::Event::Flushed`].
     pub(super) flush_owed: bool,
     /// Our `close_notify` is out, or on its way.
     pub(super) goodbye_said: bool,

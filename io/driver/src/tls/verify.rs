@@ -1,4 +1,4 @@
-//! [`Remembering`] and [`AnyCertificate`]: how servers' certificates are judged.
+//! [`CachingVerifier`] and [`NoVerifier`]: how servers' certificates are judged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

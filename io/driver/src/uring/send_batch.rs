@@ -1,4 +1,4 @@
-//! [`Outgoing`]: the small sends of one batch, which leave with the next call into the kernel.
+//! [`SendBatch`]: the small sends of one batch, which leave with the next call into the kernel.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Witness`]: tells when the kernel has let go of every ring of a driver.
+//! [`TeardownWatch`]: tells when the kernel has let go of every ring of a driver.
 //!
 //! Closing a ring only begins its end: a thread of the kernel cancels what is under way, waits for it, and then
 //! closes what is in the table. So each table holds one end of a pipe, and when the other end tells that all of

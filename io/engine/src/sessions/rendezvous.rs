@@ -1,4 +1,4 @@
-//! [`Met`]: sessions that wait for others, and what is told of them when they have gone.
+//! [`RendezvousState`]: sessions that wait for others, and what is told of them when they have gone.
 
 use wavetank_plan::{Key, Nanos};
 

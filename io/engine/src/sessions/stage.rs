@@ -1,4 +1,4 @@
-//! [`Stage`]: what a [`Scene`] is made of, kept for the next one.
+//! [`RenderBuffers`]: what a [`RenderContext`] is made of, kept for the next one.
 
 use std::sync::Arc;
 

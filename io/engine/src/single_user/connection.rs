@@ -1,4 +1,4 @@
-//! [`Line`]: one connection of one user who waits for every answer before he goes on.
+//! [`SingleConnection`]: one connection of one user who waits for every answer before he goes on.
 //!
 //! The one way in which requests leave beside the load: the probe's and a lone user's. Each line has a driver of its
 //! own, so that nothing of another is ever waited for.

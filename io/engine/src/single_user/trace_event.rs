@@ -1,4 +1,4 @@
-//! [`Happened`]: what a lone user tells of his way, one thing after the other.
+//! [`TraceEvent`]: what a lone user tells of his way, one thing after the other.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! [`Walk`]: one pass of a lone user through a journey.
+//! [`SingleUserRun`]: one pass of a lone user through a journey.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub(super) struct SingleUserRun<'w, 'a, D> {
     seen: Vec<Values>,
 }
 
-/// What a [`Scene`] is made of.
+/// What a [`RenderContext`] is made of.
 pub(super) struct SingleUserBuffers<'w> {
     seq: &'w mut u64,
     scratch: Vec<u8>,

@@ -1,4 +1,4 @@
-//! [`Holding`]: connections that users keep, and users who are too many.
+//! [`HoldManager`]: connections that users keep, and users who are too many.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! [`Seating`]: who sits where: which connection a session uses.
+//! [`SlotAssignments`]: who sits where: which connection a session uses.
 //!
 //! A user has one seat for as long as he stays. A session that arrives, and a user who turns to a further target, get
 //! seats when they first need them and give them back when they go.

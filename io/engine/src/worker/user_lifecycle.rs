@@ -44,7 +44,7 @@ impl<D: Driver> Worker<D> {
     }
 
     /// What came of a request, told by any but the connections of a run without sessions: see
-    /// [`take_in`](Self::take_in), which has its place there.
+    /// [`on_completed`](Self::on_completed), which has its place there.
     #[cold]
     pub(super) fn resolved(&mut self, resolved: CompletedRequest) {
         self.on_completed(resolved);

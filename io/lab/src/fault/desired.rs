@@ -1,4 +1,4 @@
-//! [`Wanted`]: what the faults under way want of a service, all of them together.
+//! [`DesiredFault`]: what the faults under way want of a service, all of them together.
 
 use wavetank_plan::Nanos;
 use wavetank_topology::FaultKind;

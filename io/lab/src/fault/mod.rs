@@ -54,7 +54,7 @@ impl Faults {
         Self { host: lab.hosts[host].name.clone(), next: 1, active: Vec::new(), grips: Vec::new() }
     }
 
-    /// Begins what is asked for, a [`Deed`] as JSON; its number is for [`end`](Self::end), which what does not
+    /// Begins what is asked for, a [`HostAction`] as JSON; its number is for [`end`](Self::end), which what does not
     /// [last](lasts) has none of.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl Faults {
     }
 }
 
-/// Whether `what`, a [`Deed`] as JSON, is under way until it is ended: a command that nothing takes back is not.
+/// Whether `what`, a [`HostAction`] as JSON, is under way until it is ended: a command that nothing takes back is not.
 pub(crate) fn lasts(what: &Value) -> bool {
     let deed = serde_json::from_value(what.clone());
     !matches!(deed, Ok(HostAction::Command { undo: None, .. }))

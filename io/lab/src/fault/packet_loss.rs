@@ -1,4 +1,4 @@
-//! [`Filter`]: an interface that loses packets, a share of them or all, in either direction.
+//! [`LossFilter`]: an interface that loses packets, a share of them or all, in either direction.
 //!
 //! Filters of the family netdev see every frame, ARP among them, before anything else does: a cable that is cut lets
 //! nothing through. Addresses and routes stay, as they do where a cable is pulled at the far end of a switch.

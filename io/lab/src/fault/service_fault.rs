@@ -1,4 +1,4 @@
-//! [`Grip`]: what faults do to one service at present.
+//! [`ServiceFault`]: what faults do to one service at present.
 
 use std::io;
 

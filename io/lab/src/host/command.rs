@@ -1,4 +1,4 @@
-//! [`Deed`]: what a keeper tells a host to do.
+//! [`HostCommand`]: what a keeper tells a host to do.
 
 use serde_json::{Value, json};
 use wavetank_plan::UserError;
@@ -41,7 +41,7 @@ impl HostCommand {
         }
     }
 
-    /// Reads what [`written`](Self::written) wrote.
+    /// Reads what [`to_json`](Self::to_json) wrote.
     pub(crate) fn read(message: &Value) -> Result<Self, UserError> {
         let value = |key: &str| message[key].clone();
         Ok(match message["do"].as_str().unwrap_or_default() {

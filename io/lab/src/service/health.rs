@@ -1,4 +1,4 @@
-//! [`asked`]: whether a service answers, asked from inside its host.
+//! [`check`]: whether a service answers, asked from inside its host.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -161,7 +161,7 @@ impl Services {
     }
 
     /// A client's question that is the services' own: `{"counters": true}`; `{"pools": [NAMES]}`, how servers behind
-    /// balancers stand; `{"pool": DEED}`, a [`PoolDeed`] that nobody takes back.
+    /// balancers stand; `{"pool": DEED}`, a [`PoolAction`] that nobody takes back.
     ///
     /// # Errors
     /// A question that nobody here knows, a program that does not tell its counts, or a pool that cannot be told or changed.

@@ -1,4 +1,4 @@
-//! [`Plan`]: what it takes to run a service: files that are written, what checks them, what is started.
+//! [`ServicePlan`]: what it takes to run a service: files that are written, what checks them, what is started.
 
 use std::fs;
 use std::io::Write as _;

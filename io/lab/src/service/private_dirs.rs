@@ -1,4 +1,4 @@
-//! [`shelter`]: folders of a host's own over those that servers write to unless their configuration says otherwise.
+//! [`mount_private_dirs`]: folders of a host's own over those that servers write to unless their configuration says otherwise.
 
 use std::fs;
 use std::path::Path;

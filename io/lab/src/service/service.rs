@@ -1,4 +1,4 @@
-//! [`Running`]: one service of a host, from its plan to its end.
+//! [`RunningService`]: one service of a host, from its plan to its end.
 
 use std::fs;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! [`ask_within`]: all hosts asked at once, by somebody who does not wait for ever.
+//! [`ask_all_within`]: all hosts asked at once, by somebody who does not wait for ever.
 
 use std::os::fd::AsFd;
 use std::sync::MutexGuard;

@@ -1,4 +1,4 @@
-//! [`Talk`]: questions to a host and its answers, which come in the same order.
+//! [`HostChannel`]: questions to a host and its answers, which come in the same order.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};

@@ -1,4 +1,4 @@
-//! [`Turn`]: whose run has the lab.
+//! [`RunLock`]: whose run has the lab.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! [`Kept`]: a lab as its keeper holds it.
+//! [`RunningLab`]: a lab as its keeper holds it.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};

@@ -1,4 +1,4 @@
-//! [`keep`]: the threads of the database. One changes it, the other one looks things up.
+//! [`run_writer`]: the threads of the database. One changes it, the other one looks things up.
 
 use rusqlite::{Connection, Statement};
 
@@ -8,7 +8,7 @@ use super::job::{Done, Job, Outcome, Task};
 use super::job_queues::DbThread;
 use super::transactions::ShopTransactions;
 
-/// Be this keeper until the shop closes. `books`: the connection of [`Keeper::Books`], if it was opened before.
+/// Be this keeper until the shop closes. `books`: the connection of [`DbThread::Books`], if it was opened before.
 pub(crate) fn run_writer(shop: &Shop, keeper: DbThread, books: Option<Connection>) {
     // A database in memory is made when somebody asks for it: most servers are never asked.
     if !shop.desks.wait(keeper) {

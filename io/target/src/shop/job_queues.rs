@@ -1,4 +1,4 @@
-//! [`Desks`]: where the server's threads hand in jobs for the database, and get back what came of them.
+//! [`JobQueues`]: where the server's threads hand in jobs for the database, and get back what came of them.
 //!
 //! Each thread has a desk of its own. A thread that works in a process of its own may be killed while it holds a lock
 //! (see `Shared`), so nobody else waits for that lock: keepers, who serve all desks, look whether the thread is gone.

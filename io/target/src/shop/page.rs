@@ -1,4 +1,4 @@
-//! [`Page`]: an answer of the shop or of a tier, none of which may be kept by anybody.
+//! [`ShopResponse`]: an answer of the shop or of a tier, none of which may be kept by anybody.
 
 use super::job::Outcome;
 use super::sale_snapshot::Sale;

@@ -1,4 +1,4 @@
-//! [`Board`]: the sale as it stands after the last commit, for all threads to read without waiting.
+//! [`SaleSnapshot`]: the sale as it stands after the last commit, for all threads to read without waiting.
 //!
 //! One thread writes, a thread of this process that nobody kills alone; so readers that look again while it writes
 //! do so for as long as its few stores take, or until it has its CPU back.

@@ -1,4 +1,4 @@
-//! [`Seal`]: session cookies that need no memory: the user's name, and a seal that only this server can put on it.
+//! [`CookieSigner`]: session cookies that need no memory: the user's name, and a seal that only this server can put on it.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! [`Teller`]: the shop on one thread of the server. It answers what it can at once, and hands in the rest.
+//! [`ShopClient`]: the shop on one thread of the server. It answers what it can at once, and hands in the rest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

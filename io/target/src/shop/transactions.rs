@@ -1,4 +1,4 @@
-//! [`Books`]: what changes the database, in transactions.
+//! [`ShopTransactions`]: what changes the database, in transactions.
 //!
 //! Orders that lie there together are committed together, which costs one wait for the disk instead of one each; nobody is
 //! told of his before that. Whatever a tier of transactions asks for is a transaction of its own.

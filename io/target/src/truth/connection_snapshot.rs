@@ -1,4 +1,4 @@
-//! [`Standing`]: the connections of one instant, for those who ask once a second.
+//! [`ConnectionSnapshot`]: the connections of one instant, for those who ask once a second.
 
 use serde::Serialize;
 

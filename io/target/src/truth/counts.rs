@@ -46,7 +46,7 @@ pub(crate) struct Counts {
     gauge: Arc<Gauge>,
     pub(crate) bad_requests: Counter,
     pub(crate) accepted: Counter,
-    /// By [`Gone`].
+    /// By [`CloseKind`].
     gone: [Counter; 3],
     control: Counter,
     accept_failed: Counter,
@@ -203,7 +203,7 @@ impl Counts {
         seen
     }
 
-    /// The answers that were given in this epoch; nonsense as of [`Counts::seen_in`].
+    /// The answers that were given in this epoch; nonsense as of [`Counts::snapshot`].
     pub(crate) fn answers_in(&self, epoch: u64) -> u64 {
         let same = self.epoch.load(Ordering::Acquire) == epoch;
         let answers = if same { self.statuses.iter().map(Counter::get).sum() } else { 0 };

@@ -1,4 +1,4 @@
-//! [`Course`]: how the connections came, stayed and went, told by the kernel's and the target's counts alone.
+//! [`ConnectionTimeline`]: how the connections came, stayed and went, told by the kernel's and the target's counts alone.
 
 use super::snapshot::{Snapshot, Used};
 use crate::bench::median;

@@ -1,4 +1,4 @@
-//! [`Said`]: what `run` says of itself, of which nothing is believed that others do not confirm.
+//! [`RunReport`]: what `run` says of itself, of which nothing is believed that others do not confirm.
 
 use anyhow::{Context, Result};
 use serde_json::Value;

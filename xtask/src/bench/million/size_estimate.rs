@@ -1,4 +1,4 @@
-//! [`Sized`]: what `wavetank size` says beforehand of the same file.
+//! [`SizeEstimate`]: what `wavetank size` says beforehand of the same file.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! [`Look`]: what the kernel, the target and `/proc` say at one instant.
+//! [`Snapshot`]: what the kernel, the target and `/proc` say at one instant.
 
 use crate::bench::process;
 

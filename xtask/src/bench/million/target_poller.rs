@@ -1,4 +1,4 @@
-//! [`Asker`]: asks the target for its own counts on one connection that stays open, so that asking leaves nothing behind.
+//! [`TargetPoller`]: asks the target for its own counts on one connection that stays open, so that asking leaves nothing behind.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,4 @@
-//! [`LoadedLab`]: a topology file with the files it names.
+//! [`LabFile`]: a topology file with the files it names.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};

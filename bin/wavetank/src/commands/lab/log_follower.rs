@@ -1,4 +1,4 @@
-//! [`Followed`]: a log that is shown as it is written.
+//! [`LogFollower`]: a log that is shown as it is written.
 
 use std::fs::{File, metadata};
 use std::io::{BufRead, BufReader, Result, Seek, Write};

@@ -1,4 +1,4 @@
-//! [`this_machine`]: what a lab can have of the machine that this process runs on.
+//! [`machine_facts`]: what a lab can have of the machine that this process runs on.
 
 use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;

@@ -1,4 +1,4 @@
-//! [`Tried`]: a lab held against this machine.
+//! [`Preflight`]: a lab held against this machine.
 
 use std::io::Write;
 

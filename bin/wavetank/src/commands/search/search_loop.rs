@@ -1,4 +1,4 @@
-//! [`conduct`]: run after run, as the search asks for them.
+//! [`run_search`]: run after run, as the search asks for them.
 
 use std::net::SocketAddr;
 use std::time::Duration;

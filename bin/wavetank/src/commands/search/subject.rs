@@ -1,4 +1,4 @@
-//! [`Aim`]: what a search loads, and how a level of it becomes a run.
+//! [`SearchSubject`]: what a search loads, and how a level of it becomes a run.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

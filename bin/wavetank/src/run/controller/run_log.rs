@@ -1,4 +1,4 @@
-//! [`Book`]: what is written down of a run while it goes on.
+//! [`RunLog`]: what is written down of a run while it goes on.
 
 use wavetank_diagnose::RunEnd;
 use wavetank_measure::{ErrorClass, Ledger};

@@ -1,4 +1,4 @@
-//! [`LabHand`]: does to a lab's hosts what the plan's events say, by the lab's keeper.
+//! [`LabEventExecutor`]: does to a lab's hosts what the plan's events say, by the lab's keeper.
 
 use serde_json::json;
 use wavetank_lab::{Client, LabFolder};

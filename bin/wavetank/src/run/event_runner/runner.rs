@@ -1,4 +1,4 @@
-//! [`Deeds`]: the plan's events, each done at its time and taken back at its end, or at the run's.
+//! [`EventRunner`]: the plan's events, each done at its time and taken back at its end, or at the run's.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;

@@ -1,4 +1,4 @@
-//! [`CompareWords`]: every word of a comparison that is ours, in one language.
+//! [`CompareStrings`]: every word of a comparison that is ours, in one language.
 
 mod en;
 mod zh;

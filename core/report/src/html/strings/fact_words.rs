@@ -1,4 +1,4 @@
-//! [`FactWords`]: what the run was made with, in both languages.
+//! [`EnvironmentStrings`]: what the run was made with, in both languages.
 
 /// What the run was made with.
 pub(crate) struct EnvironmentStrings {

@@ -1,4 +1,4 @@
-//! [`FrontWords`]: the first page.
+//! [`SummaryStrings`]: the first page.
 
 use super::{Of1, Of2};
 

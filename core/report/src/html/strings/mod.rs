@@ -1,4 +1,4 @@
-//! [`Words`]: every word of the page that is ours, in one language.
+//! [`Strings`]: every word of the page that is ours, in one language.
 //!
 //! One struct of fields, so that a text somebody forgot to translate does not compile. Sentences of the record
 //! (findings, notes, reasons) are not here: they are stored in English, and `phrases` has them in other languages.

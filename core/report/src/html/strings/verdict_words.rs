@@ -1,4 +1,4 @@
-//! [`VerdictWords`]: verdicts and whose doing it was, in both languages.
+//! [`VerdictStrings`]: verdicts and whose doing it was, in both languages.
 
 use super::{Of1, Of2};
 

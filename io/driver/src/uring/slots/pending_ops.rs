@@ -1,4 +1,4 @@
-//! [`UnderWay`]: which operations of a slot are under way.
+//! [`PendingOps`]: which operations of a slot are under way.
 
 use crate::token::Operation;
 
