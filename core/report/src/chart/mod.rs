@@ -10,7 +10,7 @@
 //! differ by dash and marker too, layers by pattern.
 //!
 //! **Long series** are thinned to at most 600 points by the least and the greatest value of each column of points: a
-//! peak is never hidden (`thin.rs`). Layers and heat maps merge columns beyond 300: layers keep each layer's greatest
+//! peak is never hidden (`downsample.rs`). Layers and heat maps merge columns beyond 300: layers keep each layer's greatest
 //! value, heat maps add up what they count.
 //!
 //! **Names** may come from outside: all texts are escaped, and characters that would steer a reader are replaced.

@@ -23,11 +23,11 @@ const MAKERS: [&str; 17] = [
     "Diagnostic::error(",
     "Diagnostic::warning(",
     "Diagnostic::note(",
-    "Diagnostic::placeless(",
-    "Remark::new(",
+    "Diagnostic::without_span(",
+    "DataNote::new(",
     ".fail(",
     ".fail::<()>(",
-    ".broken(",
+    ".report_rule(",
     " refused(",
     " unknown(",
     "(unknown(",
@@ -39,7 +39,7 @@ const MAKERS: [&str; 17] = [
 
 /// Files in which the code comes out of a variable, and words with a `_` between quotes are codes.
 const BY_VARIABLE: [&str; 6] = [
-    "core/grammar/src/yaml/trouble.rs",
+    "core/grammar/src/yaml/errors.rs",
     "core/plan/src/quantity/link.rs",
     "core/plan/src/quantity/size.rs",
     "core/plan/src/thresholds.rs",
@@ -50,17 +50,17 @@ const BY_VARIABLE: [&str; 6] = [
 /// Files that pass on the code of another.
 const PASSED_ON: [&str; 12] = [
     "bin/wavetank/src/commands/run_file.rs",
-    "bin/wavetank/src/experiment/loaded.rs",
+    "bin/wavetank/src/experiment/experiment_file.rs",
     "core/experiment/src/input.rs",
     "core/experiment/src/lower/mod.rs",
-    "core/experiment/src/read/phase.rs",
-    "core/experiment/src/verify/mod.rs",
+    "core/experiment/src/parse/phase.rs",
+    "core/experiment/src/validate/mod.rs",
     "core/diagnose/src/compose.rs",
     "core/grammar/src/diagnostic.rs",
     "core/grammar/src/tree_reader.rs",
     "core/report/src/explain/page.rs",
     "core/topology/src/resolve/mod.rs",
-    "io/lab/src/answer.rs",
+    "io/lab/src/response.rs",
 ];
 
 /// Words behind a maker that are no codes: names of what is missing, told in the message.
@@ -89,7 +89,7 @@ fn word(text: &str) -> Option<&str> {
 fn told() -> (BTreeMap<String, String>, Vec<String>) {
     let (mut codes, mut strange) = (BTreeMap::new(), Vec::new());
     for (path, text) in of_the_program() {
-        let names = ["UserError", "Diagnostic", "Finding", "Remark", "Reader"];
+        let names = ["UserError", "Diagnostic", "Finding", "DataNote", "Reader"];
         let of_files = ["core/experiment/", "core/grammar/"].iter().any(|room| path.starts_with(room));
         if !of_files && !names.iter().any(|name| text.contains(name)) {
             continue;
