@@ -238,7 +238,7 @@ fn judged(case: &RuleInput<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>)
         };
         match doubt_scope::generator_excuse(case, result, &headline, !doubts.is_empty()) {
             None if doubt_scope::proves_target_fault(case, result) => {
-                proven.push(cause(blame::blame_for_threshold(case, result)))
+                proven.push(cause(blame::blame_for_threshold(case, result)));
             }
             None => causes.push(cause(Blame::Unknown)),
             Some(excuse) => {

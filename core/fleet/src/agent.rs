@@ -109,8 +109,7 @@ impl Agent {
     /// When to call [`Agent::handle_timeout`], whatever else happens.
     pub fn poll_timeout(&self) -> Option<Nanos> {
         let committed = self.commitment.filter(|_| self.state != AgentState::Sealed);
-        let load_from =
-            committed.filter(|_| self.state == AgentState::Committed).map(|commitment| commitment.load_from);
+        let load_from = committed.filter(|_| self.state == AgentState::Committed).map(|c| c.load_from);
         let end_by = committed.filter(|_| self.stop_at.is_none() && !self.stopped).and_then(|c| c.end_by);
         [self.beat_at, load_from, end_by, self.stop_at.map(|(at, _)| at)].into_iter().flatten().min()
     }
@@ -146,7 +145,7 @@ impl Agent {
                 self.resend(seen);
             }
             ControllerPayload::Settled if epoch == self.epoch && self.state == AgentState::Sealed => {
-                self.beat_at = None
+                self.beat_at = None;
             }
             // A lease of another epoch says nothing about this run.
             ControllerPayload::Lease { .. } | ControllerPayload::Settled => {}
@@ -235,7 +234,6 @@ impl Agent {
 
     /// Carry a command out; its answer, unless the host must speak first.
     fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<AgentPayload> {
-        let accepted = AgentPayload::Accepted { seq };
         let refused = |reason| Some(AgentPayload::Refused { seq, reason });
         match (command, self.state) {
             (Command::Prepare { plan_hash, share }, AgentState::Idle) if self.preparing.is_none() => {
@@ -258,10 +256,9 @@ impl Agent {
                 }
                 self.actions.push_back(AgentAction::Change { at, change });
             }
-
             // There is nothing left to do.
-            (Command::Drain, AgentState::Draining) | (Command::Drain | Command::Stop, AgentState::Sealed) => {
-            }
+            (Command::Drain, AgentState::Draining | AgentState::Sealed)
+            | (Command::Stop, AgentState::Sealed) => {}
             (Command::Change { at, .. }, AgentState::Draining | AgentState::Sealed) if self.ended_by(at) => {}
             (Command::Prepare { .. } | Command::Commit { .. } | Command::Change { .. }, state) => {
                 return refused(RefusalReason::WrongState(state));
@@ -279,7 +276,7 @@ impl Agent {
                 }
             }
         }
-        Some(accepted)
+        Some(AgentPayload::Accepted { seq })
     }
 
     /// Whether the load had ended when the run's clock showed `at`: then no change is due any more.

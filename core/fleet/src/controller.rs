@@ -194,7 +194,7 @@ impl Controller {
         match self.peers[index].handle_report(message.report) {
             ReportEffect::Nothing => {}
             ReportEffect::Sealed(seqs) => {
-                seqs.for_each(|seq| self.notify(ControllerNotice::Sealed { agent: from, seq }))
+                seqs.for_each(|seq| self.notify(ControllerNotice::Sealed { agent: from, seq }));
             }
             ReportEffect::Refused(command, reason) => {
                 self.notify(ControllerNotice::Refused { agent: from, reason });
@@ -228,7 +228,7 @@ impl Controller {
             match self.course {
                 ControllerState::Stopping => return self.finish(),
                 ControllerState::Preparing | ControllerState::Committed | ControllerState::Draining => {
-                    self.stop(now)
+                    self.stop(now);
                 }
                 ControllerState::Over => {}
             }

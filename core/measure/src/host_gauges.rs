@@ -80,7 +80,7 @@ impl HostGauges {
         let host = &mut self.hosts[at];
         match sample.reading(self.gauge) {
             GaugeSource::Level(value, all) => {
-                host.level(condition, sample.at, (value, all), within(sample.at))
+                host.level(condition, sample.at, (value, all), within(sample.at));
             }
             GaugeSource::Flow => {
                 // A stretch belongs to the span in which its middle lies: samples are never on the second itself.

@@ -9,6 +9,7 @@ mod condition_scope;
 mod counters;
 mod difference;
 mod downsampled;
+mod generator_excuses;
 mod generator_health;
 mod handshakes;
 mod histogram;

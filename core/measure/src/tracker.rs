@@ -3,6 +3,7 @@
 use wavetank_plan::{Condition, Key, LatencyPart, Nanos, Plan, RequestCounter, Subject, Value};
 
 use crate::condition_scope::ConditionScope;
+use crate::generator_excuses::GeneratorExcuses;
 use crate::host_gauges::HostGauges;
 use crate::outcome::{ConditionResult, Scope, contains_lag};
 use crate::sample::{ConditionCounts, ConditionSample};
@@ -40,13 +41,6 @@ struct Gauge {
     /// For how long the condition has not held, without a break.
     broken_for: Nanos,
     seals: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct GeneratorExcuses {
-    without_lag: Option<bool>,
-    without_generator: Option<bool>,
-    lag_ns: Option<u64>,
 }
 
 /// What a threshold came to.
@@ -113,11 +107,8 @@ impl ConditionTracker {
             if time > Nanos::ZERO {
                 sliding.push(interval.from, &second);
                 if let Some((from, sample)) = sliding.full() {
-                    let outcome = ConditionResult::evaluate(
-                        &self.condition,
-                        sample,
-                        Scope { windowed: true, planned: self.planned },
-                    );
+                    let scope = Scope { windowed: true, planned: self.planned };
+                    let outcome = ConditionResult::evaluate(&self.condition, sample, scope);
                     self.excuses.note(&outcome);
                     record_worst(&mut self.worst, from, outcome, &self.condition);
                 }
@@ -200,10 +191,8 @@ impl ConditionTracker {
             whole.tally.time =
                 self.phase.map_or(spans.window_length(now), |phase| spans.phase_length(phase, now));
             let scope = Scope { windowed: false, planned: self.planned };
-            return ConditionOutcome {
-                outcome: ConditionResult::evaluate(&self.condition, &whole, scope),
-                at: None,
-            };
+            let outcome = ConditionResult::evaluate(&self.condition, &whole, scope);
+            return ConditionOutcome { outcome, at: None };
         }
         let (mut worst, mut excuses) = (self.worst.clone(), self.excuses.clone());
         // A rate knows no drain; everything else that came late belongs to the last window.
@@ -226,11 +215,8 @@ impl ConditionTracker {
     }
 
     fn add_gauge(&mut self, value: u64, interval: &Interval) {
-        let outcome = ConditionResult::evaluate_gauge(
-            &self.condition,
-            value,
-            Scope { windowed: false, planned: self.planned },
-        );
+        let scope = Scope { windowed: false, planned: self.planned };
+        let outcome = ConditionResult::evaluate_gauge(&self.condition, value, scope);
         self.gauge.seals += 1;
         self.gauge.broken_for =
             if outcome.ok == Some(false) { self.gauge.broken_for + interval.len } else { Nanos::ZERO };
@@ -375,22 +361,6 @@ impl ConditionTracker {
 
     fn wants(&self, key: Key, spans: &PhaseWindows) -> bool {
         self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase) && self.named.includes(key)
-    }
-}
-
-impl GeneratorExcuses {
-    /// All windows that do not hold must be excusable for the whole to be so.
-    fn note(&mut self, outcome: &ConditionResult) {
-        if outcome.ok == Some(false) {
-            let lag = outcome.holds_without_lag.unwrap_or(false);
-            let generator = outcome.holds_without_generator.unwrap_or(false);
-            self.without_lag = Some(self.without_lag.unwrap_or(true) && lag);
-            self.without_generator = Some(self.without_generator.unwrap_or(true) && generator);
-            self.lag_ns = match (self.lag_ns, outcome.lag_ns) {
-                (Some(least), Some(ns)) => Some(least.min(ns)),
-                (one, other) => one.or(other),
-            };
-        }
     }
 }
 

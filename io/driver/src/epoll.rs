@@ -15,10 +15,9 @@ use wavetank_plan::{Close, Nanos};
 use crate::driver::{
     CloseReason, ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus,
 };
-use crate::send_buffer::SEND_BYTES_MAX;
 use crate::sockets::{ReportedEnd, Socket, Sockets};
 use crate::token::{Operation, Token};
-use crate::{Clock, Errno, Feature, Waker, socket};
+use crate::{Clock, Errno, Feature, Waker, send_buffer::SEND_BYTES_MAX, socket};
 use wait::Timer;
 
 /// Events fetched by one wait.

@@ -100,7 +100,7 @@ fn close(bench: &mut Bench<Uring>, pairs: &[(ConnId, ConnId)], how: Close) {
         match bench.hear() {
             Heard::Ended(server, CloseReason::Eof) if how == Close::Fin => bench.driver.close(server, how),
             Heard::Ended(server, CloseReason::Broken(_)) if how == Close::Rst => {
-                bench.driver.close(server, how)
+                bench.driver.close(server, how);
             }
             other => panic!("heard {other:?}"),
         }

@@ -303,7 +303,7 @@ impl Sessions {
                 SessionAction::End { run: false } => match live.part {
                     SessionStage::Before if !live.session.was_ended() => live.part = SessionStage::Session,
                     SessionStage::Session if live.whose == SessionOwner::Arrival => {
-                        live.part = SessionStage::After
+                        live.part = SessionStage::After;
                     }
                     SessionStage::Before
                     | SessionStage::Session

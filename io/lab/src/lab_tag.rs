@@ -35,10 +35,12 @@ impl LabTag {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
 
-    /// The mark in one word, `wavetank-NAME-TOKEN`.
-    pub fn to_string(&self) -> String {
-        format!("wavetank-{}-{}", self.name, self.token)
+/// The mark in one word, `wavetank-NAME-TOKEN`.
+impl std::fmt::Display for LabTag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "wavetank-{}-{}", self.name, self.token)
     }
 }
 

@@ -73,8 +73,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
-    let probed =
-        wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.clone(), signals));
+    let run_probe = |one| probe(&one, clock, host, tls.clone(), signals);
+    let probed = wants_probe.map_or_else(ProbeResult::none, run_probe);
     if let Some(cure) = &probed.cure {
         talk.info(&format!("note       {cure}"));
     }
@@ -103,20 +103,13 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let ending = RunEnd::ProbeFailed { class: failure.class, message: failure.detail };
         nothing(ending, archive)
     } else {
-        let means = LoadConfig {
-            cpus: host.facts.cpus.clone(),
-            ports: host.source_ports(),
-            places: host.places(),
-            features: host.found.features,
-            tls,
-            journeys: Journeys::new(&plan, tables)?,
-        };
+        let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
         let truth =
             SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
-        let way =
-            LoadContext { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
-        run_load(&way, means, archive, talk)?
+        let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
+        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands };
+        run_load(&context, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
         environment.started_at = WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
@@ -197,6 +190,18 @@ struct ExecutionContext<'a> {
     repeatable: bool,
     knee_sought: bool,
     bounds: HookResults,
+}
+
+/// What load threads need of `host`.
+fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> LoadConfig {
+    LoadConfig {
+        cpus: host.facts.cpus.clone(),
+        ports: host.source_ports(),
+        places: host.places(),
+        features: host.found.features,
+        tls,
+        journeys,
+    }
 }
 
 fn conclude(

@@ -229,11 +229,8 @@ fn certificates_are_looked_at() {
 #[test]
 fn secrets_are_shown_nowhere() {
     let target = Target::start(Script::new(|seen| {
-        let path = seen.path.clone();
-        vec![ScriptAction::Send(answer(
-            200,
-            format!("{{\"token\": \"t0ken+x\", \"path\": \"{path}\"}}").as_bytes(),
-        ))]
+        let body = format!("{{\"token\": \"t0ken+x\", \"path\": \"{}\"}}", seen.path);
+        vec![ScriptAction::Send(answer(200, body.as_bytes()))]
     }));
     let steps = "  - post: /a?key=${secret:KEY}\n    auth: \"basic me:${secret:KEY}\"\n    \
                  headers: {X-Own: \"${pin}\"}\n    json: {key: \"${secret:KEY}\", pin: \"${pin}\"}\n    \

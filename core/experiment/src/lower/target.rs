@@ -100,10 +100,9 @@ impl<'e> Targets<'e> {
         }
         let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));
         let weights = target.urls.iter().map(|one| one.weight.unwrap_or(1)).enumerate();
-        let of =
-            weights.map(|(at, weight)| Ok((index(at)?, weight))).collect::<Result<Vec<_>, LowerError>>()?;
+        let of: Result<Vec<_>, LowerError> = weights.map(|(at, weight)| Ok((index(at)?, weight))).collect();
         let order = if in_turn { PickOrder::InTurn } else { PickOrder::Random };
-        let of = ScenarioMix::new(of).ok_or_else(|| too_many("shares of the weights"))?;
+        let of = ScenarioMix::new(of?).ok_or_else(|| too_many("shares of the weights"))?;
         let members = target.urls.iter().zip(addresses).map(|(one, addresses)| ResolvedTarget {
             url: one.url.value.clone(),
             addresses,

@@ -16,6 +16,7 @@ use wavetank_report::{Composition, compose, load_doc};
 
 fn plan(load: &Load) -> Plan {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
+    let steps = vec![Step::plain("GET /", 0, request)];
     let phase = |name: &str, warmup: bool, start: i64, length: i64| Phase {
         name: name.to_owned(),
         warmup,
@@ -59,11 +60,7 @@ fn plan(load: &Load) -> Plan {
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario::from_steps(
-            "",
-            ConnectionOwner::Shared,
-            vec![Step::plain("GET /", 0, request)],
-        )],
+        scenarios: vec![Scenario::from_steps("", ConnectionOwner::Shared, steps)],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),
         phases: vec![phase("warmup", true, -2, 2), phase("main", false, 0, 4)],

@@ -5,11 +5,13 @@
 //! can never be taken for one of the next connection.
 
 mod pending_ops;
+mod receive;
 
 use crate::Errno;
 use crate::driver::{CloseReason, ConnId};
 use crate::token::Operation;
 use pending_ops::PendingOps;
+pub(super) use receive::{ReceiveAction, ReceiveOutcome};
 
 /// How far a slot's connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,31 +63,6 @@ impl Slot {
     const fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
-}
-
-/// What the owner is told of a receive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReceiveOutcome {
-    Nothing,
-    Bytes(usize),
-    End(CloseReason),
-    /// The end of a connection on which a send had failed before.
-    Failed,
-    /// No buffer was free.
-    Starved,
-}
-
-/// What to do about reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReceiveAction {
-    /// Nothing.
-    AsIs,
-    /// Read what is there.
-    Now,
-    /// End the receive that is armed; its end leads to the next one.
-    Anew,
-    /// There is nothing left to read: tell the end.
-    Over,
 }
 
 /// Slots that are free in one ring.

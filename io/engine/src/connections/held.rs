@@ -38,7 +38,7 @@ impl<D: Driver> Connections<D> {
         match entry.state {
             ConnState::Closed => {}
             ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing => {
-                entry.wish = SlotIntent::Leave
+                entry.wish = SlotIntent::Leave;
             }
             ConnState::Open => {
                 if let Some(link) = entry.link.take() {

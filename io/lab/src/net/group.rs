@@ -115,7 +115,7 @@ fn folders(mark: &LabTag, host: &str) -> Vec<PathBuf> {
 }
 
 fn name(mark: &LabTag, host: &str) -> String {
-    format!("{}-{host}", mark.to_string())
+    format!("{mark}-{host}")
 }
 
 /// Whether a tree counts something worth a group of its own. A group of the controller `cpu` does more than count: it gets

@@ -15,7 +15,7 @@ mod pools;
 mod private_dirs;
 mod process;
 mod program;
-mod service;
+mod running_service;
 mod status;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use wavetank_plan::{Nanos, UserError, did_you_mean, sanitize};
 use wavetank_topology::{Host, Lab, PoolAction, Service, ServiceKind};
 
 use plan::Planner;
-use service::RunningService;
+use running_service::RunningService;
 
 pub(crate) use process::prefer_oom_kill;
 pub use status::{ServiceState, ServiceStatus};

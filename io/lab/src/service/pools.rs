@@ -6,7 +6,7 @@ use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{NftBalancer, PoolAction, ServerMode, ServiceKind};
 
 use super::process::pause;
-use super::service::RunningService;
+use super::running_service::RunningService;
 use super::{Services, haproxy_pool};
 use crate::routing::{DirectorState, ServerState, Weights, flows};
 

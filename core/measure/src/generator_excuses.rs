@@ -1,0 +1,28 @@
+//! [`GeneratorExcuses`]: whether the windows that break a condition hold without what the generator did.
+
+use crate::outcome::ConditionResult;
+
+/// Over all windows that break the condition: whether all hold without lag, and without what the generator failed or
+/// dropped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GeneratorExcuses {
+    pub(crate) without_lag: Option<bool>,
+    pub(crate) without_generator: Option<bool>,
+    pub(crate) lag_ns: Option<u64>,
+}
+
+impl GeneratorExcuses {
+    /// All windows that do not hold must be excusable for the whole to be so.
+    pub(crate) fn note(&mut self, outcome: &ConditionResult) {
+        if outcome.ok == Some(false) {
+            let lag = outcome.holds_without_lag.unwrap_or(false);
+            let generator = outcome.holds_without_generator.unwrap_or(false);
+            self.without_lag = Some(self.without_lag.unwrap_or(true) && lag);
+            self.without_generator = Some(self.without_generator.unwrap_or(true) && generator);
+            self.lag_ns = match (self.lag_ns, outcome.lag_ns) {
+                (Some(least), Some(ns)) => Some(least.min(ns)),
+                (one, other) => one.or(other),
+            };
+        }
+    }
+}
