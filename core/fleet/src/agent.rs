@@ -115,8 +115,7 @@ impl Agent {
     }
 
     /// A message from a controller.
-    pub fn handle_message(&mut self, message: ControllerMessage, now: Nanos) {
-        let ControllerMessage { epoch, order } = message;
+    pub fn handle_message(&mut self, ControllerMessage { epoch, order }: ControllerMessage, now: Nanos) {
         match order {
             ControllerPayload::Command { seq, .. } if epoch < self.epoch => {
                 let reason = RefusalReason::OlderEpoch { current: self.epoch };

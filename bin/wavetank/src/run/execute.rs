@@ -73,7 +73,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
-    let run_probe = |one| probe(&one, clock, host, tls.clone(), signals);
+    let run_probe = |one: Arc<Plan>| probe(&one, clock, host, tls.clone(), signals);
     let probed = wants_probe.map_or_else(ProbeResult::none, run_probe);
     if let Some(cure) = &probed.cure {
         talk.info(&format!("note       {cure}"));

@@ -130,11 +130,10 @@ impl HeatMap<'_> {
     /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade: the dashes of the median over
     /// the other's line, so that both are seen where they lie in one row.
     fn percentiles(&self, figure: &mut Figure<'_>, cells: &HeatMapCells, scale: &Scale) {
-        let percentile = |(name, q)| {
+        let lines = PERCENTILES.map(|(name, q)| {
             let (points, sure) = (cells.percentile(q), cells.certain_percentile(q));
             Percentile { name, points, sure }
-        };
-        let lines: Vec<Percentile> = PERCENTILES.into_iter().map(percentile).collect();
+        });
         let place = |at, value| (self.timeline.x(at) * ACROSS, figure.y(scale.position(value)));
         let mut drawing = String::new();
         for line in &lines {

@@ -115,9 +115,7 @@ fn limits_stand_in_control_groups_that_can_be_removed() {
         return skip(test, &error.message);
     }
     let mark = LabTag::generate("groups").expect("a name");
-    let found = || {
-        printed("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", &format!("{}-*", mark.to_string())])
-    };
+    let found = || printed("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", &format!("{mark}-*")]);
     net::make_group(&lab, 0, &mark, FILE).expect("made");
     let folders = found();
     let read = |file: &str| {
