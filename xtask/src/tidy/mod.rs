@@ -8,11 +8,14 @@ use anyhow::{Context, Result, bail};
 
 mod allow;
 mod banned_paths;
+mod comments;
 mod document_rules;
 mod finding;
 mod golden;
 mod graph;
 mod lengths;
+mod modules;
+mod prose;
 mod source;
 
 use allow::{ALLOW_FILE, AllowList};
@@ -23,6 +26,8 @@ use source::Source;
 pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     let mut goldens = golden::Texts::new();
+    let mut imports = modules::Imports::default();
+    let mut counts = prose::Counts::default();
     let files = tracked_files(root)?;
     for path in &files {
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
@@ -33,12 +38,21 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
         if path != "Cargo.lock" {
             findings.extend(document_rules::check_private(path, &text));
         }
+        if prose::concerns(path) {
+            findings.extend(prose::check(path, &text, &mut counts));
+        }
         if Path::new(path).extension().is_some_and(|extension| extension == "rs") {
             let source = Source::parse(path, &text)?;
             findings.extend(banned_paths::check(&source));
             findings.extend(lengths::check(&source));
+            imports.add(&source);
         }
     }
+    findings.extend(modules::check_style(&files));
+    findings.extend(imports.check());
+    let recorded_counts =
+        std::fs::read_to_string(root.join(prose::COUNTS_FILE)).context(prose::COUNTS_FILE)?;
+    findings.extend(prose::check_counts(&counts, &recorded_counts)?);
     let crates = graph::crates(&metadata(root)?)?;
     findings.extend(graph::check(&crates));
     let map = std::fs::read_to_string(root.join(document_rules::ARCHITECTURE)).unwrap_or_default();
