@@ -59,7 +59,7 @@ const KEYS: &[Key] = &[
     key(
         "scenarios",
         Kind::Map(&Kind::Is(Room::Scenario)),
-        "Several journeys, each with a weight in the top-level phases or with phases of its own.",
+        "Several journeys, each with a weight in the top-level phases or with its own phases.",
     ),
     key("phases", Kind::List(&Kind::Is(Room::Phase)), "Phases of load, one after another."),
     key(
