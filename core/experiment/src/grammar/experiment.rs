@@ -35,7 +35,7 @@ const KEYS: &[Key] = &[
     key(
         "under_test",
         Kind::OneOrList(&Kind::Text),
-        "Hosts under test, whose limits count as results; default: all behind the target's address. \
+        "Hosts under test; reaching their limits is a result. Default: all behind the target's address. \
          Patterns: \"app[01-20]\".",
     ),
     key("http", Kind::Is(Room::Http), "HTTP settings, unless a step overrides them."),
