@@ -30,7 +30,7 @@ fn steps(out: &mut String) {
         writeln!(out, "### {}\n\n{}\n", form.title, form.about).expect("text takes everything");
         table(out, form.verbs);
         if !form.keys.is_empty() {
-            out.push_str("\nBeside it:\n\n");
+            out.push_str("\nOptional keys:\n\n");
             table(out, form.keys);
         }
         out.push('\n');

@@ -6,21 +6,21 @@ use super::{Key, Kind, Section, key, required};
 const ROW: Key = key(
     "row",
     Kind::Word(&["in_order", "random", "unique", "per_user"]),
-    "Which row a session takes: in_order (default; from the top again at the end), random, unique (each once in \
-     the whole run), per_user (each user keeps its own).",
+    "Which row a session uses: in_order (default; restarts at the end), random, unique (each once \
+     in the whole run), per_user (each user keeps its own).",
 );
 
 /// Rows in a file.
 pub(crate) static DATA_FILE: Section = Section {
     name: "data",
     title: "Data in a file",
-    about: "CSV with a header line, or JSON lines (.jsonl). A byte-order mark is left out.",
+    about: "CSV with a header line, or JSON lines (.jsonl). A byte-order mark is ignored.",
     keys: &[
-        required("file", Kind::File, "The file's name, from the experiment's folder."),
+        required("file", Kind::File, "The file's name, relative to the experiment's folder."),
         ROW,
-        key("columns", Kind::OneOrList(&Kind::Name), "Names of the columns of a file without a header line."),
-        key("separator", Kind::Text, "One character between columns; default \",\"."),
-        key("encoding", Kind::Text, "Of the file's text, for example latin1; default utf-8."),
+        key("columns", Kind::OneOrList(&Kind::Name), "Column names for a file without a header line."),
+        key("separator", Kind::Text, "Column separator, one character; default \",\"."),
+        key("encoding", Kind::Text, "Text encoding, for example latin1; default utf-8."),
     ],
     verbs: &[],
 };
@@ -29,7 +29,7 @@ pub(crate) static DATA_FILE: Section = Section {
 pub(crate) static DATA_ROWS: Section = Section {
     name: "data",
     title: "Data in the experiment",
-    about: "Rows written here: maps from column to value, or lists with columns beside them.",
+    about: "Rows in the experiment file: maps from column to value, or lists together with columns.",
     keys: &[
         required(
             "rows",
@@ -41,7 +41,7 @@ pub(crate) static DATA_ROWS: Section = Section {
             "The rows.",
         ),
         ROW,
-        key("columns", Kind::OneOrList(&Kind::Name), "Names of the columns, if rows are lists."),
+        key("columns", Kind::OneOrList(&Kind::Name), "Column names, if rows are lists."),
     ],
     verbs: &[],
 };

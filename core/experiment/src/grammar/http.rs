@@ -7,51 +7,57 @@ use super::{Kind, MapName, Section, key, required};
 pub(crate) static HTTP: Section = Section {
     name: "http",
     title: "HTTP",
-    about: "How HTTP is spoken. A step's own timeout, headers, auth and follow stand above these.",
+    about: "HTTP settings. A step's own timeout, headers, auth and follow take precedence.",
     keys: &[
-        key("version", Kind::Word(&["1.0", "1.1"]), "Version of the request line; default 1.1."),
-        key("timeout", Kind::Duration, "From begun to complete, connecting included; default 60s."),
-        key("connect_timeout", Kind::Duration, "For connecting alone, inside timeout; default 5s."),
-        key("keepalive", Kind::Bool, "Connections serve more than one request; default true."),
+        key("version", Kind::Word(&["1.0", "1.1"]), "HTTP version of the request line; default 1.1."),
+        key(
+            "timeout",
+            Kind::Duration,
+            "Request timeout, including connecting and the full response; default 60s.",
+        ),
+        key("connect_timeout", Kind::Duration, "Connect timeout, within timeout; default 5s."),
+        key("keepalive", Kind::Bool, "Use a connection for more than one request; default true."),
         key("headers", Kind::Map(&Kind::Own(Template)), "Sent with every request."),
         key("auth", Kind::Own(Auth), "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN."),
         key(
             "cookies",
             Kind::Bool,
-            "Each user keeps the cookies it is given (RFC 6265); default true, false where all send one request over and over.",
+            "Each user stores the cookies it receives (RFC 6265); default true, but false if all \
+             users repeat one request.",
         ),
         key("follow", Kind::Count, "Redirects followed, to targets of the plan; default 0."),
-        key("expect", Kind::Own(Statuses), "Statuses that make an answer done; default 200 to 399."),
+        key("expect", Kind::Own(Statuses), "Statuses with which a request is done; default 200 to 399."),
         key(
             "proxy",
             Kind::Own(Url),
-            "A forward proxy, http://[USER:${secret:PASSWORD}@]HOST:PORT; https goes through it by CONNECT.",
+            "A forward proxy, http://[USER:${secret:PASSWORD}@]HOST:PORT; https uses CONNECT.",
         ),
         key(
             "proxy_protocol",
             Kind::Word(&["v1", "v2"]),
-            "Begin each connection with the PROXY protocol's header, as a balancer does.",
+            "Start each connection with a PROXY protocol header, as a balancer does.",
         ),
         key(
             "close",
             Kind::Word(&["fin", "rst"]),
             "How connections are closed; default fin, rst for hold phases.",
         ),
-        key("pipeline", Kind::Count, "Requests under way on one connection; default 1."),
-        key("requests_per_connection", Kind::Count, "Close a connection after this many answers."),
+        key("pipeline", Kind::Count, "Pipelined requests on one connection; default 1."),
+        key("requests_per_connection", Kind::Count, "Close a connection after this many responses."),
         key(
             "dns",
             Kind::Either(&[Kind::Word(&["once", "each_session"]), Kind::Duration]),
-            "When names are resolved: once (default), each_session, or again after a time: see Names.",
+            "When host names are resolved: once (default), each_session, or again after a duration; \
+             see Names.",
         ),
         key("ip", Kind::Word(&["4", "6"]), "Only addresses of this family."),
         key(
             "connect_to",
             Kind::OneOrList(&Kind::Text),
-            "HOST:PORT:OTHER:PORT, go elsewhere than the URL says.",
+            "HOST:PORT:OTHER:PORT, connect to OTHER:PORT instead of the URL's host.",
         ),
-        key("body_max", Kind::Size, "Longer answers fail as body_limit, and their connection is closed."),
-        key("tls", Kind::Is(MapName::Tls), "How TLS is spoken."),
+        key("body_max", Kind::Size, "Longer responses fail as body_limit, and their connection is closed."),
+        key("tls", Kind::Is(MapName::Tls), "TLS settings."),
     ],
     verbs: &[],
 };
@@ -60,18 +66,22 @@ pub(crate) static HTTP: Section = Section {
 pub(crate) static TLS: Section = Section {
     name: "tls",
     title: "TLS",
-    about: "How TLS is spoken, for all targets or for one.",
+    about: "TLS settings, for all targets or for one.",
     keys: &[
         key("verify", Kind::Bool, "Check the server's certificate; default true."),
         key("ca", Kind::File, "Certificates to trust instead of the host's own, in PEM."),
-        key("cert", Kind::File, "Our own certificate chain, in PEM."),
+        key("cert", Kind::File, "The client's certificate chain, in PEM."),
         key("key", Kind::File, "The key of cert, in PEM."),
-        key("sni", Kind::Text, "The name in the handshake; default: the URL's host."),
-        key("resume", Kind::Word(&["never", "user", "shared"]), "Whether sessions of TLS are resumed."),
-        key("version", Kind::Word(&["1.2", "1.3"]), "The one version spoken."),
+        key("sni", Kind::Text, "Server name in the handshake; default: the URL's host."),
+        key(
+            "resume",
+            Kind::Word(&["never", "user", "shared"]),
+            "TLS session resumption: never, per user, or shared by a load thread.",
+        ),
+        key("version", Kind::Word(&["1.2", "1.3"]), "The only TLS version used."),
         key("groups", Kind::OneOrList(&Kind::Text), "Groups for the key exchange, in order of preference."),
         key("ciphers", Kind::OneOrList(&Kind::Text), "Cipher suites, in order of preference."),
-        key("alpn", Kind::OneOrList(&Kind::Text), "Protocols offered, in order of preference."),
+        key("alpn", Kind::OneOrList(&Kind::Text), "ALPN protocols offered, in order of preference."),
     ],
     verbs: &[],
 };
@@ -80,7 +90,7 @@ pub(crate) static TLS: Section = Section {
 pub(crate) static TARGET: Section = Section {
     name: "a target",
     title: "Targets",
-    about: "A place requests go to, of one or several URLs.",
+    about: "A target with one or several URLs.",
     keys: &[
         required(
             "urls",
@@ -90,9 +100,10 @@ pub(crate) static TARGET: Section = Section {
         key(
             "pick",
             Kind::Word(&["in_turn", "random", "weight", "dns"]),
-            "Which URL a connection takes; default in_turn, weight if there are weights. dns: in turn, and of a name's addresses the first alone.",
+            "URL selection for each connection; default in_turn, or weight if there are weights. \
+             dns: in turn, using only the first address of a name.",
         ),
-        key("tls", Kind::Is(MapName::Tls), "How TLS is spoken with it."),
+        key("tls", Kind::Is(MapName::Tls), "Its TLS settings."),
     ],
     verbs: &[],
 };
@@ -104,7 +115,7 @@ pub(crate) static TARGET_URL: Section = Section {
     about: "One of a target's URLs with a weight.",
     keys: &[
         required("url", Kind::Own(Url), "The URL."),
-        key("weight", Kind::Count, "Its part of the connections, relative to the others."),
+        key("weight", Kind::Count, "Its share of the connections, relative to the others."),
     ],
     verbs: &[],
 };

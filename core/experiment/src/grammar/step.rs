@@ -9,10 +9,10 @@ pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "d
 const REQUEST_KEYS: &[Key] = &[
     key("name", Kind::Text, "Its name in reports and conditions; default: method and path."),
     key("to", Kind::Name, "Another target, a name under targets."),
-    key("query", Kind::Map(&Kind::Own(Value)), "Added to the path, encoded; a list repeats the name."),
+    key("query", Kind::Map(&Kind::Own(Value)), "Query parameters, encoded; a list repeats the name."),
     key("headers", Kind::Map(&Kind::Own(Template)), "Sent with this request."),
     key("json", Kind::Own(Value), "The body, as JSON."),
-    key("form", Kind::Map(&Kind::Own(Value)), "The body, as a form's fields."),
+    key("form", Kind::Map(&Kind::Own(Value)), "The body, as form fields."),
     key(
         "multipart",
         Kind::Map(&Kind::Either(&[Kind::Own(Template), Kind::Is(MapName::MultipartFile)])),
@@ -22,32 +22,38 @@ const REQUEST_KEYS: &[Key] = &[
     key("file", Kind::File, "The body, from a file."),
     key("auth", Kind::Own(Auth), "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN, none."),
     key("timeout", Kind::Duration, "Instead of http.timeout."),
-    key("follow", Kind::Count, "Redirects followed, to targets of the plan; one elsewhere fails."),
+    key(
+        "follow",
+        Kind::Count,
+        "Redirects followed, to targets of the plan; a redirect to another host fails.",
+    ),
     key(
         "resources",
         Kind::Bool,
-        "Fetch what an HTML page embeds, in the same time: from the plan's targets, one after another, once a session.",
+        "Fetch resources embedded in an HTML page, within its response time: from the plan's \
+         targets, one after another, once per session.",
     ),
     key(
         "extract",
         Kind::Map(&Kind::Own(Part)),
-        "Variables taken from the answer; nothing found fails the request.",
+        "Variables extracted from the response; if nothing is found, the request fails.",
     ),
     key(
         "check",
         Kind::OneOrList(&Kind::Either(&[Kind::Own(Check), Kind::Map(&Kind::Own(Check))])),
-        "What the answer must be like; else the request fails (class check). NAME: CONDITION gives it a name.",
+        "Conditions on the response; otherwise the request fails (class check). NAME: CONDITION \
+         gives a condition a name.",
     ),
     key(
         "count",
         Kind::Map(&Kind::Own(Check)),
-        "Counts answers that are like this: count(NAME), ${count.NAME}.",
+        "Counts responses that meet the condition: count(NAME), ${count.NAME}.",
     ),
     ON_FAILURE,
 ];
 
 const ON_FAILURE: Key =
-    key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "What a failure leads to.");
+    key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "Reaction to a failure.");
 
 const STEPS: Key = required("steps", Kind::Own(Steps), "The steps inside.");
 
@@ -55,10 +61,10 @@ const STEPS: Key = required("steps", Kind::Own(Steps), "The steps inside.");
 pub(crate) static MULTIPART_FILE: Section = Section {
     name: "a part",
     title: "A file in multipart",
-    about: "A part of a multipart body that comes from a file.",
+    about: "A part of a multipart body, read from a file.",
     keys: &[
         required("file", Kind::File, "The file's name."),
-        key("name", Kind::Own(Template), "The name it is sent under; default: the file's own."),
+        key("name", Kind::Own(Template), "File name sent; default: the file's own name."),
         key("type", Kind::Text, "Its content type; default application/octet-stream."),
     ],
     verbs: &[],
@@ -68,8 +74,8 @@ pub(crate) static MULTIPART_FILE: Section = Section {
 pub(crate) static CHOICE: Section = Section {
     name: "a choice",
     title: "A choice",
-    about: "One of the ways of choose.",
-    keys: &[key("weight", Kind::Count, "How often it is chosen, relative to the others; default 1."), STEPS],
+    about: "One alternative of choose.",
+    keys: &[key("weight", Kind::Count, "Its probability, relative to the others; default 1."), STEPS],
     verbs: &[],
 };
 
@@ -94,26 +100,26 @@ pub(crate) static FORMS: &[StepForm] = &[
     StepForm {
         title: "Bytes as they are",
         name: "raw",
-        about: "A request written out; an HTTP answer is read.",
-        verbs: &[key("raw", Kind::Own(Template), "What is sent, \\r\\n included.")],
+        about: "A literal request; an HTTP response is read.",
+        verbs: &[key("raw", Kind::Own(Template), "The bytes to send, including \\r\\n.")],
         keys: &[
             key("name", Kind::Text, "Its name in reports and conditions."),
             key("to", Kind::Name, "Another target, a name under targets."),
             key("timeout", Kind::Duration, "Instead of http.timeout."),
-            key("extract", Kind::Map(&Kind::Own(Part)), "Variables taken from the answer."),
+            key("extract", Kind::Map(&Kind::Own(Part)), "Variables extracted from the response."),
             key(
                 "check",
                 Kind::OneOrList(&Kind::Either(&[Kind::Own(Check), Kind::Map(&Kind::Own(Check))])),
-                "What the answer must be like.",
+                "Conditions on the response.",
             ),
-            key("count", Kind::Map(&Kind::Own(Check)), "Counts answers that are like this."),
+            key("count", Kind::Map(&Kind::Own(Check)), "Counts responses that meet the condition."),
             ON_FAILURE,
         ],
     },
     StepForm {
         title: "Think time",
         name: "think",
-        about: "Wait as a person does.",
+        about: "Wait like a human user.",
         verbs: &[key(
             "think",
             Kind::Own(Think),
@@ -124,85 +130,89 @@ pub(crate) static FORMS: &[StepForm] = &[
     StepForm {
         title: "A group",
         name: "group",
-        about: "Steps timed as one.",
+        about: "Steps timed as one unit.",
         verbs: &[key("group", Kind::Text, "Its name in reports.")],
         keys: &[STEPS],
     },
     StepForm {
         title: "Repeating",
         name: "repeat",
-        about: "Steps several times.",
-        verbs: &[key("repeat", Kind::Count, "How often.")],
+        about: "Repeats steps.",
+        verbs: &[key("repeat", Kind::Count, "Number of repetitions.")],
         keys: &[STEPS],
     },
     StepForm {
         title: "While",
         name: "while",
-        about: "Steps again and again while a condition holds.",
-        verbs: &[key("while", Kind::Own(Check), "The condition, asked ahead of each turn.")],
-        keys: &[key("at_most", Kind::Count, "Turns at most."), STEPS],
+        about: "Repeats steps while a condition is true.",
+        verbs: &[key("while", Kind::Own(Check), "The condition, tested before each iteration.")],
+        keys: &[key("at_most", Kind::Count, "Maximum number of iterations."), STEPS],
     },
     StepForm {
         title: "If",
         name: "if",
-        about: "Steps if a condition holds, others if not.",
-        verbs: &[key("if", Kind::Own(Check), "The condition, on a variable or on the answer before.")],
-        keys: &[STEPS, key("else", Kind::Own(Steps), "The steps if it does not hold.")],
+        about: "Runs steps if a condition is true, others if not.",
+        verbs: &[key("if", Kind::Own(Check), "The condition, on a variable or on the previous response.")],
+        keys: &[STEPS, key("else", Kind::Own(Steps), "The steps if it is false.")],
     },
     StepForm {
         title: "Each",
         name: "each",
-        about: "Steps once for each item of a list.",
+        about: "Runs steps once for each item of a list.",
         verbs: &[key("each", Kind::Own(Value), "The list: ${LIST}.")],
         keys: &[key("as", Kind::Name, "The variable that holds the item."), STEPS],
     },
     StepForm {
         title: "Choosing",
         name: "choose",
-        about: "One of several ways, by weight.",
-        verbs: &[key("choose", Kind::List(&Kind::Is(MapName::Choice)), "The ways.")],
+        about: "Chooses one of several alternatives, by weight.",
+        verbs: &[key("choose", Kind::List(&Kind::Is(MapName::Choice)), "The alternatives.")],
         keys: &[],
     },
     StepForm {
         title: "Using a block",
         name: "use",
-        about: "The steps of a block.",
+        about: "Runs the steps of a block.",
         verbs: &[key("use", Kind::Name, "A name under blocks.")],
         keys: &[],
     },
     StepForm {
         title: "Setting variables",
         name: "set",
-        about: "Give variables a value, for the rest of the session.",
+        about: "Sets variables for the rest of the session.",
         verbs: &[key("set", Kind::Map(&Kind::Own(Value)), "Names and values.")],
         keys: &[],
     },
     StepForm {
         title: "Logging",
         name: "log",
-        about: "Write a line; shown by try, kept of the first sessions of a run.",
+        about: "Writes a line; shown by try, stored for the first sessions of a run.",
         verbs: &[key("log", Kind::Own(Template), "The line.")],
         keys: &[],
     },
     StepForm {
         title: "Ending",
         name: "end",
-        about: "End the session or the run.",
-        verbs: &[key("end", Kind::Word(&["session", "run"]), "Which of the two.")],
+        about: "Ends the session or the run.",
+        verbs: &[key("end", Kind::Word(&["session", "run"]), "What to end.")],
         keys: &[],
     },
     StepForm {
         title: "A rendezvous",
         name: "rendezvous",
-        about: "Wait for the others, then all go at once.",
-        verbs: &[key("rendezvous", Kind::Name, "Its name: skew(NAME).")],
+        about: "Waits for the other users, then all continue simultaneously.",
+        verbs: &[key("rendezvous", Kind::Name, "Its name, for skew(NAME).")],
         keys: &[
-            key("wait", Kind::Duration, "From the first to arrive; then those present go. Default 60s."),
+            key(
+                "wait",
+                Kind::Duration,
+                "Maximum wait from the first arrival; then the users present continue. Default 60s.",
+            ),
             key(
                 "of",
                 Kind::Count,
-                "How many are waited for; default: everybody of the phase but those who have left. Needed where \
-                 sessions arrive.",
+                "Number of users to wait for; default: all users of the phase except those that \
+                 have left. Required where sessions arrive.",
             ),
         ],
     },

@@ -16,9 +16,10 @@ const CHECK_KEY: Key = key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(Ma
 pub(crate) static DIRECT_ROUTING: Section = Section {
     name: "direct_routing",
     title: "direct_routing",
-    about: "Frames for a virtual address go to one of the servers as they are, and answers do not come back through the \
-            balancer (nftables, a Maglev table, sticky flows). The balancer alone answers ARP for the address; the servers \
-            have it on lo, listen on the same port and are on the balancer's network.",
+    about: "Frames for a virtual address are forwarded unchanged to one of the servers, and responses \
+        bypass the balancer (nftables, a Maglev table, sticky flows). Only the balancer answers ARP \
+        for the address. The servers have it on lo, listen on the same port and are on the balancer's \
+        network.",
     keys: &[
         required("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
         LISTEN,
@@ -26,8 +27,8 @@ pub(crate) static DIRECT_ROUTING: Section = Section {
         NAME,
         CONNECTIONS,
         key("slots", Kind::Count, "Slots of the Maglev table, a prime; default 65537."),
-        key("sticky", Kind::Duration, "How long a connection is remembered; default 5m."),
-        key("flows", Kind::Count, "Most connections that are remembered; default 1M."),
+        key("sticky", Kind::Duration, "Time for which a connection is remembered; default 5m."),
+        key("flows", Kind::Count, "Maximum number of remembered connections; default 1M."),
         CHECK_KEY,
     ],
     verbs: &[],
@@ -37,13 +38,14 @@ pub(crate) static DIRECT_ROUTING: Section = Section {
 pub(crate) static NAT: Section = Section {
     name: "nat",
     title: "nat",
-    about: "Connections to an address go on to one of the servers with their addresses changed (nftables).",
+    about: "Connections to an address are forwarded to one of the servers with rewritten addresses \
+        (nftables).",
     keys: &[
         key(
             "address",
             Kind::Own(Address),
-            "The address that clients know; default: the balancer's own on its first network. Another one becomes a \
-             virtual address.",
+            "The address for clients; default: the balancer's own on its first network. Any other \
+             becomes a virtual address.",
         ),
         LISTEN,
         SERVERS,
@@ -52,8 +54,8 @@ pub(crate) static NAT: Section = Section {
         key(
             "masquerade",
             Kind::Bool,
-            "Servers see the balancer's address; default true. false: they see the client's and route answers back \
-             through the balancer.",
+            "Servers see the balancer's address; default true. false: they see the client's and \
+             route responses back through the balancer.",
         ),
         CHECK_KEY,
     ],
@@ -64,22 +66,19 @@ pub(crate) static NAT: Section = Section {
 pub(crate) static IPVS: Section = Section {
     name: "ipvs",
     title: "ipvs",
-    about: "The kernel's own balancer, driven by keepalived, whose configuration is checked first by `keepalived -t`.",
+    about: "The kernel's own balancer, driven by keepalived; `keepalived -t` checks its configuration \
+        first.",
     keys: &[
         required("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
         LISTEN,
         SERVERS,
         NAME,
         CONNECTIONS,
-        key(
-            "scheduler",
-            Kind::Word(&Ipvs::SCHEDULERS),
-            "How the next server is chosen; default mh (Maglev).",
-        ),
+        key("scheduler", Kind::Word(&Ipvs::SCHEDULERS), "Balancing algorithm; default mh (Maglev)."),
         key(
             "forward",
             Kind::Word(&["direct_routing", "nat"]),
-            "How packets get there; default direct_routing, as by the service of that name.",
+            "How packets are forwarded; default direct_routing, like the service of that name.",
         ),
         CHECK_KEY,
         BINARY,
@@ -92,10 +91,10 @@ pub(crate) static IPVS: Section = Section {
 pub(crate) static SERVER: Section = Section {
     name: "servers",
     title: "Servers behind a balancer",
-    about: "`\"app[1-4]:8080\"` says the same as `{server: \"app[1-4]:8080\", weight: 1}`.",
+    about: "`\"app[1-4]:8080\"` is short for `{server: \"app[1-4]:8080\", weight: 1}`.",
     keys: &[
         required("server", Kind::Own(Servers), "The host, or a pattern, and the port."),
-        key("weight", Kind::Count, "Its part of the connections, relative to the others'; default 1."),
+        key("weight", Kind::Count, "Its share of the connections, relative to the others; default 1."),
     ],
     verbs: &[],
 };
@@ -106,11 +105,11 @@ pub(crate) static CHECK: Section = Section {
     title: "Checks of servers",
     about: "Without http a connection to the server's port must be accepted.",
     keys: &[
-        key("http", Kind::Own(Path), "A GET of this path is answered with a status from 200 to 399."),
+        key("http", Kind::Own(Path), "A GET of this path must return a status from 200 to 399."),
         key("every", Kind::Duration, "Time between two checks of a server; default 1s."),
-        key("timeout", Kind::Duration, "A check that takes longer has failed; default 1s."),
-        key("fall", Kind::Count, "Failed checks in a row that take a server out; default 2."),
-        key("rise", Kind::Count, "Good ones in a row that take it back in; default 2."),
+        key("timeout", Kind::Duration, "Time after which a check fails; default 1s."),
+        key("fall", Kind::Count, "Consecutive failed checks after which a server is removed; default 2."),
+        key("rise", Kind::Count, "Consecutive successful checks after which it returns; default 2."),
     ],
     verbs: &[],
 };

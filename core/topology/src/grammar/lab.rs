@@ -7,8 +7,8 @@ use super::{Kind, MapName, Section, key, required};
 pub(crate) static LAB: Section = Section {
     name: "a lab",
     title: "The file",
-    about: "A cluster: networks, the hosts on them, what runs there, and what goes wrong. Nothing is created before all \
-            of it has been checked.",
+    about: "A cluster: networks, the hosts on them, their services, and faults. Everything is checked \
+        before anything is created.",
     keys: &[
         required("wavetank_lab", Kind::Version, "Version of this grammar."),
         key("name", Kind::Name, "Name of the lab; default: the file's name."),
@@ -16,14 +16,14 @@ pub(crate) static LAB: Section = Section {
         required(
             "networks",
             Kind::Map(&Kind::Either(&[Kind::Own(Subnet), Kind::Is(MapName::Network)])),
-            "The networks by their names, each with its addresses.",
+            "The networks by name, each with its addresses.",
         ),
         required(
             "hosts",
             Kind::Map(&Kind::Is(MapName::Host)),
-            "The hosts by their names; `app[1-4]` stands for app1 to app4, `app[01-20]` for app01 to app20.",
+            "The hosts by name; `app[1-4]` means app1 to app4, `app[01-20]` app01 to app20.",
         ),
-        key("faults", Kind::List(&Kind::Is(MapName::Fault)), "What goes wrong in each run with the lab."),
+        key("faults", Kind::List(&Kind::Is(MapName::Fault)), "Faults injected in every run with the lab."),
     ],
     verbs: &[],
 };
@@ -32,12 +32,12 @@ pub(crate) static LAB: Section = Section {
 pub(crate) static NETWORK: Section = Section {
     name: "a network",
     title: "Networks",
-    about: "A network is a bridge of its own with nothing on it but the lab's hosts. `front: 10.30.0.0/24` says the same \
-            as `front: {subnet: 10.30.0.0/24}`.",
+    about: "A network is a separate bridge with only the lab's hosts on it. `front: 10.30.0.0/24` is short \
+        for `front: {subnet: 10.30.0.0/24}`.",
     keys: &[required(
         "subnet",
         Kind::Own(Subnet),
-        "Its addresses: a private network, apart from the lab's others.",
+        "Its addresses: a private network that does not overlap the lab's others.",
     )],
     verbs: &[],
 };
