@@ -31,16 +31,16 @@ pub(crate) fn happened(impact: &ImpactDoc) -> String {
     format!("at {}: {} on {}", units::seconds(impact.from_s), impact.what, impact.host)
 }
 
-/// What came of it: `taken back after 5.01 s`.
+/// What came of it: `reverted after 5.01 s`.
 pub(crate) fn lasted(impact: &ImpactDoc) -> String {
     match (impact.outcome, impact.until_s) {
-        (ImpactOutcome::NotReached, _) => "not done: the run was over before".to_owned(),
-        (ImpactOutcome::Failed, _) => "could not be done".to_owned(),
-        (ImpactOutcome::Done, _) => "not taken back".to_owned(),
-        (ImpactOutcome::Stuck, _) => "could not be taken back".to_owned(),
+        (ImpactOutcome::NotReached, _) => "not executed: the run ended first".to_owned(),
+        (ImpactOutcome::Failed, _) => "could not be executed".to_owned(),
+        (ImpactOutcome::Done, _) => "not reverted".to_owned(),
+        (ImpactOutcome::Stuck, _) => "could not be reverted".to_owned(),
         (ImpactOutcome::Undone, until) => {
             let length = until.map_or(0.0, |until| until.0 - impact.from_s.0);
-            format!("taken back after {}", shown(length))
+            format!("reverted after {}", shown(length))
         }
     }
 }
@@ -78,9 +78,9 @@ pub(crate) fn recovered(impact: &ImpactDoc) -> String {
     match impact.recovery {
         RecoveryDoc::Unknown => String::new(),
         RecoveryDoc::Unhurt => "no second was worse than before".to_owned(),
-        RecoveryDoc::During => format!("well again {took} after it began, while it lasted"),
-        RecoveryDoc::After => format!("well again {took} after it was taken back"),
-        RecoveryDoc::Never => "not well again before the load ended".to_owned(),
+        RecoveryDoc::During => format!("recovered {took} after its start, while it was still active"),
+        RecoveryDoc::After => format!("recovered {took} after it was reverted"),
+        RecoveryDoc::Never => "not recovered before the load ended".to_owned(),
     }
 }
 

@@ -27,7 +27,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
     if doc.total == 0 {
         page.line(&format!("no runs in `{place}`"));
     } else if doc.runs.is_empty() {
-        page.line(&format!("none of the {} in `{place}` is such a run", counted(doc.total, "run")));
+        page.line(&format!("no matching run among the {} in `{place}`", counted(doc.total, "run")));
     } else {
         for line in run_lines(&doc.runs, columns) {
             page.line(&line);
