@@ -3,7 +3,7 @@
 //! Both tests count or limit the files of the whole process: they are one test, in a process of their own.
 
 #[expect(dead_code, reason = "the suite of behaviours needs more of it")]
-#[path = "suite/bench.rs"]
+#[path = "it/suite/bench.rs"]
 mod bench;
 
 use std::fs::{self, File};

@@ -3,7 +3,7 @@
 //! `WAVETANK_HELD=200000` makes it so many connections, both of whose ends are in one driver.
 
 #[expect(dead_code, reason = "the suite of behaviours needs more of it")]
-#[path = "suite/bench.rs"]
+#[path = "it/suite/bench.rs"]
 mod bench;
 
 use std::net::{Ipv4Addr, SocketAddr};

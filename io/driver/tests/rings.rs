@@ -3,7 +3,7 @@
 //! Limits the files of the whole process: one test, in a process of its own.
 
 #[expect(dead_code, reason = "the suite of behaviours needs more of it")]
-#[path = "suite/bench.rs"]
+#[path = "it/suite/bench.rs"]
 mod bench;
 
 use std::collections::HashMap;

@@ -1,6 +1,7 @@
 //! Requests that sessions write ask for no memory once buffers have grown: a load thread with all there is to it. One
 //! test: the counter is the whole process's.
 
+#[path = "it/support/mod.rs"]
 mod support;
 
 use std::alloc::System;

@@ -5,9 +5,9 @@
 //! each thread, where arrays that grow by doubling are emptiest.
 
 #[expect(dead_code, reason = "other tests let it end connections")]
-#[path = "support/crowd.rs"]
+#[path = "it/support/crowd.rs"]
 mod crowd;
-#[path = "support/plain.rs"]
+#[path = "it/support/plain.rs"]
 mod plain;
 
 use std::alloc::System;

@@ -1,8 +1,8 @@
 //! Held connections that the target ends while nothing is sent on them: they are missed, counted and opened again.
 
-#[path = "support/crowd.rs"]
+#[path = "it/support/crowd.rs"]
 mod crowd;
-#[path = "support/plain.rs"]
+#[path = "it/support/plain.rs"]
 mod plain;
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What a user who thinks costs in memory, without a connection of his own. One test: the counter is the whole process's.
 
-#[path = "support/plain.rs"]
+#[path = "it/support/plain.rs"]
 mod plain;
 
 use std::alloc::System;

@@ -5,7 +5,7 @@
 //! killed, and prints its folder. `long_archive ARCHIVE` reads one: its course, and the book a killed run is judged by.
 #![expect(clippy::print_stdout, reason = "its result is a line of text")]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/it/support/mod.rs"]
 mod support;
 
 use std::path::Path;

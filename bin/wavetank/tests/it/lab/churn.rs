@@ -1,0 +1,114 @@
+//! Direct routing under churn: servers leave and come back every second while connections live.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::Running;
+use wavetank_testkit::clock::poll_until;
+
+use crate::lab::place::Place;
+use crate::lab::routing::tools;
+
+const LAB: &str = "\
+networks: {web: 10.97.0.0/24}
+hosts:
+  load1: {role: load, networks: [web]}
+  lb1:
+    role: balancer
+    networks: [web]
+    services:
+      - direct_routing:
+          {address: 10.97.0.100, listen: 80, servers: \"web[1-4]\", slots: 4099, check: {every: 200ms, timeout: 10s}}
+  web[1-4]:
+    role: server
+    networks: [web]
+    services:
+      - serve: {listen: 80}
+";
+
+const SERVERS: [&str; 4] = ["web1", "web2", "web3", "web4"];
+/// Connections that live through it, each asked every two seconds.
+const LIVE: u64 = 2_000;
+/// Seconds of churn, in each of which another server leaves and comes back.
+const CHURN: u32 = 30;
+/// The server that dies in the middle, and when.
+const DEAD: (usize, u32) = (3, 18);
+/// How often the load may miss its beginning.
+const TRIES_MAX: u32 = 5;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn experiment() -> String {
+    let event = |second: u32| {
+        let server = SERVERS[second as usize % SERVERS.len()];
+        format!("  - {{when: {}s, host: lb1, run: pool {server} drain, for: 800ms}}\n", second + 6)
+    };
+    let events: String = (0..CHURN).map(event).collect();
+    let (dead, when) = DEAD;
+    format!(
+        "wavetank: 1\nname: churn\ntarget: http://10.97.0.100\nhttp: {{timeout: 20s}}\n\
+         steps: [{{get: /}}, {{think: 2s}}]\n\
+         phases:\n  - {{name: open, hold: 0 to {LIVE}, at: 1k/s}}\n  - {{name: keep, hold: {LIVE}, for: {}s}}\n\
+         events:\n{events}  - {{when: {when}s, host: {}, run: fault kill serve, for: 3s}}\n",
+        CHURN + 6,
+        SERVERS[dead],
+    )
+}
+
+/// Connections that each server has at the virtual address, port 80, by the kernel's list (state 01, see proc(5)).
+fn connections(place: &Place) -> Vec<u64> {
+    let count = |host: &&str| {
+        let told = place.said(host, "grep -c '6400610A:0050 [0-9A-F:]* 01 ' /proc/net/tcp || true");
+        told.parse::<u64>().expect("a count")
+    };
+    SERVERS.iter().map(count).collect()
+}
+
+/// The load once all of its connections are open, and how many each server has. A machine with so much to do that the load
+/// missed its own beginning (exit 4, nothing sent) has another try.
+#[track_caller]
+fn opened(place: &Place) -> (Running, Vec<u64>) {
+    for _ in 0..TRIES_MAX {
+        let words = ["run", "lab.yaml", "load.yaml", "--format", "json", "--quiet"];
+        let run = place.lab(&words).start();
+        let all = poll_until(PATIENCE, || {
+            let now = connections(place);
+            let all = now.iter().sum::<u64>() == LIVE;
+            (all || run.ends_within(Duration::ZERO)).then_some((all, now))
+        });
+        if let Some((true, now)) = all {
+            return (run, now);
+        }
+        let ended = run.wait(Duration::from_mins(2));
+        assert_eq!(ended.expect_exit(4).json()["connections"]["offered"], 0, "not all were open: {ended}");
+    }
+    panic!("the load missed its beginning {TRIES_MAX} times");
+}
+
+#[test]
+fn only_connections_of_a_dead_server_end() {
+    let test = "only_connections_of_a_dead_server_end";
+    if !tools(test) {
+        return;
+    }
+    let Some(place) = Place::new("churn", LAB) else { return };
+    place.up();
+    place.file("load.yaml", &experiment());
+    let (run, all) = opened(&place);
+    let outcome = run.wait(Duration::from_mins(2));
+    let record = outcome.json();
+    let lost = record["connections"]["lost"].as_u64();
+    // Nothing but death ends a connection, and all that were at the dead server end.
+    assert_eq!(lost, Some(all[DEAD.0]), "{all:?}: {outcome}");
+    let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {outcome}"));
+    let of = |what: &str| {
+        let its = impacts.iter().filter(|one| one["what"].as_str().is_some_and(|own| own.contains(what)));
+        its.collect::<Vec<&Value>>()
+    };
+    assert_eq!((of("drain").len(), of("kill").len()), (CHURN as usize, 1), "{outcome}");
+    assert!(impacts.iter().all(|one| one["outcome"] == "undone"), "{outcome}");
+    let log = place.lab(&["logs", "lb1", "direct_routing"]).run();
+    let swaps = log.expect_exit(0).stdout.matches("take connections").count();
+    assert!(swaps > 2 * CHURN as usize, "{swaps} swaps: {log}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}

@@ -1,0 +1,114 @@
+//! Commands in hosts: what becomes of them when who asked for them is ended, stands still, or is gone.
+
+use std::time::Duration;
+
+use rustix::process::{Signal, kill_process};
+use wavetank_lab::crash::SENT;
+use wavetank_testkit::Running;
+use wavetank_testkit::clock::poll_until;
+
+use crate::lab::place::{HOSTS, Place};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A shell's command in a host, which has done `first`.
+fn begun(place: &Place, first: &str, command: &str) -> Running {
+    let file = place.labs().with_file_name("begun");
+    let words = format!("{first}; touch {}; {command}", file.display());
+    // A shell may set no trap for a signal that was ignored when it began: under nohup, or in the background of a script.
+    let obeying = ["exec", "app", "--", "env", "--default-signal=HUP,INT", "sh", "-c", &words];
+    let exec = place.lab(&obeying).start();
+    let there = poll_until(PATIENCE, || file.exists().then_some(()));
+    assert!(there.is_some(), "it has begun: {}", exec.stderr());
+    std::fs::remove_file(file).expect("it is there");
+    exec
+}
+
+/// Whether anything in the host has `word` in its command line, but who looks.
+fn runs(place: &Place, word: &str) -> bool {
+    let (first, rest) = word.split_at(1);
+    let found = format!("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c '[{first}]{rest}' || true");
+    place.said("app", &found) != "0"
+}
+
+#[test]
+fn what_the_asker_is_sent_the_command_is_sent() {
+    let Some(place) = Place::new("sent", HOSTS) else { return };
+    place.up();
+    for (signal, name, code) in [(Signal::TERM, "TERM", 7), (Signal::INT, "INT", 8), (Signal::HUP, "HUP", 9)]
+    {
+        let exec = begun(&place, &format!("trap 'exit {code}' {name}"), "while :; do sleep 0.01; done");
+        exec.signal(signal);
+        exec.wait(PATIENCE).expect_exit(code);
+    }
+    let exec = begun(&place, ":", "exec sleep 1000");
+    exec.signal(Signal::TERM);
+    exec.wait(PATIENCE).expect_exit(128 + 15);
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn nobody_is_left_behind_by_an_asker_that_is_killed() {
+    let Some(place) = Place::new("left", HOSTS) else { return };
+    place.up();
+    let exec = begun(&place, ":", "exec sleep 4711");
+    assert!(runs(&place, "sleep 4711"));
+    exec.signal(Signal::KILL);
+    exec.wait(PATIENCE);
+    let gone = poll_until(PATIENCE, || (!runs(&place, "sleep 4711")).then_some(()));
+    assert!(gone.is_some(), "the command is still there");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn an_asker_that_stands_still_does_not_keep_the_lab() {
+    let Some(place) = Place::new("still", HOSTS) else { return };
+    place.up();
+    let exec = begun(&place, ":", "exec sleep 1000");
+    exec.signal(Signal::STOP);
+    place.lab(&["down"]).run().expect_exit(0);
+    exec.signal(Signal::CONT);
+    exec.wait(PATIENCE).expect_exit(128 + 9);
+    place.nothing_left("down");
+}
+
+#[test]
+fn a_script_without_a_terminal_is_not_hung_up_for_somebody_who_stands_still() {
+    let Some(place) = Place::new("hangup", HOSTS) else { return };
+    let asked = place.lab(&["exec", "app", "--", "true"]);
+    // One session has them all: the lab, who stands still, and who asks.
+    let script = "\"$1\" lab up lab.yaml >up.log || exit; sleep 1000 & kill -STOP $!; \"$@\"; echo ended $?; \
+                  kill -KILL $!";
+    let told = asked.under(["setsid", "--wait", "sh", "-c", script, "sh"]).run();
+    assert_eq!(told.expect_exit(0).stdout, "ended 0\n", "{told}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn much_goes_in_and_out_as_it_is() {
+    let Some(place) = Place::new("much", HOSTS) else { return };
+    place.up();
+    let text = "0123456789abcdef\n".repeat(40_000);
+    let told = place.lab(&["exec", "app", "--", "cat"]).input(text.clone()).run();
+    assert!(told.expect_exit(0).stdout == text, "{} of {} bytes", told.stdout.len(), text.len());
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn an_errand_that_is_killed_keeps_nobody_waiting() {
+    let Some(place) = Place::new("errand", HOSTS) else { return };
+    place.up();
+    let told = place.lab(&["exec", "app", "--", "true"]).environment("WAVETANK_LAB_CRASH", SENT).run();
+    assert!(told.expect_exit(5).stderr.contains("it was killed at its start"), "{told}");
+    // When the command runs, it is ended with who waits for it.
+    let exec = begun(&place, ":", "exec sleep 1000");
+    let errand = place.running("lab-errand").expect("somebody waits for the command");
+    kill_process(errand, Signal::KILL).expect("root may");
+    exec.wait(PATIENCE).expect_exit(128 + 9);
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}

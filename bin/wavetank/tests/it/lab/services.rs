@@ -1,0 +1,112 @@
+//! Real services in a lab: started, asked through each other, told of, refused as a whole.
+
+use wavetank_testkit::{Program, skip};
+
+use crate::lab::place::Place;
+
+/// A load host, a balancer's service, two servers.
+fn cluster(service: &str) -> String {
+    format!(
+        "networks:\n  front: 10.92.0.0/24\n  back: 10.92.1.0/24\nhosts:\n  load1: {{role: load, networks: [front]}}\n  \
+         lb1:\n    role: balancer\n    networks: [front, back]\n    services: [{service}]\n  app[1-2]:\n    role: server\n    \
+         networks: [back]\n    services: [{{serve: {{listen: 8080}}}}]\n"
+    )
+}
+
+/// Whether these programs are here; if not, `test` is recorded as skipped.
+fn here(test: &str, programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| Program::foreign(program).is_none());
+    if let Some(missing) = missing {
+        skip(test, &format!("{missing} is not installed"));
+    }
+    missing.is_none()
+}
+
+/// A run of a second and a half from the load host, of which nothing fails; what it counted as JSON.
+#[track_caller]
+fn load(place: &Place, url: &str) -> serde_json::Value {
+    let program = env!("CARGO_BIN_EXE_wavetank");
+    let command = format!("{program} run {url} -r 200/s -d 1500ms --no-archive --format json");
+    let told = place.lab(&["exec", "load1", "--", "sh", "-c", &command]).run();
+    let run = told.expect_exit(0).json();
+    assert_eq!((&run["requests"]["done"], &run["requests"]["failed"]), (&300.into(), &0.into()), "{run}");
+    run
+}
+
+#[test]
+fn requests_go_through_haproxy_of_two_processes() {
+    if !here("through-haproxy", &["haproxy"]) {
+        return;
+    }
+    let service =
+        "{haproxy: {listen: 8080, servers: \"app[1-2]:8080\", copies: 2, stats: 8404, check: {http: /}}}";
+    let Some(place) = Place::new("haproxy", &cluster(service)) else { return };
+    place.up();
+    load(&place, "http://lb1:8080/");
+    let status = place.lab(&["status", "--format", "json"]).run().json();
+    let service = &status["labs"][0]["hosts"][1]["services"][0];
+    assert_eq!((&service["name"], &service["state"]), (&"haproxy".into(), &"up".into()), "{status}");
+    assert!(service["version"].as_str().is_some_and(|version| version.contains("HAProxy")), "{status}");
+    assert_eq!(service["pids"].as_array().map(Vec::len), Some(2), "{status}");
+    let said = place.lab(&["logs", "lb1", "haproxy"]).run();
+    said.expect_exit(0);
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn a_configuration_that_is_not_accepted_undoes_the_lab() {
+    if !here("not-accepted", &["haproxy"]) {
+        return;
+    }
+    let Some(place) = Place::new("refused", &cluster("{haproxy: {listen: 8080, config: my.cfg}}")) else {
+        return;
+    };
+    place.file("my.cfg", "defaults\n  mode http\n  timeout connect nonsense\n");
+    let up = place.lab(&["up", "lab.yaml"]).run();
+    let told = &up.expect_exit(2).stderr;
+    for part in ["lab.yaml:11:", "`haproxy` on lb1", "(my.cfg:3)", "[lab_config]"] {
+        assert!(told.contains(part), "no `{part}` in {told}");
+    }
+    place.nothing_left("a lab that was refused");
+}
+
+#[test]
+fn services_and_commands_are_ended_for_want_of_memory_before_their_host() {
+    let text = "networks: {front: 10.95.0.0/24}\n\
+                hosts:\n\
+                \x20 app:\n\
+                \x20   networks: [front]\n\
+                \x20   services: [command: {name: calm, run: sleep 4712}]\n";
+    let Some(place) = Place::new("forward", text) else { return };
+    place.up();
+    // The oldest that bears the word is the service: who looks has it, too.
+    let service = "cat /proc/$(pgrep -o -f 'sleep 4712')/oom_score_adj";
+    assert_eq!(place.said("app", service), "500");
+    assert_eq!(place.said("app", "cat /proc/self/oom_score_adj"), "500");
+    assert_ne!(place.said("app", "cat /proc/1/oom_score_adj"), "500");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn a_host_outlives_services_for_which_memory_does_not_suffice() {
+    let many = "for i in $(seq 300); do sleep 1000 & done; wait";
+    let text = format!(
+        "networks: {{front: 10.94.0.0/24}}\n\
+         hosts:\n\
+         \x20 app:\n\
+         \x20   networks: [front]\n\
+         \x20   limits: {{memory: 40MB}}\n\
+         \x20   services: [command: {{name: many, run: \"{many}\"}}]\n"
+    );
+    let Some(place) = Place::new("memory", &text) else { return };
+    // The service may be ended at its start, which is told, or later.
+    let up = place.lab(&["up", "lab.yaml"]).run();
+    let own = up.exit == Some(0) || up.stderr.contains("`many` on app ended");
+    assert!(own, "the service ends, not the host: {up}");
+    if up.exit == Some(0) {
+        place.lab(&["down"]).run().expect_exit(0);
+    }
+    place.nothing_left("down");
+}

@@ -1,0 +1,82 @@
+//! Several who bring the same lab up and take it down at the same time.
+
+use std::time::Duration;
+
+use wavetank_testkit::clock::poll_until;
+
+use crate::lab::place::{HOSTS, Place};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+#[test]
+fn of_several_who_bring_up_one_lab_one_does() {
+    let Some(place) = Place::new("race", HOSTS) else { return };
+    for round in 0..3 {
+        let all: Vec<_> = (0..4).map(|_| place.lab(&["up", "lab.yaml"]).start()).collect();
+        let ended: Vec<_> = all.into_iter().map(|up| up.wait(PATIENCE)).collect();
+        let (whole, refused): (Vec<_>, Vec<_>) = ended.iter().partition(|up| up.exit == Some(0));
+        assert_eq!((whole.len(), refused.len()), (1, 3), "round {round}: {ended:#?}");
+        for up in refused {
+            assert!(up.expect_exit(5).stderr.contains("[lab_there]"), "{up}");
+        }
+        // The one that is there is whole.
+        assert_eq!(place.said("load1", "getent hosts app | wc -l"), "1");
+        place.lab(&["down"]).run().expect_exit(0);
+        place.nothing_left("down");
+    }
+}
+
+/// Instants at which somebody takes the lab down that another one brings up: ever further apart, so that they fall into
+/// every part of it.
+fn instants() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(Duration::from_millis(4)), |last| Some(*last * 4 / 3))
+        .take_while(|at| *at < PATIENCE)
+}
+
+#[test]
+fn a_lab_that_only_begins_can_be_taken_down() {
+    let Some(place) = Place::new("early", HOSTS) else { return };
+    let mut broken_off = 0;
+    for instant in instants() {
+        let up = place.lab(&["up", "lab.yaml"]).start();
+        let whole = up.ends_within(instant);
+        let down = place.lab(&["down"]).run();
+        let up = up.wait(PATIENCE);
+        match (down.exit, up.exit) {
+            // Whoever brought it up is told why it is not there.
+            (Some(0), Some(5)) => {
+                assert!(up.stderr.contains("[lab_keeper]"), "{up}");
+                broken_off += 1;
+            }
+            // Just whole, and gone before it could be told of.
+            (Some(0), Some(0 | 2)) => {}
+            // There was nothing yet.
+            (Some(2), Some(0)) => {
+                assert!(down.stderr.contains("[lab_none]"), "{down}");
+                place.lab(&["down"]).run().expect_exit(0);
+            }
+            _ => panic!("after {instant:?}: {down}{up}"),
+        }
+        // Both have said so; the second to clear away may have found nothing to do before the first was through.
+        poll_until(PATIENCE, || place.is_as_before().then_some(()));
+        place.nothing_left(&format!("{instant:?}"));
+        if whole {
+            assert!(broken_off > 0, "no instant fell into the beginning");
+            return;
+        }
+    }
+    panic!("it never came up");
+}
+
+#[test]
+fn of_several_who_take_a_lab_down_all_see_it_gone() {
+    let Some(place) = Place::new("downs", HOSTS) else { return };
+    place.up();
+    let all: Vec<_> = (0..3).map(|_| place.lab(&["down"]).start()).collect();
+    for down in all {
+        let down = down.wait(PATIENCE);
+        // One that came late found none.
+        assert!(matches!(down.exit, Some(0 | 2)), "{down}");
+    }
+    place.nothing_left("three of them");
+}

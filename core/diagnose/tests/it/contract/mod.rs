@@ -1,0 +1,8 @@
+//! Contract §5, clause by clause: each with a case on both sides of its boundary.
+
+mod case;
+mod doubts;
+mod drift;
+mod held;
+mod standstill;
+mod verdict;

@@ -1,0 +1,18 @@
+//! All integration tests of this crate in one program, so that one link serves them all.
+
+mod asked;
+mod examples;
+mod forecasts;
+mod hostile;
+mod lacks;
+mod lowering;
+mod mistakes;
+#[path = "../../../grammar/tests/it/common/mutation.rs"]
+mod mutation;
+mod mutations;
+mod names;
+mod outlooks;
+mod rehearsals;
+mod schema;
+mod seconds;
+mod support;

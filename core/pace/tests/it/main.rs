@@ -1,0 +1,6 @@
+//! All integration tests of this crate in one program, so that one link serves them all.
+
+mod poisson;
+mod schedule;
+mod shapes;
+mod starts;

@@ -1,0 +1,12 @@
+//! All integration tests of this crate in one program, so that one link serves them all.
+
+mod addresses;
+mod any_text;
+mod conditions;
+mod engines;
+mod quantity;
+mod resolve;
+mod serving;
+mod shape;
+mod size;
+mod tls;

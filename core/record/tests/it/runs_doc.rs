@@ -1,0 +1,124 @@
+//! `wavetank.runs/1`, `wavetank.archive/1` and `wavetank.pack/1`: their goldens, and reading back.
+
+use crate::support;
+
+use std::fmt::Debug;
+
+use support::golden;
+use wavetank_record::{
+    ARCHIVE_SCHEMA, ArchiveDoc, BesideDoc, BesideKind, Blame, DecodeError, FileDoc, HostDoc, Number,
+    PACK_SCHEMA, PackDoc, PackedFile, RUNS_SCHEMA, RunLine, RunRecord, RunState, RunsDoc, Spread, Status,
+};
+
+fn run() -> RunLine {
+    RunLine {
+        id: "7f3a21".to_owned(),
+        folder: "20261121T190000Z-shop-7f3a21".to_owned(),
+        name: "shop".to_owned(),
+        started_at: "2026-11-21T19:00:00Z".to_owned(),
+        state: RunState::Finished,
+        problem: None,
+        bytes: 1_204_224,
+        load: "50 connections, 10 s, closed loop".to_owned(),
+        target: "http://127.0.0.1:8080/".to_owned(),
+        tags: [("build".to_owned(), "1204".to_owned())].into(),
+        duration_s: Some(Number(10.0)),
+        verdict: Some(Status::Pass),
+        blame: Some(Blame::None),
+        offered_per_s: Some(Number(12_400.5)),
+        done_per_s: Some(Number(12_400.0)),
+        failed: Some(0),
+        p50_us: Some(Number(3_900.0)),
+        p99_us: Some(Number(11_000.0)),
+    }
+}
+
+/// The golden, reading back, fields of a later version, and another schema.
+fn check<D: PartialEq + Debug>(
+    name: &str,
+    doc: &D,
+    text: &str,
+    read: impl Fn(&str) -> Result<D, DecodeError>,
+) {
+    golden(name, &(text.to_owned() + "\n"));
+    assert_eq!(read(text).as_ref(), Ok(doc));
+    let later = text.replacen("\"schema\"", "\"invented_later\":[{}],\"schema\"", 1);
+    assert_eq!(read(&later).as_ref(), Ok(doc));
+    let newer = read(&text.replacen("/1\"", "/2\"", 1)).expect_err("it is of a later version");
+    assert!(newer.is_newer(), "{newer}");
+    assert!(!read("").expect_err("no text is no object").is_newer());
+    assert!(!read("{\"schema\":\"wavetank.other/7\"}").expect_err("another object").is_newer());
+}
+
+#[test]
+fn the_list_is_as_described() {
+    let killed = RunLine {
+        state: RunState::Unfinished,
+        problem: Some("it has no `run.json`".to_owned()),
+        folder: "20261121T200000Z-shop-81aa00".to_owned(),
+        id: "81aa00".to_owned(),
+        ..RunLine::default()
+    };
+    let doc = RunsDoc {
+        schema: RUNS_SCHEMA.to_owned(),
+        runs_dir: "runs".to_owned(),
+        total: 3,
+        runs: vec![run(), killed],
+        beside: vec![BesideDoc { name: "shop.wtrun".to_owned(), kind: BesideKind::Pack }],
+    };
+    check("runs.json", &doc, &doc.to_json(), RunsDoc::from_json);
+}
+
+#[test]
+fn one_archive_is_as_described() {
+    let doc = ArchiveDoc {
+        schema: ARCHIVE_SCHEMA.to_owned(),
+        run: run(),
+        path: "runs/20261121T190000Z-shop-7f3a21".to_owned(),
+        command: "wavetank run shop.yaml".to_owned(),
+        repeat: "wavetank run shop.yaml --seed 42".to_owned(),
+        seed: Some(42),
+        plan_hash: "9f".repeat(32),
+        plan_fits: Some(true),
+        version: "0.1.0".to_owned(),
+        engine: "uring".to_owned(),
+        host: Some(HostDoc { hostname: "load1".to_owned(), ..HostDoc::default() }),
+        notes: vec!["same machine".to_owned()],
+        files: vec![FileDoc { path: "intervals/local.jsonl".to_owned(), bytes: 1_200_000 }],
+        problems: vec!["`notes.txt` is none of the archive's files".to_owned()],
+        ..ArchiveDoc::default()
+    };
+    check("archive.json", &doc, &doc.to_json(), ArchiveDoc::from_json);
+}
+
+#[test]
+fn what_a_pack_begins_with_is_as_described() {
+    let doc = PackDoc {
+        schema: PACK_SCHEMA.to_owned(),
+        version: "0.1.0".to_owned(),
+        folder: "20261121T190000Z-shop-7f3a21".to_owned(),
+        files: vec![PackedFile {
+            path: "intervals/local.jsonl".to_owned(),
+            bytes: 1_200_000,
+            sha256: "9f".repeat(32),
+        }],
+    };
+    check("pack.json", &doc, &doc.to_json(), PackDoc::from_json);
+}
+
+/// A percentile that dropped requests would have reached into is a lower bound: in a list it would pass for the time.
+#[test]
+fn times_that_are_not_known_are_not_told() {
+    let check = |unknown: &[&str], p50: Option<f64>, p99: Option<f64>| {
+        let mut record = RunRecord::default();
+        let unknown = unknown.iter().map(|name| (*name).to_owned()).collect();
+        let (fast, slow) = (Number(10.0), Number(20.0));
+        record.response_us.spread = Some(Spread { p50: fast, p99: slow, unknown, ..Spread::default() });
+        let mut line = RunLine::default();
+        line.tell(&record);
+        assert_eq!((line.p50_us, line.p99_us), (p50.map(Number), p99.map(Number)));
+    };
+    check(&[], Some(10.0), Some(20.0));
+    check(&["p99", "p99_9"], Some(10.0), None);
+    check(&["p50", "p99"], None, None);
+}

@@ -1,0 +1,191 @@
+//! What is said of a comparison's values: marks, limits, ends of intervals, and what stands against an answer.
+
+use crate::support;
+
+use support::compared::doc;
+use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number};
+use wavetank_report::{
+    CompareSource, Language, SideCourse, comparison_html, comparison_markdown, comparison_text,
+};
+
+/// Marks and lines of the ratios' chart are explained, and its title is of what its axis shows.
+#[test]
+fn the_chart_of_ratios_explains_itself() {
+    let page = |doc: &CompareDoc, language| {
+        let side = SideCourse::default();
+        let page = comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, language);
+        let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
+        chart.expect("a chart").to_owned()
+    };
+    let has = |chart: &str, name: &str| chart.contains(&format!("</svg>{name}</li>"));
+    let mut doc = doc(CompareAnswer::Difference);
+    let en = page(&doc, Language::English);
+    assert!(en.contains("<figcaption>Change from A to B, with 95 % intervals<"), "{en}");
+    assert!(en.contains(">B/A 1.250 · 25 % more</text>"), "{en}");
+    for (name, is_told) in [
+        ("Difference for the worse", true),
+        ("Difference for the better", false),
+        ("No difference shown", true),
+        ("Regression allowed: 10 %", true),
+    ] {
+        assert_eq!(has(&en, name), is_told, "{name}: {en}");
+    }
+    assert!(has(&page(&doc, Language::Chinese), "有差异，变差"));
+    doc.answer = CompareAnswer::Undecided;
+    doc.max_regression = None;
+    doc.metrics.iter_mut().for_each(|metric| metric.verdict = "undecided".to_owned());
+    let en = page(&doc, Language::English);
+    assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
+}
+
+/// Where there are more values than fit, what is shown to differ is among those that are told, and the others are counted.
+#[test]
+fn what_is_shown_is_told_before_rows_are_left_out() {
+    let mut doc = doc(CompareAnswer::Regression);
+    doc.next = vec!["run more".to_owned()];
+    let first = doc.metrics[0].clone();
+    let of = |name: String, verdict: &str, regression: Option<&str>| MetricDoc {
+        name,
+        verdict: verdict.to_owned(),
+        regression: regression.map(str::to_owned),
+        ..first.clone()
+    };
+    doc.metrics = (0..70).map(|n| of(format!("p50(step{n})"), "no_difference", Some("excluded"))).collect();
+    doc.metrics[65] = of("p50(slower)".to_owned(), "difference", Some("shown"));
+    doc.metrics[68] = of("p50(other)".to_owned(), "difference", Some("excluded"));
+    for told in [comparison_text(&doc), comparison_markdown(&doc)] {
+        assert!(told.replace('`', "").contains("10 more values: --format json"), "{told}");
+        assert!(told.contains("run more"), "{told}");
+        // In the headline and in a row.
+        assert!(told.matches("p50(slower)").count() >= 2 && told.contains("p50(other)"), "{told}");
+        assert!(told.contains("p50(step57)") && !told.contains("p50(step58)"), "{told}");
+        // As they are stored, where all fit beside them.
+        let place = |name: &str| told.find(name).unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(place("p50(step57)") < place("p50(other)"), "{told}");
+    }
+    for side in [&mut doc.a, &mut doc.b] {
+        side.runs = vec![side.runs[0].clone(); 23];
+    }
+    assert!(comparison_markdown(&doc).contains(" and 3 more"), "{}", comparison_markdown(&doc));
+}
+
+/// A value that is undecided among others is marked so, and what is allowed is drawn on each value's worse side alone.
+#[test]
+fn each_ratio_has_its_own_mark_and_limit() {
+    let page = |doc: &CompareDoc| {
+        let side = SideCourse::default();
+        let source = CompareSource { doc, courses: [&side, &side], command: "" };
+        let page = comparison_html(source, Language::English);
+        let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
+        chart.expect("a chart").to_owned()
+    };
+    let limits = |chart: &str| -> Vec<f64> {
+        let places = chart.split("<line class=\"limit\" x1=\"").skip(1);
+        places.filter_map(|rest| rest.split('%').next()?.parse().ok()).collect()
+    };
+    let mut doc = doc(CompareAnswer::Difference);
+    let times = limits(&page(&doc));
+    assert!(times.len() == 2 && times.iter().all(|&at| at > 50.0), "less time is no regression: {times:?}");
+    doc.metrics[0].better = "more".to_owned();
+    let chart = page(&doc);
+    assert!(!chart.contains("</svg>Undecided</li>"), "{chart}");
+    let [rate, time] = limits(&chart)[..] else { panic!("a limit for each row: {chart}") };
+    assert!(rate < 50.0 && time > 50.0, "less of a rate and more of a time are worse: {rate} {time}");
+    doc.metrics[0].verdict = "undecided".to_owned();
+    let chart = page(&doc);
+    for name in ["Undecided", "No difference shown"] {
+        assert!(chart.contains(&format!("</svg>{name}</li>")), "{name}: {chart}");
+    }
+    doc.max_regression = None;
+    assert!(limits(&page(&doc)).is_empty(), "none was given");
+}
+
+/// What is equal is neither more nor less, and what differs never reads as equal.
+#[test]
+fn equal_values_are_called_so() {
+    let check = |ratio: f64, en: &str, zh: &str| {
+        let mut doc = doc(CompareAnswer::Difference);
+        doc.metrics[0].ratio = Some(Number(ratio));
+        let side = SideCourse::default();
+        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
+            let source = CompareSource { doc: &doc, courses: [&side, &side], command: "" };
+            let page = comparison_html(source, language);
+            assert!(page.contains(&format!("B/A {told}</text>")), "{told}: {page}");
+        }
+    };
+    check(1.0, "1.000 · the same", "1.000 · 相同");
+    check(1.000_01, "1.000 · &lt; 0.01 % more", "1.000 · 增加 &lt; 0.01 %");
+    check(0.999_99, "1.000 · &lt; 0.01 % less", "1.000 · 减少 &lt; 0.01 %");
+    check(0.999_9, "1.000 · 0.01 % less", "1.000 · 减少 0.01 %");
+}
+
+/// Nor do the ends of its interval: none reads as no difference, or as less than none.
+#[test]
+fn ends_of_intervals_never_read_as_none() {
+    let check = |[low, ratio, high]: [f64; 3], told: &str| {
+        let mut doc = doc(CompareAnswer::Difference);
+        let metric = &mut doc.metrics[0];
+        (metric.low, metric.ratio, metric.high) =
+            (Some(Number(low)), Some(Number(ratio)), Some(Number(high)));
+        let text = comparison_text(&doc);
+        assert!(text.lines().next().is_some_and(|line| line.contains(told)), "{told}: {text}");
+    };
+    check([0.999_99, 1.000_03, 1.000_04], "p99 < 0.01 % more (> −0.01 % to < 0.01 %)");
+    check([0.999_96, 0.999_97, 1.000_01], "p99 < 0.01 % less (> −0.01 % to < 0.01 %)");
+    check([0.99, 1.000_1, 1.02], "p99 0.01 % more (−1.0 % to 2.0 %)");
+    check([1.0, 1.01, 1.02], "p99 1.0 % more (0.00 % to 2.0 %)");
+}
+
+/// Why nothing is decided is told by what stands against it: values that were asked for, or that have no ratio.
+#[test]
+fn what_stands_against_an_answer_is_told() {
+    let check = |of: &dyn Fn(&mut CompareDoc), en: [&str; 2], zh: [&str; 2]| {
+        let mut doc = doc(CompareAnswer::Undecided);
+        doc.max_regression = None;
+        doc.metrics.truncate(2);
+        doc.metrics.iter_mut().for_each(|metric| (metric.p_corrected, metric.regression) = (None, None));
+        of(&mut doc);
+        let side = SideCourse::default();
+        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
+            let page =
+                comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, language);
+            let page = page.replace('\u{a0}', " ");
+            let headline =
+                page.split("<p class=\"headline").nth(1).and_then(|rest| rest.split("</p>").next());
+            assert!(headline.expect("a headline").contains(told[0]), "{told:?}: {page}");
+            assert!(page.contains(told[1]), "{told:?}: {page}");
+        }
+        let text = comparison_text(&doc);
+        assert!(en.iter().all(|told| text.contains(told)), "{en:?}: {text}");
+    };
+    let why = |doc: &mut CompareDoc, whys: [&str; 2]| {
+        for (metric, why) in doc.metrics.iter_mut().zip(whys) {
+            (metric.judged, metric.verdict, metric.why) = (false, "not_judged".to_owned(), why.to_owned());
+        }
+    };
+    let few = MetricDoc::FEW_ABOVE;
+    check(
+        &|doc| why(doc, [few, MetricDoc::NOT_ASKED]),
+        ["none of the values asked for can be judged", few],
+        ["所要求的数值均无法判定", "高于该值的样本不足 10 个"],
+    );
+    check(
+        &|doc| why(doc, [few, few]),
+        ["there is no value that could be judged", few],
+        ["没有可判定的数值", "高于该值的样本不足 10 个"],
+    );
+    let no_ratio = |doc: &mut CompareDoc| {
+        for metric in &mut doc.metrics {
+            (metric.verdict, metric.b, metric.ratio) = ("undecided".to_owned(), None, None);
+            (metric.low, metric.high) = (None, None);
+        }
+    };
+    check(
+        &no_ratio,
+        [
+            "no value to be judged has a ratio: each is 0 or unknown in a run",
+            "undecided: 0 or unknown in a run",
+        ],
+        ["要判定的数值都没有比值", "无法判定：在某次运行中为 0 或未知"],
+    );
+}

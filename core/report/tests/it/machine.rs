@@ -1,0 +1,54 @@
+//! JSON and `JUnit`, for machines.
+
+use crate::support;
+
+use support::{closed, failed, golden, hopeless, interrupted, invalid, open};
+use wavetank_plan::UserError;
+use wavetank_record::RunRecord;
+use wavetank_report::{error_json, json, junit};
+
+/// The golden, and how many cases, failures, errors and skips a reader counts.
+fn check(name: &str, record: &RunRecord, counts: [usize; 4]) {
+    let xml = junit(record);
+    golden(&format!("{name}.xml"), &xml);
+    let found = ["<testcase ", "<failure", "<error", "<skipped"].map(|tag| xml.matches(tag).count());
+    assert_eq!(found, counts, "{xml}");
+}
+
+#[test]
+fn each_outcome_has_its_cases() {
+    check("closed", &closed(), [3, 0, 0, 0]);
+    check("open", &open(), [5, 0, 0, 0]);
+    check("failed", &failed(), [4, 2, 0, 1]);
+    check("invalid", &invalid(), [5, 0, 1, 0]);
+    check("interrupted", &interrupted(), [3, 0, 1, 2]);
+    check("hopeless", &hopeless(), [3, 1, 0, 0]);
+}
+
+/// Words of the user's cannot break the XML.
+#[test]
+fn words_are_escaped() {
+    let mut record = failed();
+    record.name = "a<b>&\"c\"\u{1}\u{202e}".to_owned();
+    record.thresholds[0].expr = "p99(<x>&'\") < 5ms".to_owned();
+    let xml = junit(&record);
+    assert!(xml.contains("p99(&lt;x&gt;&amp;") && !xml.contains("<x>") && !xml.contains('\u{1}'), "{xml}");
+    assert!(
+        xml.contains("\u{fffd}") && !xml.contains('\u{202e}'),
+        "marks of direction turn a log around: {xml}"
+    );
+}
+
+#[test]
+fn json_is_one_object_on_one_line() {
+    let printed = json(&open());
+    assert_eq!((printed.lines().count(), printed.ends_with('\n')), (1, true));
+    assert_eq!(RunRecord::from_json(&printed), Ok(open()));
+    // Zeros are hidden in text only.
+    assert!(printed.contains("\"dropped\":0,\"open\":0") && printed.contains("\"checks\":[]"), "{printed}");
+    let error = error_json(&UserError::usage("unit_missing", "`5` has no unit", "write `5s`"));
+    assert_eq!(
+        error,
+        "{\"schema\":\"wavetank.error/1\",\"code\":\"unit_missing\",\"message\":\"`5` has no unit\",\"hint\":\"write `5s`\",\"exit\":2}\n"
+    );
+}

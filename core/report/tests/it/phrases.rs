@@ -1,0 +1,383 @@
+//! A Chinese page tells the record's sentences in Chinese: all that the sources make are in the phrase book.
+//!
+//! Sentences are texts between quotes in the sources, so the sources are searched. What a run fills in is a number here.
+
+use crate::support;
+
+use support::sources::{below, of_the_program};
+use wavetank_record::{MetricDoc, RunRecord};
+use wavetank_report::{HtmlSource, Language, html};
+
+/// Where sentences are made that come into the record: files, folders, and functions of files.
+const MAKERS: [&str; 42] = [
+    "core/diagnose/src",
+    "core/compare/src/compared.rs",
+    "core/compare/src/likeness.rs",
+    "core/measure/src/host_gauges.rs",
+    "core/measure/src/outcome.rs",
+    "core/measure/src/skews.rs",
+    "core/measure/src/tracker.rs",
+    "core/plan/src/guard.rs",
+    "core/plan/src/resolve/mod.rs: fn usable_addresses(",
+    "core/report/src/knee/drift.rs",
+    "core/report/src/knee/queued.rs",
+    "core/report/src/load_text.rs",
+    "core/report/src/next.rs",
+    "bin/wavetank/src/commands/report.rs: let mut lost = ",
+    "bin/wavetank/src/commands/run_file.rs: fn rehearsal(",
+    "bin/wavetank/src/commands/search/verdict.rs",
+    "bin/wavetank/src/comparing/load.rs: fn read(",
+    "bin/wavetank/src/comparing/sides.rs: fn warnings(",
+    "bin/wavetank/src/comparing/sides.rs: fn steps_told(",
+    "bin/wavetank/src/comparing/sides.rs: fn apart_told(",
+    "bin/wavetank/src/comparing/sides.rs: fn doubts(",
+    "bin/wavetank/src/comparing/sides.rs: fn advise(",
+    "bin/wavetank/src/run/bounds.rs",
+    "bin/wavetank/src/run/conduct.rs",
+    "bin/wavetank/src/run/conduct",
+    "bin/wavetank/src/run/hands",
+    "bin/wavetank/src/run/judge.rs",
+    "bin/wavetank/src/run/lab_run.rs: fn loss(",
+    "bin/wavetank/src/run/lookup.rs: fn lookup(",
+    "bin/wavetank/src/run/probing.rs",
+    "bin/wavetank/src/run/renewing.rs",
+    "bin/wavetank/src/run/server_counts.rs: fn unknown_since(",
+    "core/journey/src/extract/reading.rs: fn words(",
+    "core/journey/src/stray.rs: fn words(",
+    "io/engine/src/failure.rs",
+    "io/engine/src/failure/of_sessions.rs",
+    "io/lab/src/fault",
+    "io/lab/src/client.rs: fn answered(",
+    "io/lab/src/keeper/host_link.rs: fn silent(",
+    "io/lab/src/keeper/host_link.rs: fn dead(",
+    "io/lab/src/service/pools.rs",
+    "io/store/src/store_problem.rs: fn fmt(",
+];
+/// In what nobody stores what is said.
+const TOLD: [&str; 9] = [
+    ".say(",
+    ".warn(",
+    ".expect(",
+    "reason =",
+    "hint = ",
+    "writeln!(",
+    "json!(",
+    "host_cannot(",
+    "println!(",
+];
+/// What puts sentences into the record: who does is a maker, or one of [`ONLY_PASS_ON`].
+const STORES: [&str; 10] = [
+    "EventLine::new(",
+    "EventLine {",
+    "self.event(",
+    "NameNews {",
+    "notes.push(",
+    "notes.extend(",
+    "lost.push(",
+    "lost.extend(",
+    "Finding {",
+    "AroundFault {",
+];
+/// Files that store what was made elsewhere, or whose words of the kind are of no record of a run or a comparison.
+const ONLY_PASS_ON: [&str; 14] = [
+    "core/report/src/compose.rs",
+    "core/plan/src/size/of_plan.rs",
+    "core/plan/src/size/demand.rs",
+    "core/plan/src/forecast/notes.rs",
+    "core/experiment/src/amend/mod.rs",
+    "core/record/src/judgement.rs",
+    "core/record/src/event_line.rs",
+    "io/engine/src/alone/prefacing.rs",
+    "io/engine/src/alone/line.rs",
+    "bin/wavetank/src/tried/story.rs",
+    "bin/wavetank/src/run/execute.rs",
+    "bin/wavetank/src/commands/plan.rs",
+    "bin/wavetank/src/commands/try_file.rs",
+    "bin/wavetank/src/commands/calibrate.rs",
+];
+/// Words that are looked for in a fault and never told, in this file shorter than what is told.
+const NEEDLES: (&str, usize) = ("core/diagnose/src/tls.rs", 40);
+/// Texts that are no sentence by themselves, or stand in the sources in pieces: whole ones are below.
+const IN_PIECES: [&str; 20] = [
+    "sessions at ",
+    "version of wavetank",
+    "{what}: {a} for run {of_a}, {b} for run {of_b}",
+    "at random (poisson)",
+    "TLS handshake",
+    "a rendezvous",
+    "{what} {} from {from} to {to} over {phase}",
+    "memory per connection rose from {from} to {to} over {phase} (kernel{both} and wavetank)",
+    "{} {verb} unanswered {fate}",
+    "{} ({}) {} never sent, as max_open {} was reached: the target saw less than the rate asked for",
+    "{} users{}",
+    "{} connections held{each}",
+    "{ends} (at most {})",
+    "queue growth < 0.5%",
+    "a session{of} came to `end: run`",
+    "end: run",
+    "the keeper of lab `{}` cannot be asked",
+    "{} (at {})",
+    "{} and {more} more",
+    "{check}: found {instead}",
+];
+/// Texts of makers that come into no record: what somebody shall do, rules of filters, words that are looked for.
+const NOT_STORED: [&str; 33] = [
+    "{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things",
+    "run {name}",
+    "compare runs of one and the same load; the target may differ",
+    "one that holds connections",
+    "an open loop",
+    "a closed loop",
+    "source and target must be of one family; --ip 4 or --ip 6 chooses",
+    "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}",
+    "--ip 4",
+    "--ip 6",
+    "IPv4 ",
+    "IPv6 ",
+    "another name",
+    "`{name}` has no {wanted}address",
+    "--scale {factor}",
+    "--speed {factor}",
+    "HTTPS port",
+    "SSL-enabled server port",
+    "wavetank lab down, then up",
+    "wavetank lab down clears the lab away",
+    "look at `ulimit -u`",
+    "no thread for the plan's events: {error}",
+    "try it: wavetank lab exec {host} -- {command}",
+    "Max open files",
+    "end some of them before",
+    "is the lab of another version of wavetank?",
+    "it may have ended already",
+    "wavetank lab status tells how services do",
+    "wavetank lab status tells how the host does",
+    "wavetank lab status tells how it does, wavetank lab logs {host} {service} what it said",
+    "delete table netdev {}n",
+    "table netdev {table} {{n{}{}}}n",
+    "numgen random mod {MILLION} < {share} drop",
+];
+/// Sentences as they stand in records.
+const WHOLE: [&str; 54] = [
+    MetricDoc::FEW_ABOVE,
+    MetricDoc::NOT_ASKED,
+    "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
+    "version of wavetank: 0.1.0 for run a1, 0.2.0 for run b1, c2, d3",
+    "the loads of runs a1 and b1, c2, d3 differ: a difference may come from that",
+    "the steps of A and B differ: a difference may come from that",
+    "CPUs: 4 for A, 8 for B",
+    "version of wavetank: 0.1.0 for A, 0.2.0 for B",
+    "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",
+    "lost: wavetank was stopped before the run was over; 3 lines of the archive cannot be read, 2 of them written by a later version of wavetank",
+    "lost: the run is still under way: this is what was sealed so far; an interval is missing from the archive",
+    "no request ended for at least 2.5 s, from 5 s on, though 1,250 were open at 7.5 s: the target gave no answer, or the way to it let none \
+     through",
+    "requests in flight rose from 20 to 300 over keep",
+    "response p99 fell from 4.20 ms to 1.90 ms over keep",
+    "memory per connection rose from 2.1 kB to 4.0 kB over keep (kernel of both ends and wavetank)",
+    "memory per connection rose from 2.1 kB to 4.0 kB over keep (kernel and wavetank)",
+    "one request was unanswered at the end and count in the response time as long as they waited",
+    "1,200 requests were unanswered when the last interval was sealed and are in no response time",
+    "12 requests (0.10 %) were never sent, as max_open 50 was reached: the target saw less than the rate asked for",
+    "one request (0.10 %) was never sent, as max_open 50 was reached: the target saw less than the rate asked for",
+    "8/s at random (poisson), each of 3 requests",
+    "0 to 1.00 M connections held, 1 session each",
+    "0/s to 100/s (at most 5 k/s) evenly, 3 m 00 s, open loop over at most 50 connections",
+    "sessions at 20/s evenly, each of 5 requests, 3 s, open loop",
+    "warm: 20/s evenly, 1 s, open loop; full: 10 to 50 users, 2 s, at most 100 requests, closed loop",
+    "`done_rate > 500` broke: 431/s at 7 s, while the generator itself was full",
+    "stop condition `failed > 50% for 10s` fired: 62 %",
+    "no load was sent: login: status 500",
+    "after the load: stock: `json $.left = 0` broke: found 3",
+    "the load was not the one asked for: 3.1 % of it was dropped or failed on this side over the run",
+    "lost: the load did not end when it should have and was cut; this host was held up for so long that an agreed instant had passed",
+    "1,000,000 connections held for 20 m 00 s, 0 lost",
+    "310 of 9,800 (3.16 %) · failed: no_files 12 · dropped: behind 298",
+    "same machine: server and wavetank shared 2 CPUs, so the server alone can do this or more",
+    "rehearsal: `p99.9 < 1s` is undecided: uncertain: fewer than 10 samples lie above it",
+    "lost: the lab was taken down while the run went on",
+    "lost: host app1 of the lab ended while the run went on",
+    "lb1/haproxy, app1/nginx and 3 more: started again during the run, what it counts itself began anew and is not told",
+    "app1: fault kill nginx",
+    "app1: fault kill nginx taken back",
+    "lb1: pool app1 drain",
+    "app1: fault kill nginx could not be done: service nginx of host app1 has no process that runs",
+    "app1: fault drop 20% could not be taken back: host app1 has no fault 3",
+    "app1: reload could not be done: host app1: `reload` ended with exit status: 3: no such thing",
+    "lb1: pool app1 drain could not be done: the pool of `haproxy` on lb1: it does not run",
+    "app1: fault cut could not be done: the keeper of lab `shop` does not answer",
+    "app1: fault cut could not be done: the keeper of lab `shop` cannot be asked: 7",
+    "shop.example:80 moved from 10.0.0.1:80 to 10.0.0.2:80, [fd00::2]:80 (at 3.20 s)",
+    "shop.example:80 moved from [fd00::1]:80 and 3 more to 10.0.0.2:80 and 12 more",
+    "shop.example:80 moved from [fd00::1]:80 to 10.0.0.2:80 and 12 more (at 3.20 s)",
+    "`shop.example` has no IPv4 address; connections go on to where `shop.example` was before (at 2.00 s)",
+    "3 of 12 look-ups of `shop.example` failed while the load ran (at 12.0 s)",
+    "not used: shop.example (8.8.8.8) is neither loopback nor private, and load must only go where it is welcome; if the target is \
+     yours: wavetank run shop.yaml --allow-target shop.example",
+    "end: run: ended the run before its load",
+];
+
+/// The sources of `maker` with their paths: of a file, of all files below a folder, or of a function.
+fn sources(maker: &str) -> Vec<(String, String)> {
+    let (place, function) = maker.split_once(": ").unwrap_or((maker, ""));
+    let read = |(path, text): (String, String)| {
+        let text = if function.is_empty() { text } else { body(&text, function, maker).to_owned() };
+        (path, text)
+    };
+    below(place).into_iter().map(read).collect()
+}
+
+/// What begins with `function` in `source`, up to the brace that ends it.
+fn body<'s>(source: &'s str, function: &str, maker: &str) -> &'s str {
+    let begin = source.find(function).unwrap_or_else(|| panic!("{maker} is gone"));
+    let (before, text) = source.split_at(begin);
+    // That brace stands where its own line begins.
+    let line = &source[before.rfind('\n').map_or(0, |at| at + 1)..];
+    let own = format!("\n{}}}\n", &line[..line.len() - line.trim_start().len()]);
+    let end = [own.as_str(), "\n}\n"].iter().filter_map(|end| text.find(end)).min();
+    let text = &text[..end.unwrap_or(text.len())];
+    assert!(texts(text).iter().any(|text| text.contains(' ')), "{maker} says nothing any more");
+    text
+}
+
+/// Texts between quotes in a source, as the program has them, but those that are told or sent and not stored.
+fn texts(source: &str) -> Vec<String> {
+    let (mut texts, mut rest) = (Vec::new(), source);
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let (quote, after) = rest[at..].split_at(1);
+        rest = after;
+        match quote {
+            "/" if rest.starts_with('/') => rest = rest.split_once('\n').map_or("", |(_, below)| below),
+            // A character, and not a lifetime.
+            "'" => {
+                let mut letters = rest.char_indices();
+                let escaped = letters.next().is_some_and(|(_, letter)| letter == '\\');
+                let end = letters.nth(usize::from(escaped)).filter(|(_, letter)| *letter == '\'');
+                rest = end.map_or(rest, |(end, _)| &rest[end + 1..]);
+            }
+            "\"" => {
+                let before = &source[..source.len() - rest.len() - 1];
+                let (mut text, mut letters) = (String::new(), rest.char_indices());
+                while let Some((at, letter)) = letters.next() {
+                    match letter {
+                        '"' => {
+                            rest = &rest[at + 1..];
+                            break;
+                        }
+                        '\\' => match letters.next().expect("something is escaped").1 {
+                            '\n' => text.push('\n'),
+                            escaped => text.push(escaped),
+                        },
+                        letter => text.push(letter),
+                    }
+                }
+                // A line that goes on below begins there behind its blanks.
+                let lines: Vec<_> = text.split('\n').collect();
+                let joined =
+                    lines.iter().enumerate().map(|(at, line)| if at == 0 { line } else { line.trim_start() });
+                if !is_told(before) {
+                    texts.push(joined.collect());
+                }
+            }
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// Whether the statement that ends with `before` says something to somebody now, which nobody stores.
+fn is_told(before: &str) -> bool {
+    let begin = before.rfind([';', '{', '}']).map_or(0, |at| at + 1);
+    TOLD.iter().any(|told| before[begin..].contains(told))
+}
+
+/// With a number in each hole.
+fn filled(text: &str) -> String {
+    let mut parts = text.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |told, part| told + "7" + part.split_once('}').map_or("", |(_, after)| after))
+}
+
+/// A Chinese page that notes this.
+fn page(sentence: &str) -> String {
+    let record = RunRecord { notes: vec![sentence.to_owned()], ..RunRecord::default() };
+    let source = HtmlSource {
+        record: &record,
+        plan: None,
+        environment: None,
+        course: None,
+        hosts: &[],
+        others: &[],
+        target: &[],
+    };
+    html(source, Language::Chinese)
+}
+
+fn is_chinese(sentence: &str) -> bool {
+    let page = page(sentence);
+    // What stands before a colon is taken for a name where the book has no words for it: names have no blanks here.
+    let before = sentence.split_once(": ").map_or("", |(before, _)| before).replace('`', "");
+    let is_name = before.contains(' ')
+        && page
+            .replace("<code>", "")
+            .replace("<code class=\"option\">", "")
+            .replace("</code>", "")
+            .contains(&format!("{before}："));
+    !page.contains("lang=\"en\"") && !is_name
+}
+
+#[test]
+fn what_the_sources_make_is_told_in_chinese() {
+    assert!(!is_chinese("a sentence that nobody has made"), "nothing is marked as English");
+    let mut seen = Vec::new();
+    let mut without = Vec::new();
+    for (path, source) in MAKERS.iter().flat_map(|maker| sources(maker)) {
+        for text in texts(&source) {
+            let needle = path == NEEDLES.0 && text.len() < NEEDLES.1;
+            // Pieces of sentences begin with what joins them.
+            let piece = text.starts_with([' ', ',', ';']) || IN_PIECES.contains(&text.as_str());
+            let is_words = text.contains(' ') && text.contains(char::is_alphabetic);
+            if needle || !is_words {
+                continue;
+            }
+            seen.push(text.clone());
+            if !piece && !NOT_STORED.contains(&text.as_str()) && !is_chinese(&filled(&text)) {
+                without.push(format!("{path}: {text}"));
+            }
+        }
+    }
+    assert!(without.is_empty(), "no Chinese in core/report/src/phrases/words for:\n{}", without.join("\n"));
+    assert!(seen.len() > 150, "the sources are not found: {seen:?}");
+    let gone: Vec<_> =
+        IN_PIECES.iter().chain(&NOT_STORED).filter(|text| !seen.iter().any(|own| own == *text)).collect();
+    assert!(gone.is_empty(), "no source has {gone:?}");
+}
+
+#[test]
+fn whole_sentences_are_told_in_chinese() {
+    let without: Vec<_> = WHOLE.iter().filter(|sentence| !is_chinese(sentence)).collect();
+    assert!(without.is_empty(), "{without:#?}");
+}
+
+/// Who puts sentences into the record is known here, so that none is forgotten that was made by somebody new.
+#[test]
+fn who_stores_sentences_is_known() {
+    let all = of_the_program();
+    let storing = all.iter().filter(|(_, text)| STORES.iter().any(|way| text.contains(way)));
+    let storing: Vec<&str> = storing.map(|(path, _)| path.as_str()).collect();
+    let is_maker = |path: &str| {
+        MAKERS.iter().any(|maker| path.starts_with(maker.split(": ").next().unwrap_or_default()))
+    };
+    let strange: Vec<_> =
+        storing.iter().filter(|path| !is_maker(path) && !ONLY_PASS_ON.contains(path)).collect();
+    assert!(strange.is_empty(), "no test knows whether what they store is told in Chinese: {strange:#?}");
+    let gone: Vec<_> = ONLY_PASS_ON.iter().filter(|path| !storing.contains(path)).collect();
+    assert!(gone.is_empty(), "they store nothing any more: {gone:?}");
+}
+
+/// Names and answers come from outside: whatever stands in a hole is text.
+#[test]
+fn what_stands_in_a_hole_is_only_text() {
+    let page = page("<b>x</b>: status 500 · `<script>` broke: <img src=x>");
+    assert!(page.contains("：状态码 500") && !page.contains("<b>x") && !page.contains("<img"), "{page}");
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");
+}

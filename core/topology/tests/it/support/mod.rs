@@ -1,0 +1,41 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+#[path = "../../../../grammar/tests/it/common/files.rs"]
+pub(crate) mod files;
+
+use files::{names_in, root};
+use wavetank_grammar::render;
+use wavetank_topology::{Input, Lab, Machine, Reading, read};
+
+/// A machine as the tests have it: two CPUs, 20,000 files, 24 GiB.
+pub(crate) const MACHINE: Machine =
+    Machine { cpus: Some(2), open_files: Some(20_000), memory_bytes: Some(24 << 30) };
+
+/// Reads a topology file beside which `app.conf` lies, and `picture.png`, which is no text.
+pub(crate) fn reading(name: &str, bytes: &[u8]) -> Reading {
+    let files = |name: &str| match name {
+        "app.conf" => Ok(b"listen 8080;\n".to_vec()),
+        "picture.png" => Ok(vec![0x89, b'P', b'N', b'G']),
+        _ => Err("there is no such file".to_owned()),
+    };
+    read(&Input { name, bytes, files: &files, machine: MACHINE })
+}
+
+/// The lab of a file that must be right.
+#[track_caller]
+pub(crate) fn lab(text: &str) -> Lab {
+    let reading = reading("lab.yaml", text.as_bytes());
+    let shown = render(&reading.diagnostics, "lab.yaml", &reading.text);
+    reading.lab.unwrap_or_else(|| panic!("{shown}"))
+}
+
+/// The labs that ship: name and text. Experiments lie beside them.
+pub(crate) fn example_labs() -> Vec<(String, String)> {
+    let folder = root().join("examples/labs");
+    let all = names_in(&folder, "yaml").into_iter().map(|name| {
+        let text = std::fs::read_to_string(folder.join(&name)).expect("the example is there");
+        (name, text)
+    });
+    all.filter(|(_, text)| text.lines().any(|line| line.starts_with("wavetank_lab:"))).collect()
+}

@@ -1,0 +1,110 @@
+//! [`Hosts`]: a lab's hosts as threads, each in namespaces of its own, and one that is the switch.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use wavetank_lab::{Mark, net};
+use wavetank_testkit::netns::NetNs;
+use wavetank_topology::Lab;
+
+use crate::networks::plan::FILE;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A lab whose networks are made. All of it goes with its threads.
+pub(crate) struct Hosts {
+    rooms: Vec<Room>,
+    switch: Room,
+}
+
+/// A thread with namespaces of its own that does one job after the other.
+struct Room {
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    id: u32,
+}
+
+impl Hosts {
+    /// Makes the networks of `lab`; `None`, recorded as skipped, where this process may make none.
+    pub(crate) fn of(test: &str, lab: &Lab) -> Option<Self> {
+        if !NetNs::available(test) {
+            return None;
+        }
+        net::check(lab, FILE).expect("the lab fits this machine");
+        let mark = Mark::draw(&lab.name).expect("a name");
+        let made = Self { rooms: lab.hosts.iter().map(|_| Room::new()).collect(), switch: Room::new() };
+        let ids: Vec<u32> = made.rooms.iter().map(|room| room.id).collect();
+        let (plan, owner) = (lab.clone(), mark.clone());
+        made.switch.does(move || net::connect(&plan, &owner, &ids)).expect("connected");
+        for (host, room) in made.rooms.iter().enumerate() {
+            let (plan, owner) = (lab.clone(), mark.clone());
+            room.does(move || net::furnish(&plan, host, &owner, FILE)).expect("furnished");
+        }
+        Some(made)
+    }
+
+    /// Does `work` in the host with that place in the lab.
+    pub(crate) fn inside<T: Send + 'static>(
+        &self,
+        host: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        self.rooms[host].does(work)
+    }
+
+    /// Does `work` in the switch.
+    pub(crate) fn in_switch<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        self.switch.does(work)
+    }
+}
+
+impl Room {
+    fn new() -> Self {
+        let (jobs, todo) = sync_channel::<Job>(1);
+        let (tell, told) = sync_channel(1);
+        let thread = std::thread::spawn(move || work_off(&todo, &tell));
+        let id = told.recv().expect("the thread has its namespaces");
+        Self { jobs: Some(jobs), thread: Some(thread), id }
+    }
+
+    fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (tell, told) = sync_channel(1);
+        let job: Job = Box::new(move || {
+            let _ = tell.send(work());
+        });
+        self.jobs.as_ref().expect("alive until dropped").send(job).expect("the thread takes jobs");
+        told.recv().expect("the job came to its end")
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// As the process of a host begins: nothing shared with the machine, a `/run` of its own.
+fn work_off(todo: &Receiver<Job>, tell: &SyncSender<u32>) {
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).expect("asked for by `available`");
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).expect("private mounts");
+    mount("wavetank", "/run", "tmpfs", MountFlags::empty(), None).expect("an own /run");
+    let id = rustix::thread::gettid().as_raw_nonzero().get();
+    tell.send(u32::try_from(id).expect("positive")).expect("somebody waits");
+    while let Ok(job) = todo.recv() {
+        job();
+    }
+}
+
+/// What `program` prints in the namespaces of the calling thread, if it ends well.
+pub(crate) fn printed(program: &str, arguments: &[&str]) -> String {
+    let output = std::process::Command::new(program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
+    String::from_utf8(output.stdout).expect("text")
+}

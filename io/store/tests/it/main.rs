@@ -1,0 +1,14 @@
+//! All integration tests of this crate in one program, so that one link serves them all.
+
+mod archive;
+mod calibration;
+mod disk_full;
+mod hostile;
+mod kill;
+mod ledger;
+mod over_time;
+mod pack;
+mod prune;
+mod runs;
+mod stretches;
+mod support;

@@ -1,0 +1,4 @@
+//! All integration tests of this crate in one program, so that one link serves them all.
+
+mod fuzzing;
+mod serve;
