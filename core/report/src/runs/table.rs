@@ -54,7 +54,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
                 .map(|name| cut(&harmless(name), NAME_COLUMNS_MAX))
                 .collect();
             let more = if names.len() > told.len() { ", …" } else { "" };
-            page.line(&format!("beside: {} {word} ({}{more})", names.len(), told.join(", ")));
+            page.line(&format!("also in this folder: {} {word} ({}{more})", names.len(), told.join(", ")));
         }
     }
     if let Some(last) = doc.runs.last() {

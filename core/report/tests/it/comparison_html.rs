@@ -93,7 +93,7 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     doc.metrics.remove(0);
     (doc.metrics[0].runs_needed, doc.metrics[0].name) = (Some(12), "p50".to_owned());
     let told = page(&doc);
-    assert!(told.contains("where it is known, what would have been seen stands beside the value"), "{told}");
+    assert!(told.contains("The smallest detectable change is shown next to each value if it is known"), "{told}");
     assert!(
         !told.contains("every difference that is told is one") && told.contains("a chance of 5 % at most"),
         "{told}"
@@ -231,7 +231,7 @@ fn every_answer_is_told_in_both_languages() {
         &["REGRESSION", "beyond the 10 % allowed", "class=\"verdict fail\""],
     );
     check(CompareAnswer::Regression, zh, &["性能退化", "超过允许的 10 %"]);
-    check(CompareAnswer::NoDifference, en, &["NO DIFFERENCE SHOWN", "what would have been seen: p99 5.0 %"]);
+    check(CompareAnswer::NoDifference, en, &["NO DIFFERENCE SHOWN", "detectable changes: p99 5.0 %"]);
     check(CompareAnswer::NoDifference, zh, &["未见差异", "能够发现的最小差异"]);
     check(CompareAnswer::NoRegression, en, &["NO REGRESSION SHOWN", "not excluded of p99"]);
     check(CompareAnswer::NoRegression, zh, &["未见退化", "尚不能排除"]);

@@ -46,7 +46,7 @@ fn doc() -> ForecastDoc {
         targets: vec!["http://127.0.0.1:8080/".to_owned()],
         summary: vec![
             "30,000 sessions (15,000 + 15,000).".to_owned(),
-            "Ends at 1m00s, sessions cut.".to_owned(),
+            "Ends at 1m00s; open sessions are cut off.".to_owned(),
         ],
         scenarios: vec![ScenarioForecastDoc {
             name: "buyer".to_owned(),

@@ -214,7 +214,7 @@ fn a_drain_of_some_milliseconds_draws_no_fall() {
     let done = page.split("Done: ").nth(1).unwrap_or_default();
     let told: String = done.chars().take(60).collect();
     assert!(told.contains("98") && !told.contains("lowest 0/s"), "{told}");
-    assert!(page.contains("a row from 10\u{a0}s on, that holds 4.00\u{a0}ms alone"), "{page}");
+    assert!(page.contains("a row that starts at 10\u{a0}s, that row covers only 4.00\u{a0}ms"), "{page}");
 }
 
 /// What counts elsewhere than one would look for it, and what is not drawn, is told beside the chart.

@@ -35,7 +35,7 @@ pub(crate) static WORDS: Words = Words {
         cut_short: |ran, planned| format!("stopped after {ran} of {planned}"),
         known_of: |ran, planned| format!("{ran} of {planned} are in this record"),
         whose_limit: "What was the bottleneck?",
-        however: "Note",
+        however: "Note, however",
         unknown: "unknown",
         next_limit: "What is the next limit?",
         room_none: "No resource that could have been the limit was sampled.",
