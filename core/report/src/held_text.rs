@@ -31,11 +31,8 @@ pub(crate) fn add_held(page: &mut Page, record: &RunRecord) {
         );
     }
     if record.held.is_empty() {
-        let most = format!(
-            "peak {} of {} planned",
-            show_whole(connections.peak),
-            show_whole(connections.planned)
-        );
+        let most =
+            format!("peak {} of {} planned", show_whole(connections.peak), show_whole(connections.planned));
         page.parts("held", &[most, "no phase held a constant number".to_owned()]);
     }
     let mut parts = vec![

@@ -113,7 +113,6 @@ fn counted(server: &ServerCountDoc) -> Vec<String> {
     let requests = server
         .requests
         .map(|own| format!("{} requests{}", show_whole(own), beside(own, server.run_requests)));
-    let word =
-        server.agrees().map(|agrees| if agrees { "matches the run" } else { "differs from the run" });
+    let word = server.agrees().map(|agrees| if agrees { "matches the run" } else { "differs from the run" });
     [Some(connections), requests, word.map(str::to_owned)].into_iter().flatten().collect()
 }

@@ -46,7 +46,10 @@ pub(crate) fn add_times(page: &mut Page, record: &RunRecord) {
         if spread.clipped > 0 {
             page.sentence(
                 "",
-                &format!("{name} includes {} times above 73 minutes in one bucket", show_count(spread.clipped)),
+                &format!(
+                    "{name} includes {} times above 73 minutes in one bucket",
+                    show_count(spread.clipped)
+                ),
             );
         }
     }

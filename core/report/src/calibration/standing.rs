@@ -180,7 +180,8 @@ pub(crate) fn standing_lines(doc: &StandingDoc) -> Vec<(&'static str, String)> {
         _ => {}
     }
     let date = doc.measured_at.split('T').next().unwrap_or_default();
-    let beside = if doc.basis == "measured" { "with the target on the same host" } else { "alone, by CPU time" };
+    let beside =
+        if doc.basis == "measured" { "with the target on the same host" } else { "alone, by CPU time" };
     let able = amounts(&doc.able, "");
     let stale = if doc.state == "stale" { format!(" STALE ({}):", doc.why) } else { String::new() };
     let asked = amounts(&doc.asked, " at most");

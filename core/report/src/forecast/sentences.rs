@@ -98,9 +98,7 @@ fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
         (Some(rate), None) => {
             format!(": at most {} requests each second, if answers took no time", bare_rate(rate))
         }
-        (None, None) => {
-            ", as fast as answers arrive: only a run shows the number of requests".to_owned()
-        }
+        (None, None) => ", as fast as answers arrive: only a run shows the number of requests".to_owned(),
     };
     Some(format!("Up to {} {noun}{pace}.", count(most)))
 }

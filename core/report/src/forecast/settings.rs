@@ -27,7 +27,11 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
     let held = if holds { "held connections end immediately" } else { "" };
     let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), show_short);
     let all: [(&str, String, &str); 13] = [
-        ("http.timeout", show_clock(http.timeout), "from the start of the request; includes connect, TLS and answer"),
+        (
+            "http.timeout",
+            show_clock(http.timeout),
+            "from the start of the request; includes connect, TLS and answer",
+        ),
         ("http.connect_timeout", show_clock(http.connect_timeout), "inside the timeout"),
         ("http.version", version.to_owned(), ""),
         ("http.keepalive", yes(http.keepalive), ""),

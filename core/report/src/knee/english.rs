@@ -11,9 +11,7 @@ pub(super) static ENGLISH: Sentences = Sentences {
     found: |asked, knee, interval, seen| {
         format!("knee estimated at {knee} ({interval}) for {}: {}", joined(asked), showed(seen))
     },
-    above: |asked, most| {
-        format!("no knee up to {most}: {} at the highest allowed level (--to)", hold(asked))
-    },
+    above: |asked, most| format!("no knee up to {most}: {} at the highest allowed level (--to)", hold(asked)),
     below: |asked, lowest| {
         let does = if asked.conditions.len() == 1 { "does" } else { "do" };
         format!("no knee: {} {does} not pass at the lowest level, {lowest}", joined(asked))

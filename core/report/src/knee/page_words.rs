@@ -137,7 +137,9 @@ static EN: KneeWords = KneeWords {
         ),
     },
     queued_part: |level| {
-        format!("Its part below {level} allows for requests that may have been queueing in runs at that level.")
+        format!(
+            "Its part below {level} allows for requests that may have been queueing in runs at that level."
+        )
     },
     held_at: |[held, runs, level]| format!("{held} of {runs} passed at {level}"),
     more_levels: |more| format!("{more} more such {}", if more == 1 { "level" } else { "levels" }),

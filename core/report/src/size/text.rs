@@ -156,7 +156,10 @@ fn why(tier: &TierDoc) -> String {
         .map_or_else(String::new, |have| format!("; there {} {have}", if have == 1 { "is" } else { "are" }));
     let Some(first) = tier.limits.first() else {
         let measured = if tier.role == "load" { " (wavetank calibrate measures it)" } else { "" };
-        return format!("unknown capacity: measure one host and pass --capacity {}=RATE{measured}{spare}{have}", tier.role);
+        return format!(
+            "unknown capacity: measure one host and pass --capacity {}=RATE{measured}{spare}{have}",
+            tier.role
+        );
     };
     let others: Vec<String> =
         tier.limits[1..].iter().map(|limit| format!("{} {}", limit.what, limit.hosts)).collect();

@@ -116,7 +116,7 @@ fn every_width_has_every_part() {
         "75,000 requests",
         "buyer GET /",
         "93 B each",
-        "lacking too few files",
+        "missing too few files",
         "hint: ulimit -n",
         "`cpu(lb1) < 96%` and `memory(lb1) < 1GB` will stay undecided: nobody observes lb1",
         "`in_flight > 1k` cannot be reached: 500/s × 1 s answers = 500",

@@ -263,10 +263,9 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
         record.thresholds = vec![unasked("failed < 1%", true)];
         assert!(page(&record, Language::English).contains(&format!("{said}</span>")), "{reason}");
         record.thresholds[0].implicit = false;
-        let known = said == " held";
+        let known = said == " pass";
         let (text, markdown, junit) = (text(&record), markdown(&record), junit(&record));
-        let told =
-            if known { "pass      failed < 1%" } else { "so far    failed < 1%: passed so far" };
+        let told = if known { "pass      failed < 1%" } else { "so far    failed < 1%: passed so far" };
         assert!(text.contains(told), "{reason}: {text}");
         assert!(markdown.contains(&format!("|{said} |")), "{reason}: {markdown}");
         assert_eq!(junit.contains("<skipped message=\"passed so far\""), !known, "{reason}: {junit}");
@@ -274,8 +273,8 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     check("signal", Status::Incomplete, " passed so far");
     check("stopped", Status::Incomplete, " passed so far");
     check("lost", Status::Incomplete, " passed so far");
-    check("undecided", Status::Incomplete, " held");
-    check("", Status::Pass, " held");
+    check("undecided", Status::Incomplete, " pass");
+    check("", Status::Pass, " pass");
 }
 
 /// Of a run without an end nobody looked at what is looked at then: that there are no findings would read as clean.
@@ -287,8 +286,7 @@ fn a_run_without_an_end_is_not_told_as_clean() {
         record.verdict.status = Status::Incomplete;
         record.verdict.reasons = vec![reason.to_owned()];
         let page = page(&record, Language::English);
-        let told =
-            ["only what its seconds tell was judged", "no findings beyond"].map(|said| page.contains(said));
+        let told = ["Only per-second data was judged", "no findings beyond"].map(|said| page.contains(said));
         assert_eq!(told, [cut_off, !cut_off], "{reason}: {page}");
     };
     check("lost", true);
@@ -302,7 +300,7 @@ fn a_rate_of_a_phase_is_explained_where_it_is_not_what_stands_beside_it() {
         (phase.requests.done, phase.rate.done_per_s) = (480, Number(rate));
         let record = RunRecord { phases: vec![phase.clone(), phase], ..open() };
         let page = page(&record, Language::English);
-        assert_eq!(page.contains("Done/s counts what a phase asked"), told, "{rate}/s");
+        assert_eq!(page.contains("Done/s counts requests that a phase sent"), told, "{rate}/s");
     };
     check(91.8, true);
     check(96.0, false);
@@ -356,10 +354,7 @@ fn percentiles_that_are_bounds_are_marked() {
     assert!(english.contains("Dropped 4,000 (8\u{a0}%)"), "the first page hides what was never sent");
     assert!(!english.contains("class=\"paper\""), "there is no table behind a chart");
     assert!(english.contains("<dd class=\"number\">≥ "), "nor the bound below which it cannot be");
-    assert!(
-        english.contains("Response times exclude 4,000 dropped requests"),
-        "of whom the percentiles are"
-    );
+    assert!(english.contains("Response times exclude 4,000 dropped requests"), "of whom the percentiles are");
     assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
     assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
 }

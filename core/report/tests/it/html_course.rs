@@ -236,8 +236,8 @@ fn what_charts_leave_out_is_told() {
         let words = [
             "counted in the row in which it ended",
             "in between there were at most 51",
-            "0 opened and 30 closed at its ends",
-            "leave out 7 that failed",
+            "0 opened and 30 closed at its start and end",
+            "exclude 7 requests that failed",
         ];
         words.map(|words| page.matches(words).count())
     };

@@ -56,7 +56,10 @@ fn implicit_conditions_are_told_beside_those_that_were_set() {
     ];
     let added = "✓</span> pass</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done &gt; 0</bdi></code></p>";
     let english = page(&record, Language::English);
-    assert!(english.contains("Both conditions that were set passed.") && english.contains(added), "{english}");
+    assert!(
+        english.contains("Both conditions that were set passed.") && english.contains(added),
+        "{english}"
+    );
     assert!(page(&record, Language::Chinese).contains("用户设置的 2 项条件全部满足"));
     // What did not hold stands among those that were set, once.
     record.thresholds[2].ok = Some(false);

@@ -123,14 +123,14 @@ fn the_first_page_names_what_was_done() {
     };
     let english = first(Status::Fail, Language::English);
     let told = "Faults and events during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10\u{a0}s to 15\u{a0}s), \
-                <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20\u{a0}s to 25\u{a0}s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35\u{a0}s on). \
-                That alone does not show the cause";
+                <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20\u{a0}s to 25\u{a0}s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35\u{a0}s). \
+                That alone does not prove the cause";
     assert!(english.contains(told), "{english}");
     assert!(!english.contains("reboot"), "what was never done is no cause: {english}");
     assert!(first(Status::Fail, Language::Chinese).contains("运行期间的故障与事件"));
     let passed = first(Status::Pass, Language::English);
     assert!(passed.contains("Faults and events during the run"), "{passed}");
-    assert!(!passed.contains("does not show the cause"), "nothing is to explain: {passed}");
+    assert!(!passed.contains("does not prove the cause"), "nothing is to explain: {passed}");
 }
 
 fn course(plan: &Plan) -> Course {

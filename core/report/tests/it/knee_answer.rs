@@ -186,7 +186,7 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
     }
     assert!(page.contains("Knee: 499.6/s, between 490/s and 507.7/s."), "{page}");
     // Before the second chart.
-    assert!(all.contains("Levels from 495.4/s to 507.7/s have their marks in the next chart"), "{page}");
+    assert!(all.contains("Levels from 495.4/s to 507.7/s are shown in the next chart"), "{page}");
     // Levels that are all near the knee have one chart close around them, and a percentile that is not drawn no line.
     let mut other = found([490.0, 499.6, 507.7]);
     other.curve = noisy().curve.into_iter().filter(|point| point.chance.is_some()).collect();

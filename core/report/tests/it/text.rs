@@ -239,16 +239,13 @@ fn held_connections_come_first() {
         &[
             "held       lowest second 999,995 of 1,000,000 planned (at 52 s)",
             "           target counted 999,995, plus 3 from before (12.0 ms after)",
-            "           kernel 1,999,996 TCP sockets in use, 1,999,992 more than before, 2 of them to ask the",
-            "           target (107 µs after) · allocated on the host 2,000,010, TIME_WAIT 12",
+            "           kernel 1,999,996 TCP sockets in use, 1,999,992 more than before, 2 of them for queries to",
+            "           the target (107 µs after) · allocated on the host 2,000,010, TIME_WAIT 12",
             "           opened 1,000,005 · lost 5 · re-opened 5 · opened late 1,204",
         ],
     );
     record.held.push(record.held[0].clone());
     check(&record, &["held       keep: lowest second 999,995 of 1,000,000 planned (at 52 s)"]);
     record.held.clear();
-    check(
-        &record,
-        &["held       peak 1,000,000 of 1,000,000 planned · no phase held a constant number"],
-    );
+    check(&record, &["held       peak 1,000,000 of 1,000,000 planned · no phase held a constant number"]);
 }

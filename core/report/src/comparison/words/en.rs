@@ -58,9 +58,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         runs: |many| if many == "1" { "1 run".to_owned() } else { format!("{many} runs") },
         warnings: "Warnings",
         how_sure: "How sure is that?",
-        sure: |level| {
-            format!("In at least {level} of such comparisons, all reported differences are real.")
-        },
+        sure: |level| format!("In at least {level} of such comparisons, all reported differences are real."),
         sure_of_none: |chance| {
             format!(
                 "If all values were equal, the probability of reporting any difference would be {chance} at most. \
@@ -68,7 +66,9 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
             )
         },
         by_chance: |name, chance| {
-            format!("The most certain one is {name}: the probability of such a difference by chance alone is {chance}.")
+            format!(
+                "The most certain one is {name}: the probability of such a difference by chance alone is {chance}."
+            )
         },
         unsure: "Not at all: runs of the same test also vary, and only several runs per side show how much.",
         unsure_of_all: "Not at all: the reason is shown above, and next to each value that has its own reason.",

@@ -40,7 +40,9 @@ pub(crate) static WORDS: Words = Words {
         next_limit: "What is the next limit?",
         room_none: "No resource that could have been the limit was sampled.",
         room_thread: |share| {
-            format!("The busiest load thread was busy for up to {share} of its time; from 95\u{a0}% it is the bottleneck.")
+            format!(
+                "The busiest load thread was busy for up to {share} of its time; from 95\u{a0}% it is the bottleneck."
+            )
         },
         room_cpus: |share| {
             format!(
@@ -54,7 +56,9 @@ pub(crate) static WORDS: Words = Words {
         room_memory: |least, most| {
             format!("Memory available on the generator's host fell to {least} of {most}.")
         },
-        room_files: |peak, most| format!("{peak} simultaneous connections, with a limit of {most} open files."),
+        room_files: |peak, most| {
+            format!("{peak} simultaneous connections, with a limit of {most} open files.")
+        },
         plateau: "Plateaus",
         phases: "Phases",
         hosts: "Hosts",
@@ -207,9 +211,13 @@ pub(crate) static WORDS: Words = Words {
         uncertain: "~ fewer than 10 samples lie above this percentile.",
         unknown: "“> dropped”: if dropped requests are included, this percentile falls on one of them and cannot be known.",
         dropped_apart: |n| {
-            format!("Response times exclude {n} dropped requests; including them would make the times higher.")
+            format!(
+                "Response times exclude {n} dropped requests; including them would make the times higher."
+            )
         },
-        failed_apart: |n| format!("Response times exclude {n} requests that failed for reasons other than a timeout."),
+        failed_apart: |n| {
+            format!("Response times exclude {n} requests that failed for reasons other than a timeout.")
+        },
         lag_of_all: "Lag and wait cover all sent requests, so their means need not add up to the mean response time.",
         line_missing: "Lines have gaps where dropped requests make the value unknown.",
         lag_of_sent: "Sent requests only: dropped ones have no lag.",
@@ -217,9 +225,7 @@ pub(crate) static WORDS: Words = Words {
         of_sent: |p99| format!("{p99} for sent requests; dropped ones have none"),
         unknown_short: "only a lower bound is known: too many requests were dropped",
         above_dropped: "> dropped",
-        censored: |name, n| {
-            format!("{name} includes {n} unanswered requests, each with the time it waited.")
-        },
+        censored: |name, n| format!("{name} includes {n} unanswered requests, each with the time it waited."),
         clipped: |name, n| format!("{name} includes {n} times above 73 minutes in one bucket."),
     },
     marks: MarkWords {

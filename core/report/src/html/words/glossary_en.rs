@@ -35,7 +35,10 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("First byte", "From the first byte sent to the first byte of the answer."),
     ("p99", "99 of 100 requests took at most this long. Never an average of other percentiles."),
     ("~", "Fewer than 10 samples lie above this percentile: another run may well give another value."),
-    ("Open loop", "Requests arrive at planned times, however slow the target is, like traffic from the public."),
+    (
+        "Open loop",
+        "Requests arrive at planned times, however slow the target is, like traffic from the public.",
+    ),
     (
         "Closed loop",
         "A fixed number of users, each of which waits for an answer before its next request; a slow target receives fewer requests.",
