@@ -93,10 +93,10 @@ pub(crate) fn headline(record: &RunRecord) -> String {
         (Status::Pass, 0) => String::new(),
         // In a rehearsal, where what stays undecided is a note.
         (Status::Pass, all) if held < all => {
-            format!("{held} of {all} thresholds held, the others are undecided")
+            format!("{held} of {all} thresholds passed, the others are undecided")
         }
-        (Status::Pass, 1) => "the threshold held".to_owned(),
-        (Status::Pass, all) => format!("all {all} thresholds held"),
+        (Status::Pass, 1) => "the threshold passed".to_owned(),
+        (Status::Pass, all) => format!("all {all} thresholds passed"),
         (status, _) => format!("{} for a reason that was not recorded", status.name()),
     }
 }

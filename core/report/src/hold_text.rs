@@ -32,7 +32,7 @@ pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
     }
     if record.held.is_empty() {
         let most = format!(
-            "at most {} of {} planned at once",
+            "peak {} of {} planned",
             format_grouped(connections.peak),
             format_grouped(connections.planned)
         );
@@ -45,7 +45,7 @@ pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
     ];
     let troubles = [
         ("failed", connections.failed),
-        ("begun late", connections.late),
+        ("opened late", connections.late),
         ("never opened", connections.opening),
         ("open at the end", connections.open),
     ];
@@ -73,7 +73,7 @@ fn target_part(target: TargetDoc) -> String {
     let own = target.open.saturating_sub(target.open_before);
     let others = match target.open_before {
         0 => String::new(),
-        n => format!(" and {} that it had before", format_grouped(n)),
+        n => format!(", plus {} from before", format_grouped(n)),
     };
     let off =
         if target.error_ms.0 > 0.0 { format!(" ± {}", millis(target.error_ms)) } else { String::new() };
@@ -85,7 +85,7 @@ fn kernel_part(kernel: KernelCount) -> String {
     let more = kernel.tcp_inuse.saturating_sub(kernel.tcp_inuse_before);
     let asking = match kernel.tcp_asking {
         0 => String::new(),
-        n => format!(", {n} of them to ask the target"),
+        n => format!(", {n} of them for queries to the target"),
     };
     format!(
         "kernel {} TCP sockets in use, {} more than before{asking} ({})",

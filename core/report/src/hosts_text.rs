@@ -87,14 +87,14 @@ fn add_costs(page: &mut TextLayout, record: &RunRecord) {
     };
     let parts: Vec<String> = taking.filter_map(cost).take(HOSTS_TOLD).collect();
     if !parts.is_empty() {
-        page.parts("CPU each", &[format!("of a request: {}", parts.join(", "))]);
+        page.parts("CPU each", &[format!("per request: {}", parts.join(", "))]);
     }
 }
 
 fn add_queues(page: &mut TextLayout, record: &RunRecord) {
     for host in record.hosts.iter().filter(|host| host.listen_overflows > 0) {
         let sentence = format!(
-            "{} turned away {} connections because an accept queue was full (at most {} in it)",
+            "{} rejected {} connections because an accept queue was full (peak length {})",
             host.name,
             show_count(host.listen_overflows),
             show_count(host.accept_queue_max)
@@ -106,7 +106,7 @@ fn add_queues(page: &mut TextLayout, record: &RunRecord) {
 /// `lb1/haproxy counted 50 connections, 12,400 requests`, and what the run counted where that is another number.
 fn counted(server: &ServerCountDoc) -> Vec<String> {
     let beside = |own: u64, run: Option<u64>| match run.filter(|run| *run != own) {
-        Some(run) => format!(" (the run {})", format_grouped(run)),
+        Some(run) => format!(" (run: {})", format_grouped(run)),
         None => String::new(),
     };
     let connections = format!(
@@ -118,7 +118,6 @@ fn counted(server: &ServerCountDoc) -> Vec<String> {
     let requests = server
         .requests
         .map(|own| format!("{} requests{}", format_grouped(own), beside(own, server.run_requests)));
-    let word =
-        server.agrees().map(|agrees| if agrees { "as the run did" } else { "not what the run counted" });
+    let word = server.agrees().map(|agrees| if agrees { "matches the run" } else { "differs from the run" });
     [Some(connections), requests, word.map(str::to_owned)].into_iter().flatten().collect()
 }

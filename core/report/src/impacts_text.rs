@@ -34,13 +34,13 @@ pub(crate) fn event_text(impact: &ImpactDoc) -> String {
 /// What came of it: `taken back after 5.01 s`.
 pub(crate) fn duration_text(impact: &ImpactDoc) -> String {
     match (impact.outcome, impact.until_s) {
-        (ImpactOutcome::NotReached, _) => "not done: the run was over before".to_owned(),
-        (ImpactOutcome::Failed, _) => "could not be done".to_owned(),
-        (ImpactOutcome::Done, _) => "not taken back".to_owned(),
-        (ImpactOutcome::Stuck, _) => "could not be taken back".to_owned(),
+        (ImpactOutcome::NotReached, _) => "not executed: the run ended first".to_owned(),
+        (ImpactOutcome::Failed, _) => "could not be executed".to_owned(),
+        (ImpactOutcome::Done, _) => "not reverted".to_owned(),
+        (ImpactOutcome::Stuck, _) => "could not be reverted".to_owned(),
         (ImpactOutcome::Undone, until) => {
             let length = until.map_or(0.0, |until| until.0 - impact.from_s.0);
-            format!("taken back after {}", seconds_text(length))
+            format!("reverted after {}", seconds_text(length))
         }
     }
 }
@@ -78,9 +78,9 @@ pub(crate) fn recovery_text(impact: &ImpactDoc) -> String {
     match impact.recovery {
         RecoveryDoc::Unknown => String::new(),
         RecoveryDoc::Unhurt => "no second was worse than before".to_owned(),
-        RecoveryDoc::During => format!("well again {took} after it began, while it lasted"),
-        RecoveryDoc::After => format!("well again {took} after it was taken back"),
-        RecoveryDoc::Never => "not well again before the load ended".to_owned(),
+        RecoveryDoc::During => format!("recovered {took} after its start, while it was still active"),
+        RecoveryDoc::After => format!("recovered {took} after it was reverted"),
+        RecoveryDoc::Never => "not recovered before the load ended".to_owned(),
     }
 }
 

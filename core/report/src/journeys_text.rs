@@ -91,11 +91,11 @@ pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
         let answers = check.held + check.failed;
         let (word, said) = match rank(check) {
             0 => (
-                "failed",
+                "fail",
                 format!("{} of {} answers", count_with_share(check.failed, answers), show_count(answers)),
             ),
-            1 => ("unasked", "no answer came".to_owned()),
-            _ => ("held", format!("{} answers", show_count(answers))),
+            1 => ("not run", "no answer arrived".to_owned()),
+            _ => ("pass", format!("{} answers", show_count(answers))),
         };
         let step = format::cut(check.steps.first().map_or("", String::as_str));
         let step =
@@ -104,7 +104,7 @@ pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
         page.entry(if number == 0 { "checks" } else { "" }, word, WORD_COLUMNS, &sentence);
     }
     if shown < ordered.len() {
-        page.entry("", "held", WORD_COLUMNS, &format!("and {} more", ordered.len() - shown));
+        page.entry("", "pass", WORD_COLUMNS, &format!("and {} more", ordered.len() - shown));
     }
 }
 
@@ -120,22 +120,22 @@ pub(crate) fn add_counts(page: &mut TextLayout, record: &RunRecord) {
 fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
     let skew = |us: Option<Number>| us.map(format::time);
     match &place.meetings[..] {
-        [] => vec![place.name.clone(), "nobody met there".to_owned()],
+        [] => vec![place.name.clone(), "no users met there".to_owned()],
         [RendezvousReleaseDoc { of, present, by_wait, skew_us, .. }] if place.met == 1 => {
             let met = format!("{} of {} met", show_count(*present), show_count(*of));
-            let wait = if *by_wait { "the wait was over" } else { "" };
-            let skew = skew(*skew_us).map_or("nobody went on".to_owned(), |skew| format!("skew {skew}"));
+            let wait = if *by_wait { "the wait timed out" } else { "" };
+            let skew = skew(*skew_us).map_or("no user continued".to_owned(), |skew| format!("skew {skew}"));
             vec![place.name.clone(), met, wait.to_owned(), skew]
         }
         _ => {
             let waits = if place.by_wait > 0 {
-                format!("the wait was over {} times", show_count(place.by_wait))
+                format!("the wait timed out {} times", show_count(place.by_wait))
             } else {
                 String::new()
             };
             let met = format!("met {} times", show_count(place.met));
             let present = format!("{} users in all", show_count(place.present));
-            let skew = skew(place.skew_us).map(|skew| format!("skew at most {skew}"));
+            let skew = skew(place.skew_us).map(|skew| format!("maximum skew {skew}"));
             vec![place.name.clone(), met, present, waits, skew.unwrap_or_default()]
         }
     }
@@ -145,13 +145,13 @@ fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
 pub(crate) fn add_loop_times(page: &mut TextLayout, record: &RunRecord) {
     for (label, around) in [("before", &record.before), ("after", &record.after)] {
         let Some(HookDoc { checks, faults }) = around else { continue };
-        let faults = faults.iter().map(|fault| ("broken", format!("{}: {}", fault.step, fault.what)));
+        let faults = faults.iter().map(|fault| ("fail", format!("{}: {}", fault.step, fault.what)));
         let checks = checks.iter().map(|check| {
             let said = format!("{}: {}", check.step, check.name);
-            if check.ok { ("held", said) } else { ("broken", format!("{said}: found {}", check.found)) }
+            if check.ok { ("pass", said) } else { ("fail", format!("{said}: found {}", check.found)) }
         });
         // What went well before the load is nobody's question after it.
-        let told = faults.chain(checks).filter(|(word, _)| label == "after" || *word == "broken");
+        let told = faults.chain(checks).filter(|(word, _)| label == "after" || *word == "fail");
         for (number, (word, said)) in told.enumerate() {
             page.entry(if number == 0 { label } else { "" }, word, WORD_COLUMNS, &said);
         }

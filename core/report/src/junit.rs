@@ -112,7 +112,7 @@ fn told_elsewhere(record: &RunRecord) -> bool {
 fn check_status(record: &RunRecord, check: &NamedCheck, said: &str) -> TestCaseStatus {
     if check.held + check.failed == 0 {
         let mut status = TestCaseStatus::skipped();
-        status.set_message("no answer came that it could be asked of");
+        status.set_message("no answer arrived to check");
         return status;
     }
     if check.failed == 0 || record.verdict.status == Status::Pass {

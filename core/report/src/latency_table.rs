@@ -38,7 +38,7 @@ pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
     for (name, _, spread) in &rows {
         if spread.censored > 0 {
             let text = format!(
-                "{name} holds {} requests without an answer, with the time they waited",
+                "{name} includes {} requests without an answer, with the time they waited",
                 show_count(spread.censored)
             );
             page.sentence("", &text);
@@ -46,7 +46,10 @@ pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
         if spread.clipped > 0 {
             page.sentence(
                 "",
-                &format!("{name} holds {} times above 73 minutes in one bucket", show_count(spread.clipped)),
+                &format!(
+                    "{name} includes {} times above 73 minutes in one bucket",
+                    show_count(spread.clipped)
+                ),
             );
         }
     }

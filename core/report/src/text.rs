@@ -61,7 +61,7 @@ pub fn text(record: &RunRecord) -> String {
     if let Some(memory) = record.generator.connection_memory {
         let each = show_size(memory.bytes_per_connection);
         let (grown, count) = (show_size(memory.grown_bytes), show_count(memory.connections));
-        let said = format!("{each} a connection: wavetank grew by {grown} while it opened {count}");
+        let said = format!("{each} per connection: wavetank grew by {grown} while it opened {count}");
         page.sentence("memory", &said);
     }
     let told = record.rehearsal.as_ref();
@@ -122,7 +122,7 @@ fn measured(record: &RunRecord) -> Vec<String> {
     let rate = match record.load.model.as_str() {
         _ if done == 0 => "nothing done".to_owned(),
         _ if record.rate.done_per_s.0 == 0.0 => {
-            format!("{} done, all after the load had ended", show_count(done))
+            format!("{} done, all after the load ended", show_count(done))
         }
         "open" => format!("done {done_rate} of {} offered", show_rate(record.rate.offered_per_s.0)),
         _ => format!("{} requests/s", done_rate.trim_end_matches("/s")),
@@ -158,10 +158,10 @@ fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
     for (number, threshold) in shown.enumerate() {
         let outcome = ThresholdState::for_threshold(record, threshold);
         let word = match outcome {
-            ThresholdState::Held => "held",
+            ThresholdState::Held => "pass",
             ThresholdState::HeldAsKnown => "so far",
             ThresholdState::NotJudged => "unjudged",
-            ThresholdState::Broken => "broken",
+            ThresholdState::Broken => "fail",
             ThresholdState::Undecided => "undecided",
         };
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
@@ -209,7 +209,7 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
             if missing { format!(" of {}", show_count(connections.planned)) } else { String::new() };
         let mut parts = vec![
             format!("opened {}{planned}", show_count(connections.opened)),
-            format!("most at once {}", show_count(connections.peak)),
+            format!("peak {}", show_count(connections.peak)),
         ];
         parts.extend(occurred(&troubles));
         page.parts("connects", &parts);

@@ -35,7 +35,7 @@ impl ThresholdState {
     /// What must be said beside the word; empty where the word says it all.
     pub(crate) const fn why(self) -> &'static str {
         match self {
-            Self::HeldAsKnown => "held as far as known",
+            Self::HeldAsKnown => "passed so far",
             Self::NotJudged => "not judged: nothing was sent",
             Self::Held | Self::Broken | Self::Undecided => "",
         }

@@ -70,7 +70,7 @@ fn a_list_has_what_was_asked_for() {
     assert!(text.stdout.contains("3 runs in `runs`"), "{text}");
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
     let none = runs(&trial, &["--name", "nobody"]);
-    assert!(none.expect_exit(0).stdout.contains("none of the 3 runs in `runs`"), "{none}");
+    assert!(none.expect_exit(0).stdout.contains("no matching run among the 3 runs in `runs`"), "{none}");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_packed_run_is_read_like_its_folder() {
     fs::rename(&pack, trial.place().path().join("runs/shop.wtrun"))
         .expect("the test's own folder is writable");
     let list = runs(&trial, &[]);
-    assert!(list.expect_exit(0).stdout.contains("beside: 1 packed run (shop.wtrun)"), "{list}");
+    assert!(list.expect_exit(0).stdout.contains("also in this folder: 1 packed run (shop.wtrun)"), "{list}");
     let pack = trial.place().file("runs/shop.wtrun");
     check_refused(&runs(&trial, &["pack", &pack]), "is packed already");
     fs::write(&pack, &fs::read(&pack).expect("it is there")[..200])

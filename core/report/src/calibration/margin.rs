@@ -61,7 +61,7 @@ pub fn calibration_margin(
         let others: Vec<String> = all.iter().map(|one| one.host.hostname.clone()).collect();
         let why = match all.iter().find(own) {
             Some(one) => {
-                format!("this host is calibrated with {} only, and the plan takes {engine}", one.engine)
+                format!("this host is calibrated with {} only, but the plan uses {engine}", one.engine)
             }
             None if others.is_empty() => "this host is not calibrated".to_owned(),
             None => format!("this host, {}, is not calibrated; others are: {}", host.hostname, some(&others)),
@@ -142,7 +142,7 @@ fn hint(share: f64, stale: bool) -> String {
     let hosts = (share / SAFE).ceil();
     let less = show_share((SAFE / share).min(1.0));
     format!(
-        "{hosts:.0} load hosts like this one, or {less} of the load: {} of a host is safe to plan with",
+        "{hosts:.0} load hosts like this one, or {less} of the load: plan with at most {} of a host",
         show_share(SAFE)
     )
 }
@@ -182,13 +182,14 @@ pub(crate) fn calibrated_load_lines(doc: &CalibrationMarginDoc) -> Vec<(&'static
         _ => {}
     }
     let date = doc.measured_at.split('T').next().unwrap_or_default();
-    let beside = if doc.basis == "measured" { "with the target beside it" } else { "alone, by CPU time" };
+    let beside =
+        if doc.basis == "measured" { "with the target on the same host" } else { "alone, by CPU time" };
     let able = amounts(&doc.able, "");
     let stale = if doc.state == "stale" { format!(" STALE ({}):", doc.why) } else { String::new() };
     let asked = amounts(&doc.asked, " at most");
     let unknown = if doc.asked.requests.is_none() { "as many requests/s as answers allow" } else { "" };
     let asked: Vec<&str> = [asked.as_str(), unknown].into_iter().filter(|text| !text.is_empty()).collect();
-    let asked = if asked.is_empty() { "next to nothing".to_owned() } else { asked.join(", and ") };
+    let asked = if asked.is_empty() { "almost nothing".to_owned() } else { asked.join(", and ") };
     let share = doc.share.unwrap_or_default().0;
     let mut lines = vec![(
         "calibrated",

@@ -36,16 +36,16 @@ fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     page.line("");
     lags(&mut page, &doc.lag);
     if doc.open_per_s.0 > 0.0 {
-        page.parts("open model", &[format!("{} at the most", show_rate(doc.open_per_s.0))]);
+        page.parts("open model", &[format!("at most {}", show_rate(doc.open_per_s.0))]);
     }
     page.parts("memory", &memory(doc));
     if doc.counted.sent > 0 {
         let (sent, target) = (show_count(doc.counted.sent), show_count(doc.counted.target));
         let same = doc.counted.sent == doc.counted.target;
         let words = if same {
-            format!("{sent} requests, the target's count is the same")
+            format!("{sent} requests, confirmed by the target's count")
         } else {
-            format!("{sent} sent, and the target counted {target}")
+            format!("{sent} sent, but the target counted {target}")
         };
         page.sentence("counted", &words);
     }
@@ -66,7 +66,7 @@ fn target(doc: &CalibrationDoc) -> Vec<String> {
     let target = &doc.target;
     let which = match target.kind.as_str() {
         "url" => target.url.clone(),
-        _ => "our own, in a process of its own on this host".to_owned(),
+        _ => "wavetank's own, in its own process on this host".to_owned(),
     };
     let cpus = match target.layout.as_str() {
         "apart" => {
@@ -118,9 +118,9 @@ fn lags(page: &mut TextLayout, lags: &[LagDoc]) {
 fn memory(doc: &CalibrationDoc) -> Vec<String> {
     let Some(memory) = &doc.memory else { return Vec::new() };
     let size = |bytes: f64| show_size(bytes.round().max(0.0) as u64);
-    let kernel = memory.kernel_bytes.map(|bytes| format!("{} of the kernel", size(bytes.0)));
-    let each = format!("{} of the load's process", size(memory.user_bytes.0));
-    let held = format!("each of {} held connections, at this end", show_count(memory.connections));
+    let kernel = memory.kernel_bytes.map(|bytes| format!("{} in the kernel", size(bytes.0)));
+    let each = format!("{} in the load process", size(memory.user_bytes.0));
+    let held = format!("for each of {} held connections, on this side", show_count(memory.connections));
     [Some(each), kernel, Some(held)].into_iter().flatten().collect()
 }
 

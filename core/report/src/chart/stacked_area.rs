@@ -273,7 +273,7 @@ mod tests {
         let svg = draw(&[0, 1, 3], &[&[10.0, 10.0, 5.0], &[0.0, 10.0, 0.0]]);
         assert!(svg.contains("d=\"M0 50V50H200V100H0zM300 75V75H400V100H300z\""), "{svg}");
         assert!(svg.contains("d=\"M0 50V50H100V0H200V50H0z\""), "{svg}");
-        assert!(svg.contains("layer 0: 71.4 % of all. layer 1: 28.6 % of all."), "{svg}");
+        assert!(svg.contains("layer 0: 71.4 % of the total. layer 1: 28.6 % of the total."), "{svg}");
     }
 
     #[test]

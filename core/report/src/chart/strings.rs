@@ -58,13 +58,13 @@ impl ChartStrings {
         nothing: |name| format!("{name}: no data."),
         marked: |list| format!("Marked: {list}."),
         shaded: |label, from, until| format!("Shaded: {label}, {from} to {until}."),
-        share: |name, share| format!("{name}: {share} of all."),
-        most: |value, when| format!("All together at most {value}, at {when}."),
+        share: |name, share| format!("{name}: {share} of the total."),
+        most: |value, when| format!("Total at most {value}, at {when}."),
         percentiles: |name, list, count| format!("{name}, {count} values: {list}."),
         max: "max",
-        faint: "Dotted where fewer than 10 values lie above.",
+        faint: "Dotted where fewer than 10 values are above.",
         heat: |[fastest, slowest, most, when, place]| {
-            format!("From {fastest} to {slowest}; the fullest cell holds {most}, at {when} around {place}.")
+            format!("From {fastest} to {slowest}; the fullest cell has {most}, at {when} around {place}.")
         },
         per_cell: |most, factor| match factor {
             Some(factor) => {

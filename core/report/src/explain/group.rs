@@ -72,18 +72,18 @@ impl CodeGroup {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Exits => "Exit codes and verdicts",
-            Self::Reasons => "Reasons of a verdict",
+            Self::Reasons => "Reasons for a verdict",
             Self::Findings => "Findings",
             Self::Classes => "How requests fail",
             Self::Drops => "Why requests were never sent",
-            Self::Words => "Words of the report",
+            Self::Words => "Terms of the report",
             Self::Events => "Events of a run",
             Self::Typed => "Errors: the command line and its values",
-            Self::Refused => "Errors: this host, and what it may load",
-            Self::Stored => "Errors: stored runs, and files that are written",
-            Self::Written => "Experiment and topology files: what cannot be read",
-            Self::Meant => "Experiment files: what makes no sense",
-            Self::Data => "Experiment files: rows of data, and what is taken out of answers",
+            Self::Refused => "Errors: this host and the allowed targets",
+            Self::Stored => "Errors: stored runs and output files",
+            Self::Written => "Experiment and topology files: invalid content",
+            Self::Meant => "Experiment files: inconsistent content",
+            Self::Data => "Experiment files: data rows and extraction",
         }
     }
 
@@ -91,18 +91,18 @@ impl CodeGroup {
     pub const fn one(self) -> &'static str {
         match self {
             Self::Exits => "an exit code",
-            Self::Reasons => "a reason of a verdict",
+            Self::Reasons => "a reason for a verdict",
             Self::Findings => "a finding",
-            Self::Classes => "a way in which requests fail",
-            Self::Drops => "why requests were never sent",
-            Self::Words => "a word of the report",
+            Self::Classes => "an error class of failed requests",
+            Self::Drops => "a reason why requests were never sent",
+            Self::Words => "a term of the report",
             Self::Events => "an event of a run",
             Self::Typed => "an error in a command or a value",
-            Self::Refused => "what this host lacks or forbids",
+            Self::Refused => "an error about this host or the target",
             Self::Stored => "an error about stored runs and files",
-            Self::Written => "a remark about an experiment or topology file",
-            Self::Meant => "a remark about an experiment file",
-            Self::Data => "a remark about data or extraction",
+            Self::Written => "a diagnostic for an experiment or topology file",
+            Self::Meant => "a diagnostic for an experiment file",
+            Self::Data => "a diagnostic for data or extraction",
         }
     }
 

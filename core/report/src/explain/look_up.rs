@@ -22,11 +22,11 @@ pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
     let short = wanted.chars().count() <= CHARS_TOLD_MAX;
     let hint = match did_you_mean(if short { &wanted } else { "" }, all.iter().flat_map(names)) {
         Some(near) => format!("did you mean {near}? `wavetank explain` lists all codes"),
-        None => "`wavetank explain` lists all codes; they stand beside errors and findings".to_owned(),
+        None => "`wavetank explain` lists all codes; errors and findings show theirs".to_owned(),
     };
     let told = word.trim();
     let told = if told.chars().count() > CHARS_TOLD_MAX { "this" } else { &format!("`{told}`") };
-    Err(UserError::usage("code_unknown", format!("{told} is no code of wavetank"), hint))
+    Err(UserError::usage("code_unknown", format!("{told} is not a code of wavetank"), hint))
 }
 
 fn names(one: &Explanation) -> impl Iterator<Item = &'static str> + use<> {

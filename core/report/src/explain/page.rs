@@ -41,7 +41,7 @@ pub fn explain_list() -> String {
             writeln!(out, "  {line}").expect("text takes everything");
         }
     }
-    out.push_str("\nwavetank explain CODE tells what one means, why it happens, and what to do.\n");
+    out.push_str("\nwavetank explain CODE describes a code: its meaning, its causes and what to do.\n");
     out
 }
 

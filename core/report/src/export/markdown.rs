@@ -30,7 +30,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Events", &events(record));
     page.part("Findings", &findings(record));
     page.part("Hosts of the lab", &lab::hosts(record));
-    page.part("What servers counted", &lab::servers(record));
+    page.part("Server counts", &lab::servers(record));
     page.part("Phases", &phases(record));
     page.part("Steps", &steps(record));
     page.part("Errors and statuses", &kinds(record));
@@ -66,8 +66,8 @@ fn head(record: &RunRecord) -> String {
     }
     let limit = match verdict.blame.name() {
         "none" => "no limit was reached".to_owned(),
-        "unknown" => "whose limit it was cannot be told".to_owned(),
-        blame => format!("the limit: **{blame}**"),
+        "unknown" => "the bottleneck is unknown".to_owned(),
+        blame => format!("bottleneck: **{blame}**"),
     };
     add(&mut text, &format!("{}; {limit}.\n", name(&record.name)));
     for reason in verdict.reasons.iter().take(ROWS_MAX) {
@@ -149,7 +149,7 @@ fn times(record: &RunRecord) -> String {
         let many = show_count(censored);
         add(
             &mut text,
-            &format!("\nresponse holds {many} requests without an answer, with the time they waited\n"),
+            &format!("\nresponse includes {many} requests without an answer, with the time they waited\n"),
         );
     }
     text
@@ -192,8 +192,8 @@ fn thresholds(record: &RunRecord) -> String {
 
 const fn result(outcome: ThresholdState) -> &'static str {
     match outcome {
-        ThresholdState::Held => "held",
-        ThresholdState::Broken => "**broken**",
+        ThresholdState::Held => "pass",
+        ThresholdState::Broken => "**fail**",
         ThresholdState::Undecided => "undecided",
         ThresholdState::HeldAsKnown | ThresholdState::NotJudged => outcome.why(),
     }
@@ -219,7 +219,7 @@ fn checks(record: &RunRecord) -> String {
             rows.push(vec![format!("{when} {}", code(&fault.step)), String::new(), sentence(&fault.what)]);
         }
     }
-    left_out(table(&["check", "held", "failed"], 2, &rows), all - rows.len())
+    left_out(table(&["check", "passed", "failed"], 2, &rows), all - rows.len())
 }
 
 /// What was done to hosts while the load ran.
@@ -236,7 +236,7 @@ fn events(record: &RunRecord) -> String {
         ]
     });
     let rows: Vec<_> = rows.collect();
-    cut(table(&["at", "event", "outcome", "clients saw", "and then"], 0, &rows), record.impacts.len())
+    cut(table(&["at", "event", "outcome", "client results", "recovery"], 0, &rows), record.impacts.len())
 }
 
 fn findings(record: &RunRecord) -> String {

@@ -14,16 +14,16 @@ const HOST_COLUMNS: [&str; 13] = [
     "host",
     "role",
     "CPU",
-    "CPU at most",
+    "CPU peak",
     "busiest core",
     "CPU of load threads",
-    "CPU of a request",
-    "memory at most",
-    "established at most",
-    "accept queue at most",
-    "turned away",
-    "in at most",
-    "out at most",
+    "CPU per request",
+    "memory peak",
+    "established peak",
+    "accept queue peak",
+    "rejected",
+    "in peak",
+    "out peak",
 ];
 
 /// What each host used and carried; columns in which nothing stands are left out. Nothing outside of a lab.
@@ -80,6 +80,6 @@ pub(super) fn servers(record: &RunRecord) -> String {
         ]
     };
     let rows: Vec<_> = record.servers.iter().take(ROWS_MAX).map(row).collect();
-    let headings = ["server", "as the run", "connections", "by the run", "requests", "by the run"];
+    let headings = ["server", "matches the run", "connections", "by the run", "requests", "by the run"];
     cut(table(&headings, 4, &rows), record.servers.len())
 }

@@ -18,7 +18,7 @@ pub(super) fn holding(page: &mut TextLayout, doc: &HoldingDoc) {
     first.push(match doc.requests_per_s_max {
         Some(none) if none.0 <= 0.0 => "silent".to_owned(),
         Some(pace) => format!("up to {} of requests on them", rate(pace.0)),
-        None => "requests one after the other on each".to_owned(),
+        None => "sequential requests on each".to_owned(),
     });
     page.parts("holding", &first);
     let on = match doc.rings {
@@ -34,11 +34,11 @@ pub(super) fn holding(page: &mut TextLayout, doc: &HoldingDoc) {
     page.parts("", &[from, on]);
     let memory = doc.memory.iter().map(|part| {
         let name = match part.part.as_str() {
-            "client_kernel" => "kernel at this end",
+            "client_kernel" => "kernel on this side",
             "client" => "wavetank",
-            "target_kernel" => "kernel at the target's end",
+            "target_kernel" => "kernel on the target's side",
             "target" => "the target, if it is wavetank",
-            _ => "requests under way",
+            _ => "requests in flight",
         };
         format!("{name} {} ({} B each)", show_size(part.bytes), count(part.each_bytes))
     });

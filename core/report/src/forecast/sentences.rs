@@ -30,7 +30,7 @@ fn judged<'d>(doc: &'d ForecastDoc, kinds: &'static [&'static str]) -> Vec<&'d P
     doc.phases.iter().filter(of_kind).collect()
 }
 
-/// `15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the caps 15k, 15k, 20k are not reached.`
+/// `15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the limits 15k, 15k, 20k are not reached.`
 fn arrivals(doc: &ForecastDoc) -> Option<String> {
     let open = judged(doc, &["rate", "trace"]);
     if open.is_empty() {
@@ -69,14 +69,14 @@ fn caps(phases: &[&PhaseForecastDoc]) -> String {
             let caps = reached(word);
             match caps.len() {
                 0 => String::new(),
-                1 => format!("the cap {} is {said}", caps[0]),
-                _ => format!("the caps {} are {said}", caps.join(", ")),
+                1 => format!("the limit {} is {said}", caps[0]),
+                _ => format!("the limits {} are {said}", caps.join(", ")),
             }
         });
     said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// `Up to 1,000 users, as fast as answers come.`
+/// `Up to 1,000 users, as fast as answers arrive.`
 fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
     let phases: Vec<&PhaseForecastDoc> =
         doc.phases.iter().filter(|phase| !phase.warmup && phase.kind == kind).collect();
@@ -93,14 +93,12 @@ fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
     let sum =
         phases.iter().try_fold(0, |sum, phase| phase.requests.is_exact().then(|| sum + phase.requests.least));
     let pace = match (rate.flatten(), sum) {
-        (_, Some(0)) => ", in silence".to_owned(),
-        (_, Some(sum)) => format!(": {} requests in all", count(sum)),
+        (_, Some(0)) => ", without requests".to_owned(),
+        (_, Some(sum)) => format!(": {} requests in total", count(sum)),
         (Some(rate), None) => {
             format!(": at most {} requests each second, if answers took no time", bare_rate(rate))
         }
-        (None, None) => {
-            ", as fast as answers come: how many requests that is, only a run can tell".to_owned()
-        }
+        (None, None) => ", as fast as answers arrive: only a run shows the number of requests".to_owned(),
     };
     Some(format!("Up to {} {noun}{pace}.", count(most)))
 }
@@ -143,7 +141,7 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
     Some(format!("A session{which} sends {sends}{rate}."))
 }
 
-/// `Ends at 50m00s, sessions cut.`
+/// `Ends at 50m00s; open sessions are cut off.`
 fn end(doc: &ForecastDoc, forecast: &Forecast, plan: &Plan) -> String {
     let Some(end) = doc.span.load_end_s else {
         let open = plan.phases.iter().zip(&forecast.phases).filter(|(_, own)| own.ends.is_none());
@@ -152,11 +150,11 @@ fn end(doc: &ForecastDoc, forecast: &Forecast, plan: &Plan) -> String {
     };
     let drain = doc.span.drain_s;
     if drain.0 <= 0.0 {
-        return format!("Ends at {}, sessions cut.", clock(end));
+        return format!("Ends at {}; open sessions are cut off.", clock(end));
     }
     let latest = doc.span.end_s.unwrap_or(end);
     format!(
-        "The load ends at {}; sessions under way may finish until {} (drain {}), then they are cut.",
+        "The load ends at {}; open sessions may finish until {} (drain {}), then they are cut off.",
         clock(end),
         clock(latest),
         clock(drain)

@@ -24,10 +24,14 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         Close::Fin => "fin",
         Close::Rst => "rst",
     };
-    let held = if holds { "held connections end at once" } else { "" };
+    let held = if holds { "held connections end immediately" } else { "" };
     let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), format_compact);
     let all: [(&str, String, &str); 13] = [
-        ("http.timeout", show_clock(http.timeout), "from begun; covers connect, TLS and answer"),
+        (
+            "http.timeout",
+            show_clock(http.timeout),
+            "from the start of the request; includes connect, TLS and answer",
+        ),
         ("http.connect_timeout", show_clock(http.connect_timeout), "inside the timeout"),
         ("http.version", version.to_owned(), ""),
         ("http.keepalive", yes(http.keepalive), ""),
@@ -37,7 +41,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         ("http.expect", expect.join(" or "), ""),
         ("http.cookies", yes(http.cookies), ""),
         ("drain", show_clock(plan.drain), "the longest timeout, 30s at least"),
-        ("open_rate", rate(plan.open_rate.as_per_second()), "connections opened ahead of a phase"),
+        ("open_rate", rate(plan.open_rate.as_per_second()), "connections opened before a phase"),
         ("late_tolerance", show_short_time(plan.late_tolerance), ""),
         ("seed", plan.seed.to_string(), ""),
     ];
@@ -54,14 +58,14 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         name: "engine".to_owned(),
         value: engine_name(plan.engine).to_owned(),
         given: false,
-        why: "the best that this host allows".to_owned(),
+        why: "the best available on this host".to_owned(),
     });
     settings
 }
 
 /// What fixed a phase's `max_open`.
 pub(super) fn max_open_why(phase: &Phase, forecast: &Forecast) -> String {
-    let this_host = |what: &str| format!("this host has {what} for no more");
+    let this_host = |what: &str| format!("limited by this host's {what}");
     match phase.max_open_by {
         MaxOpenLimit::Files => return this_host("files"),
         MaxOpenLimit::Memory => return this_host("memory"),
@@ -72,7 +76,7 @@ pub(super) fn max_open_why(phase: &Phase, forecast: &Forecast) -> String {
     let longest = longest.map(|scenario| scenario.longest).max().unwrap_or(Nanos::ZERO);
     let most = match &phase.load {
         Load::Open { rate, .. } => rate.max(),
-        Load::Trace { .. } => return "all that come".to_owned(),
+        Load::Trace { .. } => return "all arrivals".to_owned(),
         Load::Closed { .. } => return "its users".to_owned(),
         Load::Hold { .. } => return "its connections".to_owned(),
         Load::Pause => return String::new(),
@@ -82,13 +86,13 @@ pub(super) fn max_open_why(phase: &Phase, forecast: &Forecast) -> String {
         u64::try_from(product.div_ceil(u128::from(most.per.0.unsigned_abs().max(1)))).unwrap_or(u64::MAX);
     match phase.max_open {
         own if own == natural => format!("rate × {}, the longest a session may take", show_clock(longest)),
-        own if Some(own) == phase.sessions_max => "all sessions that may come".to_owned(),
+        own if Some(own) == phase.sessions_max => "all possible sessions".to_owned(),
         MAX_OPEN => "the highest default".to_owned(),
         // More than the mean by what a Poisson process never exceeds.
         own if own
             >= phase.end().and_then(|end| phase.sessions_between(phase.start, end)).unwrap_or(u64::MAX) =>
         {
-            "all sessions that come".to_owned()
+            "all sessions".to_owned()
         }
         _ => "as given".to_owned(),
     }

@@ -114,10 +114,10 @@ fn steps(page: &mut TextLayout, doc: &ForecastDoc) {
             None => "sizes differ".to_owned(),
         };
         let connection = match one.connection.as_str() {
-            "user" => "over the user's connection",
-            "session" => "over the session's connection",
-            "request" => "each over a connection of its own",
-            _ => "over shared connections",
+            "user" => "on the user's connection",
+            "session" => "on the session's connection",
+            "request" => "each on its own connection",
+            _ => "on shared connections",
         };
         let label = if at == 0 { "steps" } else { "" };
         page.column_entry(label, name, columns, &[requests, bytes, connection.to_owned()]);
@@ -147,7 +147,7 @@ fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
         page.column_entry(if at == 0 { "needs" } else { "" }, &need.what.replace('_', " "), columns, &parts);
     }
     for lack in &doc.lacking {
-        page.sentence("lacking", &lack.message);
+        page.sentence("missing", &lack.message);
         page.sentence("", &format!("hint: {}", lack.hint));
     }
 }
@@ -186,7 +186,7 @@ fn phase_parts(phase: &PhaseForecastDoc) -> Vec<String> {
     let end = phase.end_s.map_or_else(|| "its last session".to_owned(), clock);
     let mut parts = vec![format!("{} to {end}", clock(phase.start_s)), phase.load.clone()];
     if phase.warmup {
-        parts.push("warm-up, judged by nothing".to_owned());
+        parts.push("warm-up, not judged".to_owned());
     }
     if phase.kind == "pause" {
         return parts;
@@ -218,7 +218,7 @@ fn connections(phase: &PhaseForecastDoc) -> Vec<String> {
     let mut parts = Vec::new();
     if phase.opened_ahead > 0 {
         parts.push(format!(
-            "{} connections are opened in the {} before it",
+            "{} connections are opened during the {} before it",
             count(phase.opened_ahead),
             clock(phase.opened_ahead_s)
         ));

@@ -131,7 +131,7 @@ mod tests {
         check("Plateau", "<h3>Plateaus</h3>", true);
         check("Plateau", "<td>plateau</td>", false);
         check("Wait", "<title>88 % · Wait: 987 µs</title>", true);
-        check("Wait", "<p>None was sought: users wait</p>", false);
+        check("Wait", "<p>Not determined (closed loop): users wait</p>", false);
         check("计划", "<dt>计划（SHA-256）</dt>", false);
         check("计划", "<th>计划</th>", true);
         check("等待", "<dd>负载结束后等待 60.0 s</dd>", false);

@@ -39,38 +39,38 @@ pub(crate) fn impact_words(words: &Strings) -> &'static ImpactStrings {
 }
 
 static EN: ImpactStrings = ImpactStrings {
-    title: "What was done to hosts",
-    lead: "Faults and other events of the experiment or the lab, and what clients saw: in the whole seconds of \
-           the ten seconds before, but for those that an earlier event made worse; from the second in which it began to that in which it \
-           ended; and until they had fared as before for three seconds. What waited is answered in the second in which it ended, so that on average as much may be done as before. A second is worse than those before if more \
-           fails (by over 1 % of all), less than 90 % is done, the p99 is more than twice that of the slowest second before and at \
-           least 10 ms above it, or connections are lost. In the charts: the bands with dotted edges.",
+    title: "Faults and events on hosts",
+    lead: "Faults and other events of the experiment or the lab, with client results before, during and after them. Before covers \
+           the whole seconds of the ten seconds before the event, except those made worse by an earlier event. During covers the second of \
+           its start to the second of its end. After ends once the results have been stable at their earlier level for three seconds. Waiting requests count in the second in which they are answered, so on average as many may be done as before. A second is worse than before if more \
+           requests fail (by over 1 % of all), fewer than 90 % are done, connections are lost, or the p99 is more than twice the p99 of the slowest second before and at \
+           least 10 ms above it. The charts show events as bands with dotted edges.",
     what: "Event",
     outcome: "Outcome",
     stretch: "Time",
     lost: "Connections lost",
-    recovery: "And then",
+    recovery: "Recovery",
     before: "before",
     during: "during",
     after: "after",
-    undone: |time| format!("taken back after {time}"),
-    lasting: "not taken back",
-    failed: "could not be done",
-    stuck: "could not be taken back",
-    not_reached: "not done: the run was over before",
+    undone: |time| format!("reverted after {time}"),
+    lasting: "not reverted",
+    failed: "could not be executed",
+    stuck: "could not be reverted",
+    not_reached: "not executed: the run ended first",
     unhurt: "no second was worse than before",
-    well_during: |time| format!("well again {time} after it began, while it lasted"),
-    well_after: |time| format!("well again {time} after it was taken back"),
-    never_well: "not well again before the load ended",
-    meanwhile: "Done to hosts during the run",
-    from: |begin| format!("from {begin} on"),
+    well_during: |time| format!("recovered {time} after its start, while it was still active"),
+    well_after: |time| format!("recovered {time} after it was reverted"),
+    never_well: "not recovered before the load ended",
+    meanwhile: "Faults and events during the run",
+    from: |begin| format!("from {begin}"),
     from_to: |begin, end| format!("{begin} to {end}"),
     stop: ".",
-    no_proof: " That alone does not show the cause; what clients saw before, during and after it is told below.",
+    no_proof: " That alone does not prove the cause; see below for client results before, during and after it.",
 };
 
 static ZH: ImpactStrings = ImpactStrings {
-    title: "对主机施加的操作",
+    title: "主机上的故障与事件",
     lead: "实验或实验室中的故障及其他事件，以及客户端所见：发生前十秒之内的各个整秒（因更早的事件而变差的除外）、从开始的那一秒到结束的那一秒，以及直到客户端连续三秒恢复如初。等待中的请求在结束的那一秒得到应答，因此平均完成量可能与之前相当。\
            若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90\u{a0}%、p99 超过此前最慢一秒的两倍且高出至少 10\u{a0}ms，或有连接断开，即视为变差。\
            图中以带点线边框的色带标出。",
@@ -91,7 +91,7 @@ static ZH: ImpactStrings = ImpactStrings {
     well_during: |time| format!("开始 {time} 后恢复，此时故障仍在持续"),
     well_after: |time| format!("撤销 {time} 后恢复"),
     never_well: "负载结束前未恢复",
-    meanwhile: "运行期间对主机施加的操作",
+    meanwhile: "运行期间的故障与事件",
     from: |begin| format!("始于 {begin}"),
     from_to: |begin, end| format!("{begin} 至 {end}"),
     stop: "。",

@@ -27,7 +27,7 @@ pub fn archive_text(doc: &ArchiveDoc, columns: usize) -> String {
         }
     }
     if doc.repeat.contains("***") {
-        page.sentence("", "where *** stands, the secret has to be put in again");
+        page.sentence("", "replace each *** with the secret");
     }
     let version = if doc.version.is_empty() { String::new() } else { format!("wavetank {}", doc.version) };
     let parts = [version, doc.engine.clone(), doc.host.as_ref().map(host).unwrap_or_default()];

@@ -27,7 +27,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
     if doc.total == 0 {
         page.line(&format!("no runs in `{place}`"));
     } else if doc.runs.is_empty() {
-        page.line(&format!("none of the {} in `{place}` is such a run", counted(doc.total, "run")));
+        page.line(&format!("no matching run among the {} in `{place}`", counted(doc.total, "run")));
     } else {
         for line in run_lines(&doc.runs, columns) {
             page.line(&line);
@@ -54,7 +54,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
                 .map(|name| cut(&sanitize(name), NAME_COLUMNS_MAX))
                 .collect();
             let more = if names.len() > told.len() { ", …" } else { "" };
-            page.line(&format!("beside: {} {word} ({}{more})", names.len(), told.join(", ")));
+            page.line(&format!("also in this folder: {} {word} ({}{more})", names.len(), told.join(", ")));
         }
     }
     if let Some(last) = doc.runs.last() {

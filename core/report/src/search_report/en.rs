@@ -11,21 +11,19 @@ pub(super) static ENGLISH: AnswerStrings = AnswerStrings {
     found: |asked, knee, interval, seen| {
         format!("knee estimated at {knee} ({interval}) for {}: {}", joined(asked), showed(seen))
     },
-    above: |asked, most| {
-        format!("no knee up to {most}: {} at the highest level that may be tried (--to)", hold(asked))
-    },
+    above: |asked, most| format!("no knee up to {most}: {} at the highest allowed level (--to)", hold(asked)),
     below: |asked, lowest| {
         let does = if asked.conditions.len() == 1 { "does" } else { "do" };
-        format!("no knee: {} {does} not hold at the lowest level, {lowest}", joined(asked))
+        format!("no knee: {} {does} not pass at the lowest level, {lowest}", joined(asked))
     },
     generator: |asked, held, full| {
         format!(
-            "at least {held}: {} there, and at {full} the generator was the limit, not the target",
+            "at least {held}: {} there, and at {full} the generator was the bottleneck, not the target",
             hold(asked)
         )
     },
     generator_at_once: |lowest| {
-        format!("no answer: the generator was the limit at the lowest level already, {lowest}")
+        format!("no answer: the generator was the bottleneck even at the lowest level, {lowest}")
     },
     silent: |answered, so_far| {
         let runs = if answered == 1 { "run" } else { "runs" };
@@ -43,34 +41,34 @@ pub(super) static ENGLISH: AnswerStrings = AnswerStrings {
     },
     open_interval: "one end is open",
     between: |low, high| format!("so far the knee is between {low} and {high}"),
-    up_to: |low| format!("so far all levels up to {low} hold"),
-    not_at: |high| format!("so far {high} does not hold"),
+    up_to: |low| format!("so far all levels up to {low} pass"),
+    not_at: |high| format!("so far {high} does not pass"),
     held: |level, passed, all| {
         let runs = if all == 1 { "run" } else { "runs" };
-        format!("so far {level} held in {passed} of {all} {runs}")
+        format!("so far {level} passed in {passed} of {all} {runs}")
     },
     nothing: "nothing is known yet",
     whose: |blame| match blame {
-        Blame::Target => "the target's",
-        Blame::Generator => "the generator's",
-        Blame::Network => "the network's",
-        Blame::Balancer => "the balancer's",
-        Blame::None | Blame::Unknown => "the target's, or of what lies before it",
+        Blame::Target => "target",
+        Blame::Generator => "generator",
+        Blame::Network => "network",
+        Blame::Balancer => "balancer",
+        Blame::None | Blame::Unknown => "target, or a device in front of it",
     },
     broke_at: |level| format!(" (in a run at {level})"),
     place: |place| match place {
         LevelRole::Lower => "lower end of the interval",
-        LevelRole::LowerQueued => "lower end of the interval, before what may have queued is taken off",
-        LevelRole::AllHeld => "every run held, and most at each level below",
-        LevelRole::NoneHeld => "no run held from here up",
+        LevelRole::LowerQueued => "lower end of the interval, before subtracting what may have queued",
+        LevelRole::AllHeld => "every run passed, and most runs at each lower level",
+        LevelRole::NoneHeld => "no run passed from here up",
         LevelRole::Upper => "upper end of the interval",
     },
     and: "; ",
     fate: |fate, runs, counted| {
         let plural = if runs == 1 { "run" } else { "runs" };
         match fate {
-            FailureKind::Failed => format!("{runs} of {counted} did not hold"),
-            FailureKind::Spoiled => format!("{runs} {plural} not counted, spoiled by the generator"),
+            FailureKind::Failed => format!("{runs} of {counted} failed"),
+            FailureKind::Spoiled => format!("{runs} {plural} not counted, invalidated by the generator"),
             FailureKind::Undecided => format!("{runs} {plural} not counted, without a result"),
         }
     },
@@ -84,7 +82,7 @@ fn joined(asked: &Requirement) -> String {
 
 /// `p99 < 50ms holds`: one condition or several.
 fn hold(asked: &Requirement) -> String {
-    let holds = if asked.conditions.len() == 1 { "holds" } else { "hold" };
+    let holds = if asked.conditions.len() == 1 { "passes" } else { "pass" };
     format!("{} {holds}", joined(asked))
 }
 
@@ -93,11 +91,11 @@ fn showed(seen: &RunEvidence) -> String {
     let plural = |runs: u32| if runs == 1 { "run" } else { "runs" };
     match (&seen.all, &seen.none) {
         (Some((level, runs)), Some((from, failed))) => {
-            format!("{runs} of {runs} {} held at {level}, 0 of {failed} from {from} up", plural(*runs))
+            format!("{runs} of {runs} {} passed at {level}, 0 of {failed} from {from} up", plural(*runs))
         }
-        (Some((level, runs)), None) => format!("{runs} of {runs} {} held at {level}", plural(*runs)),
-        (None, Some((from, runs))) => format!("0 of {runs} {} held from {from} up", plural(*runs)),
-        (None, None) => format!("{} of {} {} held", seen.runs.0, seen.runs.1, plural(seen.runs.1)),
+        (Some((level, runs)), None) => format!("{runs} of {runs} {} passed at {level}", plural(*runs)),
+        (None, Some((from, runs))) => format!("0 of {runs} {} passed from {from} up", plural(*runs)),
+        (None, None) => format!("{} of {} {} passed", seen.runs.0, seen.runs.1, plural(seen.runs.1)),
     }
 }
 
@@ -110,6 +108,6 @@ fn stopped(end: &str) -> &'static str {
         "undecided" => "the levels are too short to decide (-d)",
         "under_way" => "not finished",
         "unsteady" => "no answer: the target changes with time, not only with the load",
-        _ => "a run broke off",
+        _ => "a run was interrupted",
     }
 }

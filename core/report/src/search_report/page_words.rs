@@ -96,14 +96,14 @@ static EN: SearchStrings = SearchStrings {
         (
             "found",
             "KNEE FOUND",
-            "Estimated from runs at the levels listed further down: neither the knee nor the ends of its interval need be one of them.",
+            "Estimated from runs at the levels listed below. The knee and the ends of its interval need not be tested levels.",
         ),
-        ("above", "NO KNEE IN RANGE", "The conditions hold even at the highest level that may be tried."),
-        ("below", "DOES NOT HOLD", "The conditions do not hold even at the lowest level."),
+        ("above", "NO KNEE IN RANGE", "The conditions pass even at the highest allowed level."),
+        ("below", "DOES NOT PASS", "The conditions fail even at the lowest level."),
         (
             "generator",
             "GENERATOR'S LIMIT",
-            "The load generator, not the target, ended the search: the target may bear more.",
+            "The load generator, not the target, ended the search. The target may sustain more.",
         ),
     ],
     broken_off: ("", "NO ANSWER YET", "The search ended before there was an answer."),
@@ -113,35 +113,37 @@ static EN: SearchStrings = SearchStrings {
     lower_end: |confidence| format!("lower end of the {confidence} interval"),
     upper_end: |confidence| format!("upper end of the {confidence} interval"),
     estimate: "estimate",
-    estimate_queued: "estimate, less what may have queued",
-    holds_up_to: "Holds at least up to",
-    none_held: "No run held from",
+    estimate_queued: "estimate, minus requests that may have queued",
+    holds_up_to: "Passes at least up to",
+    none_held: "No run passed from",
     proven: "proven by repeated runs",
     not_proven: "not proven",
-    less_queued: |level| format!(": {level} held, less what may have queued"),
+    less_queued: |level| format!(": {level} passed, minus requests that may have queued"),
     marked: |confidence| match confidence {
         Some(confidence) => format!("Knee and its {confidence} interval"),
         None => "Knee and the interval so far, not proven".to_owned(),
     },
     disagree: |list| {
         format!(
-            "Runs within the interval disagree ({list}), and that makes it wider. More runs of each level (--repeats) usually make it \
-             narrower; longer ones (-d) may disagree less."
+            "Runs within the interval disagree ({list}), which makes it wider. More runs per level (--repeats) usually make it \
+             narrower; longer runs (-d) may disagree less."
         )
     },
     apart: |levels| match levels {
-        0 | 1 => "The interval lies between levels next to each other.".to_owned(),
+        0 | 1 => "The interval is between adjacent levels.".to_owned(),
         _ => format!(
-            "Runs within the interval do not contradict each other; an end is proven by those of several levels, so the levels that \
-             prove them lie {levels} levels apart."
+            "Runs within the interval do not contradict each other. Proving an end takes runs at several levels, so the levels that \
+             prove the two ends are {levels} levels apart."
         ),
     },
     queued_part: |level| {
-        format!("Its part below {level} is what may have been queueing in runs at that level.")
+        format!(
+            "Its part below {level} allows for requests that may have been queueing in runs at that level."
+        )
     },
-    held_at: |[held, runs, level]| format!("{held} of {runs} held at {level}"),
+    held_at: |[held, runs, level]| format!("{held} of {runs} passed at {level}"),
     more_levels: |more| format!("{more} more such {}", if more == 1 { "level" } else { "levels" }),
-    asked: "What has to hold",
+    asked: "Thresholds",
     unasked: "implicit, added by Wavetank",
     target: "Target",
     effort: |[runs, each, all, seed]| {
@@ -151,7 +153,7 @@ static EN: SearchStrings = SearchStrings {
     chart_near: "Response time by load, near the knee",
     unmarked: |from, to| {
         format!(
-            "Levels from {from} to {to} have their marks in the next chart: here many would lie upon each other."
+            "Levels from {from} to {to} are shown in the next chart, since many marks would overlap here."
         )
     },
     of: |of| match of {
@@ -160,22 +162,22 @@ static EN: SearchStrings = SearchStrings {
         _ => "Connections",
     },
     level: level_text,
-    levels: "Every level that was tried",
-    levels_lead: "Each value is the median of all runs at its level, those that do not count among them; of an even number of runs, \
-                  the lower of the two in the middle. Of response times, a run without any answer counts as above all others. Done/s \
-                  leaves out what was asked in warm-up or answered after the load: about the knee and beyond it, it \
-                  is less than the target answered. In a run of fewer \
-                  than 1,000 answers fewer than ten lie above p99, of fewer than 10,000 above p99.9.",
-    held: "Held",
+    levels: "Tested levels",
+    levels_lead: "Each value is the median of all runs at its level, including runs that do not count. For an even number of runs, it is \
+                  the lower of the two in the middle. For response times, a run without any answer counts as above all others. Done/s \
+                  excludes requests of the warm-up and requests answered after the load. Near the knee and beyond it, it \
+                  is therefore lower than the rate that the target answered. With fewer \
+                  than 1,000 answers in a run, fewer than ten are above p99; with fewer than 10,000, fewer than ten are above p99.9.",
+    held: "Passed",
     held_of: |held, runs| format!("{held} of {runs}"),
-    spoiled: |runs| format!(", {runs} spoiled by the generator"),
+    spoiled: |runs| format!(", {runs} invalidated by the generator"),
     done: "Done/s",
-    place: "Where",
+    place: "Position",
     unheld: "Runs that contradict others or do not count",
-    unheld_lead: "Failed runs of levels at which, or above which, others held; and runs that say nothing of their level. Of a level that fails on the way up more runs are made, and most of them decide. Failed runs from the level on at which none held any more are left out.",
+    unheld_lead: "Failed runs at levels where, or above which, other runs passed, and runs without information about their level. A level that fails on the way up is repeated, and the majority decides. Failed runs from the level at which no run passed are left out.",
     notes: "Notes",
     repeat: "How to repeat it",
-    repeat_lead: "With the same seed the levels are tried in the same order as long as the answers are the same.",
+    repeat_lead: "With the same seed, the levels are tried in the same order as long as the results are the same.",
     made_by: |version| format!("Made by Wavetank {version} from the stored search."),
 };
 
@@ -225,7 +227,7 @@ static ZH: SearchStrings = SearchStrings {
     queued_part: |level| format!("其中低于 {level} 的部分，是在该负载下运行结束时可能仍在排队的量。"),
     held_at: |[held, runs, level]| format!("{level} 的 {runs} 次中成立 {held} 次"),
     more_levels: |more| format!("另有 {more} 级"),
-    asked: "须满足的条件",
+    asked: "阈值",
     unasked: "隐含条件，由 Wavetank 自动添加",
     target: "被测目标",
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，随机种子 {seed}"),

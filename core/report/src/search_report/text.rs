@@ -13,7 +13,7 @@ use crate::format;
 use crate::text_layout::width;
 
 /// Headings of the table, the level's own before them.
-pub(super) const HEADINGS: [&str; 7] = ["held", "done/s", "p50", "p95", "p99", "p99.9", ""];
+pub(super) const HEADINGS: [&str; 7] = ["passed", "done/s", "p50", "p95", "p99", "p99.9", ""];
 
 /// The answer, whose limit it was, and the levels.
 pub fn knee_text(doc: &SearchDoc) -> String {
@@ -101,9 +101,9 @@ pub(super) fn cells(doc: &SearchDoc, showed: &ObservedLevels, point: &SearchPoin
     };
     let held = match (point.runs, point.generator) {
         (0, 0) => "0 of 0".to_owned(),
-        (0, spoiled) => format!("0 of 0, {spoiled} spoiled"),
+        (0, spoiled) => format!("no valid run, {spoiled} discarded"),
         (runs, 0) => format!("{} of {runs}", point.passed),
-        (runs, spoiled) => format!("{} of {runs}, {spoiled} spoiled", point.passed),
+        (runs, spoiled) => format!("{} of {runs}, {spoiled} discarded", point.passed),
     };
     let rate = wavetank_plan::quantity::format_grouped(point.done_per_s.0.max(0.0).round() as u64);
     vec![

@@ -40,11 +40,11 @@ pub(super) static CHINESE: AnswerStrings = AnswerStrings {
     held: |level, passed, all| format!("目前在 {level} 的 {all} 次运行中成立 {passed} 次"),
     nothing: "目前一无所知",
     whose: |blame| match blame {
-        Blame::Target => "被测目标的上限",
-        Blame::Generator => "发压端的上限",
-        Blame::Network => "网络的上限",
-        Blame::Balancer => "负载均衡的上限",
-        Blame::None | Blame::Unknown => "被测目标或其前方环节的上限",
+        Blame::Target => "被测目标",
+        Blame::Generator => "发压端",
+        Blame::Network => "网络",
+        Blame::Balancer => "负载均衡",
+        Blame::None | Blame::Unknown => "被测目标或其前方环节",
     },
     broke_at: |level| format!("（在 {level} 的一次运行中）"),
     place: |place| match place {

@@ -95,13 +95,13 @@ fn named(one: &AnswerDoc, doc: &SizeDoc) -> String {
     let tier = doc.hosts.iter().find(|tier| tier.role == one.role);
     let of_host = |before: &str| format!("{before}{}", tier.map_or_else(String::new, called));
     let what = match one.what.as_str() {
-        "requests_per_s" => "requests a second",
+        "requests_per_s" => "requests per second",
         "opens_per_s" => "new connections",
         "opening_per_s" => "opening them",
         "each_sends_every" => "each sends every",
         "opening_takes" => "opening them takes",
-        "in_flight" => "requests under way",
-        "requests_in_all" => "requests in all",
+        "in_flight" => "requests in flight",
+        "requests_in_all" => "total requests",
         "source_addresses" => "source addresses",
         "addresses_each" => "of them on each host",
         "connections_by_ports" if one.role == "load" => "one address each",
@@ -156,7 +156,10 @@ fn why(tier: &TierDoc) -> String {
         .map_or_else(String::new, |have| format!("; there {} {have}", if have == 1 { "is" } else { "are" }));
     let Some(first) = tier.limits.first() else {
         let measured = if tier.role == "load" { " (wavetank calibrate measures it)" } else { "" };
-        return format!("nobody said what one can do: --capacity {}=RATE{measured}{spare}{have}", tier.role);
+        return format!(
+            "unknown capacity: measure one host and pass --capacity {}=RATE{measured}{spare}{have}",
+            tier.role
+        );
     };
     let others: Vec<String> =
         tier.limits[1..].iter().map(|limit| format!("{} {}", limit.what, limit.hosts)).collect();
@@ -178,7 +181,7 @@ fn tunings(page: &mut TextLayout, doc: &SizeDoc, columns: usize) {
         return;
     }
     page.line("");
-    page.line("# what the kernel must allow at least: for a shell of root's");
+    page.line("# minimum kernel settings: run as root");
     if doc.tunings.iter().any(|one| one.command.starts_with("least ")) {
         for line in LEAST {
             page.line(line);

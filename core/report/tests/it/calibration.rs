@@ -197,7 +197,7 @@ fn a_calibration_reads_well_at_any_width() {
             "TLS, full 4.00 k/s · 500.0 µs of CPU each",
             "at 95 % 95.0 k/s",
             "only 80.0 k/s done",
-            "1.23 M requests, the target's count is the same",
+            "1.23 M requests, confirmed by the target's count",
         ] {
             assert!(words.contains(told) || columns == 40, "{told}: {text}");
         }

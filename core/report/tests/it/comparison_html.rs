@@ -66,7 +66,7 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
         let source = CompareSource { doc, courses: [&side, &side], command: "" };
         comparison_html(source, Language::English).replace('\u{a0}', " ")
     };
-    let (own, seconds) = ("Intervals are not corrected", "The intervals below are from the seconds");
+    let (own, seconds) = ("Intervals are not corrected", "The intervals below are computed from the seconds");
     let mut doc = doc(CompareAnswer::Undecided);
     assert!(
         page(&doc).contains(own) && !page(&doc).contains(seconds),
@@ -93,12 +93,15 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     doc.metrics.remove(0);
     (doc.metrics[0].runs_needed, doc.metrics[0].name) = (Some(12), "p50".to_owned());
     let told = page(&doc);
-    assert!(told.contains("where it is known, what would have been seen stands beside the value"), "{told}");
     assert!(
-        !told.contains("every difference that is told is one") && told.contains("a chance of 5 % at most"),
+        told.contains("The smallest detectable change is shown next to each value if it is known"),
         "{told}"
     );
-    assert!(told.contains("that of p50 (25 % more) matters: about 12 runs"), "{told}");
+    assert!(
+        !told.contains("all reported differences are real") && told.contains("would be 5 % at most"),
+        "{told}"
+    );
+    assert!(told.contains("the one in p50 (25 % higher) matters: about 12 runs"), "{told}");
     (doc.metrics[0].runs_needed, doc.metrics[0].smallest_seen) = (None, Some(Number(3.0)));
     assert!(page(&doc).contains("Yes, if less than a doubling of p50 matters"));
 }
@@ -182,16 +185,15 @@ fn what_is_not_judged_comes_before_its_values() {
         side.runs.truncate(1);
     }
     let told = page(&undecided);
-    let (values, needed) =
-        (place(&told, "<dl class=\"numbers\">"), place(&told, "Yes: 3 of each side at least"));
-    assert!(place(&told, "Nothing is judged: these runs") < needed && needed < values, "{told}");
+    let (values, needed) = (place(&told, "<dl class=\"numbers\">"), place(&told, "Yes: at least 3 per side"));
+    assert!(place(&told, "Inconclusive: these runs") < needed && needed < values, "{told}");
     let told = page(&doc(CompareAnswer::Difference));
     assert!(place(&told, "<dl class=\"numbers\">") < place(&told, "Are more runs needed?"), "{told}");
 
     let told = page(&doc(CompareAnswer::Undecided));
-    assert!(!told.contains("One run a side") && !told.contains("one run a side"), "three are: {told}");
+    assert!(!told.contains("One run per side") && !told.contains("one run per side"), "three are: {told}");
     assert!(
-        !told.contains("Yes: 3 of each side") && told.contains("too few samples, more or longer"),
+        !told.contains("Yes: at least 3 per side") && told.contains("too few samples, more or longer"),
         "{told}"
     );
 }
@@ -219,22 +221,22 @@ fn every_answer_is_told_in_both_languages() {
         en,
         &[
             "DIFFERENCE",
-            "p99 25 % more (20 % to 30 %)",
+            "p99 25 % higher (20 % to 30 %)",
             ", worse; a regression is possible</span>",
-            "No, not for what is told above",
+            "No, not for the result above",
         ],
     );
-    check(CompareAnswer::Difference, zh, &["有差异", "p99 增加 25 %（20 % 至 30 %）", "不需要"]);
-    check(
-        CompareAnswer::Regression,
-        en,
-        &["REGRESSION", "beyond the 10 % allowed", "class=\"verdict fail\""],
-    );
+    check(CompareAnswer::Difference, zh, &["有差异", "p99 高 25 %（20 % 至 30 %）", "不需要"]);
+    check(CompareAnswer::Regression, en, &["REGRESSION", "over the 10 % allowed", "class=\"verdict fail\""]);
     check(CompareAnswer::Regression, zh, &["性能退化", "超过允许的 10 %"]);
-    check(CompareAnswer::NoDifference, en, &["NO DIFFERENCE SHOWN", "what would have been seen: p99 5.0 %"]);
+    check(CompareAnswer::NoDifference, en, &["NO DIFFERENCE SHOWN", "detectable changes: p99 5.0 %"]);
     check(CompareAnswer::NoDifference, zh, &["未见差异", "能够发现的最小差异"]);
-    check(CompareAnswer::NoRegression, en, &["NO REGRESSION SHOWN", "not excluded of p99"]);
+    check(CompareAnswer::NoRegression, en, &["NO REGRESSION SHOWN", "inconclusive for p99"]);
     check(CompareAnswer::NoRegression, zh, &["未见退化", "尚不能排除"]);
-    check(CompareAnswer::Undecided, en, &["UNDECIDED", "do not show how much", "the reason stands above"]);
+    check(
+        CompareAnswer::Undecided,
+        en,
+        &["UNDECIDED", "do not show the variation", "the reason is shown above"],
+    );
     check(CompareAnswer::Undecided, zh, &["无法判定", "看不出同一侧", "原因见上"]);
 }

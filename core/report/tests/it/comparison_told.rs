@@ -21,7 +21,7 @@ fn the_chart_of_ratios_explains_itself() {
     let mut doc = doc(CompareAnswer::Difference);
     let en = page(&doc, Language::English);
     assert!(en.contains("<figcaption>Change from A to B, with 95 % intervals<"), "{en}");
-    assert!(en.contains(">B/A 1.250 · 25 % more</text>"), "{en}");
+    assert!(en.contains(">B/A 1.250 · 25 % higher</text>"), "{en}");
     for (name, is_told) in [
         ("Difference for the worse", true),
         ("Difference for the better", false),
@@ -114,9 +114,9 @@ fn equal_values_are_called_so() {
         }
     };
     check(1.0, "1.000 · the same", "1.000 · 相同");
-    check(1.000_01, "1.000 · &lt; 0.01 % more", "1.000 · 增加 &lt; 0.01 %");
-    check(0.999_99, "1.000 · &lt; 0.01 % less", "1.000 · 减少 &lt; 0.01 %");
-    check(0.999_9, "1.000 · 0.01 % less", "1.000 · 减少 0.01 %");
+    check(1.000_01, "1.000 · &lt; 0.01 % higher", "1.000 · 高 &lt; 0.01 %");
+    check(0.999_99, "1.000 · &lt; 0.01 % lower", "1.000 · 低 &lt; 0.01 %");
+    check(0.999_9, "1.000 · 0.01 % lower", "1.000 · 低 0.01 %");
 }
 
 /// Nor do the ends of its interval: none reads as no difference, or as less than none.
@@ -130,10 +130,10 @@ fn ends_of_intervals_never_read_as_none() {
         let text = comparison_text(&doc);
         assert!(text.lines().next().is_some_and(|line| line.contains(told)), "{told}: {text}");
     };
-    check([0.999_99, 1.000_03, 1.000_04], "p99 < 0.01 % more (> −0.01 % to < 0.01 %)");
-    check([0.999_96, 0.999_97, 1.000_01], "p99 < 0.01 % less (> −0.01 % to < 0.01 %)");
-    check([0.99, 1.000_1, 1.02], "p99 0.01 % more (−1.0 % to 2.0 %)");
-    check([1.0, 1.01, 1.02], "p99 1.0 % more (0.00 % to 2.0 %)");
+    check([0.999_99, 1.000_03, 1.000_04], "p99 < 0.01 % higher (> −0.01 % to < 0.01 %)");
+    check([0.999_96, 0.999_97, 1.000_01], "p99 < 0.01 % lower (> −0.01 % to < 0.01 %)");
+    check([0.99, 1.000_1, 1.02], "p99 0.01 % higher (−1.0 % to 2.0 %)");
+    check([1.0, 1.01, 1.02], "p99 1.0 % higher (0.00 % to 2.0 %)");
 }
 
 /// Why nothing is decided is told by what stands against it: values that were asked for, or that have no ratio.

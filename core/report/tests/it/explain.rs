@@ -273,5 +273,5 @@ fn page_is_as_checked_in() {
         std::fs::write(&path, codes_page()).expect("the page can be written");
     }
     let page = std::fs::read_to_string(&path).expect("docs/codes.md is there");
-    assert_eq!(page, codes_page(), "docs/codes.md differs; if that is meant: WAVETANK_GOLDEN=update");
+    assert_eq!(page, codes_page(), "docs/codes.md differs; to accept the change: WAVETANK_GOLDEN=update");
 }

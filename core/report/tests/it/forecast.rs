@@ -46,7 +46,7 @@ fn doc() -> ForecastDoc {
         targets: vec!["http://127.0.0.1:8080/".to_owned()],
         summary: vec![
             "30,000 sessions (15,000 + 15,000).".to_owned(),
-            "Ends at 1m00s, sessions cut.".to_owned(),
+            "Ends at 1m00s; open sessions are cut off.".to_owned(),
         ],
         scenarios: vec![ScenarioForecastDoc {
             name: "buyer".to_owned(),
@@ -116,7 +116,7 @@ fn every_width_has_every_part() {
         "75,000 requests",
         "buyer GET /",
         "93 B each",
-        "lacking too few files",
+        "missing too few files",
         "hint: ulimit -n",
         "`cpu(lb1) < 96%` and `memory(lb1) < 1GB` will stay undecided: nobody observes lb1",
         "`in_flight > 1k` cannot be reached: 500/s × 1 s answers = 500",

@@ -117,10 +117,10 @@ fn markdown_has_them_in_tables() {
         let row = told.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
         row.split(" | ").nth(5).expect("a cell").to_owned()
     };
-    assert!(told.contains("| CPU of a request |") && !cost("lb1").is_empty(), "{told}");
+    assert!(told.contains("| CPU per request |") && !cost("lb1").is_empty(), "{told}");
     assert_eq!(cost("load1"), "", "{told}");
     let outside = markdown(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
-    assert!(!outside.contains("lb1") && !outside.contains("What servers counted"), "{outside}");
+    assert!(!outside.contains("lb1") && !outside.contains("Server counts"), "{outside}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_page_shows_and_draws_them() {
         ("x<b>".to_owned(), samples(1)),
     ];
     for (language, open, words) in [
-        (Language::English, " (", ["Hosts of the lab", "balancer", "What servers counted"]),
+        (Language::English, " (", ["Hosts of the lab", "balancer", "Server counts"]),
         (Language::Chinese, "（", ["实验室主机", "均衡器", "服务器自身计数"]),
     ] {
         let page = html(HtmlSource { others: &others, ..bare(&record) }, language);

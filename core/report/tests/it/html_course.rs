@@ -216,7 +216,7 @@ fn a_drain_of_some_milliseconds_draws_no_fall() {
     let done = page.split("Done: ").nth(1).unwrap_or_default();
     let told: String = done.chars().take(60).collect();
     assert!(told.contains("98") && !told.contains("lowest 0/s"), "{told}");
-    assert!(page.contains("a row from 10\u{a0}s on, that holds 4.00\u{a0}ms alone"), "{page}");
+    assert!(page.contains("a row that starts at 10\u{a0}s, that row covers only 4.00\u{a0}ms"), "{page}");
 }
 
 /// What counts elsewhere than one would look for it, and what is not drawn, is told beside the chart.
@@ -238,8 +238,8 @@ fn what_charts_leave_out_is_told() {
         let words = [
             "counted in the row in which it ended",
             "in between there were at most 51",
-            "0 opened and 30 closed at its ends",
-            "leave out 7 that failed",
+            "0 opened and 30 closed at its start and end",
+            "exclude 7 requests that failed",
         ];
         words.map(|words| page.matches(words).count())
     };

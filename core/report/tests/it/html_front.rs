@@ -21,16 +21,16 @@ fn the_first_page_claims_what_was_asked() {
     let page = |record: &RunRecord| page(record, Language::English);
     let told = |record: &RunRecord| {
         let page = page(record);
-        let (_, told) = page.split_once("none: no condition was set by the user").expect("nobody set one");
+        let (_, told) = page.split_once("none: the user set no conditions").expect("nobody set one");
         told.split("</dd>").next().expect("it ends").to_owned()
     };
     let broken = |expr: &str| {
-        format!("✗</span> broken</span> <code class=\"option\"><bdi>{expr}</bdi></code> (implicit)")
+        format!("✗</span> fail</span> <code class=\"option\"><bdi>{expr}</bdi></code> (implicit)")
     };
     let claims = told(&record);
     assert!(claims.contains(&broken("failed &lt; 1%")), "{claims}");
     assert!(
-        claims.contains("held</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done"),
+        claims.contains("pass</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done"),
         "{claims}"
     );
     assert_eq!([claims.matches("done").count(), claims.matches("failed").count()], [1, 1], "{claims}");
@@ -44,7 +44,7 @@ fn the_first_page_claims_what_was_asked() {
     let claims = told(&refused);
     assert!(claims.contains(&broken("done &gt; 0")), "{claims}");
     assert!(claims.contains("not judged: nothing was sent</span> · implicit, added"), "{claims}");
-    assert!(!page(&failed()).contains("no condition was set"), "one was");
+    assert!(!page(&failed()).contains("the user set no conditions"), "one was");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
         let mut record = open();
         record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
         let page = page(&record, Language::English);
-        assert_eq!(page.contains("half within 1.20\u{a0}ms · not in it: "), told, "{count}: {page}");
+        assert_eq!(page.contains("half within 1.20\u{a0}ms · not included: "), told, "{count}: {page}");
         assert_eq!(page.contains("failed (not by timeout), their p99 3.40\u{a0}s"), told, "{count}");
     };
     check(5_000, true);
@@ -74,12 +74,12 @@ fn answers_after_the_load_are_told_beside_the_rate() {
         assert!(page.contains(&format!("<dd class=\"below\">{expected}</dd>")), "{expected}: {page}");
         // Nor has a rate over that time what those answers brought.
         let told = page.contains("<dd>5.0 MB (500 kB/s)</dd>");
-        assert_eq!((told, page.contains("<dd>5.0 MB")), (!expected.contains("not in it"), true), "{page}");
+        assert_eq!((told, page.contains("<dd>5.0 MB")), (!expected.contains("not included"), true), "{page}");
     };
     check("open", 800.0, "of 1.00 k/s offered");
     check("open", 795.0, "of 1.00 k/s offered");
-    check("open", 500.0, "of 1.00 k/s offered · not in it: 3,000 answered outside the measured time");
-    check("closed", 500.0, "5,000 in 10\u{a0}s · not in it: 3,000 answered outside the measured time");
+    check("open", 500.0, "of 1.00 k/s offered · not included: 3,000 answered outside the measured time");
+    check("closed", 500.0, "5,000 in 10\u{a0}s · not included: 3,000 answered outside the measured time");
 }
 
 #[test]
@@ -126,7 +126,9 @@ fn what_was_found_in_a_run_that_passed_is_told_even_so() {
 
 #[test]
 fn users_that_wait_are_no_limit_that_was_sought() {
-    let told = |record: &RunRecord| page(record, Language::English).contains("None was sought: users wait");
+    let told = |record: &RunRecord| {
+        page(record, Language::English).contains("Not determined (closed loop): users wait")
+    };
     assert_eq!([told(&closed()), told(&open())], [true, false]);
 }
 
@@ -142,9 +144,8 @@ fn a_broken_condition_is_never_left_out_for_one_that_held() {
         let claims: Vec<_> = claims.split("</ul>").next().unwrap_or_default().split("<li>").skip(1).collect();
         let (own, others): (Vec<&str>, Vec<&str>) = claims.iter().partition(|claim| claim.contains("<code"));
         let results = own.iter().map(|claim| {
-            let word = ["broken", "undecided", "held"]
-                .into_iter()
-                .find(|word| claim.contains(&format!("> {word}<")));
+            let word =
+                ["fail", "undecided", "pass"].into_iter().find(|word| claim.contains(&format!("> {word}<")));
             word.unwrap_or(claim)
         });
         assert_eq!(results.collect::<Vec<_>>(), told, "{held} {undecided} {broken}");
@@ -153,12 +154,12 @@ fn a_broken_condition_is_never_left_out_for_one_that_held() {
             assert!(other.contains(more), "{other}: {more}");
         }
     };
-    check(2, 1, 1, &["broken", "undecided", "held", "held"], &[]);
-    check(6, 0, 1, &["broken", "held", "held", "held", "held", "held"], &["and 1 more below"]);
-    check(1, 1, 7, &["broken"; 7], &["and 2 more below"]);
-    check(1, 1, 20, &["broken"; 20], &["and 2 more below"]);
-    check(1, 1, 23, &["broken"; 20], &["broken</span> and 3 more below", "and 2 more below"]);
-    check(0, 0, 23, &["broken"; 20], &["broken</span> and 3 more below"]);
+    check(2, 1, 1, &["fail", "undecided", "pass", "pass"], &[]);
+    check(6, 0, 1, &["fail", "pass", "pass", "pass", "pass", "pass"], &["and 1 more below"]);
+    check(1, 1, 7, &["fail"; 7], &["and 2 more below"]);
+    check(1, 1, 20, &["fail"; 20], &["and 2 more below"]);
+    check(1, 1, 23, &["fail"; 20], &["fail</span> and 3 more below", "and 2 more below"]);
+    check(0, 0, 23, &["fail"; 20], &["fail</span> and 3 more below"]);
 }
 
 /// Its code has also what could not be extracted: whoever reads which checks failed must not take them for the reason of all.
@@ -189,11 +190,11 @@ fn what_no_failed_check_explains_is_told_beside_them() {
         &[2],
         1_002,
         true,
-        " in 2 of 12 answers; at least 1,000 requests failed of something else, as an extraction: see the first failures below",
+        " in 2 of 12 answers; at least 1,000 requests failed for another reason, such as an extraction: see the first failures below",
     );
-    check(&[3, 2], 6, false, "; at least 1 request failed of something else, as an extraction");
+    check(&[3, 2], 6, false, "; at least 1 request failed for another reason, such as an extraction");
     check(&[9, 8, 7, 6], 30, true, "; and 1 more below");
-    check(&[], 7, false, "none; at least 7 requests failed of something else, as an extraction");
+    check(&[], 7, false, "none; at least 7 requests failed for another reason, such as an extraction");
 }
 
 #[test]

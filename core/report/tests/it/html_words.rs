@@ -54,9 +54,12 @@ fn implicit_conditions_are_told_beside_those_that_were_set() {
         asked("p50 < 1s", Some(true), 9e3, "us"),
         implicit("done > 0", Some(true), 9.0),
     ];
-    let added = "✓</span> held</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done &gt; 0</bdi></code></p>";
+    let added = "✓</span> pass</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done &gt; 0</bdi></code></p>";
     let english = page(&record, Language::English);
-    assert!(english.contains("Both conditions that were set held.") && english.contains(added), "{english}");
+    assert!(
+        english.contains("Both conditions that were set passed.") && english.contains(added),
+        "{english}"
+    );
     assert!(page(&record, Language::Chinese).contains("用户设置的 2 项条件全部满足"));
     // What did not hold stands among those that were set, once.
     record.thresholds[2].ok = Some(false);

@@ -122,15 +122,15 @@ fn the_first_page_names_what_was_done() {
         page.split("<section id=\"impacts\"").next().expect("the first page").to_owned()
     };
     let english = first(Status::Fail, Language::English);
-    let told = "Done to hosts during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10\u{a0}s to 15\u{a0}s), \
-                <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20\u{a0}s to 25\u{a0}s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35\u{a0}s on). \
-                That alone does not show the cause";
+    let told = "Faults and events during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10\u{a0}s to 15\u{a0}s), \
+                <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20\u{a0}s to 25\u{a0}s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35\u{a0}s). \
+                That alone does not prove the cause";
     assert!(english.contains(told), "{english}");
     assert!(!english.contains("reboot"), "what was never done is no cause: {english}");
-    assert!(first(Status::Fail, Language::Chinese).contains("运行期间对主机施加的操作"));
+    assert!(first(Status::Fail, Language::Chinese).contains("运行期间的故障与事件"));
     let passed = first(Status::Pass, Language::English);
-    assert!(passed.contains("Done to hosts during the run"), "{passed}");
-    assert!(!passed.contains("does not show the cause"), "nothing is to explain: {passed}");
+    assert!(passed.contains("Faults and events during the run"), "{passed}");
+    assert!(!passed.contains("does not prove the cause"), "nothing is to explain: {passed}");
 }
 
 fn course(plan: &Plan) -> TimeSeries {
@@ -144,8 +144,8 @@ fn the_page_draws_bands_and_has_a_table() {
     let (plan, told) = (eventful(), RunRecord { impacts: record().impacts, ..open() });
     let course = course(&plan);
     for (language, title, well) in [
-        (Language::English, "What was done to hosts", "well again 2 s after it was taken back"),
-        (Language::Chinese, "对主机施加的操作", "撤销 2 s 后恢复"),
+        (Language::English, "Faults and events on hosts", "recovered 2 s after it was reverted"),
+        (Language::Chinese, "主机上的故障与事件", "撤销 2 s 后恢复"),
     ] {
         let page = |record: &RunRecord| {
             let source = HtmlSource { plan: Some(&plan), course: Some(&course), ..bare(record) };

@@ -239,7 +239,7 @@ fn a_rehearsal_that_passed_says_what_stays_undecided() {
         let record = RunRecord { verdict: passed.clone(), thresholds, ..told() };
         text(&record).lines().nth(1).unwrap_or_default().split("  ").nth(1).unwrap_or_default().to_owned()
     };
-    assert_eq!(first(&[Some(true), Some(true)]), "all 2 thresholds held");
-    assert_eq!(first(&[Some(true), None]), "1 of 2 thresholds held, the others are undecided");
-    assert_eq!(first(&[Some(true)]), "the threshold held");
+    assert_eq!(first(&[Some(true), Some(true)]), "all 2 thresholds passed");
+    assert_eq!(first(&[Some(true), None]), "1 of 2 thresholds passed, the others are undecided");
+    assert_eq!(first(&[Some(true)]), "the threshold passed");
 }

@@ -67,19 +67,15 @@ fn the_first_line_is_the_answer() {
     check(
         "found",
         found,
-        "knee estimated at 2,480/s (2,450 to 2,510, 95 %) for p99 < 50ms: 3 of 3 runs held at 2,450/s, 0 of 3 from 2,510/s up",
+        "knee estimated at 2,480/s (2,450 to 2,510, 95 %) for p99 < 50ms: 3 of 3 runs passed at 2,450/s, 0 of 3 from 2,510/s up",
     );
     let above = [Some(5_000.0), Some(5_000.0), None];
-    check(
-        "above",
-        above,
-        "no knee up to 5,000/s: p99 < 50ms holds at the highest level that may be tried (--to)",
-    );
-    check("below", [None, None, Some(100.0)], "no knee: p99 < 50ms does not hold at the lowest level, 100/s");
+    check("above", above, "no knee up to 5,000/s: p99 < 50ms passes at the highest allowed level (--to)");
+    check("below", [None, None, Some(100.0)], "no knee: p99 < 50ms does not pass at the lowest level, 100/s");
     check(
         "generator",
         [Some(1_600.0), Some(1_600.0), None],
-        "at least 1,600/s: p99 < 50ms holds there, and at 5,000/s the generator was the limit, not the target",
+        "at least 1,600/s: p99 < 50ms passes there, and at 5,000/s the generator was the bottleneck, not the target",
     );
     check(
         "signal",
@@ -95,10 +91,10 @@ fn the_first_line_is_the_answer() {
     dead.runs = [(5, "pass"), (5, "fail"), (0, "fail"), (0, "undecided"), (0, "fail")].map(run).to_vec();
     assert_eq!(
         knee_headline(&dead),
-        "no answer: the target stopped answering after 2 runs: so far all levels up to 1,600/s hold"
+        "no answer: the target stopped answering after 2 runs: so far all levels up to 1,600/s pass"
     );
     // Both levels of `doc` were tried; the lowest is told.
-    check("time", [None; 3], "no time for another run (--max-time): so far 2,450/s held in 3 of 3 runs");
+    check("time", [None; 3], "no time for another run (--max-time): so far 2,450/s passed in 3 of 3 runs");
     let mut fresh = doc("time", [None; 3]);
     fresh.curve.clear();
     assert_eq!(knee_headline(&fresh), "no time for another run (--max-time): nothing is known yet");
@@ -136,7 +132,7 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     assert!(text.starts_with(&doc.answer.headline), "{text}");
     assert!(
         text.contains("2,510/s  0 of 3")
-            && text.contains("no run held from here up; upper end of the interval"),
+            && text.contains("no run passed from here up; upper end of the interval"),
         "{text}"
     );
     let steering = SearchDoc { target: "http://a/\u{1b}[2J\u{202e}".to_owned(), ..doc.clone() };
@@ -205,7 +201,7 @@ fn a_chinese_page_answers_in_chinese() {
     ];
     let told = page(&doc);
     assert!(
-        told.contains("被测目标的上限：<code class=\"option\">p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"),
+        told.contains("被测目标：<code class=\"option\">p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"),
         "{told}"
     );
     assert!(told.contains("500/s 成立") && !told.contains("lang=\"en\""), "{told}");
@@ -223,8 +219,8 @@ fn levels_tell_how_many_runs_count() {
         assert!(row.contains(&format!("2,450/s  {held}  ")), "{row}");
     };
     check(3, 2, 0, "2 of 3");
-    check(3, 2, 1, "2 of 3, 1 spoiled");
-    check(0, 0, 2, "0 of 0, 2 spoiled");
+    check(3, 2, 1, "2 of 3, 1 discarded");
+    check(0, 0, 2, "no valid run, 2 discarded");
     check(0, 0, 0, "0 of 0");
 }
 

@@ -66,28 +66,28 @@ fn noisy() -> SearchDoc {
 #[test]
 fn what_held_is_told_apart_from_what_is_estimated() {
     let doc = noisy();
-    let headline = "knee estimated at 499.6/s (490 to 507.7, 95 %) for p95 < 24ms: 2 of 2 runs held at 500.4/s, 0 of 4 from 504/s up";
+    let headline = "knee estimated at 499.6/s (490 to 507.7, 95 %) for p95 < 24ms: 2 of 2 runs passed at 500.4/s, 0 of 4 from 504/s up";
     assert_eq!(doc.answer.headline, headline);
     let text = knee_text(&doc);
     let row = |level: &str| text.lines().find(|line| line.trim_start().starts_with(level)).expect("its row");
     let check = |level: &str, place: &str| assert!(row(level).ends_with(place), "{level}: {}", row(level));
-    check("495.4/s", "lower end of the interval, before what may have queued is taken off");
-    check("500.4/s", "every run held, and most at each level below");
-    check("504/s", "no run held from here up");
+    check("495.4/s", "lower end of the interval, before subtracting what may have queued");
+    check("500.4/s", "every run passed, and most runs at each lower level");
+    check("504/s", "no run passed from here up");
     check("507.7/s", "upper end of the interval");
     check("800/s", "0 ns");
     let told = [
-        "limit      the target's: `p95 < 24ms` broke: 32.9 ms (in a run at 504/s)\n",
-        "  100/s: 2 of 5 did not hold: `p95 < 24ms` broke: 53.7 ms; `p95 < 24ms` broke: 55.6 ms\n",
+        "limit      target: `p95 < 24ms` broke: 32.9 ms (in a run at 504/s)\n",
+        "  100/s: 2 of 5 failed: `p95 < 24ms` broke: 53.7 ms; `p95 < 24ms` broke: 55.6 ms\n",
         "  502/s: 1 run not counted, without a result: interrupted\n",
-        "  504/s: 1 run not counted, spoiled by the generator: a load thread was full\n",
+        "  504/s: 1 run not counted, invalidated by the generator: a load thread was full\n",
     ];
     for line in told {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert!(!text.contains("1 of 1 did not hold") && !text.contains("507.7/s: "), "{text}");
+    assert!(!text.contains("1 of 1 failed") && !text.contains("507.7/s: "), "{text}");
     let markdown = knee_markdown(&doc);
-    assert!(markdown.contains("- 100/s: 2 of 5 did not hold: "), "{markdown}");
+    assert!(markdown.contains("- 100/s: 2 of 5 failed: "), "{markdown}");
     assert!(markdown.contains("(in a run at 504/s)"), "{markdown}");
     let page = knee_html(&doc, Language::English);
     let card = |name: &str, level: &str, below: &str| {
@@ -95,9 +95,9 @@ fn what_held_is_told_apart_from_what_is_estimated() {
             format!("<dt>{name}</dt><dd class=\"number\">{level}</dd><dd class=\"below\">{below}</dd>");
         assert!(page.contains(&card), "{card}: {page}");
     };
-    let lower = "lower end of the 95\u{a0}% interval: 495.4/s held, less what may have queued";
+    let lower = "lower end of the 95\u{a0}% interval: 495.4/s passed, minus requests that may have queued";
     card("Knee at least", "490/s", lower);
-    card("Knee", "499.6/s", "estimate, less what may have queued");
+    card("Knee", "499.6/s", "estimate, minus requests that may have queued");
     card("Knee at most", "507.7/s", "upper end of the 95\u{a0}% interval");
     assert!(page.contains("broke: 32.9\u{a0}ms (in a run at 504/s)"), "{page}");
     let chinese = knee_html(&doc, Language::Chinese);
@@ -125,17 +125,17 @@ fn what_runs_showed_is_counted() {
     };
     check(
         &[(100.0, 2), (200.0, 3), (250.0, 1), (300.0, 0)],
-        "3 of 3 runs held at 200/s, 0 of 3 from 300/s up",
+        "3 of 3 runs passed at 200/s, 0 of 3 from 300/s up",
     );
     // What held beyond a level that broke is no level that holds.
     check(
         &[(100.0, 3), (200.0, 1), (250.0, 3), (300.0, 0)],
-        "3 of 3 runs held at 100/s, 0 of 3 from 300/s up",
+        "3 of 3 runs passed at 100/s, 0 of 3 from 300/s up",
     );
-    check(&[(100.0, 0), (200.0, 3), (250.0, 1), (300.0, 0)], "0 of 3 runs held from 300/s up");
-    check(&[(100.0, 3), (200.0, 0), (250.0, 1)], "3 of 3 runs held at 100/s");
-    check(&[(100.0, 2), (200.0, 0), (250.0, 0)], "0 of 6 runs held from 200/s up");
-    check(&[(100.0, 2), (200.0, 0), (250.0, 1)], "3 of 9 runs held");
+    check(&[(100.0, 0), (200.0, 3), (250.0, 1), (300.0, 0)], "0 of 3 runs passed from 300/s up");
+    check(&[(100.0, 3), (200.0, 0), (250.0, 1)], "3 of 3 runs passed at 100/s");
+    check(&[(100.0, 2), (200.0, 0), (250.0, 0)], "0 of 6 runs passed from 200/s up");
+    check(&[(100.0, 2), (200.0, 0), (250.0, 1)], "3 of 9 runs passed");
 }
 
 const KNEE_CARD: &str = "<dt>Knee</dt><dd class=\"number\">";
@@ -152,10 +152,10 @@ fn a_bound_is_not_called_a_knee() {
     };
     for end in ["above", "generator"] {
         let page = page(end, [Some(500.4), Some(500.4), None]);
-        assert!(page.contains("<dt>Holds at least up to</dt>") && !page.contains(KNEE_CARD), "{page}");
+        assert!(page.contains("<dt>Passes at least up to</dt>") && !page.contains(KNEE_CARD), "{page}");
     }
     let below = page("below", [None, None, Some(507.7)]);
-    let card = "<dt>No run held from</dt><dd class=\"number\">504/s</dd><dd class=\"below\">0 of 4</dd>";
+    let card = "<dt>No run passed from</dt><dd class=\"number\">504/s</dd><dd class=\"below\">0 of 4</dd>";
     assert!(below.contains(card) && !below.contains(KNEE_CARD), "{below}");
 }
 
@@ -186,7 +186,7 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
     }
     assert!(page.contains("Knee: 499.6/s, between 490/s and 507.7/s."), "{page}");
     // Before the second chart.
-    assert!(all.contains("Levels from 495.4/s to 507.7/s have their marks in the next chart"), "{page}");
+    assert!(all.contains("Levels from 495.4/s to 507.7/s are shown in the next chart"), "{page}");
     // Levels that are all near the knee have one chart close around them, and a percentile that is not drawn no line.
     let mut other = found([490.0, 499.6, 507.7]);
     other.curve = noisy().curve.into_iter().filter(|point| point.chance.is_some()).collect();
@@ -254,7 +254,7 @@ fn levels_upon_each_other_have_a_chart_of_their_own() {
 fn the_width_of_an_interval_is_explained() {
     let mut doc = noisy();
     let page = |doc: &SearchDoc, language| knee_html(doc, language);
-    let apart = "so the levels that prove them lie 3 levels apart. Its part below 495.4/s is what may have been queueing in runs at that level.</p>";
+    let apart = "so the levels that prove the two ends are 3 levels apart. Its part below 495.4/s allows for requests that may have been queueing in runs at that level.</p>";
     assert!(page(&doc, Language::English).contains(apart), "{}", page(&doc, Language::English));
     assert!(
         page(&doc, Language::Chinese).contains("因此证实两端的负载水平相隔 3 级。其中低于 495.4/s 的部分")
@@ -263,7 +263,7 @@ fn the_width_of_an_interval_is_explained() {
     (one.runs, one.passed) = (3, 2);
     let told = page(&doc, Language::English);
     assert!(
-        told.contains("Runs within the interval disagree (2 of 3 held at 500.4/s), and that makes it wider."),
+        told.contains("Runs within the interval disagree (2 of 3 passed at 500.4/s), which makes it wider."),
         "{told}"
     );
     assert!(told.contains("(<code class=\"option\">--repeats</code>) usually make it narrower"), "{told}");

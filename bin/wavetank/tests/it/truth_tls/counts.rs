@@ -144,7 +144,7 @@ fn memory_of_a_connection_is_measured_and_told() {
     // A connection in TLS cannot do with less than its keys, and a hundred kilobytes would be a leak.
     assert!((1_000..100_000).contains(&each), "{each} bytes: {result}");
     let printed = server.program(&server.url(), "--cacert @ca.pem -c 1000 -n 1000").run();
-    assert!(printed.stdout.contains("a connection: wavetank grew by"), "{printed}");
+    assert!(printed.stdout.contains("per connection: wavetank grew by"), "{printed}");
     let few = server.load("-c 10 -n 100").run().result();
     assert!(few.at("generator.connection_memory").is_null(), "{few}");
 }

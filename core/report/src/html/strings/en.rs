@@ -16,12 +16,12 @@ pub(crate) static WORDS: Strings = Strings {
         scrolls: |table| format!("{table}, table, scrolls sideways"),
         in_short: |table| format!("{table} in short"),
         made_by: |version| format!("Made by Wavetank {version} from the stored run."),
-        offline: "This file is complete: it asks no network for anything.",
+        offline: "This file is self-contained and makes no network requests.",
         colon: ": ",
         comma: ", ",
         brackets: (" (", ")"),
-        on_paper: "On paper, the tables behind the charts are left out, but for those that were open in the browser when this was \
-                   printed. All numbers are in what is stored.",
+        on_paper: "In print, the tables behind the charts are left out, except those that were open in the browser when it was \
+                   printed. The stored run contains all numbers.",
         sentence_gap: " ",
     },
     verdict: verdict_words::EN,
@@ -30,105 +30,109 @@ pub(crate) static WORDS: Strings = Strings {
         target: "Target",
         load: "Load",
         defaults: "defaults of the program",
-        claimed: "Claim",
-        nothing_claimed: "none: no condition was set by the user",
+        claimed: "Thresholds",
+        nothing_claimed: "none: the user set no conditions",
         unasked: "implicit, added by Wavetank",
         cut_short: |ran, planned| format!("stopped after {ran} of {planned}"),
         known_of: |ran, planned| format!("{ran} of {planned} are in this record"),
-        whose_limit: "Whose limit was that?",
+        whose_limit: "What was the bottleneck?",
         however: "Note, however",
         unknown: "unknown",
-        next_limit: "What limits next?",
-        room_none: "Nothing was watched that could tell.",
+        next_limit: "What is the next limit?",
+        room_none: "No resource that could have been the limit was sampled.",
         room_thread: |share| {
-            format!("The busiest load thread worked up to {share} of its time; from 95\u{a0}% on it limits.")
+            format!(
+                "The busiest load thread was busy for up to {share} of its time; from 95\u{a0}% it is the bottleneck."
+            )
         },
         room_cpus: |share| {
             format!(
-                "CPUs of the generator's host were busy up to {share}, as far as its kernel or this process counted."
+                "The CPUs of the generator's host were busy up to {share}, as counted by its kernel or this process."
             )
         },
-        room_target: "How near the target came to its own limit was not watched.",
+        room_target: "The target's resources were not monitored.",
         room_lab: |host, share| {
-            format!("Of the lab's hosts, {host} had the busiest core: busy up to {share}.")
+            format!("Among the lab's hosts, {host} had the busiest core: busy up to {share}.")
         },
         room_memory: |least, most| {
             format!("Memory available on the generator's host fell to {least} of {most}.")
         },
-        room_files: |peak, most| format!("{peak} connections at once, where {most} files may be open."),
+        room_files: |peak, most| {
+            format!("{peak} simultaneous connections, with a limit of {most} open files.")
+        },
         plateau: "Plateaus",
         phases: "Phases",
         hosts: "Hosts",
         generator_host: "Generator",
         repeat: "How to repeat it",
-        try_next: "Worth trying next",
+        try_next: "What to try next",
         notes: "Good to know",
         rehearsal: "Rehearsal",
         more_below: |n| format!("and {n} more below"),
         more_found: |n| format!("and {n} more {} below", if n == "1" { "finding" } else { "findings" }),
         done_rate: "Done per second",
-        done_later: |n| format!("not in it: {n} answered outside the measured time"),
+        done_later: |n| format!("not included: {n} answered outside the measured time"),
         of_offered: |rate| format!("of {rate} offered"),
         done_in: |count, time| format!("{count} in {time}"),
         response_p99: "Response time, p99",
         half_within: |p50| format!("half within {p50}"),
-        failed_apart: |n, p99| format!("not in it: {n} failed (not by timeout), their p99 {p99}"),
+        failed_apart: |n, p99| format!("not included: {n} failed (not by timeout), their p99 {p99}"),
         failed_share: "Failed",
         failed_of: |failed, all| format!("{failed} of {all} requests"),
         held: "Connections held",
         held_all: |planned| format!("of {planned} planned, in every second of the plateau"),
         held_of: |planned, at| format!("of {planned} planned, in the lowest second (at {at})"),
-        peak_of: |planned| format!("most at once, of {planned} planned"),
+        peak_of: |planned| format!("peak, of {planned} planned"),
         nothing_sent: "no request was sent",
-        nothing_done: "nothing was done",
-        done_after_load: "done only after the load had ended",
+        nothing_done: "no request was done",
+        done_after_load: "done only after the load ended",
         cpus: |n| if n == "1" { "1 CPU".to_owned() } else { format!("{n} CPUs") },
         memory_free: |size| format!("{size} of memory available"),
     },
     titles: Titles {
-        requests: "What became of the requests",
+        requests: "Request outcomes",
         thresholds: "Conditions",
         findings: "Findings",
         course: "Over time",
-        times: "Times",
+        times: "Latency",
         scopes: "Phases, scenarios and steps",
         journeys: "Sessions, checks and counts",
         connections: "Connections",
-        generator: "Health of the generator",
+        generator: "Generator health",
         hosts: "Hosts",
-        examples: "Requests worth a look",
-        events: "What happened when",
+        examples: "Notable requests",
+        events: "Events",
         environment: "Environment and how to repeat it",
-        glossary: "Words",
+        glossary: "Glossary",
     },
     leads: SectionIntros {
-        requests: "Every request that the plan wanted until the run ended is in exactly one of: done, failed, dropped or open.",
-        thresholds: "What the run had to meet. Conditions marked implicit were added by Wavetank.",
-        findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
-        requests_known: "Every request that the plan wanted until the last second of this record is in exactly one of: done, failed, \
-            dropped or open. What came later is not known.",
-        cut_off: "The run was cut off: only what its seconds tell was judged, not what is looked at when a run ends.",
-        no_findings: "There are no findings beyond what the verdict says.",
-        as_stored: "Some sentences stand as they are stored.",
-        course: "What was asked and answered while the run went on. Warm-up and what came after the load, where there is any, are shaded grey. What a request came to stands at the time at which it ended.",
-        times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
-                target is in it. It is the sum of lag, wait and service. Warm-up is left out.",
-        times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
-            is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service. Warm-up is left out.",
-        times_none: "No request was done, so that there are no response times. Failed is from the instant at which a request was wanted \
+        requests: "Every request that was scheduled until the run ended counts as exactly one of: done, failed, dropped or open.",
+        thresholds: "The conditions that the run had to meet. Conditions marked implicit were added by Wavetank.",
+        findings: "Each finding with the side that caused it, its evidence and what to do about it.",
+        requests_known: "Every request that was scheduled until the last second of this record counts as exactly one of: done, failed, \
+            dropped or open. Later results are not known.",
+        cut_off: "The run was interrupted. Only per-second data was judged; end-of-run checks were skipped.",
+        no_findings: "There are no findings beyond the verdict.",
+        as_stored: "Some sentences are shown as they are stored.",
+        course: "Requests and answers during the run. Warm-up and the time after the load are shaded grey. Results are plotted at the time when the request finished.",
+        times: "Response time starts at the intended start of the request, so it includes the time spent waiting for a slow \
+                target. It is the sum of lag, wait and service. Warm-up is left out.",
+        times_closed: "Response time starts at the intended start of the request, when its user was ready. Because users wait for each answer, a slow target \
+            receives fewer requests. It therefore includes no queueing that other clients would have caused. It is the sum of lag, wait and service. Warm-up is left out.",
+        times_none: "No request was done, so there are no response times. Failed is the time from the intended start of a request \
             to its end. Warm-up is left out.",
         scopes: "The same numbers for each part of the load. Warm-up is left out.",
-        phase_rate: "Done/s counts what a phase asked and had answered before it ended, over its length; Done counts also what was \
-            answered later.",
-        journeys: "What users went through, and what was asked of the answers.",
-        connections: "Opened = closed + lost + open at the end: of the whole run, warm-up included.",
-        connections_known: "Opened = closed + lost + open at the end of this record: of what it has, warm-up included.",
-        generator: "Whether the load generator itself can be believed.",
-        hosts: "What this host's kernel and the target counted while the load ran. The kernel's shares of CPU may miss work in short turns.",
-        examples: "The first failures of each kind and the slowest answers. At is when a request was wanted, from the start of the measured load on (before it: warm-up, not counted above); charts over time have it where it ended.",
-        events: "Instants on the run's clock: 0 is the start of the measured load.",
-        environment: "What is needed to believe these numbers later, and to make them again.",
-        glossary: "The words of this page, and what exactly they mean.",
+        phase_rate: "Done/s counts requests that a phase sent and that were answered before it ended, divided by its length. Done also includes \
+            requests answered later.",
+        journeys: "The sessions of the users and the checks on the answers.",
+        connections: "Opened = closed + lost + open at the end, for the whole run including warm-up.",
+        connections_known: "Opened = closed + lost + open at the end of this record, within this record and including warm-up.",
+        generator: "Whether the results of the load generator can be trusted.",
+        hosts: "Counts of this host's kernel and of the target during the load. The kernel's CPU shares may miss work in short bursts.",
+        examples: "The first failures of each kind and the slowest answers. At is the intended start of a request, counted from the start of the measured load. Earlier requests belong to the warm-up and are not counted above. Charts over time plot each request where it ended.",
+        events: "Times on the run's clock: 0 is the start of the measured load.",
+        environment: "The information needed to verify and reproduce these numbers later.",
+        glossary: "The terms used on this page and their exact meaning.",
     },
     columns: Columns {
         name: "Name",
@@ -139,7 +143,7 @@ pub(crate) static WORDS: Strings = Strings {
         error: "Error",
         detail: "Detail",
         condition: "Condition",
-        found: "Found",
+        found: "Value",
         result: "Result",
         phase: "Phase",
         scenario: "Scenario",
@@ -172,11 +176,11 @@ pub(crate) static WORDS: Strings = Strings {
         late: "Late",
         dropped: "Dropped",
         open: "Open",
-        offered_means: "wanted by the plan",
+        offered_means: "scheduled by the plan",
         sent_means: "the first byte was handed to the kernel",
-        done_means: "a full answer came, as expected",
+        done_means: "received the full, expected answer",
         failed_means: "an error of any kind, listed below",
-        late_means: "begun late by the generator; these are also done or failed",
+        late_means: "started late by the generator; also counted as done or failed",
         dropped_means: "never sent, for a reason listed below",
         open_means: "unanswered when the run ended",
         open_means_known: "unanswered at the end of this record",
@@ -188,12 +192,12 @@ pub(crate) static WORDS: Strings = Strings {
         received: "Received (HTTP)",
         sent_bytes: "Sent (HTTP)",
         wire: "Requests on the wire",
-        retried: "of them, retries",
-        redirected: "of them, redirects followed",
-        resources: "of them, embedded resources",
+        retried: "thereof retries",
+        redirected: "thereof redirects followed",
+        resources: "thereof embedded resources",
         warmup: "Warm-up",
         warmup_apart: "not counted above",
-        setup: "Requests before and after the load, outside all counts",
+        setup: "Requests before and after the load (not counted)",
     },
     times: TimeStrings {
         response: "Response",
@@ -206,31 +210,33 @@ pub(crate) static WORDS: Strings = Strings {
         transfer: "Transfer",
         failed: "Failed",
         uncertain: "~ fewer than 10 samples lie above this percentile.",
-        unknown: "“> dropped”: of all requests, dropped ones with them, this percentile is a dropped one: it cannot be known.",
+        unknown: "“> dropped”: if dropped requests are included, this percentile falls on one of them and cannot be known.",
         dropped_apart: |n| {
-            format!("Response times leave out {n} dropped requests: with them, they would be higher.")
+            format!(
+                "Response times exclude {n} dropped requests; including them would make the times higher."
+            )
         },
-        failed_apart: |n| format!("Response times leave out {n} that failed, but not by timeout."),
-        lag_of_all: "Lag and wait are of all that were sent: their means need not add up to that of response.",
-        line_missing: "Lines are missing where dropped requests leave them unknown.",
-        lag_of_sent: "Of requests that were sent: dropped ones have no lag.",
-        line_ends: "A line ends where dropped requests leave the rest unknown.",
-        of_sent: |p99| format!("{p99} of those that were sent; dropped ones have none"),
+        failed_apart: |n| {
+            format!("Response times exclude {n} requests that failed for reasons other than a timeout.")
+        },
+        lag_of_all: "Lag and wait cover all sent requests, so their means need not add up to the mean response time.",
+        line_missing: "Lines have gaps where dropped requests make the value unknown.",
+        lag_of_sent: "Sent requests only: dropped ones have no lag.",
+        line_ends: "A line ends where dropped requests make the rest unknown.",
+        of_sent: |p99| format!("{p99} for sent requests; dropped ones have none"),
         unknown_short: "only a lower bound is known: too many requests were dropped",
         above_dropped: "> dropped",
-        censored: |name, n| {
-            format!("{name} holds {n} requests that had no answer, with the time they had waited.")
-        },
-        clipped: |name, n| format!("{name} holds {n} times above 73 minutes in one bucket."),
+        censored: |name, n| format!("{name} includes {n} unanswered requests, each with the time it waited."),
+        clipped: |name, n| format!("{name} includes {n} times above 73 minutes in one bucket."),
     },
     marks: MarkStrings {
-        held: "held",
-        broken: "broken",
+        held: "pass",
+        broken: "fail",
         undecided: "undecided",
-        held_as_known: "held as far as known",
+        held_as_known: "passed so far",
         not_judged: "not judged: nothing was sent",
         failed: "failed",
-        unasked: "never asked",
+        unasked: "not run",
         implicit: "implicit",
         decisive: "decides the verdict",
         more: "More about these",
@@ -238,19 +244,19 @@ pub(crate) static WORDS: Strings = Strings {
         fix: "What to do",
     },
     connections: ConnectionStrings {
-        planned: "Planned at most at once",
+        planned: "Planned simultaneous maximum",
         opened: "Opened",
-        peak: "Most open at once (threads' peaks added)",
+        peak: "Peak open (sum of the threads' peaks)",
         failed: "Could not be opened",
-        closed: "Closed as meant",
+        closed: "Closed as planned",
         lost: "Lost",
-        reopened: "Opened again after a loss",
+        reopened: "Reopened after a loss",
         open: "Open at the end",
         open_known: "Open at the end of this record",
         opening: "Never opened",
-        late: "Openings begun late, and made up",
-        held_min: "Fewest while holding",
-        kernel_means: "The kernel counts sockets: both ends of a connection where the target is on this host.",
+        late: "Opened late",
+        held_min: "Lowest number while holding",
+        kernel_means: "The kernel counts sockets. If the target is on this host, it counts both ends of a connection.",
         tls: "TLS handshakes",
         handshakes: "Complete",
         resumed: "Resumed",
@@ -264,15 +270,15 @@ pub(crate) static WORDS: Strings = Strings {
         busiest: "Busiest load thread, peak",
         lag_p99: "Send lag, p99",
         cpu: "CPU time of the whole process",
-        cpu_of: |cpus, seconds| format!("{cpus} CPUs on average ({seconds}), that of waiting included"),
+        cpu_of: |cpus, seconds| format!("{cpus} CPUs on average ({seconds}), including time spent waiting"),
         memory: "Memory of the process, peak",
         threads: "Load threads",
         engine: "Driver",
-        per_connection: "Memory of a connection",
+        per_connection: "Memory per connection",
         per_connection_of: |each, all| format!("{each}, over {all} connections"),
-        late_share: "Begun late, of all offered",
-        lag_closed: "In a closed loop a user is ready when its load thread reads the answer before: lag does not show a thread that is \
-            busy or held up. What that costs is in service.",
+        late_share: "Started late, of all offered",
+        lag_closed: "In a closed loop a user is ready when its load thread reads the previous answer, so lag does not show a busy \
+            or delayed thread. Such delays are part of service.",
     },
     hosts: HostStrings {
         cpu_mean: "CPU, all cores",
@@ -282,7 +288,7 @@ pub(crate) static WORDS: Strings = Strings {
         rss: "Memory of wavetank",
         sockets: "TCP sockets in use",
         time_wait: "TIME_WAIT",
-        target_open: "Connections by the target's own count",
+        target_open: "Connections counted by the target",
         first: "First",
         last: "Last",
     },
@@ -297,16 +303,16 @@ pub(crate) static WORDS: Strings = Strings {
         no_failed_check: "none",
         failed_otherwise: |n| {
             let requests = if n == "1" { "request" } else { "requests" };
-            format!("at least {n} {requests} failed of something else, as an extraction")
+            format!("at least {n} {requests} failed for another reason, such as an extraction")
         },
         see_failures: ": see the first failures below",
         found_instead: |check, found| format!("{check}: found {found}"),
         counts: "Counts",
         rendezvous: "Rendezvous",
-        met: "Met",
+        met: "Releases",
         present: "Users",
-        by_wait: "Wait was over",
-        skew: "Skew at most",
+        by_wait: "Wait timed out",
+        skew: "Maximum skew",
         before: "Before the load",
         after: "After the load",
         phases: "Phases",
@@ -314,71 +320,71 @@ pub(crate) static WORDS: Strings = Strings {
         steps: "Steps",
         groups: "Groups",
         first_failures: "First failures",
-        slowest: "Slowest good answers, up to ten of each step",
+        slowest: "Slowest successful answers, up to ten per step",
         slowest_on_paper: |shown, all| {
-            format!("On paper, the {shown} slowest of all {all}, which are in the stored run.")
+            format!("In print, the {shown} slowest of {all}. The stored run contains all.")
         },
-        more_rows: |n| format!("{n} more rows are in the stored run."),
+        more_rows: |n| format!("The stored run contains {n} more rows."),
     },
     facts: fact_words::EN,
     charts: ChartStrings {
         data: |title| format!("Numbers of “{title}” as a table"),
         thinned: |each, all| {
             format!(
-                "One row in {each} of {all}, and the last: the highest and the lowest may lie between them. All are in what is stored."
+                "One row in {each} of {all}, and the last. The highest and lowest values may be in rows that are not shown. The stored run contains all rows."
             )
         },
         column_length: |length| {
             format!(
-                "A point stands for {length}. Where it holds fewer than 1,000 requests, fewer than ten of them lie above its p99. Time axes count from the start of the measured load."
+                "Each point covers {length}. If it has fewer than 1,000 requests, fewer than ten of them are above its p99. Time axes count from the start of the measured load."
             )
         },
         last_column: |from, length| {
             format!(
-                "Where a table has a row from {from} on, that holds {length} alone: its rates are over that time."
+                "If a table has a row that starts at {from}, that row covers only {length}, and its rates refer to that time."
             )
         },
         drain: "after the load",
         planned: "Planned",
         rate: "Requests per second",
-        heat: "Response time: how many requests took how long, and when",
-        unanswered: "Of them without an answer",
+        heat: "Response time distribution over time",
+        unanswered: "Thereof without an answer",
         errors: "Failed per second, by kind of error",
         statuses: "Answers per second, by status",
         others: "others",
         users: "Users",
-        spectrum: "Percentiles, the tail drawn out",
+        spectrum: "Latency by percentile (tail expanded)",
         held: "Connections",
         open: "Open",
         comings: "Connections opened and ended per second",
         opened: "Opened",
-        closed: "Closed as meant",
+        closed: "Closed as planned",
         lost: "Lost",
-        busy: "How busy the load threads were",
+        busy: "Load thread utilisation",
         busy_max: "Busiest load thread",
         busy_mean: "All threads",
-        busy_limit: "limits from 95\u{a0}% on",
-        lag: "Send lag: how late requests were begun",
-        late_when: "A late request is counted in the row in which it ended, which may be a later one than that in which it was begun.",
+        busy_limit: "bottleneck from 95\u{a0}%",
+        lag: "Send lag: how late requests were started",
+        late_when: "A late request is counted in the row in which it ended, which may be later than the row in which it started.",
         open_between: |most| {
             format!(
-                "Charts and table tell what was open as each point's time ended; in between there were at most {most}."
+                "Charts and table show the connections that were open at the end of each point; in between there were at most {most}."
             )
         },
         not_drawn: |opened, closed| {
             format!(
-                "Not in this chart: {opened} opened and {closed} closed at its ends, in what is too short for a rate."
+                "Not in this chart: {opened} opened and {closed} closed at its start and end, in intervals too short for a rate."
             )
         },
         lag_p50: "p50",
         lag_p99: "p99",
         cpu: "CPUs used",
         stalled: "Long turns",
-        starved: "Turns without room",
+        starved: "Turns without a free slot",
         host_cpu: "CPU of the generator's host",
         host_memory: "Memory available on the generator's host",
         host_memory_used: "Memory of the kernel's objects and of wavetank",
-        warmup_beside: "A warm-up ran beside the load: its connections, bytes and CPU time are among those here, its requests are not.",
+        warmup_beside: "A warm-up ran in parallel with the load. The values here include its connections, bytes and CPU time, but not its requests.",
         host_sockets: "Sockets and connections",
         p99_over_time: "p99 over time",
     },
