@@ -11,13 +11,13 @@
 //!
 //! ```
 //! use wavetank_fleet::{
-//!     Agent, AgentAction, AgentId, Controller, ControllerAction, Notice, RunSetup, State,
+//!     Agent, AgentAction, AgentId, AgentState, Controller, ControllerAction, ControllerNotice, RunSetup,
 //! };
-//! use wavetank_pace::Share;
+//! use wavetank_pace::Partition;
 //! use wavetank_plan::Nanos;
 //!
 //! let mut now = Nanos::ZERO; // The host's clock.
-//! let setup = RunSetup { shares: vec![Share::WHOLE], ..RunSetup::new(1, "plan hash") };
+//! let setup = RunSetup { shares: vec![Partition::WHOLE], ..RunSetup::new(1, "plan hash") };
 //! let (mut controller, mut agent) = (Controller::new(setup, now), Agent::new());
 //! let mut intervals = 0;
 //! let outcome = 'run: loop {
@@ -27,7 +27,7 @@
 //!         idle = false;
 //!         match action {
 //!             ControllerAction::Send { message, .. } => agent.handle_message(message, now),
-//!             ControllerAction::Notify(Notice::Over(outcome)) => break 'run outcome,
+//!             ControllerAction::Notify(ControllerNotice::Over(outcome)) => break 'run outcome,
 //!             ControllerAction::Notify(_) => {} // Events for the archive and the terminal.
 //!         }
 //!     }
@@ -42,7 +42,7 @@
 //!         }
 //!     }
 //!     // 2. … and tells what they report: here, three sealed intervals and the end of the plan.
-//!     if agent.state() == State::Running {
+//!     if agent.state() == AgentState::Running {
 //!         if intervals < 3 {
 //!             agent.handle_sealed(intervals, now);
 //!             intervals += 1;

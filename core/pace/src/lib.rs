@@ -9,17 +9,17 @@
 //! nothing here allocates once a phase is under way.
 //!
 //! ```
-//! use wavetank_pace::{LineSpec, Schedule, ScheduleSpec, Share};
-//! use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
+//! use wavetank_pace::{ArrivalSource, Partition, Schedule, ScheduleSpec};
+//! use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
 //!
-//! let thread_1_of_2 = Share::WHOLE.split(2, 1);
-//! let rate = Curve::constant(Rate::per_second(4), None);
+//! let thread_1_of_2 = Partition::WHOLE.split(2, 1);
+//! let rate = RateCurve::constant(Rate::per_second(4), None);
 //! let mut schedule = Schedule::new(ScheduleSpec {
 //!     seed: 7,
 //!     phase: 0,
 //!     start: Nanos::ZERO,
 //!     end: Some(Nanos::SECOND),
-//!     line: LineSpec::Rate(&rate, Arrivals::Even),
+//!     line: ArrivalSource::Rate(&rate, Arrivals::Even),
 //!     count_max: None,
 //!     share: thread_1_of_2,
 //! });

@@ -7,10 +7,10 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use wavetank_plan::{UserError, did_you_mean};
 
-use super::cli::Cli;
 use super::exit::ParseExit;
 use super::foreign_flags::hint_for_foreign_flag;
 use super::output_args::outputs_with_known_suffix;
+use super::parser::Cli;
 
 /// Help and version end the program well, everything else is a usage error.
 pub(super) fn into_parse_exit(error: &clap::Error, typed: &[OsString], json: bool) -> ParseExit {

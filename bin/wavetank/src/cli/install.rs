@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::cli::Cli;
+use super::parser::Cli;
 
 /// A script that teaches `shell` the words of the command line.
 pub(crate) fn completions(shell: Shell) -> String {

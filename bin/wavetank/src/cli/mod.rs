@@ -7,7 +7,6 @@
 mod args;
 mod calibrate_args;
 mod clap_errors;
-mod cli;
 mod command_text;
 mod compare_args;
 mod compare_words;
@@ -22,6 +21,7 @@ mod lab_args;
 mod lab_words;
 mod load_source;
 mod output_args;
+mod parser;
 mod report_options;
 mod run_args;
 mod run_options;
@@ -50,7 +50,6 @@ pub(crate) use args::{
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{CalibrateCommand, ServeTls};
-use cli::{Cli, CliCommand};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 #[cfg(target_os = "linux")]
@@ -63,6 +62,7 @@ pub(crate) use install::{completions, man_pages};
 #[cfg(target_os = "linux")]
 pub(crate) use lab_args::{FaultCommand, PoolCommand};
 pub(crate) use lab_args::{LabArgs, LabCommand};
+use parser::{Cli, CliCommand};
 pub(crate) use report_options::ReportOptions;
 pub(crate) use run_options::RUNS_DIR;
 pub(crate) use schema_args::SchemaKind;

@@ -6,7 +6,7 @@ use wavetank_plan::UserError;
 use wavetank_report::{Language, LatencySeries};
 
 use super::args::{OutFile, OutputFormat, ReportArgs, RunRef};
-use super::cli::ReportWords;
+use super::parser::ReportWords;
 use super::report_options::ReportOptions;
 use super::value_parsers::{parse_choice, with_flag};
 

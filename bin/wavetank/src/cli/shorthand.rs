@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, CommandFactory};
 
-use super::cli::Cli;
+use super::parser::Cli;
 
 /// `argv` with `run` as first word if a URL, a file or an option of `run` stands where the command should.
 pub(super) fn insert_run_subcommand(mut argv: Vec<OsString>) -> Vec<OsString> {

@@ -7,8 +7,8 @@ use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_durati
 use wavetank_plan::{EngineChoice, UserError, did_you_mean};
 
 use super::args::{Freeze, ServeArgs};
-use super::cli::{DemoWords, ServeWords};
 use super::demo_args::DemoArgs;
+use super::parser::{DemoWords, ServeWords};
 use super::serve_tls_args::serve_tls;
 
 /// Puts the option before an error about its value.

@@ -34,7 +34,7 @@
 //! let answer = progress.answer.expect("the answer is complete");
 //! assert_eq!((answer.status, answer.body_bytes, answer.keep_alive), (200, 2, true));
 //! assert_eq!(progress.consumed, "ngth: 2\r\n\r\nok".len());
-//! # Ok::<(), wavetank_wire::h1::Fault>(())
+//! # Ok::<(), wavetank_wire::h1::ParseError>(())
 //! ```
 
 mod body;

@@ -5,13 +5,13 @@
 //! waits for the one answer. Nothing of it is in any counter but `setup`.
 //!
 //! ```ignore
-//! let mut alone = Alone::new(&plan, &means, clock, &|| signals.received() > 0)?;
-//! let before = alone.before(&mut |_| ());          // nothing to do: all zero, no failure
+//! let mut user = SingleUser::new(&plan, &means, clock, &|| signals.received() > 0)?;
+//! let before = user.before(&mut |_| ());          // nothing to do: all zero, no failure
 //! setup.sent += before.sent; /* done, failed */
 //! if let Some(failure) = &before.failure { /* no load: incomplete, reason `before` */ }
-//! means.journeys.give(&before.variables);          // then make the load threads
+//! means.journeys.set_initial_variables(&before.variables);          // then make the load threads
 //! /* … the load, drained … */
-//! let after = alone.after(&before.variables, &counts, &mut |_| ());   // counts by their index in plan.shared.counts
+//! let after = user.after(&before.variables, &counts, &mut |_| ());   // counts by their index in plan.shared.counts
 //! ```
 
 mod connection;

@@ -3,8 +3,8 @@
 use clap::CommandFactory;
 
 use super::argv;
-use crate::cli::cli::Cli;
 use crate::cli::foreign_flags;
+use crate::cli::parser::Cli;
 use crate::cli::{ParseExit, parse};
 
 fn help(line: &str) -> String {

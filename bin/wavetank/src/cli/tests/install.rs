@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use wavetank_plan::EngineChoice;
 
 use super::argv;
-use crate::cli::cli::Cli;
+use crate::cli::parser::Cli;
 use crate::cli::{CalibrateCommand, Command, completions, man_pages, parse};
 
 /// The long options of every command, and the commands.

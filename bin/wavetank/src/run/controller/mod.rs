@@ -241,10 +241,10 @@ impl<'a> RunController<'a> {
             }
             ControllerNotice::Sealed { .. } => {}
             ControllerNotice::Lost(AgentId(agent)) => {
-                self.event("agent_lost", format!("agent {agent} is silent"))
+                self.event("agent_lost", format!("agent {agent} is silent"));
             }
             ControllerNotice::Back(AgentId(agent)) => {
-                self.event("agent_back", format!("agent {agent} is back"))
+                self.event("agent_back", format!("agent {agent} is back"));
             }
             ControllerNotice::Refused { .. } => self.event("command_refused", "the agent refused a command"),
             ControllerNotice::Over(outcome) => self.outcome = Some(outcome),
