@@ -19,6 +19,31 @@ pub(super) fn write(out: &Path, files: &[PathBuf]) -> Result<PathBuf> {
     Ok(list)
 }
 
+/// Writes the sums of all files below `folder` into its `SHA256SUMS`, by their paths from there.
+pub(super) fn write_tree(folder: &Path) -> Result<()> {
+    let mut names = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(one) = folders.pop() {
+        for entry in std::fs::read_dir(&one).with_context(|| one.display().to_string())? {
+            let path = entry.with_context(|| one.display().to_string())?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                names.push(path);
+            }
+        }
+    }
+    names.sort_unstable();
+    let mut text = String::new();
+    for path in names {
+        let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let name = path.strip_prefix(folder).context("a file outside the folder")?;
+        text.push_str(&line(&bytes, &name.to_string_lossy()));
+    }
+    let list = folder.join("SHA256SUMS");
+    std::fs::write(&list, text).with_context(|| list.display().to_string())
+}
+
 fn line(bytes: &[u8], name: &str) -> String {
     let mut text = String::new();
     for byte in Sha256::digest(bytes) {
