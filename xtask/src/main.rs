@@ -27,7 +27,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Task {
     /// Everything that must hold before a change lands: packages, licences, format, lints, rules, tests, benches.
-    Ci,
+    Ci(ci::CiArguments),
     /// The rules of the house that the compiler does not know.
     Tidy,
     /// Record that the goldens of the stored formats are in step with the pages that describe them.
@@ -62,7 +62,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
-        Task::Ci => ci::run(&root()),
+        Task::Ci(arguments) => ci::run(&root(), &arguments),
         Task::Tidy => tidy(),
         Task::Golden => tidy::record_goldens(&root()),
         Task::Instructions(arguments) => instructions::run(&root(), &arguments),

@@ -4,7 +4,7 @@
 //! stays up, in changing order; what is judged is the median of the ratios of rounds, never a number of one machine.
 //! A contestant whose count the target does not confirm makes its round void.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -136,7 +136,7 @@ impl Size {
 
 /// Runs the benches named on the command line; an error where a number misses its target.
 pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
-    let Some(mut session) = Session::open(root, arguments.size)? else {
+    let Some(mut session) = Session::open(release(root), arguments.size)? else {
         println!("SKIPPED {TWO_CPUS}");
         return Ok(());
     };
@@ -170,12 +170,30 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
 /// One short round of every bench; what this machine cannot do, as `name: reason`.
 pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
     let size = Size { rounds: None, seconds: None, smoke: true };
-    let Some(mut session) = Session::open(root, size)? else {
+    let Some(mut session) = Session::open(release(root), size)? else {
         return Ok(vec![TWO_CPUS.to_owned()]);
     };
     all(&mut session);
     summary(&session);
     finish(session)
+}
+
+/// One row of one bench, with the build that tests use: shows that benches run, and says nothing about speed.
+pub(crate) fn smoke_one(root: &Path) -> Result<Vec<String>> {
+    let size = Size { rounds: None, seconds: None, smoke: true };
+    let wavetank = crate::target_folder(root).join("debug").join("wavetank");
+    let Some(mut session) = Session::open(wavetank, size)? else {
+        return Ok(vec![TWO_CPUS.to_owned()]);
+    };
+    let engine = Engine::best(&session);
+    session.bench("http", |session| http::run(session, &http::HttpArguments::for_engine(engine)));
+    summary(&session);
+    finish(session)
+}
+
+/// The program that benches measure.
+fn release(root: &Path) -> PathBuf {
+    crate::target_folder(root).join("release").join("wavetank")
 }
 
 const TWO_CPUS: &str = "bench: needs two CPUs, one for the generator and one for the target";

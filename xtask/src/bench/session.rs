@@ -1,6 +1,6 @@
 //! [`Session`]: one invocation: where things are, what was found, what was left out.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
@@ -26,12 +26,11 @@ pub(super) struct Session {
 
 impl Session {
     /// Prints what machine this is. Nothing where there are not two CPUs.
-    pub(super) fn open(root: &Path, size: Size) -> Result<Option<Self>> {
+    pub(super) fn open(wavetank: PathBuf, size: Size) -> Result<Option<Self>> {
         if size.rounds() == 0 || size.seconds() == 0 {
             bail!("at least one round of one second");
         }
         let Some(cpus) = cpus::Pair::current_affinity()? else { return Ok(None) };
-        let wavetank = crate::target_folder(root).join("release").join("wavetank");
         if !wavetank.is_file() {
             bail!("{} is missing: cargo build --release -p wavetank", wavetank.display());
         }

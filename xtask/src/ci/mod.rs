@@ -1,8 +1,9 @@
 //! `cargo ci`: everything that must hold before a change lands, in one command.
 //!
-//! Steps run in order, the first failure stops. A test that cannot run here (no root, no namespaces, a program
-//! missing) appends a line `name: reason` to the file named by the environment variable `WAVETANK_SKIPS`, if set,
-//! and returns; the lines are printed at the end, so that nothing is silently green.
+//! Steps run in order, and the first failure stops the run. `cargo ci --long` adds the steps that take too long for
+//! every change: distribution builds, other systems, instruction counts, every bench, and the long form of slow tests
+//! (`WAVETANK_LONG`). A test that cannot run on this machine appends a line `name: reason` to the file named by
+//! `WAVETANK_SKIPS` and returns. The summary prints these lines, so that no skipped test looks like a passed one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +16,7 @@ use test_run::Tally;
 
 mod axe;
 mod deny;
-mod elsewhere;
+mod other_systems;
 mod packages;
 mod test_run;
 
@@ -24,21 +25,39 @@ pub(crate) use packages::find as find_program;
 /// Names the file to which tests that cannot run here append `name: reason`.
 const SKIPS_VARIABLE: &str = "WAVETANK_SKIPS";
 
+/// Makes tests run in their long form where it is set.
+const LONG_VARIABLE: &str = "WAVETANK_LONG";
+
+/// Arguments of `cargo ci`.
+#[derive(clap::Args)]
+pub(crate) struct CiArguments {
+    /// Add distribution builds, other systems, instruction counts, every bench and the long form of slow tests
+    #[arg(long)]
+    long: bool,
+    /// Run the test step alone this many times, and print how often it failed
+    #[arg(long, value_name = "N")]
+    repeat_tests: Option<u32>,
+}
+
 /// Runs all steps; an error names the step that failed.
-pub(crate) fn run(root: &Path) -> Result<()> {
+pub(crate) fn run(root: &Path, arguments: &CiArguments) -> Result<()> {
     let folder = crate::target_folder(root);
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let skips = folder.join("skipped-tests.txt");
     std::fs::write(&skips, "").with_context(|| skips.display().to_string())?;
     let mut ci = Ci {
         root,
+        long: arguments.long,
         skips,
         watch: Stopwatch::start(),
         done: Vec::new(),
         skipped: Vec::new(),
         tally: Tally::default(),
     };
-    let outcome = ci.steps();
+    let outcome = match arguments.repeat_tests {
+        Some(times) => test_run::repeat(&mut ci, times),
+        None => ci.steps(),
+    };
     ci.summary();
     outcome
 }
@@ -46,6 +65,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 /// One run of the checks.
 struct Ci<'a> {
     root: &'a Path,
+    /// Whether the long steps run as well.
+    long: bool,
     /// Where tests say what they skipped.
     skips: PathBuf,
     watch: Stopwatch,
@@ -64,10 +85,23 @@ impl Ci<'_> {
         self.step("clippy", |ci| {
             ci.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
         })?;
-        self.step("elsewhere", elsewhere::check)?;
         self.step("deny", deny::check)?;
-        self.step("build", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
+        self.step("build", |ci| ci.cargo(&["test", "--workspace", "--locked", "--no-run"]))?;
         self.step("test", test_run::run)?;
+        if self.long {
+            return self.long_steps();
+        }
+        self.step("bench", |ci| {
+            ci.skipped.extend(crate::bench::smoke_one(ci.root)?);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// What `--long` adds.
+    fn long_steps(&mut self) -> Result<()> {
+        self.step("other systems", other_systems::check)?;
+        self.step("release", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
         self.step("dist", |ci| {
             ci.skipped.extend(crate::dist::in_ci(ci.root)?);
             Ok(())
@@ -79,8 +113,7 @@ impl Ci<'_> {
         self.step("bench", |ci| {
             ci.skipped.extend(crate::bench::smoke(ci.root)?);
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 
     fn step(&mut self, name: &'static str, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
@@ -109,15 +142,23 @@ impl Ci<'_> {
         Ok(())
     }
 
-    /// The release build of the product.
-    fn wavetank(&self) -> PathBuf {
-        crate::target_folder(self.root).join("release").join("wavetank")
-    }
-
     fn cargo_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments).current_dir(self.root).env(SKIPS_VARIABLE, &self.skips);
+        if self.long {
+            command.env(LONG_VARIABLE, "1");
+        }
         command
+    }
+
+    /// What tests appended to the list of skips, each line once.
+    fn skipped_tests(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.skips).unwrap_or_default();
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
     }
 
     /// Where the time went and what did not run.
@@ -126,15 +167,12 @@ impl Ci<'_> {
         for (name, took) in &self.done {
             println!("{:>9.1} s  {name}", took.as_secs_f64());
         }
-        let by_tests = std::fs::read_to_string(&self.skips).unwrap_or_default();
-        let mut tests: Vec<&str> = by_tests.lines().filter(|line| !line.is_empty()).collect();
-        tests.sort_unstable();
-        tests.dedup();
-        for line in self.skipped.iter().map(String::as_str).chain(tests.iter().copied()) {
+        let tests = self.skipped_tests();
+        for line in self.skipped.iter().chain(&tests) {
             println!("SKIPPED {line}");
         }
         if self.tally != Tally::default() {
-            // In the words that test runners close with.
+            // The closing line of a test runner.
             let Tally { passed, failed } = self.tally;
             println!("tests: {passed} passed, {failed} failed, {} skipped", tests.len());
         }

@@ -41,7 +41,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
         if prose::concerns(path) {
             findings.extend(prose::check(path, &text, &mut counts));
         }
-        if Path::new(path).extension().is_some_and(|extension| extension == "rs") {
+        if is_rust(path) {
             let source = Source::parse(path, &text)?;
             findings.extend(banned_paths::check(&source));
             findings.extend(lengths::check(&source));
@@ -74,6 +74,10 @@ pub(crate) fn record_goldens(root: &Path) -> Result<()> {
     }
     let text = golden::record(&texts, recorded(root).as_deref())?;
     std::fs::write(root.join(golden::HASHES), text).context(golden::HASHES)
+}
+
+fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 
 fn recorded(root: &Path) -> Option<String> {

@@ -12,7 +12,7 @@ const CIRCLE_FILES_MAX: usize = 2;
 pub(crate) fn check_style(paths: &[String]) -> Vec<Finding> {
     let folders: BTreeSet<&str> = paths
         .iter()
-        .filter(|path| path.ends_with(".rs"))
+        .filter(|path| super::is_rust(path))
         .filter_map(|path| path.rsplit_once('/').map(|(folder, _)| folder))
         .collect();
     let doubled =
@@ -159,7 +159,7 @@ struct Search<'a, 'e> {
     found: Vec<Vec<&'a str>>,
 }
 
-impl<'a, 'e> Search<'a, 'e> {
+impl<'a> Search<'a, '_> {
     fn visit(&mut self, node: &'a str) {
         let order = self.index.len();
         self.index.insert(node, order);

@@ -62,7 +62,7 @@ pub(crate) fn concerns(path: &str) -> bool {
 /// Checks one file and adds its counted terms to `counts`.
 pub(crate) fn check(path: &str, text: &str, counts: &mut Counts) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if !path.ends_with(".rs") {
+    if !super::is_rust(path) {
         for (index, line) in text.lines().enumerate() {
             check_line(path, index + 1, line, counts, &mut findings);
         }

@@ -31,25 +31,31 @@ const SERVERS: [&str; 4] = ["web1", "web2", "web3", "web4"];
 const LIVE: u64 = 2_000;
 /// Seconds of churn, in each of which another server leaves and comes back.
 const CHURN: u32 = 30;
+/// The same in the short form of the test.
+const CHURN_SHORT: u32 = 10;
 /// The server that dies in the middle, and when.
-const DEAD: (usize, u32) = (3, 18);
+const DEAD: (usize, u32) = (3, 10);
 /// How often the load may miss its beginning.
 const TRIES_MAX: u32 = 5;
 const PATIENCE: Duration = Duration::from_secs(30);
+
+fn churn() -> u32 {
+    if wavetank_testkit::is_long() { CHURN } else { CHURN_SHORT }
+}
 
 fn experiment() -> String {
     let event = |second: u32| {
         let server = SERVERS[second as usize % SERVERS.len()];
         format!("  - {{when: {}s, host: lb1, run: pool {server} drain, for: 800ms}}\n", second + 6)
     };
-    let events: String = (0..CHURN).map(event).collect();
+    let events: String = (0..churn()).map(event).collect();
     let (dead, when) = DEAD;
     format!(
         "wavetank: 1\nname: churn\ntarget: http://10.97.0.100\nhttp: {{timeout: 20s}}\n\
          steps: [{{get: /}}, {{think: 2s}}]\n\
          phases:\n  - {{name: open, hold: 0 to {LIVE}, at: 1k/s}}\n  - {{name: keep, hold: {LIVE}, for: {}s}}\n\
          events:\n{events}  - {{when: {when}s, host: {}, run: fault kill serve, for: 3s}}\n",
-        CHURN + 6,
+        churn() + 6,
         SERVERS[dead],
     )
 }
@@ -104,11 +110,11 @@ fn only_connections_of_a_dead_server_end() {
         let its = impacts.iter().filter(|one| one["what"].as_str().is_some_and(|own| own.contains(what)));
         its.collect::<Vec<&Value>>()
     };
-    assert_eq!((of("drain").len(), of("kill").len()), (CHURN as usize, 1), "{outcome}");
+    assert_eq!((of("drain").len(), of("kill").len()), (churn() as usize, 1), "{outcome}");
     assert!(impacts.iter().all(|one| one["outcome"] == "undone"), "{outcome}");
     let log = place.lab(&["logs", "lb1", "direct_routing"]).run();
     let swaps = log.expect_exit(0).stdout.matches("take connections").count();
-    assert!(swaps > 2 * CHURN as usize, "{swaps} swaps: {log}");
+    assert!(swaps > 2 * churn() as usize, "{swaps} swaps: {log}");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }

@@ -1,0 +1,21 @@
+//! The commands that only read stored runs work on the systems people write their experiments on, so the program must
+//! compile there. It is checked and not linked, which needs no foreign linker.
+
+use anyhow::Result;
+
+use super::Ci;
+
+/// Systems other than Linux on which `wavetank` must compile.
+const TRIPLES: [&str; 2] = ["aarch64-apple-darwin", "x86_64-pc-windows-gnu"];
+
+/// Runs clippy for each of them; a system without an installable standard library is listed as skipped.
+pub(super) fn check(ci: &mut Ci<'_>) -> Result<()> {
+    for triple in TRIPLES {
+        if let Err(reason) = crate::targets::ensure(ci.root, triple) {
+            ci.skipped.push(format!("check {triple}: {reason}"));
+            continue;
+        }
+        ci.cargo(&["clippy", "--locked", "-p", "wavetank", "--target", triple, "--", "-D", "warnings"])?;
+    }
+    Ok(())
+}
