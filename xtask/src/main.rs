@@ -1,6 +1,6 @@
-//! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask bench`,
-//! `cargo xtask dist`, `cargo xtask instructions`, `cargo xtask pictures`.
-//! It depends on no crate of the product, so that it works while the product does not build.
+//! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask
+//! bench`, `cargo xtask dist`, `cargo xtask instructions`, `cargo xtask pictures`. It depends on no
+//! crate of the product, so that it works while the product does not build.
 #![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Everything that must hold before a change lands: packages, licences, format, lints, rules, tests, benches.
+    /// Run everything that must pass before a change lands: format, lints, rules, licences, tests
     Ci(ci::CiArguments),
     /// The rules of the house that the compiler does not know.
     Tidy,
@@ -34,11 +34,12 @@ enum Task {
     Golden,
     /// What is handed out: static binaries, bundles, checksums, into dist/.
     Dist(dist::DistArguments),
-    /// What a request costs on the load path, counted in instructions and held against what is kept.
+    /// Count the instructions of a request on the load path and compare them with the recorded
+    /// counts
     Instructions(instructions::InstructionsArguments),
     /// The pictures of README, from runs made now.
     Pictures(pictures::PicturesArguments),
-    /// Numbers beside a peer's, in paired rounds of one run.
+    /// Run benchmarks next to peers, in paired rounds
     Bench(bench::BenchArguments),
     /// Helper of `bench`: runs a program and writes what it used to a file.
     #[command(hide = true)]
@@ -93,7 +94,7 @@ fn tidy() -> anyhow::Result<()> {
 
 /// The repository's root: the folder above this crate's.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the repository").to_owned()
 }
 
 /// Where cargo puts what it builds.

@@ -1,7 +1,7 @@
-//! `cargo xtask pictures`: the pictures of README, made anew from runs that are made now.
+//! `cargo xtask pictures`: makes the pictures of the README from new runs.
 //!
-//! A run and a search against `wavetank serve` with a stated capacity, both as pages, both photographed by Chromium. What they
-//! say is printed, for the words below them: those are written by hand.
+//! A run and a search load `wavetank serve` with a stated capacity. Chromium takes screenshots of
+//! both pages. Their numbers are printed for the captions, which are written by hand.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -94,17 +94,18 @@ impl Studio {
         bail!("no search of {SEARCHES_MAX} held {STATED}/s: is this machine busy?")
     }
 
-    /// What `wavetank` says as JSON, beside a page.
+    /// Returns the JSON output of `wavetank`, which also writes `page`.
     fn told(&self, verb: &str, words: &str, thresholds: &[&str], page: &Path) -> Result<Value> {
         let mut command = Command::new(&self.wavetank);
         command.arg(verb).arg(format!("{}{TIER}", self.url)).args(words.split(' '));
         command.args(thresholds.iter().flat_map(|threshold| ["--threshold", threshold]));
         command.args(["--quiet", "--format", "json", "--out"]).arg(page).current_dir(&self.folder);
         let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("wavetank")?;
-        serde_json::from_slice(&output.stdout).with_context(|| format!("`wavetank {verb}` told no JSON"))
+        serde_json::from_slice(&output.stdout).with_context(|| format!("`wavetank {verb}` printed no JSON"))
     }
 
-    /// The top of `page`, so many pixels wide and high, with `style` beside its own.
+    /// Takes a screenshot of the top of `page`, `width` × `height` pixels, with `style` added to
+    /// the page's own.
     fn photograph(&self, page: &Path, style: &str, (width, height): (u32, u32), to: &Path) -> Result<()> {
         let head = "<meta charset=\"utf-8\">";
         let text = fs::read_to_string(page).context("the page")?;
@@ -140,7 +141,7 @@ struct Server {
 
 impl Server {
     fn start(wavetank: &Path) -> Result<Self> {
-        // The address that all of README speaks of, if nobody has it.
+        // The address that the README uses, if it is free.
         let usual = TcpListener::bind(("127.0.0.1", 8080));
         let free = usual.or_else(|_| TcpListener::bind(("127.0.0.1", 0))).context("no free port")?;
         let address = free.local_addr().context("no free port")?;

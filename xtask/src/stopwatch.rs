@@ -1,5 +1,5 @@
-//! [`Stopwatch`]: how long a step took. The only clock of the task runner, which must work when the product
-//! does not build.
+//! [`Stopwatch`]: measures how long a step took. It is the only clock of the task runner, which
+//! must work when the product does not build.
 
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Result, anyhow};
 
-/// The standard library of `triple` is here, or rustup fetches it. An error says in one line why it cannot be had.
+/// Checks that the standard library of `triple` is installed, or installs it with rustup. The error
+/// is one line with the reason.
 pub(crate) fn ensure(root: &Path, triple: &str) -> Result<()> {
     if is_installed(root, triple) {
         return Ok(());
@@ -24,7 +25,8 @@ pub(crate) fn ensure(root: &Path, triple: &str) -> Result<()> {
     }
 }
 
-/// Whether the compiler of this repository has a standard library for `triple`, however it came there.
+/// Returns whether the compiler of this repository has a standard library for `triple`, installed
+/// by any means.
 fn is_installed(root: &Path, triple: &str) -> bool {
     let output = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", triple])

@@ -1,5 +1,6 @@
-//! axe-core, which judges in a browser whether everybody can read a page: fetched beside what cargo builds, where the tests of
-//! pages look for it. It is no part of the repository nor of anything that is handed out.
+//! Fetches axe-core, the accessibility checker that page tests run in a browser. It is stored in
+//! cargo's target folder, where those tests look for it. The repository and the distributions do
+//! not contain it.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,8 @@ use super::packages::find;
 /// The version that is known to be content with the pages; a later one may know more rules.
 const VERSION: &str = "4.14.1";
 
-/// Fetches it with npm unless it is there. Without npm or a network the tests do without, and it is told.
+/// Fetches axe-core with npm unless it is present. Without npm or a network, the tests run without
+/// it and the summary lists that.
 pub(super) fn fetch(ci: &mut Ci<'_>) -> Result<()> {
     let folder = crate::target_folder(ci.root).join("axe-core");
     if is_there(&folder) {
@@ -35,7 +37,7 @@ pub(super) fn fetch(ci: &mut Ci<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether this version lies there, whole.
+/// Returns whether `folder` holds the complete package in this version.
 fn is_there(folder: &Path) -> bool {
     let package = folder.join("node_modules/axe-core");
     let told = fs::read_to_string(package.join("package.json")).unwrap_or_default();

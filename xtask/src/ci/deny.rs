@@ -1,4 +1,5 @@
-//! Licences, bans and sources of every dependency, by cargo-deny. It is built once into `target/tools`.
+//! Checks licences, bans and sources of every dependency with cargo-deny, which is built once into
+//! `target/tools`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Ci;
 
-/// The release whose configuration format `deny.toml` is written in.
+/// Release of cargo-deny that reads the format of `deny.toml`.
 const VERSION: &str = "0.20.2";
 
 /// Runs all checks; the one of advisories is listed as skipped where their database cannot be had.
@@ -35,7 +36,7 @@ pub(super) fn check(ci: &mut Ci<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether cargo-deny failed for want of its database, not because of what stands in it.
+/// Returns whether cargo-deny failed because its advisory database is missing.
 fn is_unreachable(talk: &str) -> bool {
     talk.contains("failed to fetch advisory database") || talk.contains("failed to load advisory database")
 }

@@ -1,9 +1,10 @@
 //! `cargo ci`: everything that must hold before a change lands, in one command.
 //!
-//! Steps run in order, and the first failure stops the run. `cargo ci --long` adds the steps that take too long for
-//! every change: distribution builds, other systems, instruction counts, every bench, and the long form of slow tests
-//! (`WAVETANK_LONG`). A test that cannot run on this machine appends a line `name: reason` to the file named by
-//! `WAVETANK_SKIPS` and returns. The summary prints these lines, so that no skipped test looks like a passed one.
+//! Steps run in order, and the first failure stops the run. `cargo ci --long` adds the steps that
+//! take too long for every change: distribution builds, other systems, instruction counts, every
+//! bench, and the long form of slow tests (`WAVETANK_LONG`). A test that cannot run on this machine
+//! appends a line `name: reason` to the file named by `WAVETANK_SKIPS` and returns. The summary
+//! prints these lines, so that no skipped test looks like a passed one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,7 +32,7 @@ const LONG_VARIABLE: &str = "WAVETANK_LONG";
 /// Arguments of `cargo ci`.
 #[derive(clap::Args)]
 pub(crate) struct CiArguments {
-    /// Add distribution builds, other systems, instruction counts, every bench and the long form of slow tests
+    /// Add distribution builds, other systems, instruction counts, every bench and long tests
     #[arg(long)]
     long: bool,
     /// Run the test step alone this many times, and print how often it failed

@@ -1,5 +1,5 @@
-//! The commands that only read stored runs work on the systems people write their experiments on, so the program must
-//! compile there. It is checked and not linked, which needs no foreign linker.
+//! Checks that the program compiles on the systems where people write experiments and read stored
+//! runs. It is checked and not linked, which needs no foreign linker.
 
 use anyhow::Result;
 
@@ -8,7 +8,8 @@ use super::Ci;
 /// Systems other than Linux on which `wavetank` must compile.
 const TRIPLES: [&str; 2] = ["aarch64-apple-darwin", "x86_64-pc-windows-gnu"];
 
-/// Runs clippy for each of them; a system without an installable standard library is listed as skipped.
+/// Runs clippy for each of them. A system without an installable standard library is listed as
+/// skipped.
 pub(super) fn check(ci: &mut Ci<'_>) -> Result<()> {
     for triple in TRIPLES {
         if let Err(reason) = crate::targets::ensure(ci.root, triple) {

@@ -1,4 +1,4 @@
-//! Programs the tests and benches need beside Rust: one list, installed with apt where that is possible.
+//! Lists the programs that tests and benches need, and installs them with apt where possible.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,7 +12,8 @@ use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
 const NEEDED: [(&str, &str); 25] = [
-    // Java's HdrHistogram, which reads the log that `wavetank report` writes; a library, known by its place.
+    // Java's HdrHistogram, which reads the log that `wavetank report` writes. It is a library, so
+    // it is found by its path.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
     // What the flash sale of a lab is written in; a module of nginx, known by its place.
     ("/usr/lib/nginx/modules/ngx_http_lua_module.so", "libnginx-mod-http-lua"),
@@ -47,7 +48,8 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 /// The answer while packages are installed here: none.
 const NO_DAEMONS: &str = "#!/bin/sh\n# Of `cargo ci` of wavetank, while it installs packages.\nexit 101\n";
 
-/// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
+/// Installs missing packages as root on a machine with apt. Elsewhere it prints the command and
+/// notes the skip.
 pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
     let missing = missing(|program| find(program).is_some());
     if missing.is_empty() {
@@ -68,14 +70,14 @@ pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
     apt(&arguments)
 }
 
-/// Packages whose program is not there.
+/// Returns the packages of programs that are missing.
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let absent = NEEDED.iter().filter(|(program, _)| !is_there(program));
     absent.flat_map(|(_, packages)| packages.split(' ')).collect()
 }
 
-/// While it lives, a package that is installed starts none of its daemons: tests start their own, and nobody who only
-/// wants to run them wants a server on his machine's ports.
+/// Keeps installed packages from starting daemons while it exists. Tests start their own, and a
+/// machine that only runs tests should not open server ports.
 struct NoDaemons {
     /// There was a policy before, which is left as it is.
     own: bool,
@@ -116,7 +118,7 @@ fn apt(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Where a program lies: in PATH, or where Debian keeps servers and network tools.
+/// Finds a program in PATH, or where Debian installs servers and network tools.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));

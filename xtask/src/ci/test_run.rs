@@ -19,8 +19,8 @@ const SKIPPED_SHARE_MAX: f64 = 0.05;
 /// Share of the CPUs that other programs may use on a machine that is called quiet.
 const QUIET_BUSY_MAX: f64 = 0.2;
 
-/// Runs every test, also after one has failed. A run that skips many tests on a quiet machine fails: it shows less
-/// than it claims.
+/// Runs every test, also after one has failed. A run that skips many tests on a quiet machine
+/// fails, because it shows less than it claims.
 pub(super) fn run(ci: &mut Ci<'_>) -> Result<()> {
     let is_quiet = busy_share().is_some_and(|share| share <= QUIET_BUSY_MAX);
     let status = run_once(ci)?;
@@ -67,7 +67,8 @@ fn run_once(ci: &mut Ci<'_>) -> Result<ExitStatus> {
     child.wait().context("cargo test")
 }
 
-/// Share of the CPU time that programs used over one second, from `/proc/stat`; `None` where it cannot be read.
+/// Returns the share of CPU time that programs used over one second, from `/proc/stat`; `None`
+/// where it cannot be read.
 fn busy_share() -> Option<f64> {
     let before = cpu_ticks(&std::fs::read_to_string("/proc/stat").ok()?)?;
     Command::new("sleep").arg("1").status().ok()?;

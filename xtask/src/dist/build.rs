@@ -1,6 +1,6 @@
-//! Building one static binary. Rust brings musl's C library and start-up files for its musl targets, and a linker
-//! (rust-lld) that knows every architecture: nothing of a cross toolchain is needed but a compiler for the C inside
-//! some dependencies.
+//! Builds one static binary. Rust brings musl's C library and start-up files for its musl targets,
+//! and a linker (rust-lld) for every architecture. Of a cross toolchain only a C compiler is
+//! needed, for the C code in some dependencies.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,14 +32,15 @@ impl Purpose {
 /// What SQLite is compiled with besides, by the name its build script reads.
 const SQLITE_FLAGS: &str = "LIBSQLITE3_FLAGS";
 
-/// A compiler of C for an architecture, and what it must be told.
+/// A C compiler for an architecture, with the flags it needs.
 #[derive(Debug, PartialEq, Eq)]
 struct Compiler {
     program: &'static str,
     flags: &'static str,
 }
 
-/// Everything the build needs is here or can be fetched; an error says what is missing and what brings it.
+/// Checks that everything the build needs is present or can be fetched. The error names what is
+/// missing and the package that provides it.
 pub(super) fn possible(root: &Path, arch: Arch) -> Result<()> {
     targets::ensure(root, &arch.triple())?;
     compiler(arch, arch.is_native(), |name| ci::find_program(name).is_some()).map(drop)
@@ -74,12 +75,14 @@ fn set_environment(command: &mut Command, root: &Path, arch: Arch, compiler: &Co
         flags.push(format!("--remap-path-prefix={home}=cargo"));
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    // Where the headers are those of another C library, SQLite calls lstat64 and the like, which musl does not have: its
-    // files are large without. (Whoever set flags himself knows better here, too.)
+    // With the headers of another C library, SQLite calls functions such as lstat64, which musl
+    // does not have: its file offsets are always 64 bits. Flags from the environment take
+    // precedence.
     if std::env::var_os(SQLITE_FLAGS).is_none() {
         command.env(SQLITE_FLAGS, "-DSQLITE_DISABLE_LFS");
     }
-    // The names by which build scripts look for a C compiler. Whoever set one himself knows better.
+    // The variables that build scripts read to find a C compiler. A value from the environment
+    // takes precedence.
     let suffix = arch.triple().replace('-', "_");
     for (name, value) in [("CC", compiler.program), ("CFLAGS", compiler.flags), ("AR", "ar")] {
         let name = format!("{name}_{suffix}");
@@ -98,7 +101,8 @@ fn cargo_home() -> Option<String> {
 
 /// The first compiler that is there. `native`: this machine is of that architecture.
 fn compiler(arch: Arch, native: bool, is_there: impl Fn(&str) -> bool) -> Result<Compiler> {
-    // musl's own wrapper comes first: with the headers of another C library, C may call what musl does not have.
+    // musl's own wrapper comes first: with the headers of another C library, C code may call
+    // functions that musl lacks.
     let candidates = match (native, arch) {
         (true, _) => [("musl-gcc", ""), ("gcc", ""), ("clang", "")],
         (false, Arch::X86_64) => [

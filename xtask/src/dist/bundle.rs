@@ -1,5 +1,6 @@
-//! The bundle: every architecture's binary with what an installation wants beside it. Its folders are named as
-//! container engines name platforms, so that the unpacked bundle is the build context of the Containerfile.
+//! Makes the bundle: the binary of every architecture, with the files an installation needs. Its
+//! folders are named as container engines name platforms, so the unpacked bundle is the build
+//! context of the Containerfile.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,7 +60,7 @@ pub(super) fn lay(root: &Path, built: &[(Arch, PathBuf)], folder: &Path) -> Resu
     create(&folder.join("data"))
 }
 
-/// Completions and manual pages, as the program itself tells them.
+/// Writes the completions and manual pages that the program prints.
 fn write_handbook(built: &[(Arch, PathBuf)], folder: &Path) -> Result<()> {
     let runnable = built.iter().find_map(|(arch, binary)| smoke::plainly(*arch, binary));
     let words = runnable.context(

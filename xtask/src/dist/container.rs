@@ -1,5 +1,5 @@
-//! The Containerfile held against what it is built from: an image cannot be built everywhere, but a recipe that
-//! names a file which is not there can be found out everywhere.
+//! Checks the Containerfile against the bundle. An image cannot be built everywhere, but a recipe
+//! that names a missing file can be found everywhere.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail, ensure};
 /// The recipe, at the root of the repository and of the bundle.
 pub(super) const FILE: &str = "Containerfile";
 
-/// What building an image would do with `recipe` in `folder` for `architecture` (as engines name it) can be done: every file copied is
-/// there, the program started is one of them, and it is not started as root.
+/// Checks that an image for `architecture` (in the engines' naming) can be built from `recipe` in
+/// `folder`: every copied file exists, the started program is one of them, and it does not run as
+/// root.
 pub(super) fn check(recipe: &str, folder: &Path, architecture: &str) -> Result<()> {
     let mut places = BTreeSet::new();
     let mut program = None;
@@ -20,7 +21,7 @@ pub(super) fn check(recipe: &str, folder: &Path, architecture: &str) -> Result<(
         let rest = rest.replace("${TARGETARCH}", architecture);
         match instruction {
             "FROM" => ensure!(rest == "scratch", "an image on top of `{rest}`"),
-            "ARG" => ensure!(rest == "TARGETARCH", "an argument nobody sets: {rest}"),
+            "ARG" => ensure!(rest == "TARGETARCH", "an argument without a value: {rest}"),
             "COPY" => {
                 let mut words: Vec<&str> = rest.split(' ').filter(|word| !word.starts_with("--")).collect();
                 let to = words.pop().context("COPY without a place")?;
@@ -31,7 +32,7 @@ pub(super) fn check(recipe: &str, folder: &Path, architecture: &str) -> Result<(
                 }
             }
             "USER" => user = Some(rest),
-            "WORKDIR" => ensure!(places.contains(&rest), "WORKDIR `{rest}` is copied by nobody"),
+            "WORKDIR" => ensure!(places.contains(&rest), "WORKDIR `{rest}` is not copied"),
             "ENTRYPOINT" => {
                 let words: Vec<String> = serde_json::from_str(&rest).context("ENTRYPOINT is no list")?;
                 program = words.into_iter().next();
@@ -41,7 +42,7 @@ pub(super) fn check(recipe: &str, folder: &Path, architecture: &str) -> Result<(
         }
     }
     let program = program.context("no ENTRYPOINT")?;
-    ensure!(places.contains(&program), "ENTRYPOINT `{program}` is copied by nobody");
+    ensure!(places.contains(&program), "ENTRYPOINT `{program}` is not copied");
     let user = user.context("no USER: it would run as root")?;
     // By number: there is no /etc/passwd to look a name up in.
     let number: u32 = user.split(':').next().unwrap_or_default().parse().context("USER is no number")?;
@@ -95,11 +96,11 @@ mod tests {
         for (from, to, error) in [
             (program, "linux/${TARGETARCH}/wavetonk", "which the bundle has not"),
             (program, "linux/${TARGETARCHITECTURE}/wavetank", "which the bundle has not"),
-            ("[\"/wavetank\"]", "[\"/usr/bin/wavetank\"]", "copied by nobody"),
+            ("[\"/wavetank\"]", "[\"/usr/bin/wavetank\"]", "is not copied"),
             ("USER 65532", "USER 0", "root"),
-            ("USER 65532", "USER nobody", "no number"),
+            ("USER 65532", "USER daemon", "no number"),
             ("FROM scratch", "FROM debian", "on top of"),
-            ("WORKDIR /data", "WORKDIR /home", "copied by nobody"),
+            ("WORKDIR /data", "WORKDIR /home", "is not copied"),
         ] {
             assert!(recipe.contains(from), "{from}");
             check_recipe(&recipe.replace(from, to), Some(error));

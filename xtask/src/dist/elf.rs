@@ -1,11 +1,13 @@
-//! What kind of program a file is, by its ELF header (System V ABI, chapters 4 and 5; 64 bits, little endian).
+//! Reads a program's kind from its ELF header (System V ABI, chapters 4 and 5; 64 bits, little
+//! endian).
 
 use anyhow::{Context, Result, bail, ensure};
 
 /// Program header of the path of a dynamic loader.
 const PT_INTERP: u32 = 3;
 
-/// `file` is a 64-bit program for `machine` that asks for no dynamic loader: it runs where there is nothing else.
+/// Checks that `file` is a 64-bit program for `machine` without a dynamic loader, so that it runs
+/// on an empty system.
 pub(super) fn check_static(file: &[u8], machine: u16) -> Result<()> {
     ensure!(file.starts_with(&[0x7f, b'E', b'L', b'F', 2, 1]), "is no 64-bit little-endian ELF file");
     let found = u16_at(file, 18)?;

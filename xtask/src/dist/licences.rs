@@ -1,5 +1,5 @@
-//! `THIRD-PARTY.txt`: whose work is inside the binaries, and on what terms. Most licences ask that their text goes
-//! along with a binary.
+//! Writes `THIRD-PARTY.txt`: the crates inside the binaries and their licences. Most licences
+//! require their text next to a binary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,11 +14,11 @@ use super::program;
 /// How names of files begin that hold terms.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "notice", "copyright", "unlicense"];
 
-/// What is linked in beside crates: no crate's folder tells of it.
+/// Linked parts that are not crates, so no crate folder describes them.
 const RUNTIME: &str = "\
 Rust's standard library (MIT OR Apache-2.0): Copyright (c) The Rust Project Contributors
 musl's C library (MIT): Copyright (c) 2005-2020 Rich Felker, et al.
-The texts of both licences lie beside this file: LICENSE-MIT (with these copyright lines) and LICENSE-APACHE.
+The texts of both licences are next to this file: LICENSE-MIT (with these copyright lines) and LICENSE-APACHE.
 ";
 
 /// The whole text for the binaries of `built`.
@@ -64,7 +64,7 @@ struct Terms {
 fn render(mut crates: Vec<Terms>) -> String {
     crates.sort_by(|a, b| a.title.cmp(&b.title));
     let mut page = format!("Software inside the binaries of Wavetank, and its licences.\n\n{RUNTIME}\n");
-    // Many crates carry one and the same text: it stands once, under all their names.
+    // Many crates carry the same text, so it appears once, under all their names.
     let mut by_text: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for one in &crates {
         page.push_str(&one.title);

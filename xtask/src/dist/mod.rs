@@ -1,6 +1,7 @@
-//! `cargo xtask dist`: what is handed out. Static binaries, a bundle of them that is a container's build context too,
-//! a source bundle that builds without a network, and checksums. Everything is made from the checked-out state; the
-//! same state makes the same names, and the same archives from the same binaries.
+//! `cargo xtask dist`: static binaries, a bundle of them that is also a container's build context,
+//! a source bundle that builds without a network, and checksums. Everything is made from the
+//! checked-out state. The same state gives the same names, and the same binaries give the same
+//! archives.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ pub(crate) struct DistArguments {
     /// Only this architecture (repeatable) [default: all]
     #[arg(long, value_enum)]
     target: Vec<Arch>,
-    /// Where everything goes; what lies there by a name of ours is replaced
+    /// Output folder; existing files of the same names are replaced
     #[arg(long, default_value = "dist")]
     out: PathBuf,
     /// No source bundle
@@ -86,8 +87,9 @@ pub(crate) fn run(root: &Path, arguments: &DistArguments) -> Result<()> {
     Ok(())
 }
 
-/// What `cargo ci` does of it: each architecture that can be had here is built, without optimising, and run, and the
-/// container's recipe is held against the bundle. Returns what was left out.
+/// Runs the part that `cargo ci --long` checks: each available architecture is built without
+/// optimisation and run, and the container's recipe is checked against the bundle. Returns what was
+/// skipped.
 pub(crate) fn in_ci(root: &Path) -> Result<Vec<String>> {
     let release = Release::from_root(root)?;
     let mut skipped = Vec::new();

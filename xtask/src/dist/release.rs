@@ -12,8 +12,8 @@ use super::program;
 pub(super) struct Release {
     /// As in Cargo.toml.
     pub(super) version: String,
-    /// Seconds since 1970 that archives carry as the time of their files, so that one state makes one archive:
-    /// `SOURCE_DATE_EPOCH` where it is set (reproducible-builds.org), else the commit's.
+    /// Time of all files in an archive, in seconds since 1970, so that one state makes one archive:
+    /// `SOURCE_DATE_EPOCH` where it is set (reproducible-builds.org), else the commit's time.
     pub(super) epoch_s: u64,
 }
 
@@ -30,13 +30,14 @@ impl Release {
         Ok(Self { version, epoch_s })
     }
 
-    /// The folder everything lies in within an archive.
+    /// Returns the name of the folder that an archive unpacks to.
     pub(super) fn folder(&self) -> String {
         format!("wavetank-{}", self.version)
     }
 }
 
-/// Time of the commit; in an unpacked source bundle there is none, and the changes' time stands in for it.
+/// Returns the time of the commit. An unpacked source bundle has no commit, so the time of the
+/// change log replaces it.
 fn committed(root: &Path) -> Result<String> {
     let log = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
     if let Ok(log) = log
@@ -67,7 +68,7 @@ mod tests {
     fn the_version_is_the_programs() {
         let metadata =
             r#"{"packages":[{"name":"xtask","version":"9.9.9"},{"name":"wavetank","version":"0.3.1"}]}"#;
-        assert_eq!(version(metadata).expect("stands there"), "0.3.1");
+        assert_eq!(version(metadata).expect("names a version"), "0.3.1");
         assert!(version(r#"{"packages":[]}"#).is_err());
     }
 }

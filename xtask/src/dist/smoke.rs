@@ -1,5 +1,5 @@
-//! Running what was built: in an empty root folder, where there is neither `/proc` nor `/etc` nor a library, and
-//! under an emulator where the architecture is not this machine's. A server and a run against each other, on loopback.
+//! Runs each binary in an empty root folder, without `/proc`, `/etc` or any library, and under an
+//! emulator for a foreign architecture. A server and a run use each other on loopback.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -18,7 +18,7 @@ const LIMIT_S: &str = "120";
 
 /// A way of running a binary.
 pub(super) struct Stage {
-    /// The words before those of the binary.
+    /// Arguments in front of the binary.
     before: Vec<String>,
     /// Where it runs, and where its archives go.
     folder: tempfile::TempDir,
@@ -36,7 +36,7 @@ pub(super) fn smoke(arch: Arch, binary: &Path, version: &str) -> Result<Vec<Stri
     Ok(skipped)
 }
 
-/// Words that run `binary` plainly on this machine, if it can be run here at all.
+/// Returns the arguments that run `binary` on this machine, if that is possible at all.
 pub(super) fn plainly(arch: Arch, binary: &Path) -> Option<Vec<String>> {
     let binary = binary.display().to_string();
     if arch.is_native() {

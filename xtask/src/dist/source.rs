@@ -1,5 +1,5 @@
-//! The source bundle: the last commit with the sources of all it depends on, so that it builds where there is no
-//! network.
+//! Makes the source bundle: the last commit with the sources of all dependencies, so that it builds
+//! without a network.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -48,8 +48,8 @@ fn export(root: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The archive, unpacked elsewhere, gives cargo all it asks for although cargo may use neither a network nor what
-/// it has downloaded before. `build`: and the program builds from it.
+/// Checks that the unpacked archive satisfies cargo without a network and without earlier
+/// downloads. With `build`, the program is built from it as well.
 pub(super) fn prove(archive: &Path, release: &Release, build: bool) -> Result<()> {
     let place = tempfile::tempdir().context("a folder")?;
     tarball::unpack(archive, place.path())?;

@@ -1,4 +1,5 @@
-//! Archives that come out the same, byte for byte, wherever and whenever they are made from the same files.
+//! Packs archives that are equal byte for byte whenever and wherever they are made from the same
+//! files.
 
 use std::fs::File;
 use std::path::Path;
@@ -6,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// Packs `parent/folder` into `file` (tar, gzip). Names are sorted; owners are nobody's; every file carries `epoch_s`.
+/// Packs `parent/folder` into `file` (tar, gzip). Names are sorted, owners are numeric 0, and every
+/// file has the time `epoch_s`.
 pub(super) fn pack(parent: &Path, folder: &str, epoch_s: u64, file: &Path) -> Result<()> {
     let mut tar = Command::new("tar")
         .arg("--create")
@@ -19,7 +21,7 @@ pub(super) fn pack(parent: &Path, folder: &str, epoch_s: u64, file: &Path) -> Re
         .context("tar (GNU) cannot be started")?;
     let packed = tar.stdout.take().expect("stdout is piped");
     let target = File::create(file).with_context(|| file.display().to_string())?;
-    // -n: neither name nor time in the header.
+    // -n: the header has no name and no time.
     let gzip = Command::new("gzip").args(["-9", "-n", "-c"]).stdin(packed).stdout(target).status();
     let gzip = gzip.context("gzip cannot be started")?;
     let tar = tar.wait().context("tar")?;

@@ -13,7 +13,7 @@ pub(super) struct Row {
     pub(super) count: f64,
 }
 
-/// What stands at the top of the file.
+/// The comment at the top of the file.
 const HEAD: &str = "\
 # Instructions of the program that one request costs on the load path (`cargo xtask instructions` says what is in it):
 # DRIVER CASE COUNT REASON. A count that rises by more than 3 % fails `cargo ci`; `cargo xtask instructions --accept
@@ -53,7 +53,8 @@ impl Baseline {
         found.map(|(row, _)| row.count)
     }
 
-    /// Take `row` for the truth, because of `reason`; whether it was another than before by more than `same`.
+    /// Records `row` with `reason`. Returns whether it differs from the earlier count by more than
+    /// `same`.
     pub(super) fn accept(&mut self, row: &Row, reason: &str, same: f64) -> Result<bool> {
         ensure!(!reason.is_empty(), "a reason says something");
         let row = Row { count: row.count.round(), ..row.clone() };

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::ci;
 
-/// Requests of a short and of a long run: what their counts differ by is the requests between, and nothing of
-/// starting and ending.
+/// Requests of a short and of a long run. The difference of their counts is the cost of the
+/// requests between, without start and end.
 const SHORT: u64 = 500;
 const LONG: u64 = 3_500;
-/// Runs of each that must have lasted equally long; a wait that came too early can only add, so the smallest count is
-/// the one.
+/// Runs of each length. A wait that ended too early can only add instructions, so the smallest
+/// count is used.
 const RUNS: usize = 3;
 /// Intervals of a run of less than a second: the one before the load, and the load's.
 const SEALED_LEAST: u64 = 2;
@@ -21,7 +21,7 @@ const SEALED_LEAST: u64 = 2;
 const TRIES: usize = 15;
 /// Tries after which a machine that has not had one such run is not going to.
 const HOPELESS: usize = 4;
-/// Functions at whose begin and end counting is switched: on for the load thread, and off within it for the peers
+/// Functions at which counting is switched: on in the load thread, and off within it for the peers
 /// and for sealing.
 const SWITCHES: [&str; 3] = [
     "instructions::counted",
@@ -58,12 +58,12 @@ impl Counter {
         Ok(Some(Self { bench, valgrind, folder: tempfile::tempdir().context("a folder")? }))
     }
 
-    /// Whether `driver` works here at all, uncounted; the last words of why not.
+    /// Checks that `driver` works here, without counting. The error is the last line it printed.
     pub(super) fn try_out(&self, driver: &str) -> Result<(), String> {
         let tried = Command::new(&self.bench).args([driver, "alone", "10"]).output();
         let tried = tried.map_err(|error| error.to_string())?;
-        let words = String::from_utf8_lossy(&tried.stderr);
-        let said = words.lines().find(|line| line.contains("the driver")).unwrap_or("no word why").to_owned();
+        let text = String::from_utf8_lossy(&tried.stderr);
+        let said = text.lines().find(|line| line.contains("the driver")).unwrap_or("no word why").to_owned();
         if tried.status.success() { Ok(()) } else { Err(said) }
     }
 
@@ -77,7 +77,8 @@ impl Counter {
         Ok(Some((long - short) as f64 / (LONG - SHORT) as f64))
     }
 
-    /// Among runs in which no second passed: each seals an interval, and a new one begins at a cost of its own.
+    /// Only runs within one second count: each further second seals an interval, which has a cost
+    /// of its own.
     fn fewest(&self, driver: &str, case: &str, requests: u64) -> Result<Option<u64>> {
         let mut counts = Vec::new();
         for tried in 0..TRIES {
@@ -102,11 +103,11 @@ impl Counter {
         command.args(SWITCHES.map(|function| format!("--toggle-collect={function}")));
         command.arg(&self.bench).args([driver, case, &requests.to_string()]);
         let output = command.output().context("valgrind cannot be started")?;
-        let words = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            bail!("the bench ended with {} under valgrind: {words}", output.status);
+            bail!("the bench ended with {} under valgrind: {text}", output.status);
         }
-        let count = collected(&words).with_context(|| format!("valgrind counted nothing: {words}"))?;
+        let count = collected(&text).with_context(|| format!("valgrind counted nothing: {text}"))?;
         let said = String::from_utf8_lossy(&output.stdout);
         let sealed = said.trim().strip_prefix("sealed ").and_then(|number| number.parse().ok());
         Ok((count, sealed.with_context(|| format!("the bench said `{}`", said.trim()))?))
@@ -121,8 +122,8 @@ fn executable(messages: &str) -> Option<PathBuf> {
 }
 
 /// From `==123== Collected : 86922039`.
-fn collected(words: &str) -> Option<u64> {
-    let line = words.lines().find(|line| line.contains("Collected : "))?;
+fn collected(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.contains("Collected : "))?;
     let count: u64 = line.rsplit(' ').next()?.parse().ok()?;
     (count > 0).then_some(count)
 }
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn the_count_is_read_and_none_is_none() {
         assert_eq!(collected("==1== Events    : Ir\n==1== Collected : 86922039\n"), Some(86_922_039));
-        // A function whose name has changed would never be entered.
+        // A function with a changed name would never be entered.
         assert_eq!(collected("==1== Collected : 0\n"), None);
         assert_eq!(collected(""), None);
     }

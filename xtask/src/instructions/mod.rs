@@ -1,11 +1,11 @@
-//! `cargo xtask instructions`: what one request costs on the load path, counted and not timed, so that a busy machine
-//! changes nothing. Kept in `xtask/instructions.txt`; a count that rises by more than 3 % fails until it is accepted
-//! with a reason, which then stands beside it.
+//! `cargo xtask instructions`: the cost of one request on the load path, counted and not timed, so
+//! that a busy machine changes nothing. `xtask/instructions.txt` keeps the counts. A count that
+//! rises by more than 3 % fails until it is accepted with a reason, which is stored next to it.
 //!
-//! Counted are the instructions of the program itself, by callgrind: engine, protocol, recording, driver and C
-//! library, with real system calls on real sockets. The kernel's own work is not among them. epoll is counted on
-//! `epoll_wait`, because valgrind does not know `epoll_pwait2`; sealing intervals is left out, because how many there
-//! are depends on time.
+//! callgrind counts the instructions of the program itself: engine, protocol, recording, driver and
+//! C library, with real system calls on real sockets. The kernel's own work is not included. epoll
+//! is counted on `epoll_wait`, because valgrind does not know `epoll_pwait2`. Sealing of intervals
+//! is left out, because its number depends on time.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ const SAME_MAX: f64 = 0.01;
 /// What `cargo xtask instructions` takes.
 #[derive(clap::Args)]
 pub(crate) struct InstructionsArguments {
-    /// Keep the new counts, with this reason beside those that changed
+    /// Record the new counts, with this reason for those that changed
     #[arg(long, value_name = "REASON")]
     accept: Option<String>,
 }

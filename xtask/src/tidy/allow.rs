@@ -4,11 +4,11 @@ use anyhow::{Context, Result, bail};
 
 use super::finding::Finding;
 
-/// Where the list lies.
+/// Path of the list.
 pub(crate) const ALLOW_FILE: &str = "xtask/tidy-allow.txt";
 
-/// Exceptions from the rules: lines `RULE SUBJECT LIMIT REASON…`. LIMIT is the size up to which a rule with a
-/// limit is relaxed, `-` for a rule without one. `#` begins a comment.
+/// Exceptions from the rules: lines `RULE SUBJECT LIMIT REASON…`. LIMIT is the size up to which a
+/// rule with a limit is relaxed, and `-` for a rule without one. `#` starts a comment.
 pub(crate) struct AllowList {
     entries: Vec<Entry>,
 }
@@ -35,7 +35,7 @@ impl AllowList {
                 bail!("{ALLOW_FILE}:{line_number}: an entry is `RULE SUBJECT LIMIT REASON`");
             };
             if reason.trim().len() < 10 {
-                bail!("{ALLOW_FILE}:{line_number}: give the reason in words");
+                bail!("{ALLOW_FILE}:{line_number}: a reason is missing");
             }
             let limit = match *limit {
                 "-" => None,

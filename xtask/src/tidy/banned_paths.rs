@@ -1,13 +1,14 @@
-//! Rules on words: what may not be said, and where.
+//! Rules on paths and attributes: which code may use what.
 
 use super::finding::Finding;
-use super::source::{Next, Source, Word, is_test_path};
+use super::source::{Next, Source, PathUse, is_test_path};
 
 /// The only file that reads a clock.
 const CLOCK_FILE: &str = "io/driver/src/clock.rs";
 /// The only crate with `unsafe`.
 const UNSAFE_DIR: &str = "io/driver/";
-/// Crates whose types are not `Serialize`: wire formats live in `core/record`, so that they cannot freeze these.
+/// Crates without `Serialize` types: stored formats are in `core/record`, so that they cannot
+/// freeze these crates.
 const NOT_SERIALIZED: [&str; 3] = ["core/plan/", "core/pace/", "core/measure/"];
 /// Types of `std::net` that are plain data.
 const NET_DATA: [&str; 9] = [
@@ -37,10 +38,10 @@ const IMPURE_CRATES: [&str; 12] = [
     "crossbeam",
 ];
 
-/// All rules on words and attributes, for one file.
+/// Checks all rules on paths and attributes of one file.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for word in &source.words {
+    for word in &source.paths {
         let found = [
             purity(source, word),
             clock(source, word),
@@ -59,7 +60,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
 
 type Breach = Option<(&'static str, String)>;
 
-fn purity(source: &Source, word: &Word) -> Breach {
+fn purity(source: &Source, word: &PathUse) -> Breach {
     if !source.path.starts_with("core/") || word.test {
         return None;
     }
@@ -80,7 +81,7 @@ fn purity(source: &Source, word: &Word) -> Breach {
     impure.then(|| ("pure-core", say()))
 }
 
-fn clock(source: &Source, word: &Word) -> Breach {
+fn clock(source: &Source, word: &PathUse) -> Breach {
     if source.path == CLOCK_FILE {
         return None;
     }
@@ -93,7 +94,7 @@ fn clock(source: &Source, word: &Word) -> Breach {
     reads.then(|| ("clock", format!("`{}`: the clock is read in {CLOCK_FILE} only", word.text)))
 }
 
-fn channels(word: &Word) -> Breach {
+fn channels(word: &PathUse) -> Breach {
     let segments: Vec<&str> = word.text.split("::").collect();
     let unbounded = match segments.as_slice() {
         [.., "unbounded_channel"] | ["std", "sync", "mpsc", "channel"] => true,
@@ -104,17 +105,17 @@ fn channels(word: &Word) -> Breach {
     unbounded.then(|| ("unbounded", format!("`{}`: a limit on everything; name a bound", word.text)))
 }
 
-fn sleeps(word: &Word) -> Breach {
+fn sleeps(word: &PathUse) -> Breach {
     let slept = word.text.ends_with("thread::sleep") || word.text.ends_with("time::sleep");
     slept.then(|| ("sleep", format!("`{}`: wait for an event with a deadline instead", word.text)))
 }
 
-fn unfinished(word: &Word) -> Breach {
+fn unfinished(word: &PathUse) -> Breach {
     let open = word.next == Next::Bang && matches!(word.text.as_str(), "todo" | "unimplemented");
     open.then(|| ("unfinished", format!("`{}!`: finish it or leave it out", word.text)))
 }
 
-fn unsafe_code(source: &Source, word: &Word) -> Breach {
+fn unsafe_code(source: &Source, word: &PathUse) -> Breach {
     let outside = word.text == "unsafe" && !source.path.starts_with(UNSAFE_DIR);
     outside.then(|| ("unsafe", format!("`unsafe` is for {UNSAFE_DIR} alone")))
 }
@@ -135,10 +136,11 @@ fn attributes(source: &Source, findings: &mut Vec<Finding>) {
         if has("should_panic") {
             breach("should-panic", "assert on the error that is returned, or on what was caught");
         }
-        // A helper module shared by test programs is used in part by each: no expectation fits all of them.
+        // Each test program uses a part of a shared helper module, so no expectation fits all of
+        // them.
         let shared_by_tests = is_test_path(&source.path) && has("reason");
         if first == "allow" && !shared_by_tests {
-            breach("allow", "`#[expect(…, reason = \"…\")]` instead: it tells when it is no longer needed");
+            breach("allow", "`#[expect(…, reason = \"…\")]` instead: the compiler reports it once it is no longer needed");
         }
         if first == "expect" && !has("reason") {
             breach("allow", "an expectation has its `reason`");
@@ -154,7 +156,7 @@ fn attributes(source: &Source, findings: &mut Vec<Finding>) {
 mod tests {
     use super::*;
 
-    /// The rules that `text` breaks when it stands at `path`, in order.
+    /// Checks which rules `text` breaks as the file `path`, in order.
     fn check_at(path: &str, text: &str, expected: &[&str]) {
         let source = Source::parse(path, text).expect("is Rust");
         let rules: Vec<_> = check(&source).iter().map(|finding| finding.rule).collect();

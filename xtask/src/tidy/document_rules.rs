@@ -8,7 +8,7 @@ pub(crate) const ARCHITECTURE: &str = "ARCHITECTURE.md";
 /// Most lines of the map.
 const ARCHITECTURE_LINES_MAX: usize = 300;
 
-/// What a tracked file must not name: places of one machine, and the registries one machine was set up with.
+/// What a tracked file must not contain: paths of one machine, and hosts of package registries.
 /// Each is written in two halves so that this file passes its own rule.
 const PRIVATE: [(&str, &str); 12] = [
     (concat!("/wo", "rk/"), "a path of one machine"),
@@ -81,6 +81,6 @@ mod tests {
             let found = check_private("README.md", &text);
             assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [2], "{name}");
         }
-        assert!(check_private("README.md", "a network, framework/ and /tmp of somebody\n").is_empty());
+        assert!(check_private("README.md", "a network, framework/ and /tmp of a user\n").is_empty());
     }
 }

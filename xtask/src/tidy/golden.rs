@@ -1,8 +1,9 @@
-//! The rule on wire formats: a golden changes only together with the page that describes its format.
+//! The rule on stored formats: a golden changes only together with the page that describes its
+//! format.
 //!
-//! `core/record/tests/golden/HASHES` keeps, for each golden and each page, the SHA-256 it had when both were last
-//! in step. A golden that differs while every page is as it was then is a format changed behind its
-//! description's back. `cargo xtask golden` writes the file anew once a page was touched.
+//! `core/record/tests/golden/HASHES` keeps the SHA-256 that each golden and each page had when both
+//! were last in step. A golden that differs while every page is unchanged is a format that changed
+//! without its description. `cargo xtask golden` writes the file again once a page was changed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +15,7 @@ use super::finding::Finding;
 
 /// Folder of the goldens of the stored formats.
 pub(crate) const GOLDEN_DIR: &str = "core/record/tests/golden/";
-/// The hashes, beside the goldens.
+/// The hashes, next to the goldens.
 pub(crate) const HASHES: &str = "core/record/tests/golden/HASHES";
 /// Pages that describe formats.
 pub(crate) const FORMATS_DIR: &str = "docs/formats/";

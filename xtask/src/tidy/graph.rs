@@ -22,7 +22,7 @@ const IMPURE: [&str; 12] = [
     "time",
     "tempfile",
 ];
-/// Core crates whose types must not be serialized.
+/// Core crates with types that must not be serialized.
 const NOT_SERIALIZED: [&str; 3] = ["wavetank-plan", "wavetank-pace", "wavetank-measure"];
 /// What must not be reached, through any number of steps: from, to, why.
 const NEVER: [(&str, &str, &str); 4] = [
@@ -120,7 +120,8 @@ fn reachable<'a>(crates: &'a [Crate], from: &'a str) -> BTreeSet<&'a str> {
 mod tests {
     use super::*;
 
-    /// Messages for a workspace of crates `(dir, dependencies)`; `dev:` marks one that only tests need.
+    /// Checks the messages for a workspace of crates `(dir, dependencies)`; `dev:` marks a
+    /// dependency of tests alone.
     fn check_graph(graph: &[(&str, &[&str])], expected: &[&str]) {
         let packages: Vec<Value> = graph
             .iter()

@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: the rules of the house that the compiler does not know. They run in `cargo test` too:
-//! style that is not a test decays.
+//! `cargo xtask tidy`: the project's rules that the compiler does not know. They run in `cargo
+//! test` as well, because style that is not a test decays.
 
 use std::path::Path;
 use std::process::Command;

@@ -47,7 +47,7 @@ impl Imports {
     /// Adds a file below `src/`; test code does not count.
     pub(crate) fn add(&mut self, source: &Source) {
         let Some((krate, module)) = module_of(&source.path) else { return };
-        let words: Vec<_> = source.words.iter().filter(|word| !word.test).collect();
+        let words: Vec<_> = source.paths.iter().filter(|word| !word.test).collect();
         let heads: BTreeSet<&str> = words.iter().map(|word| first(&word.text)).collect();
         let mut file = File { path: source.path.clone(), used: Vec::new(), imported: Vec::new() };
         for word in words.iter().filter(|word| word.text.contains("::")) {

@@ -105,7 +105,7 @@ fn without_code(line: &str) -> String {
     parts.iter().enumerate().filter(|(at, _)| at % 2 == 0 || *at >= closed).map(|(_, part)| *part).collect()
 }
 
-/// How often `term` appears in `line` as words of its own; `line` is lower case.
+/// Counts how often `term` appears in `line` between word boundaries; `line` is lower case.
 fn count(line: &str, term: &str) -> usize {
     let is_bound = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let found = line.match_indices(term);

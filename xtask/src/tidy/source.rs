@@ -1,7 +1,8 @@
-//! [`Source`]: one Rust file taken apart into what the rules look at.
+//! [`Source`]: one Rust file, split into what the rules look at.
 //!
-//! Rules work on tokens, never on text: a word inside a string or a comment is not code. The token tree is
-//! enough for every rule of the house, so no grammar is needed and code inside macros is seen as well.
+//! Rules work on tokens and never on text, because a name inside a string or a comment is not code.
+//! The token tree is enough for every rule, so no grammar is needed and code inside macros is seen
+//! as well.
 
 use std::str::FromStr;
 
@@ -15,7 +16,7 @@ pub(crate) struct Source {
     /// Lines of the file, blank ones and comments included.
     pub(crate) lines: usize,
     /// Every path and identifier of the code, use trees spelt out.
-    pub(crate) words: Vec<Word>,
+    pub(crate) paths: Vec<PathUse>,
     /// Every attribute.
     pub(crate) attributes: Vec<Attribute>,
     /// Every function with a body.
@@ -23,7 +24,7 @@ pub(crate) struct Source {
 }
 
 /// A path such as `std::time::Instant::now`, or a lone identifier.
-pub(crate) struct Word {
+pub(crate) struct PathUse {
     pub(crate) text: String,
     pub(crate) line: usize,
     /// Inside `#[cfg(test)]` or a test file.
@@ -31,7 +32,7 @@ pub(crate) struct Word {
     pub(crate) next: Next,
 }
 
-/// What stands behind a word.
+/// The token that follows a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// `()`
@@ -65,7 +66,7 @@ impl Source {
         let mut source = Self {
             path: path.to_owned(),
             lines: text.lines().count(),
-            words: Vec::new(),
+            paths: Vec::new(),
             attributes: Vec::new(),
             functions: Vec::new(),
         };
@@ -76,7 +77,8 @@ impl Source {
     fn scan(&mut self, tokens: &[TokenTree], inherited: bool) {
         let mut at = 0;
         let mut whole_block = inherited;
-        // An attribute `#[cfg(test)]` speaks of the item behind it, to its closing brace or semicolon.
+        // An attribute `#[cfg(test)]` applies to the next item, up to its closing brace or
+        // semicolon.
         let mut item = false;
         while let Some(token) = tokens.get(at) {
             let test = whole_block || item;
@@ -114,7 +116,7 @@ impl Source {
         }
     }
 
-    /// Keeps the attribute; tells whether it confines what follows to tests.
+    /// Keeps the attribute. Returns whether it restricts the following code to tests.
     fn attribute(&mut self, group: &Group) -> bool {
         let mut names = Vec::new();
         identifiers(group.stream(), &mut names);
@@ -143,8 +145,8 @@ impl Source {
         }
     }
 
-    /// Keeps the path that begins at `at`, behind `prefix` (with its `::`) in a use tree; returns the index
-    /// behind it.
+    /// Keeps the path that starts at `at`, after `prefix` (with its `::`) in a use tree. Returns
+    /// the index after it.
     fn path(&mut self, tokens: &[TokenTree], mut at: usize, prefix: &str, test: bool) -> usize {
         let line = tokens[at].span().start().line;
         let mut text = prefix.to_owned();
@@ -169,7 +171,7 @@ impl Source {
             }
             at += 2;
         }
-        self.words.push(Word { text, line, test, next: next_of(tokens, at) });
+        self.paths.push(PathUse { text, line, test, next: next_of(tokens, at) });
         at
     }
 
@@ -180,13 +182,14 @@ impl Source {
                 self.path(entry, 0, prefix, test);
             } else if let Some(star) = entry.first() {
                 let line = star.span().start().line;
-                self.words.push(Word { text: format!("{prefix}*"), line, test, next: Next::Other });
+                self.paths.push(PathUse { text: format!("{prefix}*"), line, test, next: Next::Other });
             }
         }
     }
 }
 
-/// Whether all of a file is test code: `crate/tests/*.rs`, `tests.rs` beside a module, benches.
+/// Returns whether a whole file is test code: `crate/tests/*.rs`, `tests.rs` next to a module,
+/// benches.
 pub(crate) fn is_test_path(path: &str) -> bool {
     path.contains("/tests/") || path.contains("/benches/") || path.ends_with("/tests.rs")
 }
@@ -243,10 +246,10 @@ mod tests {
 
     fn check(text: &str, expected: &[(&str, bool, Next)]) {
         let source = Source::parse("core/x/src/y.rs", text).expect("is Rust");
-        let words: Vec<_> =
-            source.words.iter().map(|word| (word.text.as_str(), word.test, word.next)).collect();
-        for wanted in expected {
-            assert!(words.contains(wanted), "{wanted:?} not in {words:?}");
+        let paths: Vec<_> =
+            source.paths.iter().map(|word| (word.text.as_str(), word.test, word.next)).collect();
+        for expected in expected {
+            assert!(paths.contains(expected), "{expected:?} not in {paths:?}");
         }
     }
 
@@ -307,6 +310,6 @@ mod tests {
         let source =
             Source::parse("a/b.rs", "// todo!()\nconst X: &str = \"thread::sleep\"; /// std::fs\nfn f() {}")
                 .expect("is Rust");
-        assert!(source.words.iter().all(|word| !word.text.contains("sleep") && !word.text.contains("fs")));
+        assert!(source.paths.iter().all(|word| !word.text.contains("sleep") && !word.text.contains("fs")));
     }
 }
