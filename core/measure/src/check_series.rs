@@ -1,20 +1,20 @@
-//! [`CheckSeries`]: what was asked of the answers to one step.
+//! [`CheckSeries`]: checks and counts on the responses to one step.
 
 use wavetank_plan::Key;
 
-/// How often one check held and failed. An answer that never came was not asked.
+/// How often one check passed and failed. A missing response is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckCount {
-    /// Answers that were as wanted.
+    /// Responses that passed the check.
     pub held: u64,
-    /// Answers that were not.
+    /// Responses that failed the check.
     pub failed: u64,
 }
 
-/// What was asked of the answers to one key's requests: its step's checks and counts.
+/// Results of the step's checks and counts on the responses to one key's requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckSeries {
-    /// What the requests are counted under.
+    /// The key under which the requests are counted.
     pub key: Key,
     /// By the check's place among those of the step ([`wavetank_plan::Step::checks`]).
     pub checks: Vec<CheckCount>,
@@ -23,7 +23,7 @@ pub struct CheckSeries {
 }
 
 impl CheckSeries {
-    /// One answer was asked: every check but those at the places in `broken` held.
+    /// Adds one checked response: every check passed except those at the places in `broken`.
     pub fn answer(&mut self, broken: &[u16]) {
         for (place, check) in (0_u16..).zip(&mut self.checks) {
             let failed = broken.contains(&place);
@@ -32,7 +32,7 @@ impl CheckSeries {
         }
     }
 
-    /// Count `n` answers under `count`.
+    /// Adds `n` responses to `count`.
     pub fn add(&mut self, count: u16, n: u64) {
         match self.counts.iter_mut().find(|(known, _)| *known == count) {
             Some((_, sum)) => *sum += n,
@@ -45,13 +45,13 @@ impl CheckSeries {
         self.counts.iter().find(|(known, _)| *known == count).map_or(0, |&(_, n)| n)
     }
 
-    /// Whether nothing was asked.
+    /// Whether nothing was checked or counted.
     pub fn is_empty(&self) -> bool {
         self.checks.iter().all(|check| *check == CheckCount::default())
             && self.counts.iter().all(|&(_, n)| n == 0)
     }
 
-    /// Add another's counts; lists end up sorted.
+    /// Adds the counts of `other`; lists end up sorted.
     pub fn merge(&mut self, other: &Self) {
         if self.checks.len() < other.checks.len() {
             self.checks.resize(other.checks.len(), CheckCount::default());

@@ -8,7 +8,7 @@ pub enum ErrorClass {
     Dns,
     /// RST to our SYN.
     ConnectRefused,
-    /// No answer to our SYN in time.
+    /// No reply to the SYN in time.
     ConnectTimeout,
     /// No route, or an ICMP error.
     ConnectUnreachable,
@@ -24,7 +24,7 @@ pub enum ErrorClass {
     ClosedEarly,
     /// No complete answer in time.
     RequestTimeout,
-    /// The answer broke the protocol.
+    /// The response violates the protocol.
     Protocol,
     /// A complete answer with an unexpected status.
     Status,
@@ -109,7 +109,7 @@ pub enum DropReason {
     NoFiles,
     /// Our own memory budget was used up.
     NoMemory,
-    /// Not begun within a second of its intended instant.
+    /// Not started within a second of its intended start.
     Behind,
 }
 
@@ -139,7 +139,8 @@ impl DropReason {
 mod tests {
     use super::*;
 
-    /// The grammar of conditions lies below this crate and has to name the classes by itself.
+    /// The condition grammar is a crate that this one depends on, so it must list the class names
+    /// itself.
     #[test]
     fn conditions_know_every_class_by_its_name() {
         assert_eq!(ErrorClass::ALL.map(ErrorClass::name), wavetank_plan::ERROR_CLASSES);

@@ -4,7 +4,7 @@ use wavetank_plan::{Key, LatencyPart, Plan, Subject};
 
 use crate::{CheckSeries, GroupSeries};
 
-/// What a condition is about.
+/// The part of the plan that a condition applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionScope {
     /// Everything.
@@ -15,18 +15,18 @@ pub(crate) enum ConditionScope {
     Groups(Vec<(u16, u16)>, Vec<(u16, u16)>),
     /// The checks of one name, each as (scenario, step, place among the step's).
     Checks(Vec<(u16, u16, u16)>),
-    /// What is counted under this index, by these steps.
+    /// The count with this index, in these steps.
     Count(u16, Vec<(u16, u16)>),
     /// A rendezvous, by its index.
     Place(u16),
     /// Hosts, which the plan knows nothing of.
     Hosts,
-    /// The plan has no such thing, in words.
+    /// The plan does not contain the thing that the condition names. The text says which thing.
     Nothing(&'static str),
 }
 
 impl ConditionScope {
-    /// What `subject` names in `plan`.
+    /// Resolves the names in `subject` in `plan`.
     pub(crate) fn resolve(subject: &Subject, plan: &Plan) -> Self {
         let index = |names: &[String], name: &String| {
             names.iter().position(|known| known == name).map(|index| index as u16)
@@ -101,7 +101,7 @@ impl ConditionScope {
         matches!(self, Self::Groups(groups, _) if groups.contains(&(series.scenario, series.group)))
     }
 
-    /// What `series` adds to a count of checks that failed, or of what is counted.
+    /// Returns the failed checks, or the counted responses, in `series`.
     pub(crate) fn counted(&self, series: &CheckSeries) -> u64 {
         let Key { scenario, step, .. } = series.key;
         match self {

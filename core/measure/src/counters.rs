@@ -9,7 +9,7 @@ pub struct RequestCounters {
     pub offered: u64,
     /// First byte handed to the kernel.
     pub sent: u64,
-    /// Full answer as expected.
+    /// Full response as expected.
     pub done: u64,
     /// Begun after the late tolerance (also done or failed).
     pub late: u64,
@@ -36,7 +36,7 @@ impl RequestCounters {
         generators.map(|class| self.errors[class as usize]).sum()
     }
 
-    /// Add another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.offered += other.offered;
         self.sent += other.sent;
@@ -52,7 +52,7 @@ impl RequestCounters {
 pub struct StatusCounts(pub Vec<(u16, u64)>);
 
 impl StatusCounts {
-    /// Count `n` answers of `status`.
+    /// Adds `n` responses with `status`.
     pub fn add(&mut self, status: u16, n: u64) {
         match self.0.iter_mut().find(|(known, _)| *known == status) {
             Some((_, count)) => *count += n,
@@ -60,7 +60,7 @@ impl StatusCounts {
         }
     }
 
-    /// Add another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for &(status, n) in &other.0 {
             self.add(status, n);
@@ -73,21 +73,21 @@ impl StatusCounts {
     }
 }
 
-/// What really went out: `sent = requests.sent + retried + redirected + resources`.
+/// Requests on the wire: `sent = requests.sent + retried + redirected + resources`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireCounters {
     /// Requests written to a connection.
     pub sent: u64,
-    /// Of them, second tries of a request.
+    /// Repeated requests among them.
     pub retried: u64,
-    /// Of them, following a redirect.
+    /// Requests among them that follow a redirect.
     pub redirected: u64,
-    /// Of them, embedded resources.
+    /// Requests among them for embedded resources.
     pub resources: u64,
 }
 
 impl WireCounters {
-    /// Add another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sent += other.sent;
         self.retried += other.retried;
@@ -99,7 +99,7 @@ impl WireCounters {
 /// Connections (contract §2): offered = opened + failed + opening; opened = closed + lost + open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnCounts {
-    /// Openings begun.
+    /// Started openings.
     pub offered: u64,
     /// Opened, including re-openings.
     pub opened: u64,
@@ -107,23 +107,24 @@ pub struct ConnCounts {
     pub failed: u64,
     /// Ended by us, or announced by `Connection: close`.
     pub closed: u64,
-    /// Ended although the plan still wanted them.
+    /// Ended although the plan still needed them.
     pub lost: u64,
-    /// Of `opened`, replacing a lost one.
+    /// The part of `opened` that replaces lost connections.
     pub reopened: u64,
-    /// Of `offered`, openings of a hold phase that were begun after the late tolerance. They are made up, never dropped.
+    /// Part of `offered`: openings of a hold phase that started after the late tolerance. They are
+    /// opened later, never dropped.
     pub late: u64,
     /// Gauge at the seal: being opened.
     pub opening: u64,
     /// Gauge at the seal: open.
     pub open: u64,
-    /// Gauge: most open at once within the interval.
+    /// Gauge: most connections open simultaneously within the interval.
     pub peak: u64,
 }
 
 impl ConnCounts {
-    /// Add another's counts. The gauges `opening`, `open` and `peak` are left alone: what they add up to depends
-    /// on whether the other is of another thread or of another time.
+    /// Adds the counts of `other`. The gauges `opening`, `open` and `peak` are left unchanged: how
+    /// they combine depends on whether `other` comes from another thread or from another time.
     pub fn merge(&mut self, other: &Self) {
         self.offered += other.offered;
         self.opened += other.opened;
@@ -145,7 +146,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Add another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sent += other.sent;
         self.received += other.received;

@@ -1,8 +1,9 @@
-//! `since`: what a later sum counted beyond an earlier one that it holds, which is what a checkpoint tells of the intervals
-//! lost before it.
+//! The `since` methods: the difference between a later sum and an earlier one that it contains. A
+//! checkpoint uses it to restore the counts of intervals that were lost before it.
 //!
-//! Every counter is named here, and a new one does not compile until it is. A later sum holds the earlier one, so that no
-//! count of it is less; where one is, bytes are damaged, and nothing more is told.
+//! Every counter is listed explicitly, so a new counter does not compile until it is added here. A
+//! later sum contains the earlier one, so no count decreases. A count that does decrease means
+//! damaged bytes; its difference is 0.
 
 use crate::{
     Bytes, ConnCounts, Handshakes, Interval, PhaseSeries, RequestCounters, SessionCounts, SessionSeries,
@@ -16,7 +17,7 @@ fn less<const N: usize>(counts: [u64; N], earlier: &[u64; N]) -> [u64; N] {
 }
 
 impl RequestCounters {
-    /// What was counted since `earlier`.
+    /// Returns what was counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { offered, sent, done, late, errors, dropped_by } = *earlier;
@@ -32,7 +33,7 @@ impl RequestCounters {
 }
 
 impl StatusCounts {
-    /// What was counted since `earlier`, without what was not.
+    /// Returns what was counted since `earlier`, without entries of zero.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let left = self.0.iter().map(|&(status, n)| (status, n.saturating_sub(earlier.get(status))));
@@ -41,7 +42,7 @@ impl StatusCounts {
 }
 
 impl WireCounters {
-    /// What was counted since `earlier`.
+    /// Returns what was counted since `earlier`.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         let Self { sent, retried, redirected, resources } = earlier;
@@ -55,7 +56,8 @@ impl WireCounters {
 }
 
 impl ConnCounts {
-    /// What was counted since `earlier`; the gauges `opening`, `open` and `peak` are the later ones.
+    /// Returns what was counted since `earlier`. The gauges `opening`, `open` and `peak` keep their
+    /// later values.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         let Self { offered, opened, failed, closed, lost, reopened, late, opening: _, open: _, peak: _ } =
@@ -76,7 +78,7 @@ impl ConnCounts {
 }
 
 impl Bytes {
-    /// What was counted since `earlier`.
+    /// Returns what was counted since `earlier`.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         let Self { sent, received } = earlier;
@@ -85,7 +87,7 @@ impl Bytes {
 }
 
 impl Handshakes {
-    /// What was counted since `earlier`, without what was not.
+    /// Returns what was counted since `earlier`, without entries of zero.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { complete, failed } = earlier;
@@ -96,7 +98,7 @@ impl Handshakes {
 }
 
 impl SessionCounts {
-    /// What was counted since `earlier`.
+    /// Returns what was counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { offered, started, done, failed, dropped_by } = *earlier;
@@ -111,7 +113,8 @@ impl SessionCounts {
 }
 
 impl SessionSeries {
-    /// What was counted since `earlier`, which is of the same sessions; the gauge is the later one.
+    /// Returns what was counted since `earlier`, which has the same sessions. The gauge keeps its
+    /// later value.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { phase: _, scenario: _, counts, open: _ } = earlier;
@@ -120,7 +123,8 @@ impl SessionSeries {
 }
 
 impl StepSeries {
-    /// What was counted and timed since `earlier`, which is of the same key; the gauge is the later one.
+    /// Returns what was counted and timed since `earlier`, which has the same key. The gauge keeps
+    /// its later value.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { key: _, counters, open: _, status, wire, response, service } = earlier;
@@ -137,7 +141,7 @@ impl StepSeries {
 }
 
 impl PhaseSeries {
-    /// What was timed since `earlier`, which is of the same phase.
+    /// Returns the times since `earlier`, which has the same phase.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { phase: _, lag, wait, ttfb, transfer, failed } = earlier;
@@ -153,7 +157,7 @@ impl PhaseSeries {
 }
 
 impl TargetSeries {
-    /// What was counted and timed since `earlier`, which is of the same target and phase.
+    /// Returns what was counted and timed since `earlier`, which has the same target and phase.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { phase: _, target: _, connect, tls, handshakes } = earlier;
@@ -168,8 +172,9 @@ impl TargetSeries {
 }
 
 impl Interval {
-    /// What this sum of intervals tells beyond the sum `earlier`, which it holds: counts and times; gauges are the later ones.
-    /// It has no place in time, and leaves out load threads, and of journeys all but sessions.
+    /// Returns what this sum of intervals adds to the sum `earlier`, which it contains. Counts and
+    /// times are differences; gauges keep their later values. The result has no start and no
+    /// length. Load threads are left out, and of the journey counters everything except sessions.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let Self { from: _, len: _, steps, phases, targets, conns, bytes, users: _, threads: _, journeys } =

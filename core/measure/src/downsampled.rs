@@ -1,10 +1,11 @@
-//! [`Downsampled`]: values that come one after the other, of which a bounded number is kept.
+//! [`Downsampled`]: a series of values of which a bounded number is kept.
 
-/// Values in the order in which they came: all of them, or where they were too many every second, fourth, eighth, …
+/// Values in order of arrival: all of them, or when there are too many, every second, fourth,
+/// eighth, … value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Downsampled<T> {
     kept: Vec<T>,
-    /// One of so many is kept.
+    /// One of every `every` values is kept.
     every: u64,
     seen: u64,
 }
@@ -35,17 +36,17 @@ impl<T> Downsampled<T> {
         self.seen += 1;
     }
 
-    /// Those that are kept, in order, as they are.
+    /// Returns the kept values, in order.
     pub fn into_inner(self) -> Vec<T> {
         self.kept
     }
 
-    /// Those that are kept, in order.
+    /// The kept values, in order.
     pub fn as_slice(&self) -> &[T] {
         &self.kept
     }
 
-    /// One of so many is kept.
+    /// One of this many values is kept.
     pub const fn stride(&self) -> u64 {
         self.every
     }

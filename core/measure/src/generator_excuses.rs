@@ -1,9 +1,10 @@
-//! [`GeneratorExcuses`]: whether the windows that break a condition hold without what the generator did.
+//! [`GeneratorExcuses`]: whether the windows that violate a condition would pass without the
+//! generator's share.
 
 use crate::outcome::ConditionResult;
 
-/// Over all windows that break the condition: whether all hold without lag, and without what the generator failed or
-/// dropped.
+/// Summary over all windows that violate the condition. States whether all of them would pass
+/// without lag, and without the requests that the generator failed or dropped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GeneratorExcuses {
     pub(crate) without_lag: Option<bool>,
@@ -12,7 +13,7 @@ pub(crate) struct GeneratorExcuses {
 }
 
 impl GeneratorExcuses {
-    /// All windows that do not hold must be excusable for the whole to be so.
+    /// The condition as a whole is excused only if all windows that violate it are.
     pub(crate) fn note(&mut self, outcome: &ConditionResult) {
         if outcome.ok == Some(false) {
             let lag = outcome.holds_without_lag.unwrap_or(false);

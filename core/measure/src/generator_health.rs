@@ -1,4 +1,4 @@
-//! [`GeneratorHealthTracker`]: gathers how the generator fared.
+//! [`GeneratorHealthTracker`]: collects facts about the generator's accuracy.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,8 @@ use wavetank_plan::{Nanos, Plan};
 use crate::subject_count::{drops_by_generator, generator_drops};
 use crate::{DropReason, Fraction, GeneratorHealth, Interval, PhaseWindows, ThreadLoad, WindowShare};
 
-/// Gathers how the generator fared, second by second; [`GeneratorHealthTracker::facts`] says it.
+/// Collects facts about the generator's accuracy, second by second;
+/// [`GeneratorHealthTracker::facts`] returns them.
 #[derive(Clone, Debug)]
 pub struct GeneratorHealthTracker {
     open_model: Vec<bool>,
@@ -31,14 +32,14 @@ struct Second {
 }
 
 impl GeneratorHealthTracker {
-    /// Of a run of `plan`.
+    /// Creates one for a run of `plan`.
     pub fn new(plan: &Plan) -> Self {
         let open_model = plan.phases.iter().map(|phase| phase.load.is_open()).collect();
         let (facts, window) = (GeneratorHealth::default(), Second::default());
         Self { open_model, facts, seconds: VecDeque::new(), window, slid: false }
     }
 
-    /// Take in one merged interval; they come in order. `spans` are those of the totals.
+    /// Adds one merged interval; intervals arrive in order. `spans` are those of the totals.
     pub fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         let second = self.take(interval, spans);
         if !spans.in_window(interval) {
@@ -56,7 +57,7 @@ impl GeneratorHealthTracker {
         self.slide(second);
     }
 
-    /// What is known so far; final when the run is over.
+    /// Returns the facts known so far; final when the run is over.
     pub fn facts(&self) -> GeneratorHealth {
         let mut facts = self.facts.clone();
         if !self.slid {
@@ -141,7 +142,8 @@ impl Second {
                 *worst = WindowShare { share, from, len: self.len };
             }
         };
-        // Late requests count when they are resolved: after a pause of the target many at once, of few offered.
+        // Late requests count when they are resolved. After a pause of the target many are resolved
+        // in one interval, while few are offered.
         worse(&mut facts.late_worst, self.late, self.offered.max(self.resolved));
         worse(&mut facts.generator_worst, self.open_generator, self.open_offered.max(self.open_generator));
     }

@@ -1,13 +1,13 @@
 //! [`Handshakes`]: TLS handshakes, by what they agreed on.
 
-/// What one handshake agreed on.
+/// The negotiated parameters of one handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HandshakeParams {
     /// Version, e.g. `TLSv1.3`.
     pub version: String,
     /// Cipher suite, e.g. `TLS_AES_128_GCM_SHA256`.
     pub cipher: String,
-    /// Key exchange group, e.g. `X25519`; empty where none took place.
+    /// Key exchange group, e.g. `X25519`; empty if there was no key exchange.
     pub group: String,
     /// Application protocol, e.g. `http/1.1`; empty if none was chosen.
     pub alpn: String,
@@ -15,8 +15,8 @@ pub struct HandshakeParams {
     pub resumed: bool,
 }
 
-/// Handshakes that came to an end. What can be agreed on is bounded by what the plan offers, so a short list
-/// does.
+/// Completed handshakes. The plan's offers bound the possible parameter combinations, so a short
+/// list is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handshakes {
     /// Complete ones, by what they agreed on; sorted once merged.
@@ -34,7 +34,7 @@ impl Handshakes {
         }
     }
 
-    /// Add another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (agreed, n) in &other.complete {
             self.add(agreed, *n);
@@ -48,7 +48,7 @@ impl Handshakes {
         self.complete.iter().map(|(_, n)| n).sum()
     }
 
-    /// Of them, those that resumed a session.
+    /// Handshakes that resumed a session.
     pub fn resumed(&self) -> u64 {
         self.complete.iter().filter(|(agreed, _)| agreed.resumed).map(|(_, n)| n).sum()
     }

@@ -2,13 +2,16 @@
 
 use crate::sparse::SparseHistogram;
 
-/// `HdrHistogram`'s own buckets: 2 significant digits (256 sub-buckets, 128 an octave), unit 1 ns, up to
-/// 2^42 − 1 ns (73 min). Above it the top bucket and `clipped`; exact min, max, sum and count beside.
-/// Source of the layout: the public `HdrHistogram` specification (`lowest = 1`, `highest = 2^42 − 1`, `digits = 2`).
+/// A histogram with the bucket layout of `HdrHistogram`: 2 significant digits (256 sub-buckets, 128
+/// per octave), unit 1 ns, up to 2^42 − 1 ns (73 min). Larger values go to the top bucket and are
+/// counted in `clipped`. Exact minimum, maximum, sum and count are kept in addition. Source of the
+/// layout: the public `HdrHistogram` specification (`lowest = 1`, `highest = 2^42 − 1`, `digits =
+/// 2`).
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// As far as values have come, kept by `clear`; empty until there is one. Answers in microseconds need a fifth of all
-    /// buckets, and dozens of load threads have a dozen histograms each.
+    /// Buckets up to the highest one used so far; kept by `clear`; empty until a value is recorded.
+    /// Response times of microseconds need a fifth of all buckets, and dozens of load threads have
+    /// a dozen histograms each.
     counts: Vec<u64>,
     count: u64,
     clipped: u64,
@@ -21,7 +24,7 @@ pub struct Histogram {
 impl Histogram {
     /// Buckets of the layout: 36 half-octaves of 128.
     pub const BUCKETS: usize = 36 * 128;
-    /// Memory is taken for so many of them at a time: three octaves and a little, a page.
+    /// Memory grows by this many buckets: a little more than three octaves, one page.
     const STEP: usize = 512;
     /// The highest value with a bucket of its own.
     pub const HIGHEST: u64 = (1 << 42) - 1;
@@ -38,7 +41,7 @@ impl Histogram {
         if n == 0 {
             return;
         }
-        // One look tells both: there is memory, and the value has a bucket of its own.
+        // One lookup checks both: the bucket is allocated, and the value has its own bucket.
         let bucket = if ns > Self::HIGHEST { None } else { self.counts.get_mut(Self::index(ns)) };
         match bucket {
             Some(bucket) => *bucket += n,
@@ -50,8 +53,8 @@ impl Histogram {
         self.max = self.max.max(ns);
     }
 
-    /// What is rare of [`record_n`](Self::record_n): there is no memory so far up yet, or the value has no bucket of its
-    /// own.
+    /// The rare cases of [`record_n`](Self::record_n): the bucket is not allocated yet, or the
+    /// value has no bucket of its own.
     #[cold]
     fn record_beyond(&mut self, ns: u64, n: u64) {
         let index = Self::index(ns);
@@ -60,7 +63,7 @@ impl Histogram {
         self.clipped += if ns > Self::HIGHEST { n } else { 0 };
     }
 
-    /// Add another's values. Exact, and the same in any order.
+    /// Adds the values of `other`. Exact, and the same in any order.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -85,7 +88,7 @@ impl Histogram {
         BucketRange { first, counts, clipped: self.clipped, min: self.min(), max: self.max, sum: self.sum }
     }
 
-    /// Add the values of a stretch of buckets.
+    /// Adds the values of a range of buckets.
     pub(crate) fn merge_range(&mut self, other: BucketRange<'_>) {
         if other.counts.is_empty() {
             return;
@@ -109,8 +112,8 @@ impl Histogram {
         }
     }
 
-    /// Take away values that were merged before; `bounds` are the exact minimum and maximum of what remains,
-    /// which buckets alone cannot tell.
+    /// Removes values that were merged before. `bounds` are the exact minimum and maximum of the
+    /// remaining values, which buckets alone do not contain.
     pub(crate) fn subtract(&mut self, other: &SparseHistogram, bounds: Option<(u64, u64)>) {
         for &(index, n) in &other.buckets {
             self.counts[usize::from(index)] -= n;
@@ -122,8 +125,10 @@ impl Histogram {
         (self.min, self.max) = bounds.unwrap_or((u64::MAX, 0));
     }
 
-    /// What was recorded since `earlier`, whose values are all among these. Counts and sum are exact; of the smallest and
-    /// the largest value only the bucket is known, and its bound stands for it. Empty where `earlier` is no part of this.
+    /// Returns the values recorded since `earlier`, which must be contained in this histogram.
+    /// Counts and sum are exact. Only the buckets of the smallest and the largest value are known,
+    /// so the bucket bounds are used for them. Empty if `earlier` is not contained in this
+    /// histogram.
     #[must_use]
     pub fn difference(&self, earlier: &Self) -> Self {
         let mut counts = self.counts.clone();
@@ -184,8 +189,8 @@ impl Histogram {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
-    /// Percentile `q` (0 to 100): nearest rank, highest equivalent value of its bucket, capped by the exact
-    /// maximum; `None` when empty.
+    /// Returns percentile `q` (0 to 100): nearest rank, highest equivalent value of its bucket,
+    /// capped by the exact maximum. `None` when empty.
     pub fn percentile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -201,7 +206,8 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// Whether fewer than [`wavetank_plan::constants::UNCERTAIN_BELOW`] samples lie above percentile `q`.
+    /// Whether fewer than [`wavetank_plan::constants::UNCERTAIN_BELOW`] samples are above
+    /// percentile `q`.
     pub fn is_uncertain(&self, q: f64) -> bool {
         self.count == 0
             || Self::count_above_percentile(self.count, q) < wavetank_plan::constants::UNCERTAIN_BELOW
@@ -218,9 +224,10 @@ impl Histogram {
         (&self.counts, self.clipped, self.min(), self.max, self.sum)
     }
 
-    /// Put together again in the memory it has, for decoding. `fill` is handed the buckets from the lowest value's to the
-    /// highest's, all 0, and tells how many values it has put there. Whether the parts agree with one another: otherwise,
-    /// and where `fill` fails, it is empty.
+    /// Rebuilds the histogram in its existing memory, for decoding. `fill` receives the buckets
+    /// from the lowest value's to the highest's, all 0, and returns how many values it has put
+    /// there. Returns whether the parts are consistent. If they are not, or if `fill` fails, the
+    /// histogram is empty.
     pub fn rebuild(
         &mut self,
         clipped: u64,
@@ -257,7 +264,8 @@ impl Histogram {
     pub const fn index(ns: u64) -> usize {
         let ns = if ns > Self::HIGHEST { Self::HIGHEST } else { ns };
         let octave = (64 - (ns | 255).leading_zeros() - 8) as usize;
-        // (octave + 1) half-octaves of 128 below, and the upper half of this octave's 256 sub-buckets.
+        // The octaves below have (octave + 1) half-octaves of 128; this octave uses the upper half
+        // of its 256 sub-buckets.
         (octave << 7) + (ns >> octave) as usize
     }
 
@@ -272,7 +280,7 @@ impl Histogram {
         Self::lowest_equivalent(index) + (1 << Self::octave(index)) - 1
     }
 
-    /// How many low bits values of bucket `index` do not keep.
+    /// Number of low bits that values in bucket `index` lose.
     const fn octave(index: usize) -> usize {
         if index < 256 { 0 } else { (index >> 7) - 1 }
     }
@@ -282,7 +290,7 @@ impl Histogram {
         self.count - Self::count_above_percentile(self.count, q)
     }
 
-    /// How many of `count` samples lie above their percentile `q` (0 to 100) by nearest rank.
+    /// Returns how many of `count` samples are above percentile `q` (0 to 100) by nearest rank.
     pub fn count_above_percentile(count: u64, q: f64) -> u64 {
         let exact = q.clamp(0.0, 100.0) * count as f64 / 100.0;
         // 99.9 % of 1,000 is rank 999, although 99.9 is not exact in binary.
@@ -295,7 +303,7 @@ impl Histogram {
         if self.count == 0 { 0..0 } else { Self::index(self.min)..Self::index(self.max) + 1 }
     }
 
-    /// See that bucket `index` is there. Kept out of `record`, which must stay small enough to be inlined.
+    /// Allocates bucket `index`. Kept out of `record`, which must stay small enough to be inlined.
     #[cold]
     #[inline(never)]
     fn reach(&mut self, index: usize) {
@@ -314,7 +322,7 @@ impl Histogram {
     }
 }
 
-/// A histogram as the stretch of its buckets that has values, borrowed; exact values beside.
+/// Borrowed view of a histogram: the range of buckets that contains values, and the exact values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BucketRange<'a> {
     pub(crate) first: usize,

@@ -1,8 +1,8 @@
-//! [`HostGauges`]: what one condition asks of hosts, sample by sample.
+//! [`HostGauges`]: evaluates one condition on hosts, sample by sample.
 //!
-//! Memory, swap, queues and established connections are values at an instant, of which the worst counts; CPU and network
-//! flow, so that only two samples tell how fast, and what counts is the mean over the span or a window. Of several hosts
-//! the worst counts.
+//! Memory, swap, queues and established connections are values at an instant; the worst one counts.
+//! CPU and network are rates, which need two samples; the mean over the span or a window counts.
+//! With several hosts the worst host counts.
 
 use std::collections::VecDeque;
 
@@ -13,9 +13,10 @@ use crate::host_sample::{GaugeSource, highest};
 use crate::outcome::ConditionResult;
 use crate::tracker::{ConditionOutcome, record_worst};
 
-/// Samples come each second, give or take; what is short of a length by less is taken for it.
+/// Samples arrive about once per second, so a window may be shorter than its length by less than
+/// this.
 const SLACK: Nanos = Nanos::from_millis(500);
-/// Hosts that one condition is about at most; what lies behind is left out.
+/// Most hosts that one condition covers; further hosts are ignored.
 const HOSTS_MAX: usize = 1_024;
 /// Samples of a window at most: more than a day of them.
 const WINDOW_MAX: usize = 100_000;
@@ -35,16 +36,17 @@ struct OneHost {
     before: Option<HostSample>,
     /// The worst value, or the worst window.
     worst: Option<(Nanos, ConditionResult)>,
-    /// Of a value: the last instant at which it held, or its first, since when it has not.
+    /// For a value: the last instant at which the condition passed, or the first one if it never
+    /// did.
     held_last: Option<Nanos>,
-    /// Of what flows: over the whole span.
+    /// For a rate: sums over the whole span.
     whole: Vec<(f64, f64)>,
     window: VecDeque<Stretch>,
-    /// Of what flows: the latest window does not hold.
+    /// For a rate: the latest window violates the condition.
     window_broken: bool,
 }
 
-/// From one sample to the next.
+/// The time from one sample to the next.
 #[derive(Clone, Debug)]
 struct Stretch {
     from: Nanos,
@@ -57,8 +59,8 @@ impl HostGauges {
         Self { gauge, pattern: pattern.to_owned(), hosts: Vec::new() }
     }
 
-    /// Take in a sample of the host called `name`; those of one host come in order. `within` says whether an instant lies
-    /// in the condition's span.
+    /// Adds a sample of the host `name`; samples of one host arrive in order. `within` returns
+    /// whether an instant is in the condition's span.
     pub(crate) fn add(
         &mut self,
         condition: &Condition,
@@ -83,7 +85,8 @@ impl HostGauges {
                 host.level(condition, sample.at, (value, all), within(sample.at));
             }
             GaugeSource::Flow => {
-                // A stretch belongs to the span in which its middle lies: samples are never on the second itself.
+                // A stretch belongs to the span that contains its middle, because samples are never
+                // taken exactly on the second.
                 let middle = |before: &HostSample| Nanos(before.at.0.midpoint(sample.at.0));
                 let stretch = host.before.as_ref().filter(|before| within(middle(before))).map(|before| {
                     let flow = sample.rates_since(before, self.gauge);
@@ -95,12 +98,12 @@ impl HostGauges {
         host.before = Some(sample.clone());
     }
 
-    /// Whether the condition, the opposite of a stop condition, is broken as it stands.
+    /// Whether the condition, the opposite of a stop condition, is violated at the moment.
     pub(crate) fn is_broken(&self, condition: &Condition) -> bool {
         self.hosts.iter().any(|host| host.is_broken(condition, self.gauge))
     }
 
-    /// What it came to: of several hosts the worst, which is named.
+    /// Returns the result; with several hosts that of the worst, with its name.
     pub(crate) fn result(&self, condition: &Condition) -> ConditionOutcome {
         let mut worst: Option<(Nanos, ConditionResult)> = None;
         for host in &self.hosts {
@@ -117,7 +120,7 @@ impl HostGauges {
         if let Some((at, outcome)) = worst {
             return ConditionOutcome { outcome, at: Some(at).filter(|at| at.0 > i64::MIN) };
         }
-        let why = format!("nobody observed {}", self.pattern);
+        let why = format!("no samples of {}", self.pattern);
         ConditionOutcome { outcome: ConditionResult::undecided(&why), at: None }
     }
 }
@@ -125,7 +128,7 @@ impl HostGauges {
 impl OneHost {
     fn level(&mut self, condition: &Condition, at: Nanos, (value, all): (u64, u64), within: bool) {
         let value = match condition.value {
-            // Of how much it is a share, nobody knows.
+            // The total is unknown, so there is no share.
             Value::Share(_) if all == 0 => return,
             Value::Share(_) => value as f64 / all as f64,
             _ => value as f64,
@@ -144,10 +147,11 @@ impl OneHost {
         record_worst(&mut self.worst, at, outcome, condition);
     }
 
-    /// One more stretch of the span; `None`: it lies outside of it, or is the first.
+    /// Adds one more stretch of the span. `None` means that it is outside the span, or that this is
+    /// the first sample.
     fn flow(&mut self, condition: &Condition, stretch: Option<Stretch>) {
         let Some(stretch) = stretch.filter(|stretch| !stretch.flow.is_empty()) else {
-            // No window lies across a gap.
+            // No window extends across a gap.
             self.window.clear();
             self.window_broken = false;
             return;
@@ -203,7 +207,7 @@ impl OneHost {
     fn unknown(&self, gauge: HostGauge, why: &str) -> ConditionResult {
         let uncounted = self.before.as_ref().is_some_and(|sample| sample.cores.is_empty());
         if gauge == HostGauge::HottestCore && uncounted {
-            return ConditionResult::undecided("nobody counts its single CPUs");
+            return ConditionResult::undecided("its CPUs are not counted individually");
         }
         ConditionResult::undecided(why)
     }

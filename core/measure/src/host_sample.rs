@@ -7,19 +7,20 @@ const BITS: f64 = 8.0;
 /// Thousandths of one.
 const MILLI: f64 = 1_000.0;
 
-/// How a host stood at one instant. What its kernel does not tell is 0.
+/// The state of a host at one instant. Values that the kernel does not report are 0.
 ///
-/// Of a host of a lab, which is a network namespace and a control group, sockets and interfaces are the namespace's, and
-/// memory and CPU time are the group's.
+/// A lab host is a network namespace and a control group: sockets and interfaces are those of the
+/// namespace, memory and CPU time those of the group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostSample {
     /// When, on the run's clock.
     pub at: Nanos,
-    /// TCP sockets of this network namespace that are in use, whatever their state but `TIME_WAIT`: IPv4 and IPv6.
+    /// TCP sockets of this network namespace in use, in any state except `TIME_WAIT`; IPv4 and
+    /// IPv6.
     pub tcp_inuse: u64,
-    /// Of them, IPv6.
+    /// IPv6 sockets among them.
     pub tcp6_inuse: u64,
-    /// Sockets that nobody holds any more and that have not ended yet.
+    /// Sockets that no process holds any more and that have not ended yet.
     pub tcp_orphan: u64,
     /// Connections in `TIME_WAIT`.
     pub tcp_tw: u64,
@@ -27,17 +28,18 @@ pub struct HostSample {
     pub tcp_alloc: u64,
     /// Pages of memory for what is in TCP's queues, of the whole host.
     pub tcp_mem_pages: u64,
-    /// TCP connections in state ESTABLISHED or CLOSE-WAIT (RFC 4022, `tcpCurrEstab`) of this network namespace.
+    /// TCP connections of this network namespace in state ESTABLISHED or CLOSE-WAIT (RFC 4022,
+    /// `tcpCurrEstab`).
     pub tcp_established: u64,
     /// Connections turned away because an accept queue was full, since the namespace was made.
     pub listen_overflows: u64,
     /// Connections in the longest accept queue.
     pub accept_queue: u64,
-    /// Bytes that came in by all interfaces but `lo`, since they were made.
+    /// Bytes received by all interfaces except `lo`, since their creation.
     pub net_in_bytes: u64,
-    /// Bytes that went out by them.
+    /// Bytes sent by them.
     pub net_out_bytes: u64,
-    /// Memory that nobody uses, bytes.
+    /// Unused memory, bytes.
     pub mem_free_bytes: u64,
     /// Memory that can be had without swapping, as the kernel estimates it, bytes.
     pub mem_available_bytes: u64,
@@ -51,31 +53,37 @@ pub struct HostSample {
     pub swap_bytes: u64,
     /// Memory of this process that is resident, bytes; of a lab's host, all its processes'.
     pub rss_bytes: u64,
-    /// CPU time of this process in user mode since its start, nanoseconds; of a lab's host, all its processes'.
+    /// CPU time of this process in user mode since its start, nanoseconds; for a lab host, that of
+    /// all its processes.
     pub cpu_user_ns: u64,
-    /// CPU time of this process in the kernel since its start, nanoseconds; of a lab's host, all its processes'.
+    /// CPU time of this process in the kernel since its start, nanoseconds; for a lab host, that of
+    /// all its processes.
     pub cpu_system_ns: u64,
-    /// Of both, what load threads of wavetank used that send from it, nanoseconds; 0 but for a load host of a lab.
+    /// Part of both: CPU time of the load threads that send from this host, nanoseconds. 0 except
+    /// for a load host of a lab.
     pub cpu_load_ns: u64,
-    /// Of a lab's host: the CPUs that it may use, in thousandths of one. 0: a machine, whose `cores` tell it all.
+    /// For a lab host: the CPUs that it may use, in thousandths of a CPU. 0 for a real machine,
+    /// which is fully described by `cores`.
     pub cpus_milli: u64,
-    /// Of each CPU of the host, in one unit: time with work, and all. Of a machine these are ticks since boot; of a
-    /// lab's host nanoseconds since it was first looked at, or ticks of all that ran there where it has CPUs of its own and
-    /// its group counts none, of the CPUs that it may use; empty where nobody knows.
+    /// For each CPU of the host: busy time and total time, in one unit. Empty if unknown.
+    ///
+    /// For a real machine these are ticks since boot. For a lab host they are nanoseconds since its
+    /// first sample. A lab host with CPUs reserved for it uses the ticks of those CPUs if its
+    /// control group does not count CPU time.
     pub cores: Vec<(u64, u64)>,
 }
 
-/// What a gauge of a host is made of.
+/// The source of a host gauge's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GaugeSource {
-    /// A value at an instant, with all there could be (0: nobody knows).
+    /// A value at an instant, and the maximum possible value (0: unknown).
     Level(u64, u64),
-    /// Something that flows: only two samples tell how fast.
+    /// A rate, which needs two samples.
     Flow,
 }
 
 impl HostSample {
-    /// What `gauge` is at this instant, if it is at an instant.
+    /// The value of `gauge` at this instant, if it is not a rate.
     pub(crate) const fn reading(&self, gauge: HostGauge) -> GaugeSource {
         match gauge {
             HostGauge::Memory => GaugeSource::Level(self.mem_used_bytes, self.mem_all_bytes),
@@ -88,8 +96,9 @@ impl HostSample {
         }
     }
 
-    /// What flowed since `before`, as pairs of how much and of how much at most (or in how many seconds): the gauge's
-    /// value is the highest quotient. Pairs of one host can be added up. Empty where nobody knows.
+    /// Returns the flow since `before` as pairs of amount and maximum amount (or number of
+    /// seconds). The gauge's value is the highest quotient. Pairs of one host can be added up.
+    /// Empty if unknown.
     pub(crate) fn rates_since(&self, before: &Self, gauge: HostGauge) -> Vec<(f64, f64)> {
         let seconds = self.at.since(before.at) as f64 / 1e9;
         let bits = |of: fn(&Self) -> u64| vec![(of(self).saturating_sub(of(before)) as f64 * BITS, seconds)];
@@ -112,8 +121,8 @@ impl HostSample {
         flow.into_iter().filter(|(_, most)| *most > 0.0).collect()
     }
 
-    /// The share of its CPUs that the host used since `before`, 0 to 1 (a little more where a tick fell across);
-    /// `None` where nobody knows.
+    /// Returns the share of its CPUs that the host used since `before`: 0 to 1, or slightly more
+    /// because of tick granularity. `None` if unknown.
     pub fn cpu_since(&self, before: &Self) -> Option<f64> {
         highest(&self.rates_since(before, HostGauge::Cpu))
     }
@@ -123,7 +132,7 @@ impl HostSample {
         highest(&self.rates_since(before, HostGauge::HottestCore))
     }
 
-    /// Bits a second that came in and went out since `before`; `None` where no time passed.
+    /// Bits per second received and sent since `before`; `None` if no time has passed.
     pub fn net_since(&self, before: &Self) -> Option<(f64, f64)> {
         let of = |gauge| highest(&self.rates_since(before, gauge));
         of(HostGauge::NetIn).zip(of(HostGauge::NetOut))

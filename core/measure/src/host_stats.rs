@@ -1,8 +1,8 @@
-//! [`HostStats`]: how one host of a lab fared over a run.
+//! [`HostStats`]: statistics of one lab host over a run.
 
 use crate::{Downsampled, HostSample};
 
-/// What is known of one host: its samples, thinned evenly, and the extremes of all of them.
+/// Statistics of one host: its samples, evenly thinned, and the extremes of all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostStats {
     name: String,
@@ -25,9 +25,9 @@ pub struct HostPeaks {
     pub tcp_established: u64,
     /// Connections in the longest accept queue.
     pub accept_queue: u64,
-    /// Bits a second that came in.
+    /// Bits per second received.
     pub net_in_bits_per_s: Option<f64>,
-    /// Bits a second that went out.
+    /// Bits per second sent.
     pub net_out_bits_per_s: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ impl HostStats {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// One more sample; they come in order.
+    /// Adds a sample; samples arrive in order.
     pub(crate) fn add(&mut self, sample: &HostSample) {
         let peaks = &mut self.peaks;
         peaks.mem_used_bytes = peaks.mem_used_bytes.max(sample.mem_used_bytes);

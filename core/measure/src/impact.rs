@@ -4,74 +4,76 @@ use wavetank_plan::Nanos;
 
 use crate::{Histogram, Interval, PhaseWindows, RequestCounters};
 
-/// What clients saw of one of the plan's events, and how long it took until they fared again as before.
+/// The effect of one of the plan's events on clients, and how long clients took to recover.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
     /// Index into the plan's events.
     pub event: u16,
-    /// When it was done, on the run's clock.
+    /// When the event was carried out, on the run's clock.
     pub from: Nanos,
-    /// When it was taken back; `None`: not while the load ran.
+    /// When the event was reverted; `None`: not while the load ran.
     pub until: Option<Nanos>,
-    /// The seconds ahead of it, [`Impact::BEFORE`] at most, without those that an earlier event made worse: what the others
-    /// are held against.
+    /// Baseline: the seconds before the event, [`Impact::BEFORE`] at most, without those that an
+    /// earlier event made worse.
     pub before: ClientWindow,
-    /// From the second in which it was done to that in which it was taken back, both included.
+    /// From the second in which the event was carried out to the one in which it was reverted, both
+    /// included.
     pub during: ClientWindow,
-    /// From then on, until clients had fared as before for [`Impact::WELL`], or the load ended.
+    /// After that, until clients had recovered for [`Impact::WELL`], or the load ended.
     pub after: ClientWindow,
-    /// How much of the time clients fared worse than before.
+    /// The total time in which results were worse than the baseline.
     pub hurt: Nanos,
-    /// How it ended for clients.
+    /// The recovery of clients.
     pub recovery: Recovery,
 }
 
 impl Impact {
-    /// How far back it is looked for how clients fared before.
+    /// Length of the baseline before an event.
     pub const BEFORE: Nanos = Nanos::from_secs(10);
-    /// How long clients must fare as before, without a break, to have recovered.
+    /// How long results must stay at the baseline, without a break, to count as recovered.
     pub const WELL: Nanos = Nanos::from_secs(3);
-    /// A second is worse than those before if the share of its requests that failed or were dropped is higher by more.
+    /// A second is worse than the baseline if its share of failed or dropped requests is higher by
+    /// more than this.
     pub const SHARE_SLACK: f64 = 0.01;
     /// A second is worse if less than this part of what was done before is done, of as much demand.
     pub const DONE_SHARE: f64 = 0.9;
-    /// A second is worse if its p99 is above so many times that of the slowest second before.
+    /// A second is worse if its p99 is above this multiple of the slowest baseline second's p99.
     pub const SLOWER: u64 = 2;
-    /// But not if it is above it by less than this.
+    /// A smaller difference of the p99 does not count.
     pub const SLOWER_MIN: Nanos = Nanos::from_millis(10);
 }
 
-/// How something that was done to a host ended for clients.
+/// How clients recovered from an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// Too little of the load came after it to tell.
+    /// The load ended too early after the event to decide.
     #[default]
     Unknown,
     /// No second was worse than those before.
     Unhurt,
-    /// They fared as before while it still lasted: so long after it was done.
+    /// Clients recovered while the event still lasted, this long after it was carried out.
     During(Nanos),
-    /// They fared as before only after it had been taken back: so long after that.
+    /// Clients recovered only after the event was reverted, this long after that.
     After(Nanos),
-    /// They still fared worse within the last [`Impact::WELL`] of the load.
+    /// Results were still worse within the last [`Impact::WELL`] of the load.
     Never,
 }
 
-/// What clients saw in a stretch of time. Warm-up keys are left out.
+/// Client-side results over a period of time, without warm-up keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientWindow {
-    /// How long it was: the sum of the intervals in it.
+    /// Its length: the sum of its intervals.
     pub time: Nanos,
     /// Requests.
     pub counters: RequestCounters,
     /// complete − intended, with the time waited of censored requests.
     pub response: Histogram,
-    /// Connections that ended although the plan still wanted them.
+    /// Connections that ended although the plan still needed them.
     pub lost: u64,
 }
 
 impl ClientWindow {
-    /// What `interval` tells.
+    /// Extracts the client-side results of `interval`.
     pub(crate) fn from_interval(interval: &Interval, spans: &PhaseWindows) -> Self {
         let mut seen = Self { time: interval.len, lost: interval.conns.lost, ..Self::default() };
         for series in interval.steps.iter().filter(|series| !spans.is_warmup(series.key.phase)) {
@@ -81,7 +83,7 @@ impl ClientWindow {
         seen
     }
 
-    /// Add what was seen in another stretch of time.
+    /// Adds the results of another period.
     pub fn merge(&mut self, other: &Self) {
         self.time = self.time.after(other.time);
         self.counters.merge(&other.counters);

@@ -1,7 +1,8 @@
-//! [`ImpactTracker`]: watches how clients fare around the plan's events, second by second.
+//! [`ImpactTracker`]: measures the effect of the plan's events on clients, second by second.
 //!
-//! An interval is judged when it comes, by what is known then: when an event was done and when it was taken back. Both are
-//! told before any interval that ends later, live as well as from an archive, so that both tell the same.
+//! An interval is judged when it arrives, with what is known at that time: when an event was
+//! carried out and when it was reverted. Both are reported before any interval that ends later,
+//! live as well as from an archive, so both give the same result.
 
 use std::collections::VecDeque;
 
@@ -9,19 +10,20 @@ use wavetank_plan::{Nanos, Phase, Plan};
 
 use crate::{ClientWindow, Impact, Interval, PhaseWindows, Recovery};
 
-/// An interval that is shorter than this, as where a phase ends, has too few requests to be judged alone.
+/// A shorter interval, for example one at the end of a phase, has too few requests to be judged
+/// alone.
 const SECOND_MIN: Nanos = Nanos::from_millis(500);
 
-/// Watches how clients fare around events. Costs nothing where the plan has none.
+/// Tracks client-side results around events. Costs nothing if the plan has no events.
 #[derive(Clone, Debug)]
 pub(crate) struct ImpactTracker {
     /// The phases of the open model, by number.
     open: Vec<u16>,
-    /// The others that ask for anything.
+    /// The other phases that send requests.
     closed: Vec<Phase>,
     /// Whether the plan has events.
     wanted: bool,
-    /// The latest intervals, as many as tell how it was before.
+    /// The latest intervals, enough for the baseline of the next event.
     recent: VecDeque<Second>,
     watches: Vec<Watch>,
 }
@@ -37,16 +39,16 @@ struct Second {
     hurt: bool,
 }
 
-/// What the load asked for in a second: what is done is held against it.
+/// The demand in a second, to which the done requests are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Demand {
     /// Requests on a schedule.
     Requests(f64),
-    /// Users or connections that ask again when they were answered.
+    /// Users or connections that send again after a response.
     Users(f64),
 }
 
-/// How clients fared in the seconds ahead of an event, at the worst.
+/// The baseline: the worst results of the seconds before an event.
 #[derive(Clone, Debug, Default)]
 struct Usual {
     share: f64,
@@ -62,9 +64,9 @@ struct Watch {
     usual: Option<Usual>,
     /// End of the last second that was worse.
     last_bad: Option<Nanos>,
-    /// How long clients have fared as before, without a break.
+    /// How long results have been at the baseline, without a break.
     well: Nanos,
-    /// Nothing that comes later has to do with it.
+    /// Later intervals no longer count for this event.
     closed: bool,
 }
 
@@ -88,7 +90,7 @@ impl ImpactTracker {
         Self { open, closed, wanted, recent: VecDeque::new(), watches: Vec::new() }
     }
 
-    /// Whether the plan has events, around which every second tells how clients fared.
+    /// Whether the plan has events, so that every second must be tracked.
     pub(crate) const fn is_enabled(&self) -> bool {
         self.wanted
     }
@@ -102,12 +104,12 @@ impl ImpactTracker {
         }
     }
 
-    /// Event number `event` of the plan came to nothing.
+    /// Event number `event` of the plan failed.
     pub(crate) fn failed(&mut self, event: u16) {
         self.watches.retain(|watch| watch.impact.event != event);
     }
 
-    /// Event number `event` of the plan was taken back at `at`.
+    /// Event number `event` of the plan was reverted at `at`.
     pub(crate) fn ended(&mut self, event: u16, at: Nanos) {
         let own = self.watches.iter_mut().rev().find(|watch| watch.impact.event == event);
         if let Some(watch) = own {
@@ -131,7 +133,7 @@ impl ImpactTracker {
         self.recent.push_back(second);
     }
 
-    /// What clients saw of each event that was done, in the order in which they were.
+    /// The impact of each event, in the order in which they were carried out.
     pub(crate) fn all(&self) -> Vec<Impact> {
         self.watches.iter().map(Watch::told).collect()
     }
@@ -177,7 +179,7 @@ impl Usual {
         usual
     }
 
-    /// Whether clients fared worse in `second`.
+    /// Whether the results of `second` are worse than the baseline.
     fn is_worse(&self, second: &Second) -> bool {
         let seen = &second.seen;
         let failing = seen.failed_share() > self.share + Impact::SHARE_SLACK;
@@ -211,7 +213,7 @@ impl Watch {
             let from = impact.from;
             let begin = from.after(Nanos(-Impact::BEFORE.0));
             let near = || recent.iter().filter(move |one| one.from >= begin && one.end <= from);
-            // What an event before this one did is not how it usually is.
+            // Seconds affected by an earlier event are not part of the baseline.
             let usually = near().any(|one| !one.hurt);
             let ahead = || near().filter(move |one| !(usually && one.hurt));
             ahead().for_each(|one| impact.before.merge(&one.seen));
@@ -252,7 +254,7 @@ impl Watch {
     }
 }
 
-/// From one instant to another; instants may have been read from a file that says anything.
+/// The time between two instants, which may come from a damaged file.
 fn length(from: Nanos, until: Nanos) -> Nanos {
     Nanos(i64::try_from(until.since(from)).unwrap_or(i64::MAX))
 }

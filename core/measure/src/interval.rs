@@ -1,4 +1,4 @@
-//! [`Interval`]: what happened in one stretch of time, on one thread or merged.
+//! [`Interval`]: the counts and times of one period, from one thread or merged.
 
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::{Key, Nanos};
@@ -19,7 +19,7 @@ pub struct Interval {
     pub steps: Vec<StepSeries>,
     /// One entry per phase that has occurred.
     pub phases: Vec<PhaseSeries>,
-    /// One entry per (phase, target) whose connections opened.
+    /// One entry per (phase, target) for which connections were opened.
     pub targets: Vec<TargetSeries>,
     /// Connections.
     pub conns: ConnCounts,
@@ -29,7 +29,7 @@ pub struct Interval {
     pub users: u64,
     /// Each load thread's own health.
     pub threads: Vec<ThreadStats>,
-    /// What sessions did beyond their single requests.
+    /// Counters of sessions beyond their single requests.
     pub journeys: JourneyCounters,
 }
 
@@ -67,9 +67,9 @@ impl Interval {
         self.from.after(self.len)
     }
 
-    /// Add what another load thread or agent saw in the same stretch of time. Exact, and the same in any order:
-    /// counts and gauges add up (`peak` is then an upper bound: threads peak at different instants),
-    /// threads stand side by side, lists end up sorted.
+    /// Adds the interval of another load thread or agent for the same time. Exact, and the same in
+    /// any order. Counts and gauges add up; `peak` is then an upper bound, because threads peak at
+    /// different instants. Load threads stay separate entries, and lists end up sorted.
     pub fn merge(&mut self, other: &Self) {
         if self.len == Nanos::ZERO {
             (self.from, self.len) = (other.from, other.len);
@@ -97,7 +97,8 @@ impl Interval {
         self.sort();
     }
 
-    /// Its times alone, by step, phase and target; groups' times are of its journeys and stay behind.
+    /// Returns only the times, by step, phase and target. Group times belong to the journey
+    /// counters and are left out.
     #[must_use]
     pub fn times(&self) -> Self {
         let steps = self.steps.iter().map(|series| StepSeries {
@@ -139,7 +140,7 @@ impl Interval {
 /// Requests of one key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepSeries {
-    /// What they are counted under.
+    /// The key under which they are counted.
     pub key: Key,
     /// Counts.
     pub counters: RequestCounters,
@@ -147,7 +148,7 @@ pub struct StepSeries {
     pub open: u64,
     /// Answers by status.
     pub status: StatusCounts,
-    /// What went over the wire.
+    /// Requests on the wire.
     pub wire: WireCounters,
     /// complete − intended of done requests, and the time waited of censored ones.
     pub response: Histogram,
@@ -156,7 +157,8 @@ pub struct StepSeries {
 }
 
 impl StepSeries {
-    /// Add another's counts and times. The gauge `open` is left alone: it adds up over threads, not over time.
+    /// Adds the counts and times of `other`. The gauge `open` is left unchanged: it adds up over
+    /// threads, not over time.
     pub fn merge(&mut self, other: &Self) {
         self.counters.merge(&other.counters);
         self.status.merge(&other.status);
@@ -171,9 +173,9 @@ impl StepSeries {
 pub struct PhaseSeries {
     /// Index into the plan's phases.
     pub phase: u16,
-    /// begun − intended, of every request begun.
+    /// Actual start − intended start, of every started request.
     pub lag: Histogram,
-    /// sent − begun, of every request sent.
+    /// Sent − actual start, of every sent request.
     pub wait: Histogram,
     /// first byte − sent.
     pub ttfb: Histogram,
@@ -184,7 +186,7 @@ pub struct PhaseSeries {
 }
 
 impl PhaseSeries {
-    /// Add another's times.
+    /// Adds the times of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.lag.merge(&other.lag);
         self.wait.merge(&other.wait);
@@ -201,16 +203,16 @@ pub struct TargetSeries {
     pub phase: u16,
     /// Index into the plan's targets.
     pub target: u16,
-    /// TCP connect, of connections that came so far.
+    /// TCP connect times of connections that got that far.
     pub connect: Histogram,
     /// TLS handshake, of complete ones: from the end of the connect on.
     pub tls: Histogram,
-    /// What TLS handshakes agreed on.
+    /// Negotiated parameters of TLS handshakes.
     pub handshakes: Handshakes,
 }
 
 impl TargetSeries {
-    /// Add another's times.
+    /// Adds the times of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
@@ -218,16 +220,16 @@ impl TargetSeries {
     }
 }
 
-/// How a load thread fared in one interval: the generator judges itself first.
+/// Performance of a load thread in one interval, used to check the generator itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ThreadStats {
     /// Number of the thread, from 0.
     pub thread: u16,
     /// Loop turns that did work.
     pub turns: u64,
-    /// Of them, turns that worked longer than the late tolerance.
+    /// Turns among them that worked longer than the late tolerance.
     pub stalled_turns: u64,
-    /// Of them, turns that found no buffer or submission slot.
+    /// Turns among them that found no buffer or submission slot.
     pub starved_turns: u64,
     /// Time spent in turns that did work; spinning and sleeping are idle.
     pub busy_ns: u64,
@@ -250,7 +252,7 @@ impl ThreadStats {
         self.busy_share(len) >= THREAD_FULL_SHARE
     }
 
-    /// Add what the same thread did in another interval.
+    /// Adds another interval of the same thread.
     pub fn merge(&mut self, other: &Self) {
         self.turns += other.turns;
         self.stalled_turns += other.stalled_turns;

@@ -4,23 +4,23 @@ use wavetank_plan::{Key, Nanos};
 
 use crate::{CheckSeries, Histogram, RendezvousRelease, SessionSeries};
 
-/// What sessions did beyond their single requests, in one interval or added up. Empty where every session is one
-/// request of whose answer nothing is asked: such sessions are counted as requests, and told from those.
+/// Counters of sessions beyond their single requests, for one interval or summed up. Empty if every
+/// session is a single request without checks. Such sessions are derived from the request counters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JourneyCounters {
     /// Sessions, one entry per (phase, scenario).
     pub sessions: Vec<SessionSeries>,
-    /// Checks and counts, one entry per key whose step has any.
+    /// Checks and counts, one entry per key with a step that has any.
     pub asked: Vec<CheckSeries>,
     /// Steps timed as one, one entry per (phase, scenario, group).
     pub groups: Vec<GroupSeries>,
-    /// Those who left a rendezvous together, [`RendezvousRelease::TOLD_MAX`] in an interval at most.
+    /// Rendezvous releases, at most [`RendezvousRelease::TOLD_MAX`] in an interval.
     pub meetings: Vec<RendezvousRelease>,
     /// Meetings beyond that.
     pub meetings_untold: u64,
 }
 
-/// Times of a group: from the beginning of its first step to the end of its last, pauses among them.
+/// Times of a group: from the start of its first step to the end of its last, pauses included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupSeries {
     /// Index into the plan's phases: that of the session.
@@ -29,19 +29,19 @@ pub struct GroupSeries {
     pub scenario: u16,
     /// Index into [`wavetank_plan::Scenario::groups`].
     pub group: u16,
-    /// Of each time that a session came to the group's end.
+    /// One time for each session that reached the end of the group.
     pub times: Histogram,
 }
 
 impl GroupSeries {
-    /// What tells it from others: phase, scenario, group.
+    /// The identifying numbers: phase, scenario, group.
     pub const fn name(&self) -> (u16, u16, u16) {
         (self.phase, self.scenario, self.group)
     }
 }
 
 impl JourneyCounters {
-    /// Whether nothing happened and nobody is under way.
+    /// Whether nothing happened and no session is in progress.
     pub fn is_empty(&self) -> bool {
         self.sessions.iter().all(|series| series.counts.is_empty() && series.open == 0)
             && self.asked.iter().all(CheckSeries::is_empty)
@@ -68,19 +68,20 @@ impl JourneyCounters {
         entry(&mut self.groups, |series| series.name() == (phase, scenario, group), make)
     }
 
-    /// Take in what is told of a meeting; of one unknown beyond [`RendezvousRelease::TOLD_MAX`] only that there was one.
+    /// Adds a rendezvous release. A new one beyond [`RendezvousRelease::TOLD_MAX`] is only counted.
     pub fn add_rendezvous_release(&mut self, meeting: &RendezvousRelease) {
         // Most often it is the latest.
         match self.meetings.iter().rposition(|known| known.name() == meeting.name()) {
             Some(known) => self.meetings[known].merge(meeting),
             None if self.meetings.len() < RendezvousRelease::TOLD_MAX => self.meetings.push(*meeting),
-            // Those who left are told once, their requests later.
+            // A release is reported once with the number of users present, and later with their
+            // requests.
             None => self.meetings_untold += u64::from(meeting.present > 0),
         }
     }
 
-    /// Add what another told. Exact, and the same in any order as long as there are no more meetings than are told.
-    /// Gauges are left alone, see [`JourneyCounters::merge_gauges`]; lists end up sorted.
+    /// Adds `other`. Exact, and the same in any order as long as all rendezvous releases fit.
+    /// Gauges are left unchanged, see [`JourneyCounters::merge_gauges`]. Lists end up sorted.
     pub fn merge(&mut self, other: &Self) {
         for theirs in &other.sessions {
             self.sessions_mut(theirs.phase, theirs.scenario).merge(theirs);
@@ -96,7 +97,7 @@ impl JourneyCounters {
         self.sort();
     }
 
-    /// Add another thread's or agent's gauges of the same seal.
+    /// Adds another thread's or agent's gauges of the same seal.
     pub fn merge_gauges(&mut self, other: &Self) {
         for theirs in &other.sessions {
             self.sessions_mut(theirs.phase, theirs.scenario).open += theirs.open;

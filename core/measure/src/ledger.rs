@@ -1,4 +1,4 @@
-//! [`Ledger`]: one book for a run: totals, thresholds, validity.
+//! [`Ledger`]: the evaluation of a run: totals, thresholds, validity.
 
 use wavetank_plan::{Nanos, Plan};
 
@@ -9,8 +9,8 @@ use crate::{
     TargetSample, ThresholdEvaluator, ThresholdResult, TotalFailureDetector, Totals, Violation,
 };
 
-/// One book for a run: every merged interval is entered once, in order, and everything that can be said of the
-/// run follows from it. A live run and an archive read back keep the same book.
+/// Evaluates one run: every merged interval is added once, in order, and all results follow from
+/// it. A live run and an archive read back use the same ledger.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     totals: Totals,
@@ -26,10 +26,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Most violations kept: the first ones tell the defect, the others repeat it each second.
+    /// Most violations kept. The first ones show the defect, the others repeat it each second.
     pub const VIOLATIONS_MAX: usize = 16;
 
-    /// An empty book for a run of `plan`.
+    /// Creates an empty ledger for a run of `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
             totals: Totals::new(plan),
@@ -44,61 +44,65 @@ impl Ledger {
         }
     }
 
-    /// Intervals of the run are lost: what does not add up is their doing, and says nothing about how it was counted.
+    /// Marks that intervals of the run are lost. Counts that do not add up are then caused by the
+    /// loss and do not indicate a counting error.
     pub fn mark_incomplete(&mut self) {
         self.gaps = true;
         self.violations.clear();
     }
 
-    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
-    /// intervals that follow that instant are added.
+    /// Phase number `phase` ended at `at`, before its planned end or without one. Must be called
+    /// before the intervals that follow that instant are added.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.totals.phase_ended(phase, at);
     }
 
-    /// Number `event` of the plan's events was done at `at`. To be told before the intervals that end later are added.
+    /// Number `event` of the plan's events was carried out at `at`. Must be called before the
+    /// intervals that end later are added.
     pub fn event_began(&mut self, event: u16, at: Nanos) {
         self.impacts.began(event, at);
     }
 
-    /// Number `event` of the plan's events was taken back at `at`. To be told before the intervals that end later are added.
+    /// Number `event` of the plan's events was reverted at `at`. Must be called before the
+    /// intervals that end later are added.
     pub fn event_ended(&mut self, event: u16, at: Nanos) {
         self.impacts.ended(event, at);
     }
 
-    /// Number `event` of the plan's events was begun in vain: it is as if it had never been.
+    /// Number `event` of the plan's events failed and had no effect.
     pub fn event_failed(&mut self, event: u16) {
         self.impacts.failed(event);
     }
 
-    /// What clients saw of the events that were done, the first 64 of them.
+    /// The effects of the first 64 events on clients.
     pub fn impacts(&self) -> Vec<Impact> {
         self.impacts.all()
     }
 
-    /// Enter how this host stood at one instant; samples come in order.
+    /// Adds a sample of this host; samples arrive in order.
     pub fn observe_host(&mut self, sample: &HostSample) {
         self.observed.add_host(sample);
     }
 
-    /// Enter how another host stood at one instant, one of a lab; samples of one host come in order. Conditions on hosts
-    /// are about these.
+    /// Adds a sample of another host, one of a lab. Samples of one host arrive in order. Conditions
+    /// on hosts apply to these.
     pub fn observe_other(&mut self, name: &str, sample: &HostSample) {
         self.observed.add_other(name, sample);
         self.judge.observe_host(name, sample, self.totals.spans());
     }
 
-    /// Enter how it stood with the target's connections by its own count; samples come in order.
+    /// Adds a sample of the target's own connection counts; samples arrive in order.
     pub fn observe_target(&mut self, sample: TargetSample) {
         self.observed.add_target(sample);
     }
 
-    /// What was seen beside the load.
+    /// What was sampled in parallel with the load.
     pub const fn observed(&self) -> &Observations {
         &self.observed
     }
 
-    /// Enter an interval in which all threads (and agents) are merged, and check conservation at its seal.
+    /// Adds an interval in which all threads (and agents) are merged, and checks conservation at
+    /// its seal.
     pub fn add(&mut self, interval: &Interval) -> Result<(), Violation> {
         self.totals.add(interval);
         self.judge.add(interval, self.totals.spans());
@@ -110,14 +114,15 @@ impl Ledger {
         self.note(checked)
     }
 
-    /// Whether it matters in which second a time was measured: to conditions on times over windows, to stop conditions on
-    /// times, which are true at one seal, to plateaus of held connections, and to what events did. Where it does not, seconds may be added
-    /// without their times, and those of all of them together by [`Ledger::add_times`].
+    /// Whether it matters in which second a time was measured. It does for conditions on times over
+    /// windows, for stop conditions on times, for plateaus of held connections, and for the impact
+    /// of events. Otherwise seconds may be added without their times, and the times of all of them
+    /// together with [`Ledger::add_times`].
     pub fn needs_times_per_second(&self) -> bool {
         self.judge.needs_windowed_latency() || self.totals.held.weighs_times() || self.impacts.is_enabled()
     }
 
-    /// Enter the times of seconds that were added without; of `sum` nothing else is taken.
+    /// Adds the times of seconds that were added without; nothing else of `sum` is used.
     pub fn add_times(&mut self, sum: &Interval) {
         let times = sum.times();
         self.totals.add_times(&times);
@@ -140,7 +145,8 @@ impl Ledger {
         self.judge.stop_fired()
     }
 
-    /// The stop condition that fired, in the form of a broken threshold ([`ThresholdEvaluator::stop_result`]).
+    /// Returns the stop condition that fired, in the form of a violated threshold
+    /// ([`ThresholdEvaluator::stop_result`]).
     pub fn stop_result(&self) -> Option<ThresholdResult> {
         self.judge.stop_result()
     }
@@ -150,27 +156,29 @@ impl Ledger {
         self.hopeless.class()
     }
 
-    /// The class in which everything failed, however short the run: what makes a counted one hopeless.
+    /// Returns the class of all errors if everything failed with one class, however short the run.
+    /// It makes a run with a fixed number of requests hopeless.
     pub fn only_class(&self) -> Option<ErrorClass> {
         self.hopeless.only_class()
     }
 
-    /// All thresholds as they stand, the user's first; final when the run is over.
+    /// Returns the current results of all thresholds, the user's first; final when the run is over.
     pub fn results(&self) -> Vec<ThresholdResult> {
         self.judge.results(self.totals.spans())
     }
 
-    /// How the generator fared so far.
+    /// Facts about the generator's accuracy so far.
     pub fn validity(&self) -> GeneratorHealth {
         self.watch.facts()
     }
 
-    /// When no request ended so far, though enough of them waited. Of a book with gaps nothing is told: they may have ended there.
+    /// Returns the stretches in which no request ended although enough were waiting. Empty for a
+    /// ledger with gaps, because requests may have ended in them.
     pub fn standstills(&self) -> Stalls {
         if self.gaps { Stalls::default() } else { self.standstills.facts() }
     }
 
-    /// Every identity found broken, in order, [`Ledger::VIOLATIONS_MAX`] at most.
+    /// The violated identities, in order, at most [`Ledger::VIOLATIONS_MAX`].
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }

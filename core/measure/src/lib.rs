@@ -1,7 +1,7 @@
-//! What was measured: histograms, counters, sealed intervals and their exact merge.
+//! Measurements: histograms, counters, sealed intervals and their exact merge.
 //!
-//! Load threads fill an [`Interval`] each second; merged intervals add up to [`Totals`]. Nothing here
-//! knows sockets, files or clocks; everything merges exactly and in any order.
+//! Load threads fill an [`Interval`] each second; merged intervals add up to [`Totals`]. This crate
+//! uses no sockets, files or clocks, and everything merges exactly and in any order.
 
 mod check_series;
 mod class;

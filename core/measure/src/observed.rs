@@ -1,34 +1,35 @@
-//! [`Observations`]: what was seen beside the load, second by second: this host, and the target's own count.
+//! [`Observations`]: samples taken in parallel with the load, second by second: this host, and the
+//! target's own counts.
 
 use wavetank_plan::Nanos;
 
 use crate::{Downsampled, HostSample, HostStats};
 
-/// How it stood with the target's connections at one instant, by its own count.
+/// The target's connections at one instant, by its own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetSample {
-    /// When it was asked, on the run's clock.
+    /// When the target was asked, on the run's clock.
     pub asked: Nanos,
     /// The instant that it speaks of.
     pub at: Nanos,
-    /// How far that may be off: 0 where both sides have one clock.
+    /// Maximum error of that instant: 0 if both sides use one clock.
     pub error: Nanos,
-    /// Open connections, those of who asks excepted.
+    /// Open connections, without those used to ask for the count.
     pub open: u64,
     /// Accepted since its counts began.
     pub accepted: u64,
     /// Ended since then.
     pub closed: u64,
-    /// Of them, those that broke.
+    /// Connections among them that were reset.
     pub reset: u64,
-    /// Most open at once since then.
+    /// Most connections open simultaneously since then.
     pub peak: u64,
 }
 
-/// Hosts beside this one that are kept a book of at most.
+/// Most other hosts that are tracked in addition to this one.
 const OTHERS_MAX: usize = 1_024;
 
-/// What was seen beside the load.
+/// Samples taken in parallel with the load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observations {
     host_before: Option<HostSample>,
@@ -40,16 +41,16 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// A sample of this host; they come in order.
+    /// Adds a sample of this host; samples arrive in order.
     pub(crate) fn add_host(&mut self, sample: &HostSample) {
-        // The archive keeps them; nothing here asks for single CPUs.
+        // Only the archive keeps data of single CPUs; it is not needed here.
         let sample = HostSample { cores: Vec::new(), ..sample.clone() };
         self.rss_max_bytes = self.rss_max_bytes.max(sample.rss_bytes);
         self.host_before.get_or_insert_with(|| sample.clone());
         self.host.push(sample);
     }
 
-    /// A sample of another host, a lab's; those of one host come in order.
+    /// Adds a sample of another host, one of a lab; samples of one host arrive in order.
     pub(crate) fn add_other(&mut self, name: &str, sample: &HostSample) {
         let at = self.others.iter().position(|book| book.name() == name);
         let at = at.or_else(|| {
@@ -61,7 +62,7 @@ impl Observations {
         }
     }
 
-    /// A sample of the target; they come in order.
+    /// Adds a sample of the target; samples arrive in order.
     pub(crate) fn add_target(&mut self, sample: TargetSample) {
         self.target_before.get_or_insert(sample);
         self.target.push(sample);
@@ -77,7 +78,8 @@ impl Observations {
         self.host_before.as_ref()
     }
 
-    /// Most memory of this program that a sample of this host found resident, thinned out or not.
+    /// The highest resident memory of this program in any sample of this host, including dropped
+    /// samples.
     pub const fn rss_max_bytes(&self) -> u64 {
         self.rss_max_bytes
     }

@@ -1,4 +1,4 @@
-//! [`ConditionResult`]: one condition against one stretch of time.
+//! [`ConditionResult`]: the result of one condition over one period of time.
 
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Condition, LatencyPart, Nanos, Op, Subject, Value};
@@ -6,32 +6,32 @@ use wavetank_plan::{Condition, LatencyPart, Nanos, Op, Subject, Value};
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::{Histogram, view::per_second};
 
-/// One condition against one stretch of time.
+/// The result of one condition over one period of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConditionResult {
     /// In the unit of the condition's value.
     pub(crate) value: Option<f64>,
     /// Holds, does not, or cannot be said.
     pub(crate) ok: Option<bool>,
-    /// Why there is no value or no answer.
+    /// Why there is no value or no result.
     pub(crate) why: Option<String>,
     /// Lag at the same percentile, where the value contains lag.
     pub(crate) lag_ns: Option<u64>,
-    /// Only if it does not hold.
+    /// Only if the condition is violated.
     pub(crate) holds_without_lag: Option<bool>,
-    /// Only if it does not hold.
+    /// Only if the condition is violated.
     pub(crate) holds_without_generator: Option<bool>,
 }
 
-/// Where a stretch of time stands: `%` has other denominators in a window.
+/// The kind of time range that is evaluated: `%` has other denominators in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
     pub(crate) windowed: bool,
-    /// Connections the plan wants at most at one time.
+    /// The highest number of connections that the plan schedules at one time.
     pub(crate) planned: u64,
 }
 
-/// What is asked of a histogram.
+/// The statistic to take from a histogram.
 #[derive(Clone, Copy)]
 enum Statistic {
     Percentile(f64),
@@ -75,7 +75,8 @@ impl ConditionResult {
         Self { why: Some(why.to_owned()), ..Self::default() }
     }
 
-    /// Whether this is worse than `other` for `op`: not holding before undecided before holding, then by value.
+    /// Whether this result is worse than `other` for `op`. A violation is worse than an undecided
+    /// result, which is worse than a pass; among equals the value decides.
     pub(crate) fn is_worse_than(&self, other: &Self, op: Op) -> bool {
         let rank = |outcome: &Self| match outcome.ok {
             Some(false) => 0,
@@ -91,7 +92,7 @@ impl ConditionResult {
                 Op::Greater | Op::GreaterEqual => mine < theirs,
                 Op::Equal | Op::NotEqual => false,
             },
-            // No value is the worst of those that do not hold: beyond every number.
+            // Among violations, a missing value is the worst: it is beyond every number.
             (mine, theirs) => mine.is_none() && theirs.is_some(),
         }
     }
@@ -119,7 +120,7 @@ fn of_counts(condition: &Condition, tally: &ConditionCounts, scope: Scope) -> Co
     let measure = |count: u64, timed: u64| match condition.value {
         Value::PerSecond(_) => (tally.time > Nanos::ZERO).then(|| per_second(timed, tally.time)),
         Value::Share(_) if denominator > 0 => Some(count as f64 / denominator as f64),
-        // Nothing of nothing: no failure occurred, whatever the share of it is.
+        // Zero of zero: no failure occurred, so any limit on the share is met.
         Value::Share(_) => (count == 0 && matches!(condition.op, Op::Less | Op::LessEqual)).then_some(0.0),
         Value::Count(_) | Value::Time(_) | Value::Bytes(_) | Value::BitsPerSecond(_) => Some(count as f64),
     };
@@ -182,7 +183,8 @@ fn of_times(
     }
 }
 
-/// Whether percentile (or maximum) of a time from the intended instant lies among the dropped requests.
+/// Whether the percentile (or maximum) of a time from the intended start falls among the dropped
+/// requests.
 fn reaches_dropped(asked: Statistic, part: LatencyPart, dropped: u64, whole: u64) -> bool {
     let q = match asked {
         Statistic::Percentile(q) => q,
@@ -193,7 +195,8 @@ fn reaches_dropped(asked: Statistic, part: LatencyPart, dropped: u64, whole: u64
         && crate::view::is_percentile_dropped(dropped, whole, q)
 }
 
-/// What an uncertain percentile lies between settles the condition where both ends agree.
+/// Decides the condition for an uncertain percentile if both bounds of the percentile give the same
+/// answer.
 fn settled(condition: &Condition, times: &Histogram) -> Option<bool> {
     let (low, high) = (holds(condition, times.min() as f64), holds(condition, times.max() as f64));
     let Value::Time(Nanos(value)) = condition.value else { return None };

@@ -1,12 +1,13 @@
-//! [`PhaseWindows`]: which stretch of time counts for what.
+//! [`PhaseWindows`]: the time ranges of phases and of the measured window.
 
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 
 use crate::Interval;
 
-/// The phases' times. The *measured window* is the judged phases' time: rates are what happened inside
-/// it, divided by its length. An interval lies wholly inside or outside, because seals fall on phase ends;
-/// where a phase was cut short, the interval in which that happened still belongs to it.
+/// The time ranges of the phases. The *measured window* is the time of the judged phases; rates are
+/// events inside it divided by its length. An interval is either completely inside or outside,
+/// because seals fall on phase ends. An interval in which a phase was cut short still belongs to
+/// that phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhaseWindows {
     phases: Vec<PhaseWindow>,
@@ -48,13 +49,13 @@ impl PhaseWindows {
         self.phases.get(usize::from(phase)).is_some_and(|span| span.warmup)
     }
 
-    /// Whether `interval` lies in the time of phase number `phase`.
+    /// Whether `interval` is within the time of phase number `phase`.
     pub fn in_phase(&self, phase: u16, interval: &Interval) -> bool {
         self.phases.get(usize::from(phase)).is_some_and(|span| span.contains(interval.from))
     }
 
-    /// Whether the connections open at the end of `interval` tell how many the plan's holding kept: where phases hold a
-    /// constant number, in their time, otherwise in the measured window.
+    /// Whether the connections open at the end of `interval` count as held. That is in the time of
+    /// phases that hold a constant number, or in the measured window if there are no such phases.
     pub fn is_during_hold(&self, interval: &Interval) -> bool {
         let mut holding = self.phases.iter().filter(|span| span.holds && !span.warmup).peekable();
         match holding.peek() {
@@ -63,19 +64,19 @@ impl PhaseWindows {
         }
     }
 
-    /// Whether all of `interval` lies in the time of phase number `phase`. One in which the phase was cut short does not: what
-    /// is open at its seal is what closing has left.
+    /// Whether all of `interval` is within the time of phase number `phase`. An interval in which
+    /// the phase was cut short is not: its open connections are those that closing has left.
     pub fn contains(&self, phase: u16, interval: &Interval) -> bool {
         self.phases.get(usize::from(phase)).is_some_and(|span| span.contains_all(interval))
     }
 
-    /// Whether `interval` lies in the measured window.
+    /// Whether `interval` is in the measured window.
     pub fn in_window(&self, interval: &Interval) -> bool {
         self.phases.iter().any(|span| !span.warmup && span.contains(interval.from))
     }
 
-    /// How much of `interval` lies in the measured window, or with `phase` in that phase's time. Less than its
-    /// length only where a phase was cut short inside it.
+    /// Returns how much of `interval` is in the measured window, or with `phase` in that phase's
+    /// time. Less than its length only if a phase was cut short inside it.
     pub fn time_in(&self, phase: Option<u16>, interval: &Interval) -> Nanos {
         let wanted =
             |ix: usize, span: &PhaseWindow| phase.map_or(!span.warmup, |phase| usize::from(phase) == ix);
@@ -86,15 +87,16 @@ impl PhaseWindows {
         within.map(|span| until(span) - interval.from).max().unwrap_or(Nanos::ZERO)
     }
 
-    /// Whether an instant lies in the measured window, or with `phase` in that phase's time.
+    /// Whether an instant is in the measured window, or with `phase` in that phase's time.
     pub fn is_holding_at(&self, phase: Option<u16>, at: Nanos) -> bool {
         let wanted =
             |ix: usize, span: &PhaseWindow| phase.map_or(!span.warmup, |phase| usize::from(phase) == ix);
         self.phases.iter().enumerate().any(|(ix, span)| wanted(ix, span) && span.contains(at))
     }
 
-    /// Whether connections opened in `interval` are those of phase number `phase`: its time, and the time
-    /// before it that is no other phase's, in which its connections are opened ahead.
+    /// Whether connections opened in `interval` belong to phase number `phase`: in its time, or in
+    /// the time before it that belongs to no other phase, in which its connections are opened
+    /// ahead.
     pub fn in_opening(&self, phase: u16, interval: &Interval) -> bool {
         let Some(own) = self.phases.get(usize::from(phase)) else { return false };
         let next = self.phases.iter().map(|span| span.start).filter(|&start| start > interval.from).min();
@@ -103,7 +105,8 @@ impl PhaseWindows {
         own.contains(interval.from) || ahead
     }
 
-    /// Whether `interval` lies before the end of the last warm-up phase: its traffic is warm-up's.
+    /// Whether `interval` is before the end of the last warm-up phase, so that its traffic counts
+    /// as warm-up.
     pub fn in_warmup(&self, interval: &Interval) -> bool {
         let end = self.phases.iter().filter(|span| span.warmup).filter_map(|span| span.end).max();
         end.is_some_and(|end| interval.from < end)
@@ -155,7 +158,7 @@ impl PhaseWindow {
     }
 }
 
-/// Whether a phase holds one and the same number of connections, more than none.
+/// Whether a phase holds a constant number of connections above zero.
 fn holds(phase: &Phase) -> bool {
     matches!(&phase.load, Load::Hold { connections, .. } if connections.as_constant().is_some_and(|count| count > 0))
 }

@@ -1,11 +1,12 @@
-//! [`PlateauTracker`]: connections that hold phases keep, second by second and phase by phase.
+//! [`PlateauTracker`]: the connections of hold phases, second by second and phase by phase.
 
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 
 use crate::{ConnCounts, Downsampled, Histogram, Interval, PhaseWindows, Violation, violation};
 
-/// What hold phases came to: for each of them its connections, and for those that hold a constant number its seconds.
-/// Memory does not grow with the run: of a long plateau every second, fourth, eighth, … second is kept.
+/// Results of hold phases: the connections of each phase, and the seconds of each phase that holds
+/// a constant number. Memory does not grow with the run: for a long plateau every second, fourth,
+/// eighth, … second is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlateauTracker {
     /// Hold phases in the plan's order, warm-up left out.
@@ -34,23 +35,24 @@ pub struct HeldPhase {
     pub opening_before: u64,
     /// Open when its time began.
     pub open_before: u64,
-    /// What happened in its time; `opening` and `open` are those at the latest seal in it, `peak` the highest.
+    /// Connection counts of the phase. `opening` and `open` are those at its latest seal, `peak` is
+    /// the highest.
     pub conns: ConnCounts,
     /// Fewest connections open at the seal of a second that is wholly its; `None` before the first.
     pub held_min: Option<u64>,
-    /// Its seconds, if it holds one and the same number, more than none.
+    /// Its seconds, if it holds a constant number above zero.
     pub plateau: Option<Plateau>,
     begun: bool,
 }
 
-/// The seconds of a phase that holds one and the same number of connections.
+/// The seconds of a phase that holds a constant number of connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plateau {
-    /// How many there were.
+    /// The number of seconds.
     pub seconds: u64,
-    /// The one with the fewest connections held; the first of several.
+    /// The second with the fewest held connections; the first of several.
     pub lowest: HeldSecond,
-    /// Those that are kept, in order.
+    /// The kept values, in order.
     pub kept: Downsampled<HeldSecond>,
 }
 
@@ -59,13 +61,13 @@ pub struct Plateau {
 pub struct HeldSecond {
     /// Its seal, on the run's clock.
     pub at: Nanos,
-    /// Wanted by all hold phases.
+    /// Target number of all hold phases.
     pub planned: u64,
     /// Connections open at the seal.
     pub held: u64,
     /// Requests offered and unresolved at the seal.
     pub in_flight: u64,
-    /// Requests whose response time ended in it.
+    /// Requests with a response time that ended in this second.
     pub answered: u64,
     /// p99 of their response time, in nanoseconds; 0 without any.
     pub p99_ns: u64,
@@ -82,13 +84,13 @@ impl Plateau {
 }
 
 impl HeldPhase {
-    /// Whether it adds up: what was there and what came is what went and what is there.
+    /// Checks conservation: the connections from before and the new ones are closed, lost or open.
     ///
     /// # Errors
-    /// The identity that is broken, with the counters.
+    /// The identity that is violated, with the counters.
     pub fn check(&self) -> Result<(), Violation> {
         let mut whole = self.conns;
-        // As if those that were there before had come at its begin.
+        // Connections that existed before count as opened at the start of the phase.
         whole.opened += self.open_before;
         whole.offered += self.open_before + self.opening_before;
         violation::check_connections(&whole)
@@ -96,7 +98,7 @@ impl HeldPhase {
 }
 
 impl PlateauTracker {
-    /// Of a run of `plan`.
+    /// Creates one for a run of `plan`.
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut it = Self::default();
         for (index, phase) in (0_u16..).zip(&plan.phases) {
@@ -112,23 +114,23 @@ impl PlateauTracker {
         it
     }
 
-    /// What the hold phases came to, in the plan's order.
+    /// The results of the hold phases, in the plan's order.
     pub fn phases(&self) -> &[HeldPhase] {
         &self.phases
     }
 
-    /// Those that hold a constant number and had a second.
+    /// The phases that hold a constant number and lasted at least a second.
     pub fn plateaus(&self) -> impl Iterator<Item = (&HeldPhase, &Plateau)> {
         let plateaus = self.phases.iter().filter_map(|held| Some((held, held.plateau.as_ref()?)));
         plateaus.filter(|(_, plateau)| plateau.seconds > 0)
     }
 
-    /// Whether some phase is a plateau, whose seconds tell their own times.
+    /// Whether some phase is a plateau, which needs times per second.
     pub(crate) fn weighs_times(&self) -> bool {
         self.phases.iter().any(|held| held.plateau.is_some())
     }
 
-    /// Take in one merged interval; they come in order. `spans` are those of the totals.
+    /// Adds one merged interval; intervals arrive in order. `spans` are those of the totals.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         if self.holding.is_empty() {
             return;
@@ -166,7 +168,7 @@ impl PlateauTracker {
             self.times.merge(&series.response);
             in_flight += series.open;
         }
-        // At the seal itself the next phase has begun.
+        // At the seal itself the next phase has already started.
         let within = interval.end() - Nanos(1);
         HeldSecond {
             at: interval.end(),

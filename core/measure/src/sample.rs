@@ -1,4 +1,4 @@
-//! [`ConditionSample`]: what one condition needs to know of one stretch of time.
+//! [`ConditionSample`]: the data of one period of time that one condition needs.
 
 use wavetank_plan::Nanos;
 
@@ -7,19 +7,19 @@ use crate::Histogram;
 /// Counts that one condition is judged by. Which events they count depends on its subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConditionCounts {
-    /// Offered, of the same keys (openings begun, for connections).
+    /// Offered requests of the same keys (for connections, started openings).
     pub(crate) offered: u64,
     /// Done, failed and dropped, of the same keys (opened and failed, for connections).
     pub(crate) resolved: u64,
     /// Dropped, of the same keys.
     pub(crate) dropped: u64,
-    /// Of `dropped`, for a generator reason.
+    /// The part of `dropped` with a generator reason.
     pub(crate) dropped_by_generator: u64,
     /// The subject itself.
     pub(crate) count: u64,
-    /// What `count` would be without what the generator failed or dropped.
+    /// The value of `count` without the generator's failures and drops.
     pub(crate) count_without_generator: u64,
-    /// Of the two above, inside the time of the span.
+    /// The part of `count` inside the time of the span.
     pub(crate) timed: u64,
     pub(crate) timed_without_generator: u64,
     /// Time of the span covered.
@@ -55,7 +55,8 @@ impl ConditionCounts {
         self.timed_without_generator += if timed { n } else { 0 };
     }
 
-    /// `n` more were offered and dropped, `by_generator` of them for its own reasons; `counts`: the subject is that.
+    /// Adds `n` requests that were offered and dropped, `by_generator` of them for reasons of the
+    /// generator. `counts` says that drops are the subject of the condition.
     pub(crate) fn add_dropped(&mut self, n: u64, by_generator: u64, counts: bool, timed: bool) {
         self.offered += n;
         self.resolved += n;

@@ -7,7 +7,7 @@ use crate::{DropReason, RequestCounters, StepSeries, Violation};
 pub struct SessionCounts {
     /// Wanted by the plan.
     pub offered: u64,
-    /// Of them, those that began: everybody but the dropped.
+    /// Sessions that started: all except the dropped ones.
     pub started: u64,
     /// Came to their end, and none of their requests failed.
     pub done: u64,
@@ -28,7 +28,7 @@ impl SessionCounts {
         *self == Self::default()
     }
 
-    /// Add another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.offered += other.offered;
         self.started += other.started;
@@ -52,7 +52,7 @@ pub struct SessionSeries {
 }
 
 impl SessionSeries {
-    /// Sessions that are one request each, told from those.
+    /// Derives sessions that consist of one request each from the counters of those requests.
     pub fn from_requests(series: &StepSeries) -> Self {
         let RequestCounters { offered, done, dropped_by, .. } = series.counters;
         let (started, failed) = (offered - series.counters.dropped(), series.counters.failed());
@@ -60,15 +60,17 @@ impl SessionSeries {
         Self { counts, ..Self::default() }
     }
 
-    /// Add another's counts. The gauge `open` is left alone: it adds up over threads, not over time.
+    /// Adds the counts of `other`. The gauge `open` is left unchanged: it adds up over threads, not
+    /// over time.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
     }
 
-    /// Whether it adds up: offered = done + failed + dropped + open, and who was offered began or was dropped.
+    /// Checks conservation: offered = done + failed + dropped + open, and every offered session
+    /// started or was dropped.
     ///
     /// # Errors
-    /// The identity that is broken, with the counters.
+    /// The identity that is violated, with the counters.
     pub fn check(&self) -> Result<(), Violation> {
         let SessionCounts { offered, started, done, failed, .. } = self.counts;
         let dropped = self.counts.dropped();

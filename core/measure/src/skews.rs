@@ -1,4 +1,5 @@
-//! [`RendezvousSkew`]: how far apart those left a rendezvous who left it together, for one condition.
+//! [`RendezvousSkew`]: evaluates one condition on the skew of rendezvous releases, the time between
+//! the first and the last request of users who left together.
 
 use wavetank_plan::{Condition, Nanos};
 
@@ -6,24 +7,25 @@ use crate::outcome::{ConditionResult, Scope};
 use crate::tracker::record_worst;
 use crate::{Interval, RendezvousRelease};
 
-/// Meetings whose requests are still awaited at most; older ones are judged as they stand.
+/// Most releases that still wait for requests; older ones are judged with the requests seen so far.
 const AWAITED_MAX: usize = 1_000;
 
 /// The meetings at one place, second by second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RendezvousSkew {
-    /// The latest meetings: more of their requests may yet be told.
+    /// The latest releases: more of their requests may still be reported.
     awaited: Vec<RendezvousRelease>,
     /// The worst of the others, with the first request of it.
     worst: Option<(Nanos, ConditionResult)>,
-    /// Meetings that nobody knows more of than that they were.
+    /// Releases that were only counted, so their skew is unknown.
     untold: u64,
-    /// One of those told in the latest interval is too far apart.
+    /// A release reported in the latest interval has too much skew.
     broken_now: bool,
 }
 
 impl RendezvousSkew {
-    /// Take in what `interval` tells of meetings at `place`, of those in the phases that `judged` is true of.
+    /// Adds the releases in `interval` at `place`, limited to the phases for which `judged` returns
+    /// true.
     pub(crate) fn add(
         &mut self,
         condition: &Condition,
@@ -47,7 +49,7 @@ impl RendezvousSkew {
         }
     }
 
-    /// Whether the latest interval told of one that breaks the condition.
+    /// Whether the latest interval contains a skew that violates the condition.
     pub(crate) const fn is_violated(&self) -> bool {
         self.broken_now
     }
@@ -64,7 +66,7 @@ impl RendezvousSkew {
                 (Some(at), ConditionResult { ok: None, why: Some(why), ..outcome })
             }
             Some((at, outcome)) => (Some(at), outcome),
-            None => (None, ConditionResult::undecided("nobody met there")),
+            None => (None, ConditionResult::undecided("no users met there")),
         }
     }
 

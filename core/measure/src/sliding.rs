@@ -7,15 +7,16 @@ use wavetank_plan::Nanos;
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::sparse::SparseHistogram;
 
-/// A window that slides by one sealed interval: the shortest run of latest intervals that covers its length.
+/// A window that slides by one sealed interval: the shortest sequence of latest intervals that
+/// covers its length.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingWindow {
     length: Nanos,
     seconds: VecDeque<Second>,
     /// All of `seconds` together.
     whole: ConditionSample,
-    /// What happened to the same keys after the span's time, in the drain: it belongs to the last window, or
-    /// nobody would ever judge it.
+    /// What happened to the same keys after the span's time, in the drain. It belongs to the last
+    /// window; otherwise it would never be judged.
     after: ConditionSample,
 }
 
@@ -37,9 +38,9 @@ impl SlidingWindow {
         }
     }
 
-    /// Slide on by one interval of the span's time.
+    /// Moves the window by one interval of the span's time.
     pub(crate) fn push(&mut self, from: Nanos, sample: &ConditionSample) {
-        // Another stretch of the same span begins after a gap: no window lies across it.
+        // Another stretch of the same span starts after a gap; no window extends across it.
         if self.seconds.back().is_some_and(|last| last.from + last.tally.time < from) {
             self.seconds.clear();
             self.whole.clear();
@@ -65,13 +66,13 @@ impl SlidingWindow {
         }
     }
 
-    /// Begin of the window and all in it, once it is full.
+    /// The start of the window and its data, once it is full.
     pub(crate) fn full(&self) -> Option<(Nanos, &ConditionSample)> {
         let first = self.seconds.front()?;
         (self.whole.tally.time >= self.length).then_some((first.from, &self.whole))
     }
 
-    /// The last window together with all that came after it; `None` if nothing came.
+    /// The last window together with everything after it; `None` if nothing followed.
     pub(crate) fn last_with_after(&self) -> Option<(Nanos, ConditionSample)> {
         let (from, whole) = self.full()?;
         if self.after.tally == ConditionCounts::default() && self.after.times.is_empty() {

@@ -2,7 +2,8 @@
 
 use crate::Histogram;
 
-/// The values of one second, without the empty buckets: what a sliding window keeps of each of its seconds.
+/// The values of one second without the empty buckets. A sliding window keeps one of these for each
+/// of its seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SparseHistogram {
     pub(crate) buckets: Vec<(u16, u64)>,

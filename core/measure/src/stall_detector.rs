@@ -1,31 +1,35 @@
-//! [`StallDetector`]: notices when no answer comes though answers are due.
+//! [`StallDetector`]: detects stretches in which responses are due but none arrive.
 //!
-//! Silence alone proves nothing: answers may take as long as that, nobody may have asked, or the generator may not have looked.
-//! Each of these is ruled out by what sealed intervals count, without any times, so that an archive whose seconds are read
-//! without theirs tells the same.
+//! Silence alone proves nothing: responses may take that long, no request may have been sent, or
+//! the generator may not have looked. Each of these is ruled out by the counts of sealed intervals,
+//! without any times. Reading the seconds of an archive without their times therefore gives the
+//! same result.
 
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::subject_count::generator_drops;
 use crate::{Interval, PhaseWindows, RequestCounters, Stall, Stalls};
 
-/// Requests that must have waited: fewer may each have met a delay of their own.
+/// Minimum number of waiting requests: fewer may each have an individual delay.
 const WAITING_MIN: u64 = 10;
-/// One whole interval, less what a turn of our own may have taken of it. Phases cut intervals short.
+/// One whole interval, minus what a turn of a load thread may have taken of it. Phases cut
+/// intervals short.
 const LEN_MIN: Nanos = Nanos::from_millis(900);
-/// They waited for at least so many times as long as requests of their steps usually take.
+/// Requests must have waited at least this multiple of the time that requests of their steps
+/// usually take.
 const TIMES_USUAL: u128 = 3;
-/// From so many that ended on it is known how long those of a step usually take.
+/// The usual duration of a step is known once this many of its requests have ended.
 const ENDED_MIN: u64 = 20;
-/// When so many of a hundred users wait for an answer, there is nobody left to ask for more.
+/// If this many of a hundred users wait for a response, no users are left to send requests.
 const WAITING_USERS: u64 = 90;
-/// A thread whose turn took so long, in nanoseconds, may not have read in time what came.
+/// A thread with a turn this long, in nanoseconds, may have read responses too late.
 const TURN_MAX: u64 = 100_000_000;
-/// A turn at the end of the silence counts as the generator's from here on, in nanoseconds; less is not told.
+/// A turn at the end of the silence is attributed to the generator from this length on, in
+/// nanoseconds. Shorter turns are ignored.
 const TURN_TOLD: u64 = 10_000_000;
 
-/// Notices stretches of whole intervals in which nothing ended though enough requests waited. It keeps a few numbers for each
-/// step of the plan.
+/// Detects stretches of whole intervals in which nothing ended although enough requests were
+/// waiting. Keeps a few numbers for each step of the plan.
 #[derive(Clone, Debug)]
 pub(crate) struct StallDetector {
     /// By phase.
@@ -41,25 +45,25 @@ pub(crate) struct StallDetector {
     /// Users at the latest seal, and the most at any.
     users: u64,
     users_max: u64,
-    /// Of requests open at the latest seal, those whose users wait for them.
+    /// Requests open at the latest seal for which users wait (closed model).
     open_of_users: u64,
 }
 
-/// One step in all phases: how long its requests take does not depend on the phase as much as on what is asked.
+/// One step in all phases. The duration of its requests depends on the step more than on the phase.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
     /// Scenario and step.
     name: (u16, u16),
     usual: Usual,
-    /// Of the latest interval that was not silent. What stands still next may have begun to in it, so it is taken for usual only
-    /// once another such has come.
+    /// Counts of the latest interval that was not silent. A stall may have started in it, so it is
+    /// added to `usual` only after another such interval.
     latest: Usual,
     /// Open at the latest seal, and at the one before.
     open: u64,
     open_before: u64,
     /// Offered in the latest interval.
     offered: u64,
-    /// In the stretch under way.
+    /// Counts in the current silent stretch.
     here: InStretch,
 }
 
@@ -72,12 +76,12 @@ struct Usual {
     waited: u128,
 }
 
-/// One step in the stretch under way.
+/// Counts of one step in the current silent stretch.
 #[derive(Clone, Copy, Debug, Default)]
 struct InStretch {
     /// Open when it began.
     open: u64,
-    /// Offered in it, its latest interval left out: those may have come at its very end.
+    /// Offered in the stretch, without its latest interval: those may have started at its very end.
     offered: u64,
     /// Offered in its latest interval.
     offered_last: u64,
@@ -85,7 +89,7 @@ struct InStretch {
     waited: u128,
 }
 
-/// Intervals under way in which nothing ended.
+/// The current stretch of intervals in which nothing ended.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: Nanos,
@@ -96,7 +100,7 @@ struct Stretch {
     turn: u64,
 }
 
-/// What an interval comes to, all steps together.
+/// The counts of an interval, all steps together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     ended: u64,
@@ -106,7 +110,7 @@ struct Sum {
 }
 
 impl StallDetector {
-    /// Of a run of `plan`.
+    /// Creates one for a run of `plan`.
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             open_model: plan.phases.iter().map(|phase| phase.load.is_open()).collect(),
@@ -121,7 +125,7 @@ impl StallDetector {
         }
     }
 
-    /// Take in one merged interval; they come in order. `spans` are those of the totals.
+    /// Adds one merged interval; intervals arrive in order. `spans` are those of the totals.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         let sum = self.sum(interval);
         let turn = interval.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
@@ -149,7 +153,7 @@ impl StallDetector {
         self.users_max = self.users_max.max(interval.users);
     }
 
-    /// What is known so far; final when the run is over.
+    /// Returns the facts known so far; final when the run is over.
     pub(crate) fn facts(&self) -> Stalls {
         let mut facts = self.facts;
         if let Some(found) = self.stretch.and_then(|stretch| self.judge(&stretch, 0)) {
@@ -171,7 +175,8 @@ impl StallDetector {
         sum
     }
 
-    /// Whether nothing ended though requests waited from begin to end, the load went on, and the generator looked.
+    /// Whether nothing ended although requests waited during the whole interval, the load
+    /// continued, and the generator looked.
     fn is_silent(&self, interval: &Interval, sum: &Sum, turn: u64) -> bool {
         let follows = self.sealed == Some(interval.from) && self.steps.iter().any(|step| step.open > 0);
         let looked = interval.from >= self.blind_until
@@ -185,7 +190,8 @@ impl StallDetector {
             && (sum.offered > 0 || self.all_users_wait(interval))
     }
 
-    /// Whether nobody is left who could ask for more. Of those who leave one after the other, the last may be the slow ones.
+    /// Whether all users wait, so that none can send another request. When users leave one after
+    /// the other, the last ones may just be slow, so at least half of the maximum must be present.
     fn all_users_wait(&self, interval: &Interval) -> bool {
         let users = self.users.max(interval.users);
         users > 0
@@ -193,7 +199,7 @@ impl StallDetector {
             && self.open_of_users * 100 >= users * WAITING_USERS
     }
 
-    /// Count what the interval tells of each step.
+    /// Adds the counts of each step in the interval.
     fn take(&mut self, interval: &Interval) {
         for step in &mut self.steps {
             (step.open_before, step.open, step.offered) = (step.open, 0, 0);
@@ -207,7 +213,7 @@ impl StallDetector {
         }
     }
 
-    /// The interval belongs to the stretch under way, or begins one.
+    /// Adds the interval to the current stretch, or starts one with it.
     fn go_on(&mut self, interval: &Interval, sum: &Sum, turn: u64) {
         let begins = self.stretch.is_none();
         for step in &mut self.steps {
@@ -221,7 +227,7 @@ impl StallDetector {
         self.stretch = Some(Stretch { from, until: interval.end(), open: sum.open, turn });
     }
 
-    /// The stretch under way is over; the longest turn of the interval after it was `turn`.
+    /// Ends the current stretch. The longest turn of the interval after it was `turn`.
     fn close(&mut self, turn: u64) {
         let Some(stretch) = self.stretch.take() else { return };
         match self.judge(&stretch, turn) {
@@ -231,7 +237,7 @@ impl StallDetector {
         }
     }
 
-    /// Whether the silence was more than chance and slow answers make.
+    /// Returns the stall if chance and slow responses cannot explain the silence.
     fn judge(&self, stretch: &Stretch, turn_after: u64) -> Option<Stall> {
         let turn = stretch.turn.max(turn_after);
         let own = if turn >= TURN_TOLD { length(turn) } else { Nanos::ZERO };
@@ -271,7 +277,7 @@ impl Step {
     }
 }
 
-/// What the load asked for, but what never went out for a reason of the generator's own.
+/// Offered requests, without those that the generator dropped for its own reasons.
 fn offered(counters: &RequestCounters) -> u64 {
     counters.offered.saturating_sub(generator_drops(counters, false))
 }

@@ -2,10 +2,11 @@
 
 use wavetank_plan::Nanos;
 
-/// A stretch of the measured window in which not one request ended, and it was not the generator's doing.
+/// A stretch of the measured window in which no request ended, and which the generator did not
+/// cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// Begin of its first whole interval.
+    /// Start of its first whole interval.
     pub from: Nanos,
     /// For how long at least.
     pub len: Nanos,

@@ -1,11 +1,11 @@
-//! [`subject_count`]: what a condition counts of one key, and how much of it is the generator's doing.
+//! [`subject_count`]: what a condition counts for one key, and the part that the generator caused.
 
 use wavetank_plan::{RequestCounter, Subject};
 
 use crate::{DropReason, ErrorClass, RequestCounters, StepSeries};
 
-/// Failed or dropped requests of a generator reason that a count contains: the count, and the count without.
-/// Requests that were lost to the generator would have been done, as far as anybody knows.
+/// Returns the count of the subject, and the count without the generator's failures and drops.
+/// Requests lost to the generator are assumed to have been done otherwise.
 pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) -> (u64, u64) {
     let counters = &series.counters;
     let failed_by_generator = counters.failed_by_generator();
@@ -18,7 +18,7 @@ pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) 
         Subject::Requests(RequestCounter::Failed, _) => {
             (counters.failed(), counters.failed() - failed_by_generator)
         }
-        // Lag is the generator's doing and nobody else's.
+        // Lag is caused by the generator alone.
         Subject::Requests(RequestCounter::Late, _) => (counters.late, 0),
         Subject::Requests(RequestCounter::Dropped, _) => {
             (counters.dropped(), counters.dropped() - dropped_by_generator)
@@ -29,7 +29,8 @@ pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) 
     }
 }
 
-/// `errors(CLASS)`; for the generator's classes also what was dropped for the same reason (contract §2).
+/// `errors(CLASS)`; for the generator's classes also the requests dropped for the same reason
+/// (contract §2).
 fn errors(name: &str, counters: &RequestCounters) -> (u64, u64) {
     let dropped = match DropReason::parse(name) {
         Some(reason @ (DropReason::NoFiles | DropReason::NoSourceAddress)) => {
@@ -42,7 +43,8 @@ fn errors(name: &str, counters: &RequestCounters) -> (u64, u64) {
     (count, if class.is_generator() { 0 } else { count })
 }
 
-/// Dropped for a generator reason: all reasons but `max_open`, and that too while a load thread was full.
+/// Requests dropped for a generator reason: every reason except `max_open`, and that one too while
+/// a load thread was full.
 pub(crate) fn generator_drops(counters: &RequestCounters, full: bool) -> u64 {
     drops_by_generator(&counters.dropped_by, full)
 }

@@ -1,4 +1,4 @@
-//! [`Threshold`] and [`ThresholdResult`]: what was asked, and what came of it.
+//! [`Threshold`] and [`ThresholdResult`]: a condition to judge, and its result.
 
 use wavetank_plan::{Condition, Nanos, Plan, implicit_thresholds};
 
@@ -25,27 +25,28 @@ impl Threshold {
 /// A threshold, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdResult {
-    /// The user's words.
+    /// The condition as the user wrote it.
     pub expr: String,
     /// The condition itself; its value names the unit of `value`.
     pub condition: Condition,
-    /// What was measured, in the unit of the condition's value: nanoseconds, a count, per second or a
-    /// share. With a window: that of the worst window. `None`: nothing to show, and `why` says so.
+    /// The measured value, in the unit of the condition's value: nanoseconds, a count, per second
+    /// or a share. With a window, the value of the worst window. `None`: nothing to show, and `why`
+    /// gives the reason.
     pub value: Option<f64>,
-    /// Held, broken, or undecided (`None`).
+    /// Passed, failed, or undecided (`None`).
     pub ok: Option<bool>,
-    /// Why it is undecided, or broken without a value.
+    /// Why it is undecided, or failed without a value.
     pub why: Option<String>,
     /// Added by us.
     pub implicit: bool,
     /// With a window: begin of the worst one.
     pub at: Option<Nanos>,
-    /// Broken, but would hold had the generator been on time: the value minus the send lag at the same
-    /// percentile and span holds. `None`: not broken, or not a time that contains lag.
+    /// Violated, but would pass had the generator been on time: the value minus the send lag at the
+    /// same percentile and span passes. `None`: not violated, or not a time that contains lag.
     pub holds_without_lag: Option<bool>,
     /// The send lag at the same percentile and span, where the value contains lag.
     pub lag_ns: Option<u64>,
-    /// Broken, but would hold without what failed for the generator's reasons. `None`: not broken, or
-    /// not a count of failures.
+    /// Violated, but would pass without the failures caused by the generator. `None`: not violated,
+    /// or not a count of failures.
     pub holds_without_generator: Option<bool>,
 }

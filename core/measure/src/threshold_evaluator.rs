@@ -7,8 +7,8 @@ use crate::totals::planned_connections;
 use crate::tracker::ConditionTracker;
 use crate::{HostSample, Interval, PhaseWindows};
 
-/// Thresholds and stop conditions, judged second by second as intervals are sealed. Windows keep only
-/// what happened in them, so its memory does not grow with the run.
+/// Evaluates thresholds and stop conditions second by second as intervals are sealed. Windows keep
+/// only what happened in them, so memory does not grow with the run.
 #[derive(Clone, Debug)]
 pub struct ThresholdEvaluator {
     thresholds: Vec<ConditionTracker>,
@@ -23,19 +23,20 @@ struct StopFired {
     stop: usize,
     /// The seal at which it was true.
     at: Nanos,
-    /// As it stood then.
+    /// The result at that moment.
     result: ThresholdResult,
 }
 
 impl ThresholdEvaluator {
-    /// Of the plan's thresholds, the implicit ones among them, and its stop conditions.
+    /// Creates an evaluator for the plan's thresholds, including implicit ones, and its stop
+    /// conditions.
     pub fn new(plan: &Plan) -> Self {
         let planned = planned_connections(plan);
         let tracker = |threshold: Threshold| {
             ConditionTracker::new(&threshold.condition, threshold.implicit, plan, planned)
         };
-        // A stop condition is watched as its opposite, which must hold: then one reading of uncertainty and of
-        // the generator's part serves both.
+        // A stop condition is evaluated as its opposite, which must pass. The same rules for
+        // uncertainty and for the generator's share then apply to both.
         let stop = |condition: &Condition| {
             let op = opposite(condition.op);
             ConditionTracker::new(&Condition { op, ..condition.clone() }, false, plan, planned)
@@ -48,7 +49,7 @@ impl ThresholdEvaluator {
         }
     }
 
-    /// Take in one merged interval; they come in order. `spans` are those of the totals.
+    /// Adds one merged interval; intervals arrive in order. `spans` are those of the totals.
     pub fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         self.sealed = self.sealed.max(interval.end());
         self.thresholds.iter_mut().chain(&mut self.stops).for_each(|tracker| tracker.add(interval, spans));
@@ -60,8 +61,8 @@ impl ThresholdEvaluator {
         }
     }
 
-    /// Take in how the host called `name` stood at one instant; samples of one host come in order. Stop conditions are
-    /// looked at with the next interval.
+    /// Adds a sample of the host `name`. Samples of one host arrive in order. Stop conditions are
+    /// checked with the next interval.
     pub fn observe_host(&mut self, name: &str, sample: &HostSample, spans: &PhaseWindows) {
         let all = self.thresholds.iter_mut().chain(&mut self.stops);
         all.for_each(|tracker| tracker.add_host(name, sample, spans));
@@ -73,7 +74,7 @@ impl ThresholdEvaluator {
             || self.thresholds.iter().any(|tracker| tracker.uses_times() && tracker.is_windowed())
     }
 
-    /// Take in the times, and nothing else, of intervals that were added without theirs.
+    /// Adds the times of intervals that were added without times.
     pub(crate) fn add_times(&mut self, times: &Interval, spans: &PhaseWindows) {
         self.thresholds.iter_mut().for_each(|tracker| tracker.add_times(times, spans));
     }
@@ -83,13 +84,13 @@ impl ThresholdEvaluator {
         self.fired.as_ref().map(|fired| (self.stops[fired.stop].condition.text.as_str(), fired.at))
     }
 
-    /// The stop condition that fired, as it stood then, in the form of a broken threshold: `condition` is its
-    /// opposite, which had to hold; `expr` is as written.
+    /// Returns the stop condition that fired, with its result at that moment, in the form of a
+    /// violated threshold. `condition` is its opposite, which had to pass; `expr` is as written.
     pub fn stop_result(&self) -> Option<ThresholdResult> {
         self.fired.as_ref().map(|fired| fired.result.clone())
     }
 
-    /// All thresholds, the user's first, as they stand: final when the run is over.
+    /// Returns the current results of all thresholds, the user's first; final when the run is over.
     pub fn results(&self, spans: &PhaseWindows) -> Vec<ThresholdResult> {
         self.thresholds.iter().map(|tracker| self.result(tracker, spans)).collect()
     }

@@ -1,15 +1,16 @@
-//! [`TotalFailureDetector`]: notices a run that cannot come to anything.
+//! [`TotalFailureDetector`]: detects a run that cannot succeed.
 
 use wavetank_plan::constants::HOPELESS_AFTER;
 use wavetank_plan::{Nanos, Plan};
 
 use crate::{ErrorClass, Interval};
 
-/// Notices a run in which nothing was done in the first seconds and every request begun more than a second
-/// ago has failed, all with one class (contract §5). Warm-up counts: it is the same target.
+/// Detects a run that cannot succeed: nothing was done in the first seconds, and every request
+/// started more than a second ago has failed, all with one class (contract §5). Warm-up counts,
+/// because it has the same target.
 #[derive(Clone, Debug)]
 pub struct TotalFailureDetector {
-    /// When the first phase began.
+    /// When the first phase started.
     start: Nanos,
     done: u64,
     dropped: u64,
@@ -19,13 +20,13 @@ pub struct TotalFailureDetector {
 }
 
 impl TotalFailureDetector {
-    /// Of a run of `plan`.
+    /// Creates one for a run of `plan`.
     pub fn new(plan: &Plan) -> Self {
         let start = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         Self { start, done: 0, dropped: 0, errors: [0; ErrorClass::ALL.len()], offered: Vec::new() }
     }
 
-    /// Take in one merged interval; they come in order.
+    /// Adds one merged interval; intervals arrive in order.
     pub fn add(&mut self, interval: &Interval) {
         let before = self.offered.last().map_or(0, |&(_, offered)| offered);
         let mut offered = before;
@@ -36,7 +37,8 @@ impl TotalFailureDetector {
             self.errors.iter_mut().zip(series.counters.errors).for_each(|(mine, theirs)| *mine += theirs);
         }
         let now = interval.end();
-        // The youngest seal that is a second old says what must have failed by now; older ones are not needed.
+        // The newest seal that is at least a second old determines which requests must have failed
+        // by now. Older seals are not needed.
         let old = self.offered.iter().rposition(|&(at, _)| at + Nanos::SECOND <= now).unwrap_or(0);
         self.offered.drain(..old);
         self.offered.push((now, offered));
@@ -55,8 +57,9 @@ impl TotalFailureDetector {
         (failed + self.dropped >= due).then_some(class)
     }
 
-    /// The class in which everything failed that was not dropped, nothing having been done: once a counted
-    /// run (`-n`) is over, this makes it hopeless however short it was.
+    /// Returns the class with which every request failed that was not dropped, if none was done.
+    /// Such a run with a fixed number of requests (`-n`) is hopeless after its end, however short
+    /// it was.
     pub fn only_class(&self) -> Option<ErrorClass> {
         let mut occurred = ErrorClass::ALL.into_iter().filter(|&class| self.errors[class as usize] > 0);
         let class = occurred.next()?;

@@ -8,9 +8,9 @@ use crate::{
     TargetSeries, ThreadStats, TotalsView, Violation, violation,
 };
 
-/// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
-/// them, told apart by its phase), gauges of the latest seal. A pure function of the intervals, so an
-/// archive read back gives the same totals.
+/// The sum of all sealed intervals: counters and histograms per key, phase and target, and gauges
+/// of the latest seal. Warm-up is included and can be separated by its phase. A pure function of
+/// the intervals, so an archive read back gives the same totals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Requests per key; `open` is the gauge of the latest seal.
@@ -21,27 +21,29 @@ pub struct Totals {
     pub targets: Vec<TargetSeries>,
     /// Connections of the whole run; `opening` and `open` of the latest seal, `peak` the highest.
     pub conns: ConnCounts,
-    /// Fewest connections open at a seal while hold phases of a constant number last; without one, at a seal of the
-    /// measured window. `None` before the first such.
+    /// Fewest connections open at a seal while hold phases of a constant number last. Without such
+    /// a phase, fewest at a seal of the measured window. `None` before the first such seal.
     pub held_min: Option<u64>,
-    /// What hold phases came to.
+    /// The results of hold phases.
     pub held: PlateauTracker,
-    /// Traffic while judged load runs, that of a warm-up beside it included, and after it.
+    /// Traffic while judged load runs and after it, including that of a warm-up at the same time.
     pub bytes: Bytes,
     /// Traffic of the warm-up alone.
     pub bytes_warmup: Bytes,
-    /// What sessions did beyond their single requests; `open` is the gauge of the latest seal.
+    /// Counters of sessions beyond their single requests; `open` is the gauge of the latest seal.
     pub journeys: JourneyCounters,
     /// Each load thread, over the whole run.
     pub threads: Vec<ThreadStats>,
-    /// The highest busy share of a load thread in one interval; of short ones only where there are no others.
+    /// The highest busy share of a load thread in one interval. Short intervals count only if there
+    /// are no others.
     pub busy_share_max: f64,
     busy_share_is_of_long: bool,
     /// End of the latest interval; the lowest instant before the first.
     pub sealed: Nanos,
     /// Intervals added.
     pub intervals: u64,
-    /// Connections the plan wants at most at one time; 0 where it names no number.
+    /// The highest number of connections that the plan schedules at one time; 0 if it gives no
+    /// number.
     pub planned: u64,
     /// Begin of the earliest interval; the highest instant before the first.
     began: Nanos,
@@ -50,7 +52,7 @@ pub struct Totals {
     spans: PhaseWindows,
 }
 
-/// What a thread did in less than this says nothing about how busy it was.
+/// Shorter periods do not show how busy a thread was.
 const BUSY_LEN_MIN: Nanos = Nanos(100_000_000);
 
 /// Events of one key by when they happened: rates are made of these.
@@ -62,7 +64,7 @@ struct InTime {
 }
 
 impl Totals {
-    /// Nothing yet, of `plan`.
+    /// Creates empty totals for `plan`.
     pub fn new(plan: &Plan) -> Self {
         let planned = planned_connections(plan);
         let held = PlateauTracker::new(plan);
@@ -71,13 +73,14 @@ impl Totals {
         Self { held, sealed, planned, began, spans, ..Self::default() }
     }
 
-    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
-    /// intervals that follow that instant are added.
+    /// Phase number `phase` ended at `at`, before its planned end or without one. Must be called
+    /// before the intervals that follow that instant are added.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.spans.phase_ended(phase, at);
     }
 
-    /// From the begin of the earliest interval to the end of the latest: what is opened ahead, warm-up, load and drain.
+    /// The time from the start of the earliest interval to the end of the latest: opening ahead,
+    /// warm-up, load and drain.
     pub fn span(&self) -> Nanos {
         if self.began < self.sealed { self.sealed - self.began } else { Nanos::ZERO }
     }
@@ -87,7 +90,7 @@ impl Totals {
         &self.spans
     }
 
-    /// Add an interval in which all threads (and agents) are merged.
+    /// Adds an interval in which all threads (and agents) are merged.
     pub fn add(&mut self, interval: &Interval) {
         let latest = interval.end() >= self.sealed;
         self.add_steps(interval, latest);
@@ -99,7 +102,8 @@ impl Totals {
         }
         self.add_conns(interval, latest);
         self.held.add(interval, &self.spans);
-        // Bytes are counted by the second: those of a warm-up beside judged load cannot be told from its own.
+        // Bytes are counted per second, so those of a warm-up cannot be separated from those of
+        // judged load in the same second.
         let alone = self.spans.in_warmup(interval) && !self.spans.is_holding_at(None, interval.from);
         let bytes = if alone { &mut self.bytes_warmup } else { &mut self.bytes };
         bytes.merge(&interval.bytes);
@@ -113,13 +117,13 @@ impl Totals {
         self.intervals += 1;
     }
 
-    /// Add the times of intervals that were added without; `times` has nothing else.
+    /// Adds the times of intervals that were added without; `times` contains nothing else.
     pub(crate) fn add_times(&mut self, times: &Interval) {
         self.add_steps(times, false);
         self.add_parts(times);
     }
 
-    /// What is told of phases and of targets.
+    /// Adds the series of phases and targets.
     fn add_parts(&mut self, interval: &Interval) {
         for theirs in &interval.phases {
             let find = |mine: &PhaseSeries| mine.phase.cmp(&theirs.phase);
@@ -133,7 +137,7 @@ impl Totals {
         }
     }
 
-    /// The last interval of a run may be some milliseconds, all of them spent on closing connections.
+    /// The last interval of a run may last a few milliseconds, all spent on closing connections.
     const fn add_busy_share(&mut self, share: f64, is_of_long: bool) {
         if is_of_long && !self.busy_share_is_of_long {
             (self.busy_share_is_of_long, self.busy_share_max) = (true, 0.0);
@@ -143,7 +147,7 @@ impl Totals {
         }
     }
 
-    /// Whether every identity of contract §2 holds at the latest seal; the first one that does not.
+    /// Checks every identity of contract §2 at the latest seal. Returns the first violation.
     pub fn check(&self) -> Result<(), Violation> {
         self.steps.iter().try_for_each(violation::check_step)?;
         self.journeys.sessions.iter().try_for_each(SessionSeries::check)?;
@@ -151,14 +155,15 @@ impl Totals {
         violation::check_connections(&self.conns)
     }
 
-    /// The same once the run is over, and that nothing has left the data: `response` holds the done, the timed
-    /// out and the open at the end, `service` the done.
+    /// Checks the same identities after the end of the run, and that no data was lost: `response`
+    /// contains the done, the timed out and the requests open at the end, `service` the done.
     pub fn check_final(&self) -> Result<(), Violation> {
         self.check()?;
         self.steps.iter().try_for_each(violation::check_times)
     }
 
-    /// TLS handshakes of the whole run, warm-up among them, as `conns` are connections of the whole run.
+    /// Returns the TLS handshakes of the whole run, warm-up included. `conns` also covers the whole
+    /// run.
     pub fn handshakes(&self) -> Handshakes {
         let mut all = Handshakes::default();
         self.targets.iter().for_each(|series| all.merge(&series.handshakes));
@@ -192,8 +197,8 @@ impl Totals {
         view
     }
 
-    /// Sessions of some keys: `phase` and `scenario` of what comes back mean nothing. Those that are one plain request
-    /// are told from their requests.
+    /// Returns the sessions of some keys; `phase` and `scenario` of the result have no meaning.
+    /// Sessions that are one plain request are derived from their requests.
     pub fn sessions(&self, plan: &Plan, selection: Selection) -> SessionSeries {
         let mut all = self.view(selection).sessions;
         for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
@@ -299,8 +304,9 @@ impl Totals {
     }
 }
 
-/// Connections the plan wants at most at one time: those opened ahead of a phase and kept, and those of hold phases.
-/// A pool that opens on demand names only a limit, which is no plan: 0.
+/// Returns the highest number of connections that the plan schedules at one time: those opened
+/// ahead of a phase and kept, and those of hold phases. A pool that opens on demand has only a
+/// limit, which counts as 0.
 pub(crate) fn planned_connections(plan: &Plan) -> u64 {
     let kept = plan.phases.iter().filter(|phase| phase.open_before);
     let ahead = kept.map(|phase| phase.connections).max().unwrap_or(0);

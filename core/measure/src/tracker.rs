@@ -26,11 +26,12 @@ pub(crate) struct ConditionTracker {
     sliding: Option<SlidingWindow>,
     gauge: Gauge,
     skews: RendezvousSkew,
-    /// Of a condition on hosts.
+    /// The state of a condition on hosts.
     hosts: Option<HostGauges>,
-    /// The worst window seen so far, with its begin.
+    /// The worst window so far, with its start.
     worst: Option<(Nanos, ConditionResult)>,
-    /// Over all windows that do not hold: all would, without lag; without what the generator failed or dropped.
+    /// Whether all windows that violate the condition would pass without lag, and without what the
+    /// generator failed or dropped.
     excuses: GeneratorExcuses,
     second: ConditionSample,
 }
@@ -38,12 +39,12 @@ pub(crate) struct ConditionTracker {
 /// A gauge at the seals of the span.
 #[derive(Clone, Debug, Default)]
 struct Gauge {
-    /// For how long the condition has not held, without a break.
+    /// How long the condition has been violated, without a break.
     broken_for: Nanos,
     seals: u64,
 }
 
-/// What a threshold came to.
+/// The result of a threshold.
 pub(crate) struct ConditionOutcome {
     pub(crate) outcome: ConditionResult,
     /// Begin of the worst window, or the worst seal.
@@ -75,7 +76,7 @@ impl ConditionTracker {
         }
     }
 
-    /// Take in a sample of the host called `name`.
+    /// Adds a sample of the host `name`.
     pub(crate) fn add_host(&mut self, name: &str, sample: &HostSample, spans: &PhaseWindows) {
         if let Some(hosts) = &mut self.hosts {
             let phase = self.phase;
@@ -83,7 +84,7 @@ impl ConditionTracker {
         }
     }
 
-    /// Take in one sealed interval.
+    /// Adds one sealed interval.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
         if self.hosts.is_some() {
             return;
@@ -129,7 +130,8 @@ impl ConditionTracker {
         self.sliding.is_some()
     }
 
-    /// Take in times of intervals whose counts were taken already; `times` has nothing else. Not for windows.
+    /// Adds times without counts, after the counts of the same intervals were added. Not for
+    /// windows.
     pub(crate) fn add_times(&mut self, times: &Interval, spans: &PhaseWindows) {
         if self.uses_times() && !self.is_windowed() && !matches!(self.named, ConditionScope::Place(_)) {
             let mut sample = ConditionSample::default();
@@ -138,7 +140,8 @@ impl ConditionTracker {
         }
     }
 
-    /// Whether the condition is broken at this seal: of the opposite of a stop condition, whether that fires.
+    /// Whether the condition is violated at this seal. For the opposite of a stop condition this
+    /// means that the stop condition fires.
     pub(crate) fn fires(&self, interval: &Interval, spans: &PhaseWindows) -> bool {
         if let Some(hosts) = &self.hosts {
             return hosts.is_broken(&self.condition);
@@ -165,7 +168,7 @@ impl ConditionTracker {
         outcome.is_some_and(|outcome| outcome.ok == Some(false))
     }
 
-    /// What it came to, the run being over. `spans` knows how long the span was in the end.
+    /// Returns the result after the run has ended. `spans` contains the final length of the span.
     pub(crate) fn evaluate(&self, spans: &PhaseWindows, now: Nanos) -> ConditionOutcome {
         let undecided = |why: &str| ConditionOutcome { outcome: ConditionResult::undecided(why), at: None };
         if self.phase == Some(u16::MAX) {
@@ -195,7 +198,7 @@ impl ConditionTracker {
             return ConditionOutcome { outcome, at: None };
         }
         let (mut worst, mut excuses) = (self.worst.clone(), self.excuses.clone());
-        // A rate knows no drain; everything else that came late belongs to the last window.
+        // A rate has no drain; everything else that arrived late belongs to the last window.
         let drained = self.sliding.as_ref().filter(|_| !matches!(self.condition.value, Value::PerSecond(_)));
         if let Some((from, sample)) = drained.and_then(SlidingWindow::last_with_after) {
             let scope = Scope { windowed: true, planned: self.planned };
@@ -223,7 +226,7 @@ impl ConditionTracker {
         record_worst(&mut self.worst, interval.from, outcome, &self.condition);
     }
 
-    /// What of `interval` concerns this condition.
+    /// Extracts the data of `interval` that this condition needs.
     fn take(&self, interval: &Interval, spans: &PhaseWindows, time: Nanos, into: &mut ConditionSample) {
         into.tally.time = time;
         if is_of_connections(&self.condition.subject) {
@@ -283,7 +286,8 @@ impl ConditionTracker {
                 into.times.merge(&series.times);
             }
         }
-        // Their requests are not offered, but who asks what was dropped, or how long all had to wait, means them too.
+        // The requests of dropped sessions are not offered, but conditions on drops or on the
+        // waiting time of all requests include them.
         let of_drops = matches!(self.condition.subject, Subject::Requests(RequestCounter::Dropped, _));
         if self.named != ConditionScope::All || !of_drops && part_of(&self.condition.subject).is_none() {
             return;

@@ -1,4 +1,4 @@
-//! [`UnresponsiveDetector`]: notices a target that answers nothing at all.
+//! [`UnresponsiveDetector`]: detects a target that does not respond at all.
 
 use wavetank_plan::{Condition, LatencyPart, Nanos, Plan, Subject, Value};
 
@@ -6,11 +6,13 @@ use crate::Interval;
 
 /// No target is given less than this to say its first word.
 const SILENCE_MIN: Nanos = Nanos::from_secs(5);
-/// Who says nothing for so many times as long as a threshold allows would break it with whatever came then.
+/// A silence of this multiple of the time that a threshold allows would violate it, whatever
+/// arrived later.
 const TIMES: i64 = 2;
 
-/// Notices a run in which something was sent and nothing came of it, neither an answer nor a failure, for longer than its
-/// thresholds could bear. A level of a search that is silent is broken, and need not wait until its requests time out.
+/// Detects a run in which requests were sent but no response or failure came for longer than its
+/// thresholds allow. Such a level of a search has failed, and the search need not wait until the
+/// requests time out.
 #[derive(Clone, Debug)]
 pub struct UnresponsiveDetector {
     limit: Nanos,
@@ -21,15 +23,16 @@ pub struct UnresponsiveDetector {
 }
 
 impl UnresponsiveDetector {
-    /// Of a run of `plan`; `None` where no threshold says how long answers as such may take. One about a single step says
-    /// nothing of the others, which may be slow by right.
+    /// Creates a detector for a run of `plan`. `None` if no threshold limits the time of responses
+    /// in general. A threshold on a single step does not limit the others, which may legitimately
+    /// be slow.
     pub fn for_plan(plan: &Plan) -> Option<Self> {
         let longest = plan.thresholds.iter().filter_map(bears).max()?;
         let limit = SILENCE_MIN.max(Nanos(longest.0.saturating_mul(TIMES)));
         Some(Self { limit, since: None, until: Nanos::ZERO, resolved: false })
     }
 
-    /// Take in one merged interval; they come in order.
+    /// Adds one merged interval; intervals arrive in order.
     pub fn add(&mut self, interval: &Interval) {
         self.until = interval.end();
         for series in &interval.steps {
@@ -40,14 +43,14 @@ impl UnresponsiveDetector {
         }
     }
 
-    /// For how long nothing came of anything, once that is longer than the run can bear.
+    /// Returns how long nothing has come back, once that is longer than the thresholds allow.
     pub fn exceeded_for(&self) -> Option<Nanos> {
         let lasted = self.until - self.since.filter(|_| !self.resolved)?;
         (lasted >= self.limit).then_some(lasted)
     }
 }
 
-/// How long `condition` lets any answer take.
+/// The time that `condition` allows for any response.
 fn bears(condition: &Condition) -> Option<Nanos> {
     let Value::Time(time) = condition.value else { return None };
     let (Subject::Percentile(_, part, None)

@@ -11,12 +11,12 @@ pub struct Fraction {
     pub of: u64,
 }
 
-/// A share in one stretch of time.
+/// A share in one period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowShare {
     /// The share.
     pub share: Fraction,
-    /// Begin of the stretch.
+    /// Start of the period.
     pub from: Nanos,
     /// Its length.
     pub len: Nanos,
@@ -27,14 +27,15 @@ pub struct WindowShare {
 pub struct ThreadLoad {
     /// Number of the thread.
     pub thread: u16,
-    /// Intervals in which its busy share was at least [`wavetank_plan::constants::THREAD_FULL_SHARE`].
+    /// Intervals in which its busy share was at least
+    /// [`wavetank_plan::constants::THREAD_FULL_SHARE`].
     pub full: u64,
     /// Intervals of the measured window it was seen in.
     pub intervals: u64,
 }
 
-/// How far the generator itself can be believed: facts about the judged keys in the measured window,
-/// without an opinion.
+/// Facts for judging how accurate the generator was, about the judged keys in the measured window.
+/// They contain no judgement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeneratorHealth {
     /// The worst ten seconds: late of offered.
@@ -45,11 +46,11 @@ pub struct GeneratorHealth {
     pub generator_worst: WindowShare,
     /// Open model, the whole run: dropped or failed for a generator reason, of offered.
     pub generator_open_model: Fraction,
-    /// Dropped for a generator reason, of offered; all judged keys.
+    /// Requests dropped for a generator reason, of offered; all judged keys.
     pub generator_dropped: Fraction,
-    /// Failed for a generator reason, of offered; all judged keys.
+    /// Requests that failed for a generator reason, of offered; all judged keys.
     pub generator_failed: Fraction,
-    /// Of these drops: at `max_open` while a load thread was full.
+    /// Those of these drops that happened at `max_open` while a load thread was full.
     pub max_open_while_full: u64,
     /// Loop turns that found no buffer or submission slot, of turns that did work.
     pub starved_turns: Fraction,

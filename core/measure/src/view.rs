@@ -27,20 +27,20 @@ pub struct TotalsView {
     pub counters: RequestCounters,
     /// Offered and unresolved: at the last seal, or for ever once the run is over.
     pub open: u64,
-    /// Sessions that were counted beside their requests: those that are one plain request are not among them, see
-    /// [`Totals::sessions`](crate::Totals::sessions).
+    /// Sessions that were counted separately from their requests. Sessions that are one plain
+    /// request are not included, see [`Totals::sessions`](crate::Totals::sessions).
     pub sessions: SessionSeries,
     /// Answers by status.
     pub status: StatusCounts,
-    /// What went over the wire.
+    /// Requests on the wire.
     pub wire: WireCounters,
     /// complete − intended, with the time waited of censored requests.
     pub response: Histogram,
     /// complete − sent.
     pub service: Histogram,
-    /// begun − intended.
+    /// Actual start − intended start.
     pub lag: Histogram,
-    /// sent − begun.
+    /// Sent − actual start.
     pub wait: Histogram,
     /// first byte − sent.
     pub ttfb: Histogram,
@@ -69,14 +69,15 @@ impl TotalsView {
         per_second(self.in_window.done, self.duration)
     }
 
-    /// Requests in `response` with the time they waited, because no answer came: timeouts, and those
-    /// open at the end.
+    /// Requests included in `response` with the time they waited because no response came:
+    /// timeouts, and requests open at the end.
     pub fn censored(&self) -> u64 {
         self.response.count().saturating_sub(self.counters.done)
     }
 
-    /// Whether percentile `q` (0 to 100) of `response` or `lag` is unknown: more requests were dropped than
-    /// lie above it, and a dropped request is in no histogram. A session that never began counts as one.
+    /// Whether percentile `q` (0 to 100) of `response` or `lag` is unknown: more requests were
+    /// dropped than are above it, and a dropped request is in no histogram. A session that never
+    /// started counts as a dropped request.
     pub fn is_unknown(&self, q: f64) -> bool {
         let sessions = self.sessions.counts.dropped();
         is_percentile_dropped(self.counters.dropped() + sessions, self.counters.offered + sessions, q)
@@ -108,8 +109,8 @@ impl TotalsView {
     }
 }
 
-/// Whether percentile `q` (0 to 100) of `offered` requests lies among the `dropped`, which have no time:
-/// dropped / offered > 1 − q.
+/// Whether percentile `q` (0 to 100) of `offered` requests falls among the `dropped`, which have no
+/// time: dropped / offered > 1 − q.
 pub(crate) fn is_percentile_dropped(dropped: u64, offered: u64, q: f64) -> bool {
     let above = offered as f64 * (100.0 - q) / 100.0;
     // 1 of 100 dropped leaves p99 known, although 99 % is not exact in binary.

@@ -11,7 +11,7 @@ use crate::{ConnCounts, ErrorClass, StepSeries};
 pub struct Violation {
     /// The key it concerns; `None`: connections, or sessions where the identity says so.
     pub key: Option<Key>,
-    /// The broken identity, e.g. `offered = done + failed + dropped + open`.
+    /// The violated identity, e.g. `offered = done + failed + dropped + open`.
     pub identity: &'static str,
     /// The counters, by name, for the dump.
     pub counters: Vec<(&'static str, u64)>,

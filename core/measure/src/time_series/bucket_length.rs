@@ -1,19 +1,21 @@
-//! Lengths of columns: those that people read without reckoning.
+//! Bucket lengths that are easy to read.
 
 /// Lengths in seconds, each a whole number of those before it in the same chain.
 const SECONDS: [i64; 18] =
     [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// The next length after `len` that columns of `len` can be put together to, in nanoseconds: the next nice one that is a
-/// multiple of it, beyond a day the double. `None` where there is no longer one.
+/// Returns the next longer length to which buckets of `len` can be merged, in nanoseconds: the next
+/// round one that is a multiple of `len`, or beyond a day the double. `None` if there is no longer
+/// one.
 pub(super) fn next(len: i64) -> Option<i64> {
     let nice = SECONDS.iter().map(|seconds| seconds * SECOND_NS);
     let multiple = nice.into_iter().find(|nice| *nice > len && nice % len == 0);
     multiple.or_else(|| len.checked_mul(2))
 }
 
-/// The shortest length of which `columns_max` cover what lies between the instants `from` and `until`.
+/// Returns the shortest length with which `columns_max` buckets cover the time from `from` to
+/// `until`.
 pub(super) fn shortest_bucket_length(from: i64, until: i64, columns_max: usize) -> i64 {
     let nice = SECONDS.iter().map(|seconds| seconds * SECOND_NS);
     let fits = |len: &i64| count(from, until.saturating_sub(1).max(from), *len) <= columns_max as u128;

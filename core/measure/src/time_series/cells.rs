@@ -11,15 +11,16 @@ use super::step_time_series::{StepBucket, StepTimeSeries};
 use super::{TimeSeries, bucket_length};
 use crate::{Histogram, RequestCounters, StepSeries};
 
-/// What each step did over some time, by scenario and step.
+/// Counts and times of each step over some time, by scenario and step.
 pub(super) type StepTotals = BTreeMap<(u16, u16), (RequestCounters, Histogram)>;
 
-/// Columns of each step, [`TimeSeries::CELLS_MAX`] at most over all steps: beyond it they become longer.
+/// The buckets of each step, at most [`TimeSeries::CELLS_MAX`] over all steps. Buckets become
+/// longer to stay below it.
 #[derive(Clone, Debug)]
 pub(super) struct StepBuckets {
     /// Nanoseconds.
     pub(super) len: i64,
-    /// By (scenario, step), then by number: the begin divided by the length.
+    /// By (scenario, step), then by number: the start divided by the length.
     steps: BTreeMap<(u16, u16), BTreeMap<i64, Cell>>,
     count: usize,
     untold: u64,
@@ -83,7 +84,7 @@ impl StepBuckets {
         self.len = len;
     }
 
-    /// What each step did over all its time, for what a checkpoint tells beyond it.
+    /// Returns the totals of each step over all time, to compare with those of a checkpoint.
     pub(super) fn totals(&self) -> StepTotals {
         let total = |columns: &BTreeMap<i64, Cell>| {
             let (mut counters, mut response) = (RequestCounters::default(), Histogram::default());

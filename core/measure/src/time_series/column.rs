@@ -1,4 +1,4 @@
-//! [`TimeBucket`]: one stretch of time of a course.
+//! [`TimeBucket`]: one bucket of a time series.
 
 use wavetank_plan::Nanos;
 
@@ -7,13 +7,15 @@ use crate::{
     WireCounters,
 };
 
-/// What happened in one stretch of time: counts are sums, gauges are those of the latest seal in it. Requests and their
-/// times are of judged keys, or in a column of the warm-up of warm-up keys; the rest is of whoever did it.
+/// One bucket of the time series. Counts are sums; gauges are those of the latest seal in it.
+/// Requests and their times are those of judged keys, or in a warm-up bucket those of warm-up keys.
+/// Everything else includes both.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeBucket {
     /// Begin, on the run's clock: where what was sealed in it begins.
     pub from: Nanos,
-    /// Length of what was sealed in it: less than the course's column at the run's ends. What rates are divided by.
+    /// Length of the sealed intervals in it: shorter than the bucket length at the ends of the run.
+    /// Rates are divided by this length.
     pub len: Nanos,
     /// Of the warm-up.
     pub warmup: bool,
@@ -25,17 +27,17 @@ pub struct TimeBucket {
     pub open: u64,
     /// Answers by status, sorted.
     pub status: StatusCounts,
-    /// What went over the wire.
+    /// Requests on the wire.
     pub wire: WireCounters,
     /// complete − intended, with the time waited of censored requests.
     pub response: Histogram,
     /// complete − sent.
     pub service: Histogram,
-    /// begun − intended.
+    /// Actual start − intended start.
     pub lag: Histogram,
-    /// sent − begun.
+    /// Sent − actual start.
     pub wait: Histogram,
-    /// Connections; `peak` is the highest that an agent had at once.
+    /// Connections; `peak` is the highest number that an agent had open simultaneously.
     pub conns: ConnCounts,
     /// Traffic.
     pub bytes: Bytes,
@@ -51,9 +53,9 @@ pub struct TimeBucket {
     pub cpu_ns: u64,
     /// Loop turns that did work.
     pub turns: u64,
-    /// Of them, turns that worked longer than the late tolerance.
+    /// Turns among them that worked longer than the late tolerance.
     pub stalled_turns: u64,
-    /// Of them, turns that found no buffer or submission slot.
+    /// Turns among them that found no buffer or submission slot.
     pub starved_turns: u64,
 }
 
@@ -63,12 +65,14 @@ impl TimeBucket {
         self.from.after(self.len)
     }
 
-    /// The share of their time that load threads spent in turns that did work, over all of them; 0 without any.
+    /// Returns the share of time that load threads spent in turns that did work, over all threads;
+    /// 0 without any.
     pub fn busy_mean(&self) -> f64 {
         if self.threads_ns == 0 { 0.0 } else { self.busy_ns as f64 / self.threads_ns as f64 }
     }
 
-    /// Requests in `response` with the time they waited, because no answer came in this time or ever.
+    /// Requests included in `response` with the time they waited, because they got no response by
+    /// the end of the bucket's time or at all.
     pub fn censored(&self) -> u64 {
         self.response.count().saturating_sub(self.counters.done)
     }
@@ -87,7 +91,7 @@ impl TimeBucket {
         self.service.merge(&series.service);
     }
 
-    /// What is not of any key, but for gauges.
+    /// Adds everything that belongs to no key, except gauges.
     pub(super) fn add_rest(&mut self, interval: &Interval) {
         self.conns.merge(&interval.conns);
         self.conns.peak = self.conns.peak.max(interval.conns.peak);
@@ -104,7 +108,7 @@ impl TimeBucket {
         }
     }
 
-    /// Add what another column tells, but for gauges and its place in time.
+    /// Adds another bucket, except for its gauges and its place in time.
     pub(super) fn merge(&mut self, other: &Self) {
         self.intervals += other.intervals;
         self.counters.merge(&other.counters);

@@ -1,10 +1,10 @@
-//! [`CompactHistogram`]: a histogram that keeps only the stretch of buckets it needs.
+//! [`CompactHistogram`]: a histogram that keeps only the range of buckets it needs.
 
 use crate::Histogram;
 use crate::histogram::BucketRange;
 
-/// A histogram without the buckets below its lowest and above its highest value: of times that lie within three octaves a
-/// tenth of the memory, and as exact.
+/// A histogram without the buckets below its lowest and above its highest value. If all times are
+/// within three octaves, it needs a tenth of the memory, without loss of precision.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompactHistogram {
     first: usize,
@@ -31,7 +31,7 @@ impl CompactHistogram {
         let first = self.first.min(other.first);
         let end = (self.first + self.counts.len()).max(other.first + other.counts.len());
         if first < self.first {
-            // Room on both sides at once: what comes next is most often of the same times.
+            // Room is added on both sides, because the next values are usually similar.
             let mut wider = vec![0; end - first];
             wider[self.first - first..][..self.counts.len()].copy_from_slice(&self.counts);
             (self.first, self.counts) = (first, wider);

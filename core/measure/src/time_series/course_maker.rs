@@ -9,8 +9,9 @@ use super::untimed::CheckpointOnly;
 use super::{TimeSeries, bucket_length};
 use crate::{Interval, PhaseWindows, RequestCounters};
 
-/// Makes a [`TimeSeries`]. Intervals may come in any order, of one agent or of several merged; those of several agents each with a
-/// maker of its own may be put together by [`TimeSeriesBuilder::absorb`], with the same result.
+/// Builds a [`TimeSeries`]. Intervals may arrive in any order, from one agent or merged from
+/// several. Each of several agents may also have its own builder; [`TimeSeriesBuilder::absorb`]
+/// then merges them, with the same result.
 #[derive(Clone, Debug)]
 pub struct TimeSeriesBuilder {
     spans: PhaseWindows,
@@ -22,8 +23,9 @@ pub struct TimeSeriesBuilder {
 }
 
 impl TimeSeriesBuilder {
-    /// Nothing yet, of `plan`; `columns_max` columns at most, and never more than [`TimeSeries::COLUMNS_MAX`] or fewer than 3.
-    /// Columns begin with a length of 1 s and become longer as needed.
+    /// Creates an empty builder for `plan`, with at most `columns_max` buckets, which is limited to
+    /// 3 up to [`TimeSeries::COLUMNS_MAX`]. Buckets start with a length of 1 s and become longer as
+    /// needed.
     pub fn new(plan: &Plan, columns_max: usize) -> Self {
         let len = bucket_length::shortest_bucket_length(0, 0, 1);
         Self {
@@ -36,9 +38,10 @@ impl TimeSeriesBuilder {
         }
     }
 
-    /// The same, where it is known beforehand between which instants all intervals lie: columns have the length at once that
-    /// fits best. Lengths that are reached by putting columns together are sometimes longer than needed, because 5 s are not
-    /// made of columns of 2 s. To be told before any interval; what lies beyond is taken in all the same.
+    /// Sets the time range of all intervals if it is known beforehand, so that buckets have the
+    /// best length from the start. Merging buckets sometimes makes them longer than needed, because
+    /// 5 s cannot be made of buckets of 2 s. Must be called before any interval is added. Intervals
+    /// outside the range are still accepted.
     #[must_use]
     pub fn spanning(mut self, from: Nanos, until: Nanos) -> Self {
         let len = bucket_length::shortest_bucket_length(from.0, until.0, self.columns_max - 1);
@@ -46,12 +49,13 @@ impl TimeSeriesBuilder {
         self
     }
 
-    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before any interval.
+    /// Phase number `phase` ended at `at`, before its planned end or without one. Must be called
+    /// before any interval is added.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.spans.phase_ended(phase, at);
     }
 
-    /// Add an interval.
+    /// Adds an interval.
     pub fn add(&mut self, interval: &Interval) {
         self.reach((interval.from.0, interval.from.0));
         let in_warmup = self.spans.in_warmup(interval);
@@ -91,8 +95,9 @@ impl TimeSeriesBuilder {
         building.column.add_rest(interval);
     }
 
-    /// Intervals of the agent whose others were added here were lost, and a checkpoint tells the sum of all up to it: what was
-    /// lost is known again but for its time. What comes after it is added as before.
+    /// Adds the sum of all intervals up to a checkpoint, after some intervals of the agent in this
+    /// builder were lost. The counts of the lost intervals are then known, but not their times.
+    /// Later intervals are added as before.
     pub fn checkpoint(&mut self, sum: &Interval) {
         let (known_column, known_steps) = self.known();
         let mut whole = TimeBucket::default();
@@ -115,7 +120,7 @@ impl TimeSeriesBuilder {
         self.untimed.get_or_insert_default().absorb(&more);
     }
 
-    /// Add what another maker of the same plan was given.
+    /// Adds the data of another builder for the same plan.
     pub fn absorb(&mut self, mut other: Self) {
         if let Some(reach) = other.grid.reach {
             self.reach(reach);
@@ -169,7 +174,8 @@ impl TimeSeriesBuilder {
     fn reach(&mut self, reach: (i64, i64)) {
         self.grid.extend_range(reach, self.columns_max);
         while self.cells.len < self.grid.len {
-            // Both began alike and take the same steps, so that a cell is never shorter than a column.
+            // Both start with the same length and take the same steps, so a cell is never shorter
+            // than a bucket.
             let Some(longer) = bucket_length::next(self.cells.len) else { return };
             self.cells.widen(longer);
         }
@@ -183,7 +189,8 @@ impl TimeSeriesBuilder {
         }
     }
 
-    /// Everything of judged keys so far, and of each step; connections and traffic of the warm-up among them.
+    /// Returns the sum of all judged keys so far, and that of each step; connections and traffic of
+    /// the warm-up included.
     fn known(&self) -> (TimeBucket, StepTotals) {
         let mut known = TimeBucket::default();
         self.grid.judged.values().for_each(|building| known.merge(&building.column));

@@ -12,23 +12,23 @@ use crate::Interval;
 /// Columns of one kind by their number: their begin divided by the length.
 pub(super) type Columns = BTreeMap<i64, BucketBuilder>;
 
-/// The columns so far: of the warm-up, and of the judged load. Both have the same length.
+/// The buckets so far: of the warm-up, and of the judged load. All have the same length.
 #[derive(Clone, Debug)]
 pub(super) struct BucketGrid {
     /// Nanoseconds.
     pub(super) len: i64,
     pub(super) warmup: Columns,
     pub(super) judged: Columns,
-    /// Where intervals begin: the earliest and the latest.
+    /// The earliest and the latest start of an interval.
     pub(super) reach: Option<(i64, i64)>,
 }
 
-/// A column, and where the gauges in it come from.
+/// A bucket, and the source of its gauges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BucketBuilder {
     pub(super) column: TimeBucket,
-    /// End and begin of the latest interval whose gauges these are. The begin too, because an interval of no length ends
-    /// with the one before it.
+    /// End and start of the latest interval, the source of these gauges. The start is needed too,
+    /// because an interval without length ends together with the one before it.
     seal: Option<(Nanos, Nanos)>,
 }
 
@@ -49,11 +49,12 @@ impl BucketGrid {
         columns.contains_key(&at.0.div_euclid(self.len))
     }
 
-    /// Intervals begin between `first` and `last`: columns become longer until those of everything so far are `columns_max` at most.
+    /// Extends the range to intervals that start between `first` and `last`. Buckets become longer
+    /// until everything so far fits into `columns_max` buckets.
     pub(super) fn extend_range(&mut self, (first, last): (i64, i64), columns_max: usize) {
         let (first, last) = self.reach.map_or((first, last), |(a, b)| (a.min(first), b.max(last)));
         self.reach = Some((first, last));
-        // One of them may stand there twice, where the warm-up ends inside it.
+        // One bucket may occur twice, if the warm-up ends inside it.
         while bucket_length::count(first, last, self.len) >= columns_max as u128 {
             let Some(longer) = bucket_length::next(self.len) else { return };
             self.widen(longer);
@@ -93,7 +94,7 @@ impl BucketGrid {
         whole(self.warmup, true).chain(whole(self.judged, false)).collect()
     }
 
-    /// Add another's columns, which have the same length.
+    /// Adds the buckets of `other`, which have the same length.
     pub(super) fn merge(&mut self, other: Self) {
         for (mine, theirs) in [(&mut self.warmup, other.warmup), (&mut self.judged, other.judged)] {
             for (number, column) in theirs {
@@ -103,7 +104,8 @@ impl BucketGrid {
     }
 }
 
-/// Add `column` to that of this number, or put it there: its histograms are too large to be copied.
+/// Adds `column` to the bucket with this number, or moves it there, because copying its histograms
+/// is expensive.
 fn put(columns: &mut Columns, number: i64, column: BucketBuilder) {
     match columns.entry(number) {
         Entry::Occupied(mut same) => same.get_mut().merge(&column),
@@ -112,8 +114,9 @@ fn put(columns: &mut Columns, number: i64, column: BucketBuilder) {
 }
 
 impl BucketBuilder {
-    /// Its place in time covers `interval`. Returns whether gauges are to be set or added, if any: intervals of several
-    /// agents with one seal add up, an earlier one tells nothing any more.
+    /// Extends its place in time to `interval`. Returns whether gauges are to be set or added, if
+    /// any: intervals of several agents with one seal add up, and gauges of an earlier interval are
+    /// out of date.
     pub(super) fn cover(&mut self, interval: &Interval) -> Option<Gauges> {
         self.column.intervals += 1;
         self.extend(interval.from, interval.end());

@@ -15,8 +15,8 @@ pub struct StepTimeSeries {
     pub counters: RequestCounters,
     /// Response times of the whole run, with the time waited of censored requests.
     pub response: Histogram,
-    /// Columns in which anything happened to it, in order: their number is their place in time divided by
-    /// [`TimeSeries::step_column`](super::TimeSeries::step_column).
+    /// Buckets in which the step has any data, in order. Their number is their place in time
+    /// divided by [`TimeSeries::step_column`](super::TimeSeries::step_column).
     pub columns: Vec<StepBucket>,
 }
 

@@ -1,11 +1,12 @@
-//! [`CheckpointOnly`]: what only a checkpoint tells of.
+//! [`CheckpointOnly`]: data that only a checkpoint contains.
 
 use super::cells::StepTotals;
 use super::column::TimeBucket;
 use super::step_time_series::StepTimeSeries;
 use crate::{ConnCounts, Histogram, RequestCounters};
 
-/// What a checkpoint tells beyond the intervals before it, which were lost: no column can have it.
+/// What a checkpoint contains in addition to the intervals before it, because those were lost. It
+/// fits into no bucket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CheckpointOnly {
     pub(super) column: TimeBucket,
@@ -13,7 +14,7 @@ pub(super) struct CheckpointOnly {
 }
 
 impl CheckpointOnly {
-    /// What `whole` tells beyond `known`, of counts and times.
+    /// Returns the counts and times of `whole` that are not in `known`.
     pub(super) fn column(whole: &TimeBucket, known: &TimeBucket) -> TimeBucket {
         TimeBucket {
             counters: whole.counters.since(&known.counters),
@@ -23,14 +24,14 @@ impl CheckpointOnly {
             service: whole.service.difference(&known.service),
             lag: whole.lag.difference(&known.lag),
             wait: whole.wait.difference(&known.wait),
-            // Gauges have a place in time, which this has not.
+            // Gauges belong to an instant, and this sum has none.
             conns: ConnCounts { opening: 0, open: 0, peak: 0, ..whole.conns.since(known.conns) },
             bytes: whole.bytes.since(known.bytes),
             ..TimeBucket::default()
         }
     }
 
-    /// What `whole` tells of a step beyond `known`.
+    /// Returns the part of a step in `whole` that is not in `known`.
     pub(super) fn step(
         whole: &(RequestCounters, Histogram),
         known: Option<&(RequestCounters, Histogram)>,
@@ -50,7 +51,7 @@ impl CheckpointOnly {
         }
     }
 
-    /// Add to the steps' totals.
+    /// Adds to the steps' totals.
     pub(super) fn add_to(self, courses: &mut Vec<StepTimeSeries>) -> TimeBucket {
         for ((scenario, step), (counters, response)) in self.steps {
             let known =

@@ -1,4 +1,4 @@
-//! What happened over time: the same as the totals, in bounded room, in any order.
+//! The time series: the same as the totals, in bounded memory, in any order.
 
 use crate::common;
 
@@ -18,7 +18,8 @@ fn course(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries
     maker.finish()
 }
 
-/// The course tells what the totals tell, as a whole and as the sum of its columns and of its steps.
+/// Checks that the time series equals the totals, as a whole and as the sum of its buckets and of
+/// its steps.
 fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries {
     let mut totals = Totals::new(plan);
     for interval in intervals {
@@ -95,7 +96,7 @@ fn the_warmup_is_marked_and_what_comes_of_it_later_is_apart() {
     assert_eq!((narrow.warmup()[1].open, narrow.warmup()[1].counters.done), (10, 40));
     assert_eq!(narrow.warmup_after.done, 10);
     assert_eq!(narrow.response.max(), 7_000_000, "the slow ones were the warm-up's");
-    // Where columns have become so long that the end of the warm-up lies within one, each kind has its own part.
+    // The end of the warm-up is within one of the longer buckets, so each kind has its own part.
     let far = [seconds.as_slice(), &[Second::at(35).phase(1).done(1, 7).seal()]].concat();
     let wide = check(&plan, 5, &far);
     let told: Vec<_> =
@@ -241,7 +242,7 @@ proptest! {
         }
         let mut agents: Vec<Vec<Interval>> = agents.into_iter().map(|agent| agent.into_values().map(Second::seal).collect()).collect();
         let first = course(&plan, columns_max, &agents.concat());
-        // Each with a maker of its own, put together.
+        // Each agent has its own builder; the results are merged.
         agents.rotate_left(order.index(3));
         let mut makers: Vec<_> = agents.iter().map(|intervals| {
             let mut maker = TimeSeriesBuilder::new(&plan, columns_max);

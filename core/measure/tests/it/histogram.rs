@@ -53,7 +53,7 @@ fn memory_reaches_as_far_as_values_do() {
     let buckets = |histogram: &Histogram| histogram.parts().0.len();
     let mut growing = of(&[100]);
     assert_eq!(buckets(&growing), 512);
-    // Some 0.1 ms, as most answers take.
+    // Some 0.1 ms, the time of most responses.
     growing.record(131_071);
     assert_eq!(buckets(&growing), 1_536);
     let mut merged = of(&[1]);
@@ -129,7 +129,7 @@ fn fewer_than_ten_samples_above_make_a_percentile_uncertain() {
 fn parts_that_contradict_one_another_are_no_histogram() {
     let good = of(&[3, 300, 4000]);
     let (counts, clipped, min, max, sum) = good.parts();
-    // In memory that has held other values, as an archive is read.
+    // Rebuilds in used memory, as when an archive is read.
     let again = |counts: &[u64], clipped, min, max, sum| {
         let mut histogram = of(&[7, 300, 1 << 41]);
         let fill = |buckets: &mut [u64]| {

@@ -1,4 +1,4 @@
-//! Conditions on hosts: what is a value at an instant, what flows, windows, phases, patterns, stops.
+//! Conditions on hosts: values at an instant, rates, windows, phases, patterns, stop conditions.
 
 use crate::common;
 
@@ -18,7 +18,8 @@ fn at(second: i64) -> Nanos {
     Nanos(second * 1_000_000_000 + 400_000)
 }
 
-/// A lab's host with two CPUs at the end of second `second`: so much of both used in all, and so many bytes come in.
+/// A lab host with two CPUs at the end of second `second`, with the CPU time used so far and the
+/// bytes received so far.
 fn host(second: i64, cpu_ms: u64, in_bytes: u64) -> HostSample {
     HostSample {
         at: at(second),
@@ -33,7 +34,7 @@ fn host(second: i64, cpu_ms: u64, in_bytes: u64) -> HostSample {
     }
 }
 
-/// What `text` comes to, where `seen` is seen of hosts.
+/// Returns the result of `text` with the samples `seen` of hosts.
 fn judged(text: &str, seen: &[(&str, HostSample)]) -> ThresholdResult {
     let mut plan = two_phases();
     plan.thresholds = vec![condition(text)];
@@ -58,7 +59,7 @@ fn check(text: &str, seen: &[(&str, HostSample)], value: Option<f64>, ok: Option
     }
 }
 
-/// One host whose CPUs are used so many milliseconds in each second.
+/// One host with this CPU time, in milliseconds, in each second.
 fn busy(name: &'static str, each: &[u64]) -> Vec<(&'static str, HostSample)> {
     let sums = each.iter().scan(0, |sum, ms| {
         *sum += ms;
@@ -88,7 +89,7 @@ fn where_nobody_counts_single_cpus_the_condition_says_so() {
     let seen: Vec<_> = busy("lb1", &[1_000; 10]).into_iter().map(bare).collect();
     for text in ["hottest_core(lb1) < 90%", "hottest_core(lb1) < 90% for 2s"] {
         check(text, &seen, None, None);
-        assert_eq!(judged(text, &seen).why.as_deref(), Some("lb1: nobody counts its single CPUs"));
+        assert_eq!(judged(text, &seen).why.as_deref(), Some("lb1: its CPUs are not counted individually"));
     }
     check("cpu(lb1) < 51%", &seen, Some(0.5), Some(true));
 }
@@ -126,10 +127,10 @@ fn of_several_hosts_the_worst_counts_and_is_named() {
     assert_eq!(judged("cpu(app[1-2]) < 80%", &seen).why.as_deref(), Some("on app2"));
     check("cpu(app[1-2]) < 95%", &seen, Some(0.9), Some(true));
     check("cpu(app3) < 95%", &seen, None, None);
-    assert_eq!(judged("cpu(app3) < 95%", &seen).why.as_deref(), Some("nobody observed app3"));
+    assert_eq!(judged("cpu(app3) < 95%", &seen).why.as_deref(), Some("no samples of app3"));
 }
 
-/// The second at whose seal `text` fires.
+/// Checks the second at which `text` fires at the seal.
 fn stops(text: &str, seen: &[(&str, HostSample)], fires_at: Option<i64>) {
     let mut plan = two_phases();
     plan.stop = vec![condition(text)];

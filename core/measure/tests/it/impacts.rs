@@ -1,4 +1,4 @@
-//! What clients saw of events, and how long it took until they fared as before.
+//! The impact of events on clients, and their recovery.
 
 use crate::common;
 
@@ -25,8 +25,9 @@ fn well(at: i64) -> Second {
     Second::at(at).done(100, 5)
 }
 
-/// The impact of an event from `from` to `until` (milliseconds), told while the seconds come as a run tells it, and told
-/// ahead of all of them as an archive does: both must say the same.
+/// Returns the impact of an event from `from` to `until` (milliseconds). The event is reported
+/// between the seconds, as in a live run, and before all of them, as from an archive. Both must
+/// give the same result.
 fn impact(plan: &Plan, from: i64, until: Option<i64>, second: impl Fn(i64) -> Second) -> Impact {
     let (from, until) = (Nanos::from_millis(from), until.map(Nanos::from_millis));
     let mut live = Ledger::new(plan);
@@ -102,7 +103,7 @@ fn clients_recover_while_it_lasts() {
 fn clients_may_not_recover() {
     check(10_000, None, |at| failing(at, 10..LENGTH), 30, Recovery::Never);
     check(10_000, Some(15_000), |at| failing(at, 10..38), 28, Recovery::Never);
-    // Three seconds are enough to tell.
+    // Three seconds are enough to decide.
     check(10_000, Some(15_000), |at| failing(at, 10..37), 27, Recovery::After(Nanos::from_secs(22)));
 }
 
@@ -136,7 +137,7 @@ fn a_closed_loop_that_starves_is_hurt_by_its_rate() {
     let starving = |at: i64| if (10..14).contains(&at) { Second::at(at).done(50, 5) } else { well(at) };
     let impact = impact(&closed, 10_000, Some(14_000), starving);
     assert_eq!((impact.hurt, impact.recovery), (Nanos::from_secs(4), Recovery::During(Nanos::from_secs(4))));
-    // Of the open model, what was offered is what could be done.
+    // In the open model, the offered requests are the demand.
     let impact = self::impact(&with_events(plan(LENGTH)), 10_000, Some(14_000), starving);
     assert_eq!(impact.recovery, Recovery::Unhurt);
 }

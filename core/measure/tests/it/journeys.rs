@@ -1,4 +1,4 @@
-//! What sessions bring beside requests: who they were, checks, counts, groups, meetings, and conditions on them.
+//! Session counters: users, checks, counts, groups, rendezvous releases, and conditions on them.
 
 use crate::common;
 use crate::shop;
@@ -24,7 +24,7 @@ fn judged(text: &str, seconds: impl IntoIterator<Item = Second>) -> ThresholdRes
     book(&plan, seconds).results().remove(0)
 }
 
-/// What `text` comes to, with the value that is found; `why` is there where nothing is decided.
+/// Checks the result of `text` and its value; an undecided result must give a reason in `why`.
 fn check(text: &str, seconds: impl IntoIterator<Item = Second>, ok: Option<bool>, value: Option<f64>) {
     let result = judged(text, seconds);
     assert_eq!(result.ok, ok, "{result:?}");
@@ -39,7 +39,7 @@ fn check(text: &str, seconds: impl IntoIterator<Item = Second>, ok: Option<bool>
 
 #[test]
 fn checks_and_counts() {
-    // Of one name in two steps, by whichever place: 10 carts and 5 × 4 + 5 × 8 buys.
+    // A check name used in two steps, at different places: 10 carts and 5 × 4 + 5 × 8 buys.
     check("check(fresh) = 70", ten_seconds(), Some(true), Some(70.0));
     check("check(fresh) < 1%", ten_seconds(), Some(false), Some(70.0 / 1_200.0));
     check("check(fresh) = 25 in calm", ten_seconds(), Some(true), Some(25.0));
@@ -47,11 +47,11 @@ fn checks_and_counts() {
     check("check(fresh) <= 18 for 2s", ten_seconds(), Some(true), Some(18.0));
     check("check(fresh) < 7% for 2s", ten_seconds(), Some(false), Some(9.0 / 120.0));
     check("check(status = 200) = 0", ten_seconds(), Some(true), Some(0.0));
-    check("check(nobody) = 0", ten_seconds(), None, None);
+    check("check(unknown) = 0", ten_seconds(), None, None);
     check("count(sold) = 350", ten_seconds(), Some(true), Some(350.0));
     check("count(sold) <= 300", ten_seconds(), Some(false), Some(350.0));
     check("count(sold) = 100 in rush", ten_seconds(), Some(true), Some(100.0));
-    // Of the requests of the steps that count it.
+    // As a share of the requests of the steps that count it.
     check("count(sold) >= 40%", ten_seconds(), Some(true), Some(350.0 / 800.0));
     check("count(seen) = 0", ten_seconds(), Some(true), Some(0.0));
     check("count(nothing) = 0", ten_seconds(), None, None);
@@ -70,7 +70,7 @@ fn steps_and_groups() {
     // Requests inside the group, loops among them.
     check("done(checkout) = 1200", ten_seconds(), Some(true), Some(1_200.0));
     check("done_rate(buy) >= 80/s in rush", ten_seconds(), Some(true), Some(80.0));
-    check("offered(nobody) = 0", ten_seconds(), None, None);
+    check("offered(unknown) = 0", ten_seconds(), None, None);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn skew_of_those_who_met() {
     check("skew(gate) < 200ms", met(0, &[10, 20]), None, None);
     check("skew(doors) < 200ms", met(0, &[]), None, None);
     check("skew(nowhere) < 200ms", met(0, &[10]), None, None);
-    // The worst of all meetings, however many are told of.
+    // The worst of all releases counts, even if some are not reported.
     let many = (0..1_500).flat_map(|number| met(number, if number == 3 { &[0, 700] } else { &[0, 100] }));
     check("skew(doors) < 200ms", many, Some(false), Some(700.0 * MS));
     let more = met(0, &[10, 20]).into_iter().map(|second| second.with(|it| it.journeys.meetings_untold = 1));
@@ -174,7 +174,7 @@ fn sessions_add_up_and_one_request_is_one_session() {
         let all = book.totals().sessions(&plan, selection);
         [all.counts.offered, all.counts.started, all.counts.done, all.counts.failed, all.open]
     };
-    assert_eq!(sessions(Selection::Scenario(0)), [1_000, 1_000, 1_000, 0, 0], "told from requests");
+    assert_eq!(sessions(Selection::Scenario(0)), [1_000, 1_000, 1_000, 0, 0], "derived from requests");
     assert_eq!(sessions(Selection::Scenario(1)), [400, 400, 390, 10, 0]);
     assert_eq!(sessions(Selection::Phase(1)), [700, 700, 695, 5, 0]);
     assert_eq!(sessions(Selection::Judged), [1_400, 1_400, 1_390, 10, 0]);
@@ -217,5 +217,8 @@ fn sessions_that_never_began_are_dropped_load() {
     let validity = book(&shop(), dropping(DropReason::NoFiles)).validity();
     assert_eq!((validity.generator_open_model.count, validity.generator_open_model.of), (550, 2_750));
     let validity = book(&shop(), dropping(DropReason::MaxOpen)).validity();
-    assert_eq!(validity.generator_open_model.count, 0, "a limit of the plan's own is nobody's doing");
+    assert_eq!(
+        validity.generator_open_model.count, 0,
+        "a limit of the plan itself is not caused by the generator"
+    );
 }

@@ -23,7 +23,7 @@ fn judged(plan: &Plan, seconds: impl IntoIterator<Item = Second>) -> ThresholdRe
     book.results().remove(0)
 }
 
-/// What `text` comes to over `seconds` of a ten-second run.
+/// Checks the result of `text` over `seconds` of a ten-second run.
 fn check(text: &str, seconds: impl IntoIterator<Item = Second>, ok: Option<bool>, value: Option<f64>) {
     let result = judged(&asking(plan(10), text), seconds);
     assert_eq!(result.ok, ok, "{result:?}");
@@ -69,7 +69,7 @@ fn times_over_the_whole_run() {
 fn a_slow_answer_in_the_drain_is_judged_with_the_run() {
     let drained = || run(200, 5).chain([Second::at(10).answered(60, 4000)]);
     check("p99 < 250ms", drained(), Some(false), Some(4000.0 * MS));
-    // And in the last window, although that ended before.
+    // Also in the last window, although it had already ended.
     check("p99 < 250ms for 5s", drained(), Some(false), Some(4000.0 * MS));
     check("p99 < 250ms for 10s", drained(), Some(false), Some(4000.0 * MS));
 }
@@ -92,7 +92,7 @@ fn percentiles_that_dropped_requests_reach_into_are_unknown() {
 #[test]
 fn uncertain_percentiles_are_settled_by_minimum_or_maximum_or_not_at_all() {
     let few = || (0..10).map(|at| Second::at(at).done(9, 10).done(1, 100));
-    // 100 samples: one lies above p99.
+    // 100 samples: one is above p99.
     check("p99 < 250ms", few(), Some(true), Some(100.0 * MS));
     check("p99 < 5ms", few(), Some(false), Some(100.0 * MS));
     check("p99 < 50ms", few(), None, Some(100.0 * MS));
@@ -161,7 +161,7 @@ fn a_threshold_must_hold_in_every_window() {
     check("failed < 60% for 1s", one_bad(9), Some(false), Some(1.0));
     check("done_rate >= 100/s for 1s", one_bad(9), Some(false), Some(0.0));
     check("done_rate >= 50/s for 2s", one_bad(9), Some(true), Some(50.0));
-    // No window of that length lies in ten seconds.
+    // No window of that length fits into ten seconds.
     check("failed < 60% for 11s", one_bad(4), None, None);
     let result = judged(&asking(plan(10), "failed < 60% for 1s"), one_bad(4));
     assert_eq!(result.at, Some(Nanos::from_secs(4)), "the worst window is named");
@@ -213,7 +213,7 @@ fn gauges_take_the_worst_second() {
     check("held != 99", held([100, 100, 99, 100]), Some(false), Some(99.0));
     check("held >= 98 for 2s", held([100, 98, 99, 100]), Some(true), Some(98.0));
     check("held >= 98", [], None, None);
-    // Outside the measured time nobody is asked.
+    // Connections outside the measured time do not count.
     check("held >= 98", held([100, 98, 99, 100]).chain([Second::at(10)]), Some(true), Some(98.0));
 }
 

@@ -9,7 +9,7 @@ use wavetank_measure::{
 };
 use wavetank_plan::{Key, Nanos};
 
-/// What one load thread may have seen in a second: counts and times drawn from `seed`s.
+/// Data of one load thread in a second: counts and times from random `draws`.
 fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
     let mut second = Second::at(3);
     for &(what, n, ms) in draws {
@@ -39,7 +39,7 @@ fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
         .seal()
 }
 
-/// What its sessions did: all of them met once, and again each two threads.
+/// Data of its sessions: all threads share one release, and each pair of threads another one.
 fn journey(interval: &mut Interval, thread: u16, total: u64) {
     let journeys = &mut interval.journeys;
     let sessions = journeys.sessions_mut(0, thread % 2);
@@ -126,7 +126,8 @@ fn a_book_entered_from_merged_intervals_is_the_same_for_any_number_of_threads() 
         halves.merge(&Second::at(at).done(45, 5).failed(5, ErrorClass::Reset, 3).seal());
         for (book, interval) in books.iter_mut().zip([whole, halves]) {
             let entered = book.add(&interval);
-            // These seconds leave `sent` out for resets: only conservation of outcomes is of interest.
+            // These seconds do not count resets in `sent`: the test needs only conservation of
+            // outcomes.
             assert_eq!(entered, Ok(()), "second {at}");
         }
     }

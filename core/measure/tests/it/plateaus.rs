@@ -1,4 +1,4 @@
-//! Held connections: what hold phases came to, and that it adds up.
+//! Held connections: the results of hold phases, and their conservation.
 
 use crate::common;
 
@@ -20,7 +20,8 @@ fn holding(count: u64, seconds: i64) -> Plan {
     Plan { phases, ..plan(1) }
 }
 
-/// The second from `at` in which so many came, were lost and left, and so many are open at its end.
+/// The second from `at` with these numbers of opened, reopened, lost and closed connections, and of
+/// those open at its end.
 fn second(at: i64, [opened, reopened, lost, closed, open]: [u64; 5]) -> Second {
     Second::at(at).with(|interval| {
         let conns = &mut interval.conns;
@@ -78,7 +79,8 @@ fn the_lowest_second_is_the_first_of_the_fewest() {
     assert_eq!((held.phase, plateau.seconds, plateau.kept.as_slice().len()), (1, 4, 4));
     let lowest = plateau.lowest;
     assert_eq!((lowest.at, lowest.held, lowest.planned), (Nanos::from_secs(4), 195, 200));
-    // The last second of a plateau is judged by the plateau, not by the fall that begins at its seal.
+    // The last second of a plateau is compared with the plateau, not with the decrease that starts
+    // at its seal.
     assert!(plateau.kept.as_slice().iter().all(|second| second.planned == 200), "{plateau:?}");
 }
 
@@ -113,7 +115,7 @@ fn seconds_tell_of_requests_too() {
 fn what_does_not_add_up_in_a_phase_is_found() {
     let mut totals = Totals::new(&holding(200, 4));
     totals.add(&second(0, [200, 0, 0, 0, 200]).seal());
-    // Ten are gone and nobody says how.
+    // Ten connections are missing without a counted reason.
     totals.add(&second(2, [0, 0, 0, 0, 190]).seal());
     assert!(totals.check().is_err());
 }

@@ -1,4 +1,4 @@
-//! When no request ended though answers were due: each condition on both sides of its boundary.
+//! Stall detection: each condition is tested on both sides of its boundary.
 
 use crate::common;
 
@@ -6,8 +6,8 @@ use common::{KEY, Second, closed, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Stalls};
 use wavetank_plan::{Nanos, Plan};
 
-/// Seconds of 100 answers each until 5 s, of which the last leaves 50 open; then two in which nothing ends and 100 more are
-/// offered; then answers again.
+/// Seconds of 100 responses each until 5 s; the last of them leaves 50 requests open. Then two
+/// seconds in which nothing ends and 100 more are offered each, then responses again.
 fn seconds() -> Vec<Interval> {
     let answered = |at| Second::at(at).done(100, 5).seal();
     let mut seconds: Vec<_> = (0..10).map(answered).collect();
@@ -18,7 +18,7 @@ fn seconds() -> Vec<Interval> {
     seconds
 }
 
-/// A second in which nothing ends, so many are offered, and so many are open at its end.
+/// A second in which nothing ends, with this many offered, and this many open at its end.
 fn waiting(at: i64, offered: u64, open: u64) -> Interval {
     Second::at(at).open(open).with(|interval| interval.step_mut(KEY).counters.offered = offered).seal()
 }
@@ -76,7 +76,7 @@ fn whatever_ends_ends_it() {
     check(ended(6, |second| second.answered(1, 1_500)), THE_FIRST);
     check(ended(6, |second| second.failed(1, ErrorClass::RequestTimeout, 1_500)), THE_FIRST);
     check(ended(5, |second| second.answered(1, 500)), THE_SECOND);
-    // A request of the warm-up is an answer, too.
+    // A response in the warm-up counts as well.
     let warm = with_warmup(plan(10), 1);
     let judged = |mut seconds: Vec<Interval>| {
         for second in &mut seconds {
@@ -92,7 +92,7 @@ fn whatever_ends_ends_it() {
 
 #[test]
 fn requests_are_open_from_begin_to_end() {
-    // The first of them came in the course of the fifth second.
+    // The first of them arrived during the fifth second.
     check(|seconds| seconds[4] = Second::at(4).done(100, 5).seal(), THE_SECOND);
     check(|seconds| seconds[5] = waiting(5, 0, 0), None);
 }
@@ -108,7 +108,8 @@ fn ten_requests_wait_and_fewer_prove_nothing() {
     };
     check(one_second(9), None);
     check(one_second(10), Some((5_000, 1_000, 110)));
-    // Those of the first second waited through the other, those of the last may have come at its end.
+    // Requests of the first second waited through the second one; requests of the last may have
+    // come at its end.
     let slowly = |offered: u64| {
         move |seconds: &mut Vec<Interval>| {
             seconds[4] = Second::at(4).done(100, 5).open(1).seal();
@@ -147,7 +148,7 @@ fn how_long_answers_take_is_known_from_twenty_on() {
     // The second before it may be one in which it began.
     check(before(4), None);
     check(before(5), TWO_SECONDS);
-    // Those of another step say nothing: this one may be slow by right.
+    // Requests of another step prove nothing: this step may legitimately be slow.
     let other = |seconds: &mut Vec<Interval>| {
         for second in &mut seconds[..5] {
             let open = std::mem::take(&mut second.steps[0].open);
@@ -169,7 +170,7 @@ fn a_load_that_is_over_leaves_its_slowest_behind() {
         }
     };
     check(dropped(DropReason::Behind), None);
-    // The load went on, and all that the plan allows at once waited.
+    // The load continued, and the maximum number of requests that the plan allows was waiting.
     check(dropped(DropReason::MaxOpen), Some((5_000, 1_000, 50)));
 }
 
@@ -206,14 +207,16 @@ fn a_generator_that_did_not_look_proves_nothing() {
     check(at(6, |health| health.busy_ns = 950_000_000), THE_FIRST);
     check(at(6, |health| health.starved_turns = 1), THE_FIRST);
     check(at(5, |health| health.starved_turns = 1), THE_SECOND);
-    // After a turn within the silence it looked again; one at its end, or right after it, may have held up the answer.
+    // After a long turn within the silence the thread looked again. A turn at its end or right
+    // after it may have delayed the response.
     check(at(5, |health| health.turn_ns_max = 99_000_000), TWO_SECONDS);
     check(at(6, |health| health.turn_ns_max = 9_999_999), TWO_SECONDS);
     check(at(6, |health| health.turn_ns_max = 10_000_000), Some((5_000, 1_990, 250)));
     check(at(7, |health| health.turn_ns_max = 50_000_000), Some((5_000, 1_950, 250)));
     check(at(7, |health| health.turn_ns_max = 1_100_000_000), Some((5_000, 900, 250)));
     check(at(7, |health| health.turn_ns_max = 1_101_000_000), None);
-    // It was stopped, and says so in the second in which it was stopped, or in the one in which it went on.
+    // The process was stopped. It reports the long turn in the second in which it was stopped, or
+    // in the one in which it resumed.
     check(at(5, |health| health.turn_ns_max = 1_500_000_000), None);
     check(at(4, |health| health.turn_ns_max = 1_500_000_000), None);
     check(at(3, |health| health.turn_ns_max = 900_000_000), TWO_SECONDS);
@@ -222,7 +225,7 @@ fn a_generator_that_did_not_look_proves_nothing() {
 
 #[test]
 fn only_the_judged_load_without_a_gap_counts() {
-    // What is still open when the load is over may be the slowest.
+    // Requests still open after the load may be the slowest.
     check_run(&plan(7), &seconds(), TWO_SECONDS);
     check_run(&plan(6), &seconds(), THE_FIRST);
     check_run(&plan(5), &seconds(), None);

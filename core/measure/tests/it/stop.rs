@@ -6,7 +6,7 @@ use common::{Second, condition, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Ledger, UnresponsiveDetector};
 use wavetank_plan::Nanos;
 
-/// The second at whose seal `text` fires.
+/// Checks the second at which `text` fires at the seal.
 fn check(text: &str, seconds: impl IntoIterator<Item = Second>, fires_at: Option<i64>) {
     let mut plan = plan(20);
     plan.stop = vec![condition(text)];
@@ -78,7 +78,7 @@ fn the_drain_stops_nothing() {
     check("failed > 50% for 3s", failing_from(20).chain(drain), None);
 }
 
-/// The class and the seal at which a run is found hopeless.
+/// Returns the class and the seal at which a run is found hopeless.
 fn hopeless(seconds: impl IntoIterator<Item = Second>) -> Option<(ErrorClass, i64)> {
     let mut book = Ledger::new(&plan(20));
     seconds.into_iter().map(Second::seal).find_map(|interval| {
@@ -104,13 +104,13 @@ fn nothing_done_and_everything_failed_alike_is_hopeless_after_five_seconds() {
         hopeless(waiting.into_iter().chain((1..20).map(|at| Second::at(at).failed(0, ErrorClass::Reset, 1)))),
         None
     );
-    // The youngest ones may be: they were begun within the last second.
+    // The newest requests may be open: they started within the last second.
     let young = (0..5).map(|at| {
         let second = Second::at(at).failed(10, ErrorClass::ConnectRefused, 1);
         if at == 4 { second.open(3) } else { second }
     });
     assert_eq!(hopeless(young), Some((ErrorClass::ConnectRefused, 5)));
-    // Timeouts of the connect come later than five seconds, and are hopeless then.
+    // Connect timeouts occur after more than five seconds, and make the run hopeless then.
     let silent = (0..20).map(|at| match at {
         0..5 => Second::at(at).open(10),
         _ => Second::at(at).open(10).with(|interval| {
@@ -133,7 +133,8 @@ fn the_first_five_seconds_are_those_of_the_warmup() {
     assert_eq!(book.only_class(), Some(ErrorClass::NoFiles));
 }
 
-/// Under `threshold`, the seal at which nothing has come of anything for too long, and for how long.
+/// Returns the seal at which the target has been silent for too long under `threshold`, and for how
+/// long, in seconds.
 fn silent(threshold: &str, seconds: impl IntoIterator<Item = Second>) -> Option<(i64, i64)> {
     let mut plan = plan(20);
     plan.thresholds = vec![condition(threshold)];
@@ -145,7 +146,7 @@ fn silent(threshold: &str, seconds: impl IntoIterator<Item = Second>) -> Option<
     })
 }
 
-/// So many sent in each of the first seconds, and nothing more.
+/// `n` requests sent in each of the first two seconds, and nothing after that.
 fn unanswered(n: u64) -> impl Iterator<Item = Second> {
     (0..30).map(move |at| {
         let second = Second::at(at).open(if at < 2 { n } else { 0 });

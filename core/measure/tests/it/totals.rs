@@ -59,7 +59,7 @@ fn warmup_is_apart_from_everything_judged() {
     assert_eq!((totals.bytes.sent, totals.bytes_warmup.sent), (100, 11));
 }
 
-/// Bytes are counted by the second: of one in which judged load runs beside a warm-up, none are left out.
+/// Bytes are counted per second, so a second with judged load and warm-up counts completely.
 #[test]
 fn traffic_beside_a_warmup_is_that_of_the_load() {
     let mut plan = plan(2);
@@ -90,8 +90,8 @@ fn the_measured_window_is_the_judged_phases_time() {
     check(&[(0, 10)], None, 15, 10);
     check(&[(0, 10)], None, 4, 4);
     check(&[(0, 10), (10, 5)], None, 15, 15);
-    check(&[(0, 10), (5, 10)], None, 20, 15); // beside one another
-    check(&[(0, 3), (8, 2)], None, 20, 5); // a gap is nobody's time
+    check(&[(0, 10), (5, 10)], None, 20, 15); // overlapping
+    check(&[(0, 3), (8, 2)], None, 20, 5); // a gap belongs to no phase
     check(&[(0, 10)], Some((0, 6)), 15, 6);
     check(&[(0, 10)], Some((0, 99)), 15, 10);
 }
@@ -139,7 +139,7 @@ fn gauges_are_those_of_the_latest_seal_and_peaks_the_highest() {
     };
     let totals = totals(&plan(2), [held(-1, 5, 5), held(0, 50, 60), held(1, 48, 50), held(2, 0, 48)]);
     assert_eq!((totals.conns.open, totals.conns.peak, totals.held_min), (0, 60, Some(48)));
-    // Where connections are held, those that are still being opened or already let go hold nothing.
+    // In a hold, connections that are still opening or already released do not count.
     let mut holding = plan(1);
     let hold = |name: &str, at, connections| Phase {
         load: Load::Hold { connections, sessions_each: None },
@@ -155,7 +155,7 @@ fn gauges_are_those_of_the_latest_seal_and_peaks_the_highest() {
     assert_eq!((totals.held_min, totals.planned), (Some(49), 50));
 }
 
-/// A sound second, changed by `change`, must be found out as `identity` (or be sound still).
+/// Changes a valid second with `change` and checks that `identity` is violated (or none).
 fn check(identity: Option<&str>, change: impl FnOnce(&mut Interval)) {
     let sound = Second::at(0)
         .done(90, 5)

@@ -1,4 +1,4 @@
-//! How the generator fared: facts only, each with its window.
+//! Facts about the generator, each with its window.
 
 use crate::common;
 

@@ -11,7 +11,7 @@ use wavetank_plan::{
 pub(crate) const KEY: Key = Key { phase: 0, scenario: 0, step: 0 };
 const MS: u64 = 1_000_000;
 
-/// One open phase `main` of `seconds`, one step `GET /`, nothing asked.
+/// One open phase `main` of `seconds`, one step `GET /`, without checks.
 pub(crate) fn plan(seconds: i64) -> Plan {
     Plan {
         name: "test".to_owned(),
@@ -116,20 +116,20 @@ pub(crate) struct Second {
 }
 
 impl Second {
-    /// The second beginning at `from`, with one load thread that had little to do.
+    /// The second starting at `from`, with one load thread that had little to do.
     pub(crate) fn at(from: i64) -> Self {
         let health = ThreadStats { turns: 1000, busy_ns: 100 * MS, ..ThreadStats::default() };
         let (from, len) = (Nanos::from_secs(from), Nanos::SECOND);
         Self { interval: Interval { from, len, threads: vec![health], ..Interval::default() }, key: KEY }
     }
 
-    /// What follows is of this phase.
+    /// Sets the phase of everything that follows.
     pub(crate) fn phase(mut self, phase: u16) -> Self {
         self.key.phase = phase;
         self
     }
 
-    /// `n` requests offered, sent and done after `ms`, begun in time.
+    /// Adds `n` requests that started on time, were sent, and were done after `ms`.
     pub(crate) fn done(self, n: u64, ms: u64) -> Self {
         self.done_lagging(n, ms, 0)
     }
@@ -201,7 +201,7 @@ impl Second {
         self
     }
 
-    /// Change anything else.
+    /// Applies any other change.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Interval)) -> Self {
         change(&mut self.interval);
         self

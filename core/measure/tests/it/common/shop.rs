@@ -1,4 +1,4 @@
-//! A shop of two scenarios, for what sessions bring beside requests.
+//! A shop with two scenarios, for tests of session counters.
 
 use wavetank_measure::{CheckCount, CheckSeries, Interval, RendezvousRelease, SessionCounts};
 use wavetank_plan::{
@@ -13,8 +13,9 @@ const CART: Key = Key { phase: 0, scenario: 1, step: 0 };
 /// The step `buy` in the phase `calm`.
 pub(crate) const BUY: Key = Key { phase: 0, scenario: 1, step: 1 };
 
-/// Browsers who only get `home`; buyers who do `cart` and `buy` in the group `checkout`, after they met at `doors`. Two
-/// phases of five seconds, `calm` and `rush`. `cart` and `buy` are checked to be `fresh`, `buy` counts what is `sold`.
+/// Browsers only do `home`. Buyers do `cart` and `buy` in the group `checkout`, after they met at
+/// `doors`. There are two phases of five seconds, `calm` and `rush`. `cart` and `buy` have the
+/// check `fresh`; `buy` has the count `sold`.
 pub(crate) fn shop() -> Plan {
     let check = |text: &str| Check {
         text: text.to_owned(),
@@ -58,8 +59,9 @@ fn asked(interval: &mut Interval, key: Key, checks: &[(u64, u64)], sold: u64) {
     series.add(1, sold);
 }
 
-/// Ten seconds, `calm` and `rush`: each 100 homes of 10 ms, 40 carts of 20 ms and 80 buys of 30 ms; one cart in 40 and
-/// four buys in 80 are stale, and 50 are sold, but in `rush` 8 are stale and 20 sold. Checkouts take 100 ms, in `rush` 200 ms.
+/// Ten seconds, `calm` and `rush`. Each second has 100 homes of 10 ms, 40 carts of 20 ms and 80
+/// buys of 30 ms. One of 40 carts and four of 80 buys are stale, and 50 are sold; in `rush` 8 buys
+/// are stale and 20 sold. Checkouts take 100 ms, in `rush` 200 ms.
 pub(crate) fn ten_seconds() -> impl Iterator<Item = Second> {
     (0..10).map(|at| {
         let phase = u16::from(at >= 5);
@@ -80,7 +82,8 @@ pub(crate) fn ten_seconds() -> impl Iterator<Item = Second> {
     })
 }
 
-/// The seconds 3 and 4, in which `sent` of those who met left the doors, so many ms after the third second began.
+/// The seconds 3 and 4 with the requests of a release from `doors`, each sent this many ms after
+/// second 3 started.
 pub(crate) fn met(number: u64, sent: &[u64]) -> Vec<Second> {
     let mut told = vec![
         RendezvousRelease { place: 1, number, of: 4, present: 4, ..RendezvousRelease::default() },
