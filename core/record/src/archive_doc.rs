@@ -14,22 +14,22 @@ pub struct ArchiveDoc {
     pub schema: String,
     /// The run in one line.
     pub run: RunLine,
-    /// Where it lies: a folder, or a packed run.
+    /// Its path: a directory, or a packed run.
     pub path: String,
     /// Whether it is a packed run.
     pub packed: bool,
-    /// What stands beside the verdict's word; empty where there is nothing.
+    /// The headline printed after the verdict; may be empty.
     pub headline: String,
-    /// The command line, secrets as `***`; empty where nothing tells it.
+    /// The command line, secrets as `***`; empty if unknown.
     pub command: String,
-    /// A command that repeats the run with the same random choices; empty where nothing tells it.
+    /// A command that repeats the run with the same random choices; empty if unknown.
     pub repeat: String,
-    /// Seed of every random choice, where `run.json` or the plan tells it.
+    /// Seed of every random choice, if `run.json` or the plan contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// SHA-256 of `plan.yaml` as it lies there, in hex; empty if it is missing.
+    /// SHA-256 of the stored `plan.yaml`, in hex; empty if the file is missing.
     pub plan_hash: String,
-    /// Whether that is the plan that was run; absent where `run.json` cannot tell.
+    /// Whether that is the plan that was run; absent if `run.json` does not contain the hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_fits: Option<bool>,
     /// Version of wavetank that ran it.
@@ -62,10 +62,10 @@ impl ArchiveDoc {
         serde_json::to_string(self).expect("plain data with string and number keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// If the text is not a JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self = serde_json::from_str(text)
             .map_err(|error| DecodeError::json_for(text, ARCHIVE_SCHEMA, &error))?;

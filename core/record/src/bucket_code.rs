@@ -1,27 +1,28 @@
 //! The buckets of a histogram as text: one character for most buckets with values.
 //!
-//! A second of a thousand requests leaves some 250 buckets with a few values each, and gaps between them. The characters
-//! from `!` to `~` without `"` and `\`, which JSON would escape, stand for the numbers 0 to 91; what they mean is described
-//! for readers in `docs/formats/archive.md`.
+//! A second of a thousand requests leaves some 250 buckets with a few values each, and gaps between
+//! them. The characters from `!` to `~` without `"` and `\`, which JSON would escape, encode the
+//! numbers 0 to 91. `docs/formats/archive.md` describes the meaning of the numbers.
 
-/// Numbers that one character can stand for.
+/// Numbers that one character can encode.
 const BASE: u64 = 92;
 /// Below it: `SHORT_GAP - 1` empty buckets at most, then one with `SHORT_COUNT` values at most.
 const SHORT: u64 = SHORT_GAP * SHORT_COUNT;
 const SHORT_GAP: u64 = 5;
 const SHORT_COUNT: u64 = 16;
-/// From `SHORT` to here: with the next character, a bucket with so many values more than `SHORT_COUNT`.
+/// From `SHORT` to here: together with the next character, the number of values above `SHORT_COUNT`
+/// of one bucket.
 const LONG: u64 = 90;
 /// A bucket with more than that, which follow as a number.
 const HUGE: u64 = 90;
 const HUGE_FIRST: u64 = SHORT_COUNT + 1 + (LONG - SHORT) * BASE;
-/// Empty buckets: one, and so many more as the number that follows.
+/// Empty buckets: one, plus the number that follows.
 const GAP: u64 = 91;
 /// Digits of a number, the lowest first; so much is added to those that are not the last.
 const DIGITS: u64 = 46;
 /// No character of a text.
 const NONE: u8 = 255;
-/// The number that each byte stands for.
+/// The number that each byte encodes.
 const NUMBERS: [u8; 256] = numbers();
 
 /// The text of `counts`.
@@ -53,8 +54,8 @@ pub(crate) fn encode(counts: &[u64]) -> String {
     text.0
 }
 
-/// Read a text into `counts`, which are all 0. Returns their sum; `None` where it is no such text, or tells of more buckets or
-/// of more values than there can be.
+/// Decodes a text into `counts`, which are all 0. Returns their sum; `None` if the text is invalid,
+/// or has more buckets or values than possible.
 pub(crate) fn decode(text: &[u8], counts: &mut [u64]) -> Option<u64> {
     let mut sum = 0_u64;
     each(text, |place, count| {
@@ -65,7 +66,8 @@ pub(crate) fn decode(text: &[u8], counts: &mut [u64]) -> Option<u64> {
     Some(sum)
 }
 
-/// The text of how `own` differs from `other`: what is more as odd numbers, what is less as even ones.
+/// Encodes the differences of `own` from `other`: a surplus as an odd number, a deficit as an even
+/// one.
 pub(crate) fn encode_differences(own: &[u64], other: &[u64]) -> String {
     let differences: Vec<u64> = own
         .iter()
@@ -75,9 +77,10 @@ pub(crate) fn encode_differences(own: &[u64], other: &[u64]) -> String {
     encode(&differences)
 }
 
-/// Put such differences right in `counts`, which lie `offset` buckets behind the text's first and hold what they differ from.
-/// What differs outside of them must be all of `other`'s there, which the text's first bucket is the first of. Returns the
-/// sum; `None` where the text does not fit to both.
+/// Applies such differences to `counts`, which contain the values to correct and start `offset`
+/// buckets after the text's first one. Outside of `counts`, every difference must remove all of
+/// `other`'s values; `other` takes places counted from the text's first bucket. Returns the sum;
+/// `None` if the text does not match both.
 pub(crate) fn decode_differences(
     text: &[u8],
     counts: &mut [u64],
@@ -95,7 +98,8 @@ pub(crate) fn decode_differences(
     counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count))
 }
 
-/// Visits every bucket that is told of: its place and its number. `None` where `text` is no such text, or `visit` ends it.
+/// Visits every encoded bucket with its place and its number. `None` if `text` is invalid, or
+/// `visit` returns `None`.
 #[inline]
 fn each(text: &[u8], mut visit: impl FnMut(usize, u64) -> Option<()>) -> Option<()> {
     let (mut rest, mut place) = (text, 0_usize);

@@ -9,10 +9,11 @@ use crate::{DecodeError, Number};
 /// Version of the format; fields are only ever added to it.
 pub const CALIBRATION_SCHEMA: &str = "wavetank.calibration/1";
 
-/// What a host can do in a second, of whatever: a nanosecond for each of them is less than any system call takes. The
-/// microseconds that one takes are no more, either.
+/// Range of any rate of a host per second. One nanosecond for each is less than any system call
+/// takes. The same range bounds the microseconds for one operation.
 const PER_S: RangeInclusive<f64> = 0.0..=1e9;
-/// What a connection can take of memory at one end, bytes: more than its number, and less than buffers for megabytes.
+/// Range of a connection's memory at one end, bytes: more than its number, and less than buffers of
+/// megabytes.
 const EACH_BYTES: RangeInclusive<f64> = 1.0..=1e7;
 
 /// All calibrations that are known: at most one for each host and engine.
@@ -29,7 +30,7 @@ pub struct CalibrationsDoc {
 pub struct CalibrationDoc {
     /// Version of wavetank that measured it.
     pub version: String,
-    /// When it was begun, RFC 3339 in UTC.
+    /// When it started, RFC 3339 in UTC.
     pub measured_at: String,
     /// The same as seconds since 1970.
     pub measured_at_s: u64,
@@ -39,7 +40,7 @@ pub struct CalibrationDoc {
     pub host: CalibratedHostDoc,
     /// Driver of the load threads: `uring` or `epoll`.
     pub engine: String,
-    /// What was loaded, and who had which CPUs.
+    /// The target, and the CPUs of load and target.
     pub target: CalibrationTargetDoc,
     /// Connections (and users) of the figures.
     pub users: u64,
@@ -51,13 +52,14 @@ pub struct CalibrationDoc {
     pub handshakes_full: ThroughputDoc,
     /// The same with the session of an earlier connection.
     pub handshakes_resumed: ThroughputDoc,
-    /// What a connection takes of memory; absent where too few could be held to tell.
+    /// Memory of a connection; absent if too few could be held to measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<HeldMemoryDoc>,
-    /// Requests done each second in the open model at the most: where each arrival may find nothing else to do, a request
-    /// costs more than in the closed one, of which `requests` is.
+    /// Highest number of requests done per second in the open model. A request costs more there
+    /// than in the closed model, which `requests` is about, because each arrival may find the
+    /// thread without other work.
     pub open_per_s: Number,
-    /// How exactly requests are begun, at shares of `requests.measured`.
+    /// How exactly requests start on time, at shares of `requests.measured`.
     pub lag: Vec<LagDoc>,
     /// What both sides counted.
     pub counted: CountedDoc,
@@ -65,11 +67,11 @@ pub struct CalibrationDoc {
     pub steal: Number,
     /// CPUs that other programs of this host kept busy, on the average.
     pub others_cpus: Number,
-    /// What to know before believing it.
+    /// Caveats.
     pub notes: Vec<String>,
 }
 
-/// Of the host, what a calibration depends on.
+/// The properties of the host that a calibration depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedHostDoc {
     /// Host name.
@@ -82,14 +84,16 @@ pub struct CalibratedHostDoc {
     pub kernel: String,
 }
 
-/// What was loaded.
+/// The target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibrationTargetDoc {
-    /// `own`: a server of ours on this host, in a process of its own; `url`: a server that was named.
+    /// `own`: wavetank's own server on this host, in a separate process; `url`: a server named by
+    /// the user.
     pub kind: String,
     /// Where; empty for our own.
     pub url: String,
-    /// `shared`: load and target had the same CPUs; `apart`: each its own; `elsewhere`: the load had all.
+    /// `shared`: load and target had the same CPUs; `apart`: each its own; `elsewhere`: the load
+    /// had all.
     pub layout: String,
     /// CPUs of the load threads.
     pub load_cpus: Vec<u32>,
@@ -97,51 +101,54 @@ pub struct CalibrationTargetDoc {
     pub target_cpus: Vec<u32>,
 }
 
-/// Something that can be done so often a second.
+/// A measured rate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputDoc {
     /// Always `per_s`: of `measured`, `least`, `most`, `rounds` and `alone`.
     pub unit: String,
-    /// The median of the rounds, as it was measured beside the target.
+    /// The median of the rounds, measured with the target running on the host.
     pub measured: Number,
-    /// Of the rounds.
+    /// Over the rounds.
     pub least: Number,
-    /// Of the rounds.
+    /// Over the rounds.
     pub most: Number,
     /// One a round, in their order.
     pub rounds: Vec<Number>,
     /// CPU time that the load's process took for each, in microseconds: the median of the rounds.
     pub cpu_us_each: Number,
-    /// What load threads on all CPUs would do if nothing else ran there: CPUs × 1,000,000 / `cpu_us_each`.
+    /// What load threads on all CPUs would achieve if nothing else ran there: CPUs × 1,000,000 /
+    /// `cpu_us_each`.
     pub alone: Number,
     /// The highest share of its time that a load thread was busy, 0 to 1: the median of the rounds.
     pub busiest_thread: Number,
-    /// Which were measured without success; 0 in all rounds together is as it should be.
+    /// Failures in all rounds together; normally 0.
     pub failed: u64,
     /// `own` or `url`, as in [`CalibrationTargetDoc::kind`]: what it was measured against.
     pub against: String,
 }
 
-/// What one connection takes of memory at one end, by how much it grew between two numbers of connections held.
+/// Memory of one connection at one end, derived from the growth between two numbers of held
+/// connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldMemoryDoc {
     /// The smaller number of connections.
     pub from: u64,
     /// The greater one.
     pub connections: u64,
-    /// Of the load's process, bytes for each.
+    /// Memory of the load's process, bytes per connection.
     pub user_bytes: Number,
-    /// Of the kernel's slabs, bytes for each end; absent where the kernel does not tell.
+    /// Kernel slab memory, bytes for each end; absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_bytes: Option<Number>,
 }
 
-/// Lag (begun − intended) of a load in the open model; each percentile is the median of the rounds'.
+/// Lag (actual start − intended start) of a load in the open model; each percentile is the median
+/// of the rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LagDoc {
-    /// Of `requests.measured`, 0 to 1.
+    /// Share of `requests.measured`, 0 to 1.
     pub share: Number,
-    /// Requests asked for each second.
+    /// Requested rate per second.
     pub offered_per_s: Number,
     /// Requests that were done each second, the median of the rounds.
     pub done_per_s: Number,
@@ -181,11 +188,11 @@ impl CalibrationsDoc {
         serde_json::to_string_pretty(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema, or has a figure that no host can have: people open this file, and
-    /// some write into it.
+    /// If the text is not a JSON object of this schema, or has a figure that no host can have.
+    /// Users open this file, and some edit it.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
         if doc.schema != CALIBRATION_SCHEMA {
@@ -199,7 +206,7 @@ impl CalibrationsDoc {
 }
 
 impl CalibrationDoc {
-    /// The first figure that no host can have. One of 0 is told as unknown.
+    /// Returns a message about the first figure that no host can have. A figure of 0 means unknown.
     fn absurd(&self) -> Option<String> {
         let figures = [
             ("requests", &self.requests),
@@ -227,7 +234,7 @@ impl CalibrationDoc {
         let mut all = figures.chain(open).chain(memory);
         all.find(|(_, value, range)| !range.contains(value)).map(|(name, value, range)| {
             format!(
-                "{name} of {} on {} is {value:e}, and can be {:e} to {:e}",
+                "{name} of {} on {} is {value:e}, not in the possible range of {:e} to {:e}",
                 self.host.hostname,
                 self.engine,
                 range.start(),

@@ -1,4 +1,4 @@
-//! [`CompareDoc`]: the `wavetank.compare/1` object, two sides of runs beside each other.
+//! [`CompareDoc`]: the `wavetank.compare/1` object, a comparison of two sides of runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct CompareDoc {
     pub schema: String,
     /// Version of wavetank.
     pub version: String,
-    /// What came of it.
+    /// The result.
     pub answer: CompareAnswer,
     /// The exit code that follows.
     pub exit: u8,
@@ -27,34 +27,34 @@ pub struct CompareDoc {
     /// `--max-regression` as a share; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_regression: Option<Number>,
-    /// What is compared with.
+    /// The baseline side.
     pub a: SideDoc,
-    /// What is compared.
+    /// The side that is compared with it.
     pub b: SideDoc,
-    /// The values, in the order they are told.
+    /// The values, in the order of the output.
     pub metrics: Vec<MetricDoc>,
     /// What could make the comparison unfair.
     pub warnings: Vec<String>,
-    /// Worth knowing.
+    /// Additional information.
     pub notes: Vec<String>,
     /// Commands worth trying next.
     pub next: Vec<String>,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompareAnswer {
-    /// A difference is shown.
+    /// A significant difference.
     Difference,
-    /// None is shown.
+    /// None was found.
     #[default]
     NoDifference,
-    /// The runs cannot tell: one a side.
+    /// Undecidable, because each side has only one run.
     Undecided,
-    /// A regression larger than allowed is shown.
+    /// A significant regression larger than allowed.
     Regression,
-    /// None is shown.
+    /// None was found.
     NoRegression,
 }
 
@@ -74,9 +74,9 @@ pub struct ComparedRunDoc {
     pub name: String,
     /// Wall time of its start, RFC 3339 in UTC.
     pub started_at: String,
-    /// What it loaded.
+    /// Its target.
     pub target: String,
-    /// Its load in words.
+    /// A description of its load.
     pub load: String,
     /// `pass`, `fail`, `invalid` or `incomplete`.
     pub verdict: String,
@@ -89,15 +89,15 @@ pub struct ComparedRunDoc {
 /// One value of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricDoc {
-    /// Its name in the words of conditions, e.g. `p99(service)`.
+    /// Its name in the syntax of conditions, e.g. `p99(service)`.
     pub name: String,
     /// `us`, `per_s`, `share`, `bytes` or `s`.
     pub unit: String,
     /// `more` or `less`: what is better.
     pub better: String,
-    /// Of side A, over all its runs; `null` where it is not known.
+    /// Value of side A, over all its runs; `null` if unknown.
     pub a: Option<Number>,
-    /// Of side B.
+    /// Value of side B.
     pub b: Option<Number>,
     /// B/A; `null` where a side is 0 or not known.
     pub ratio: Option<Number>,
@@ -107,11 +107,12 @@ pub struct MetricDoc {
     pub high: Option<Number>,
     /// Where the interval comes from: `runs`, `other_side`, `blocks` or `nothing`.
     pub basis: String,
-    /// Chance of such a difference by chance alone, this value taken by itself; `null` where the runs cannot tell.
+    /// Probability of such a difference by chance, for this value alone; `null` if the runs do not
+    /// allow a test.
     pub p: Option<Number>,
-    /// The same corrected for all values that are judged.
+    /// The same, corrected for the number of judged values.
     pub p_corrected: Option<Number>,
-    /// It is judged.
+    /// Whether it is judged.
     pub judged: bool,
     /// `difference`, `no_difference`, `undecided` or `not_judged`.
     pub verdict: String,
@@ -120,8 +121,9 @@ pub struct MetricDoc {
     pub regression: Option<String>,
     /// The smallest difference, as a share of A, that would have been shown four times in five.
     pub smallest_seen: Option<Number>,
-    /// Runs a side, at least, that would show a difference as large as this one four times in five; `null` where it is
-    /// shown, or more than a hundred would be needed.
+    /// Least number of runs per side with which a difference of this size would be found four times
+    /// in five. `null` if the difference is already significant, or if more than a hundred would be
+    /// needed.
     pub runs_needed: Option<u32>,
     /// Length of the blocks that were drawn, seconds, of the run with the longest; 0 without any.
     pub block_s: Number,
@@ -137,7 +139,8 @@ impl MetricDoc {
     /// What [`MetricDoc::why`] says of a value that was not asked for where others were.
     pub const NOT_ASKED: &str = "not asked for";
 
-    /// Whether another run may well give another value: fewer than 10 samples lie above it on a side.
+    /// Whether another run may well give another value: fewer than 10 samples are above it on a
+    /// side.
     pub fn is_uncertain(&self) -> bool {
         self.why == Self::FEW_ABOVE
     }
@@ -149,10 +152,10 @@ impl CompareDoc {
         serde_json::to_string(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read it back. Unknown fields are skipped: the format only grows.
+    /// Reads it back. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// If the text is not a JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
         if doc.schema == COMPARE_SCHEMA {

@@ -30,12 +30,13 @@ impl DecodeError {
         }
     }
 
-    /// A version that a number tells, e.g. of a line or of a plan.
+    /// A mismatch of a numeric version, e.g. of a line or of a plan.
     pub(crate) fn version(what: &str, found: u32, wanted: u32) -> Self {
         Self { message: format!("{what} {found} is not {wanted}"), newer: found > wanted }
     }
 
-    /// Why `line` could not be read: that it is of a later version, where it still tells, or else what the parser said.
+    /// Why `line` could not be read: it has a later version, if that can still be read, or else the
+    /// parser's message.
     pub(crate) fn line(line: &[u8], wanted: u32, error: &serde_json::Error) -> Self {
         #[derive(Deserialize)]
         struct Peek {
@@ -47,8 +48,8 @@ impl DecodeError {
         }
     }
 
-    /// Why `text`, a JSON object that should be of the schema `wanted`, could not be read: that it is of another
-    /// one, where it still tells, or else what the parser said.
+    /// Why `text`, a JSON object that should have the schema `wanted`, could not be read. It has
+    /// another schema, if that can still be read; otherwise the result is the parser's message.
     pub(crate) fn json_for(text: &str, wanted: &str, error: &serde_json::Error) -> Self {
         #[derive(Deserialize)]
         struct Peek {
@@ -60,7 +61,8 @@ impl DecodeError {
         }
     }
 
-    /// Whether the text is of a later version of its format than this program knows: then it is no damage.
+    /// Whether the text has a later version of its format than this program knows, so it is not
+    /// damaged.
     pub const fn is_newer(&self) -> bool {
         self.newer
     }

@@ -5,7 +5,7 @@ use wavetank_plan::HostFacts;
 
 use crate::{DecodeError, LabDoc, LoadDoc, Probe};
 
-/// Written before the load starts, so that a run killed at any moment still tells what it was.
+/// Written before the load starts, so that it identifies a run killed at any moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnvironmentDoc {
     /// Id of the run.
@@ -16,17 +16,18 @@ pub struct EnvironmentDoc {
     pub command: String,
     /// Wall time of instant 0, RFC 3339 in UTC.
     pub started_at: String,
-    /// The load in words.
+    /// A description of the load.
     pub load: LoadDoc,
-    /// What this run rehearses and how, in words; absent where the load is the one that was planned.
+    /// Description of what this run rehearses and how; absent if the load is the planned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<String>,
-    /// The uncounted first request and its answer.
+    /// The uncounted first request and its response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
     /// Driver in use: `uring` or `epoll`.
     pub engine: String,
-    /// Why it is not the best there is, and what to do about it; absent where it is, or was asked for.
+    /// Why it is not the best engine available, and what to do about it. Absent if it is the best,
+    /// or if the user chose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_why: Option<String>,
     /// The host.
@@ -78,10 +79,10 @@ impl EnvironmentDoc {
         serde_json::to_string_pretty(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read `environment.json`.
+    /// Reads `environment.json`.
     ///
     /// # Errors
-    /// When the text is no such object.
+    /// If the text is not such an object.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         serde_json::from_str(text).map_err(|error| DecodeError::json(&error))
     }

@@ -8,7 +8,8 @@ use crate::LackDoc;
 /// Version of the error object.
 pub const ERROR_SCHEMA: &str = "wavetank.error/1";
 
-/// A usage error or a refusal as JSON: one object on stdout, like every other outcome (contract §6).
+/// A usage error or a refusal as JSON: one object on stdout, like every other outcome (contract
+/// §6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorDoc {
     /// Always [`ERROR_SCHEMA`].
@@ -21,7 +22,8 @@ pub struct ErrorDoc {
     pub hint: String,
     /// The exit code that goes with it.
     pub exit: u8,
-    /// Where this host lacks more than one thing: all of them, the first included; else empty and left out.
+    /// If this host lacks more than one thing: all of them, including the first. Otherwise empty
+    /// and left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacking: Vec<LackDoc>,
 }
@@ -33,7 +35,7 @@ impl ErrorDoc {
     }
 }
 
-/// What `error` and those told with it are; empty for a lone one.
+/// Returns `error` and the errors reported with it; empty if there is only one.
 fn all(error: &UserError) -> Vec<LackDoc> {
     if error.others.is_empty() {
         return Vec::new();

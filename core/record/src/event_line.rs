@@ -6,51 +6,51 @@ use wavetank_plan::Nanos;
 use crate::number_limits::check_number_limits;
 use crate::{DecodeError, Setup};
 
-/// Something that happened once: a phase began, a signal came, the disk was full.
+/// A single event: a phase started, a signal arrived, the disk was full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventLine {
     /// When, in nanoseconds on the run's clock.
     pub at_ns: i64,
     /// Stable short name, past tense, e.g. `phase_started`, `signal_received`, `archive_failed`.
     pub kind: String,
-    /// The same in words.
+    /// The event as a sentence.
     pub text: String,
-    /// Index of the phase it is about. `phase_ended` events give a killed run back the length of phases that
-    /// no time ends.
+    /// Index of the phase concerned. From `phase_ended` events a killed run recovers the length of
+    /// phases that have no fixed end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u16>,
-    /// Requests outside every counter that it tells of: those of the run's `before` or `after`.
+    /// Requests outside every counter: those of the run's `before` or `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<Setup>,
-    /// Index into the plan's events of the one it tells of: [`EVENT_DONE`], [`EVENT_FAILED`], [`EVENT_UNDONE`] and
+    /// Index into the plan's events, for [`EVENT_DONE`], [`EVENT_FAILED`], [`EVENT_UNDONE`] and
     /// [`EVENT_STUCK`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<u16>,
 }
 
-/// The kinds of event that tell how many requests the run's `before` and `after` sent.
+/// The event kinds that contain the number of requests sent by the run's `before` and `after`.
 pub const AROUND_DONE: [&str; 2] = ["before_done", "after_done"];
 
-/// The kind of event that tells when a phase's arrivals ended.
+/// Event kind: a phase's arrivals ended.
 pub const PHASE_ENDED: &str = "phase_ended";
 
-/// The kind of event that tells that one of the plan's events was begun.
+/// Event kind: one of the plan's events was carried out.
 pub const EVENT_DONE: &str = "event_done";
-/// The kind of event that tells that one of the plan's events could not be done; nothing came of it.
+/// Event kind: one of the plan's events could not be carried out and had no effect.
 pub const EVENT_FAILED: &str = "event_failed";
-/// The kind of event that tells that one of the plan's events was taken back.
+/// Event kind: one of the plan's events was reverted.
 pub const EVENT_UNDONE: &str = "event_undone";
-/// The kind of event that tells that one of the plan's events could not be taken back.
+/// Event kind: one of the plan's events could not be reverted.
 pub const EVENT_STUCK: &str = "event_stuck";
 
-/// The kind of event that tells that the target was asked for its own count of connections and does not tell one.
+/// Event kind: the target was asked for its own count of connections and does not report one.
 pub const TARGET_TELLS_NOTHING: &str = "target_tells_nothing";
 
-/// The kind of event that tells that connections go to other addresses of a name from then on.
+/// Event kind: connections go to other addresses of a name from this moment on.
 pub const NAMES_MOVED: &str = "names_moved";
-/// The kind of event that tells that a name was looked up again in vain.
+/// Event kind: a repeated lookup of a name failed.
 pub const NAMES_FAILED: &str = "names_failed";
-/// The kind of event that tells of addresses of a name that are not used.
+/// Event kind: some addresses of a name are not used.
 pub const NAMES_REFUSED: &str = "names_refused";
 
 impl EventLine {
@@ -64,10 +64,10 @@ impl EventLine {
         serde_json::to_string(self).expect("strings and numbers always encode")
     }
 
-    /// Read one line, without its newline.
+    /// Reads one line, without its newline.
     ///
     /// # Errors
-    /// When the bytes are no such line, or a number in it is beyond any run.
+    /// If the bytes are not such a line, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
         check_number_limits(line)?;
         serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))

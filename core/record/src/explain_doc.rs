@@ -10,7 +10,7 @@ pub const EXPLAIN_SCHEMA: &str = "wavetank.explain/1";
 pub struct ExplainDoc {
     /// Always [`EXPLAIN_SCHEMA`].
     pub schema: String,
-    /// Those that were asked for, by group.
+    /// The requested codes, by group.
     pub codes: Vec<CodeDoc>,
 }
 
@@ -19,10 +19,10 @@ pub struct ExplainDoc {
 pub struct CodeDoc {
     /// The code as it is printed.
     pub code: String,
-    /// Other words for it.
+    /// Synonyms.
     pub also: Vec<String>,
-    /// Where it is met: `exit`, `reason`, `finding`, `error_class`, `drop_reason`, `word`, `event`, `command`, `host`,
-    /// `stored`, `file`, `experiment`, `data`.
+    /// Where the term occurs: `exit`, `reason`, `finding`, `error_class`, `drop_reason`, `word`,
+    /// `event`, `command`, `host`, `stored`, `file`, `experiment`, `data`.
     pub group: String,
     /// What it means.
     pub means: String,

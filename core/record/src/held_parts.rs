@@ -1,11 +1,11 @@
-//! What a [`RunRecord`](crate::RunRecord) tells of connections that were held.
+//! The parts of a [`RunRecord`](crate::RunRecord) about held connections.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Connections, Number};
 
-/// Connections in the time of one hold phase, whatever phase they were opened in:
-/// `opening_before + offered = opened + failed + opening`, and `open_before + opened = closed + lost + open`.
+/// Connections in the time of one hold phase, in whatever phase they were opened: `opening_before +
+/// offered = opened + failed + opening`, and `open_before + opened = closed + lost + open`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseConnections {
     /// Being opened when it began.
@@ -17,12 +17,12 @@ pub struct PhaseConnections {
     pub counts: Connections,
 }
 
-/// A phase that held one and the same number of connections.
+/// A phase that held a constant number of connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HoldDoc {
     /// Its name.
     pub phase: String,
-    /// Connections that all hold phases wanted together, in the second with the fewest.
+    /// Target number of connections of all hold phases together, in the second with the fewest.
     pub planned: u64,
     /// Seconds it lasted.
     pub seconds: u64,
@@ -32,18 +32,18 @@ pub struct HoldDoc {
     pub lowest_at_s: Number,
     /// Lost in its time.
     pub lost: u64,
-    /// Of those opened in its time, the ones that replaced a lost one.
+    /// Connections opened in its time that replaced lost ones.
     pub reopened: u64,
-    /// This host's kernel at the end of that second; absent where nobody looked.
+    /// This host's kernel at the end of that second; absent if it was not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCount>,
-    /// The target's own count at the end of that second; absent where it tells none.
+    /// The target's own count at the end of that second; absent if it reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetDoc>,
 }
 
-/// The kernel's count of this host's sockets (`/proc/net/sockstat` and `sockstat6`), both ends of a connection among them
-/// where the target is on this host.
+/// The kernel's count of this host's sockets (`/proc/net/sockstat` and `sockstat6`). If the target
+/// is on this host, both ends of a connection are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelCount {
     /// When it was read after the second's end, milliseconds; negative before it.
@@ -52,14 +52,14 @@ pub struct KernelCount {
     pub tcp_inuse: u64,
     /// The same before the load.
     pub tcp_inuse_before: u64,
-    /// Of those in use, the ends of the connection on which the target is asked for its count: both where it is on this
-    /// host.
+    /// The sockets in use that belong to the connection on which the target is asked for its count.
+    /// Both ends count if the target is on this host.
     pub tcp_asking: u64,
     /// TCP sockets in whatever state, of the whole host.
     pub tcp_alloc: u64,
     /// Connections in `TIME_WAIT`.
     pub tcp_tw: u64,
-    /// Sockets that nobody holds any more.
+    /// Sockets that no process holds any more.
     pub tcp_orphan: u64,
     /// Pages of memory for what is queued, of the whole host.
     pub tcp_mem_pages: u64,
@@ -73,22 +73,22 @@ pub struct KernelCount {
     pub rss_bytes_before: u64,
 }
 
-/// The target's own count of its connections (`GET /truth/connections` of a `wavetank serve`), without those on which it is
-/// asked.
+/// The target's own count of its connections (`GET /truth/connections` of a `wavetank serve`),
+/// without those used to ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetDoc {
     /// The instant it speaks of, after the second's end, milliseconds; negative before it.
     pub after_ms: Number,
-    /// How far that may be off, milliseconds; 0 where both sides have one clock.
+    /// Maximum error of that instant, milliseconds; 0 if both sides use one clock.
     pub error_ms: Number,
     /// Open connections.
     pub open: u64,
-    /// The same before the load: somebody else's.
+    /// The same before the load: connections of other clients.
     pub open_before: u64,
     /// Accepted since before the load.
     pub accepted: u64,
     /// Ended since then.
     pub closed: u64,
-    /// Of them, those that broke.
+    /// Connections among them that were reset.
     pub reset: u64,
 }

@@ -1,4 +1,4 @@
-//! [`HistogramCode`]: a histogram as text: its buckets ([`bucket_code`]) with the exact values beside.
+//! [`HistogramCode`]: a histogram as text: its buckets ([`bucket_code`]) and the exact values.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,20 @@ use wavetank_measure::Histogram;
 
 use crate::{DecodeError, bucket_code};
 
-/// Bytes of a V2 payload at most: every bucket at nine bytes, and the header. Checked before decoding, so that
-/// a damaged length cannot ask for memory.
+/// Most bytes of a V2 payload: every bucket at nine bytes, and the header. Checked before decoding,
+/// so that a damaged length cannot cause a huge allocation.
 const V2_BYTES_MAX: usize = Histogram::BUCKETS * 9 + 40;
-/// A sum of nanoseconds no run can reach. As many damaged ones as a disk has room for do not overflow when they are added up.
+/// A sum of nanoseconds that no run can reach. Even a disk full of damaged sums of this size does
+/// not overflow when they are added up.
 const SUM_MAX: u128 = 1 << 96;
-/// Buckets that are copied at once: 1 KiB. Longer copies are left to one instruction by the C library, which is several times slower
-/// on some processors where both places lie alike in their pages, as these do (glibc's bug 30994).
+/// Buckets per copy: 1 KiB. For longer copies the C library uses a single instruction. On some
+/// processors that is several times slower if both addresses are aligned alike in their pages, as
+/// these are (glibc's bug 30994).
 const COPIED_AT_ONCE: usize = 128;
 /// First bytes of uncompressed V2 (`HdrHistogram`'s `V2EncodingCookieBase`, word size 1).
 const V2_COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x13];
 
-/// A histogram that is not empty, as it stands in an interval line.
+/// A histogram that is not empty, as stored in an interval line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HistogramCode<'a> {
     count: u64,
@@ -33,7 +35,8 @@ pub(crate) struct HistogramCode<'a> {
     /// Lines of version 2: from the lowest value's bucket to the highest's.
     #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
     buckets: Cow<'a, str>,
-    /// Instead of `buckets`: how they differ from those of another histogram beside it, from the lowest bucket of both on.
+    /// Instead of `buckets`: the differences from those of another histogram in the same line, from
+    /// the lowest bucket of both on.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     differences: Option<Code<'a>>,
     /// Lines of version 1: `HdrHistogram` V2 in base64.
@@ -67,8 +70,8 @@ impl HistogramCode<'static> {
         })
     }
 
-    /// The same, as differences to `other` where those are shorter: service and response times differ by what was waited,
-    /// which is most often nothing.
+    /// Encodes the histogram, as differences to `other` if those are shorter. Service and response
+    /// times differ by the waiting time, which is usually zero.
     pub(crate) fn delta_to(histogram: &Histogram, other: &Histogram) -> Option<Self> {
         let mut code = Self::new(histogram)?;
         if !other.is_empty() {
@@ -89,7 +92,8 @@ impl HistogramCode<'static> {
 }
 
 impl HistogramCode<'_> {
-    /// The histogram again, exactly, in the memory of `recycled`. `other` is what differences are from.
+    /// Decodes the exact histogram into the memory of `recycled`. `other` is the base of
+    /// differences.
     pub(crate) fn decode(
         &self,
         other: &Histogram,
@@ -101,9 +105,10 @@ impl HistogramCode<'_> {
         let mut wrong = None;
         let sound = recycled.rebuild(self.clipped, self.min, self.max, self.sum, |counts| {
             let read = if let Some(differences) = &self.differences {
-                self.decode_differences(differences, other, counts).ok_or("its differences fit to nothing")
+                self.decode_differences(differences, other, counts)
+                    .ok_or("its differences do not match their base")
             } else if self.v2.is_empty() {
-                bucket_code::decode(self.buckets.as_bytes(), counts).ok_or("its buckets are not as described")
+                bucket_code::decode(self.buckets.as_bytes(), counts).ok_or("its buckets are invalid")
             } else {
                 self.decode_v2(counts)
             };
@@ -112,7 +117,7 @@ impl HistogramCode<'_> {
         match (sound, wrong) {
             (true, _) => Ok(recycled),
             (false, Some(why)) => Err(DecodeError::new(format!("histogram: {why}"))),
-            (false, None) => Err(DecodeError::new("histogram: counts contradict one another")),
+            (false, None) => Err(DecodeError::new("histogram: counts are inconsistent")),
         }
     }
 
@@ -141,21 +146,22 @@ impl HistogramCode<'_> {
 
     /// Into the buckets from the lowest value's to the highest's.
     fn decode_v2(&self, counts: &mut [u64]) -> Result<u64, &'static str> {
-        let bytes = STANDARD.decode(&*self.v2).map_err(|_| "no base64")?;
+        let bytes = STANDARD.decode(&*self.v2).map_err(|_| "it is not base64")?;
         let sound = (40..=V2_BYTES_MAX).contains(&bytes.len())
             && bytes[..4] == V2_COOKIE
             && bytes[12..40] == layout();
         if !sound || bytes[4..8] != ((bytes.len() - 40) as u32).to_be_bytes() {
-            return Err("not of the one layout");
+            return Err("its bucket layout is unknown");
         }
         let decoded: hdrhistogram::Histogram<u64> =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|_| "no payload of V2")?;
+            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|_| "it is not a V2 payload")?;
         let (first, mut sum) = (Histogram::index(self.min), 0_u64);
         for recorded in decoded.iter_recorded() {
             let place = Histogram::index(recorded.value_iterated_to()).checked_sub(first);
-            let bucket = place.and_then(|place| counts.get_mut(place)).ok_or("values beyond its bounds")?;
+            let bucket =
+                place.and_then(|place| counts.get_mut(place)).ok_or("its values are out of bounds")?;
             *bucket = recorded.count_at_value();
-            sum = sum.checked_add(*bucket).ok_or("more values than any run has")?;
+            sum = sum.checked_add(*bucket).ok_or("it has more values than any run")?;
         }
         Ok(sum)
     }

@@ -9,36 +9,36 @@ use crate::number_limits::check_number_limits;
 
 /// Version of both lines.
 const LINE_VERSION: u32 = 1;
-/// Schema of what a `wavetank serve` answers who asks for its connections.
+/// Schema of the connection counts that a `wavetank serve` reports.
 const TARGET_SCHEMA: &str = "wavetank.truth_connections/1";
 
-/// How a host stood at one instant.
+/// A sample of a host at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostLine {
     /// The sample.
     pub sample: HostSample,
-    /// How far its clock is ahead of the run's, nanoseconds; instants are put right already.
+    /// Offset of its clock from the run's, nanoseconds; instants are already corrected.
     pub offset_ns: i64,
-    /// How far that may be off, nanoseconds; 0 on the host that the run's clock is of.
+    /// Maximum error of the offset, nanoseconds; 0 on the host that has the run's clock.
     pub error_ns: u64,
 }
 
-/// How it stood with a target's connections, by its own count.
+/// A target's connections at one instant, by its own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetLine(pub TargetSample);
 
-/// What the target answers: its own count of connections at an instant of two clocks.
+/// The target's response: its own count of connections, at an instant given on two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetCount {
-    /// Open connections, those of who asks excepted.
+    /// Open connections, without those used to ask for the count.
     pub open: u64,
     /// Accepted since its counts began.
     pub accepted: u64,
     /// Ended since then.
     pub closed: u64,
-    /// Of them, those that broke.
+    /// Connections among them that were reset.
     pub reset: u64,
-    /// Most open at once since then.
+    /// Most connections open simultaneously since then.
     pub peak: u64,
     /// The instant on the kernel's monotonic clock of its host, nanoseconds.
     pub monotonic_ns: i64,
@@ -189,10 +189,10 @@ impl HostLine {
         serde_json::to_string(&raw).expect("plain data with string keys always encodes")
     }
 
-    /// Read one line, without its newline.
+    /// Reads one line, without its newline.
     ///
     /// # Errors
-    /// When the bytes are no such line of a version known here, or a number in it is beyond any run.
+    /// If the bytes are not such a line of a known version, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
         check_number_limits(line)?;
         let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
@@ -238,10 +238,10 @@ impl TargetLine {
         serde_json::to_string(&raw).expect("numbers always encode")
     }
 
-    /// Read one line, without its newline.
+    /// Reads one line, without its newline.
     ///
     /// # Errors
-    /// When the bytes are no such line of a version known here, or a number in it is beyond any run.
+    /// If the bytes are not such a line of a known version, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
         check_number_limits(line)?;
         let raw: RawTarget = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
@@ -253,10 +253,11 @@ impl TargetLine {
 }
 
 impl TargetCount {
-    /// Read the body of an answer to `GET /truth/connections`.
+    /// Reads the body of a response to `GET /truth/connections`.
     ///
     /// # Errors
-    /// When it is no JSON object of that schema: whoever answered is no `wavetank serve`.
+    /// If it is not a JSON object of that schema, so the responding server is not a `wavetank
+    /// serve`.
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
         check_number_limits(body)?;
         let raw: RawCount = serde_json::from_slice(body).map_err(|error| DecodeError::json(&error))?;

@@ -1,4 +1,4 @@
-//! What a [`RunRecord`](crate::RunRecord) tells of what was done to hosts while the load ran.
+//! The parts of a [`RunRecord`](crate::RunRecord) about events on hosts while the load ran.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,73 +11,74 @@ pub struct ImpactDoc {
     pub event: u16,
     /// The host.
     pub host: String,
-    /// What was done to it, in the plan's words.
+    /// The event, as written in the plan.
     pub what: String,
     /// When, in seconds on the run's clock; of one that was not done, when it was planned for.
     pub from_s: Number,
-    /// When it was taken back; `null` where it was not.
+    /// When it was reverted; `null` if it was not.
     pub until_s: Option<Number>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: ImpactOutcome,
-    /// Why it could not be done or taken back; empty where it could.
+    /// Why it could not be carried out or reverted; empty if there was no problem.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// How clients fared in the ten seconds ahead of it.
+    /// Client-side results of the ten seconds before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ClientWindowDoc>,
-    /// How they fared while it lasted.
+    /// Client-side results while it lasted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub during: Option<ClientWindowDoc>,
-    /// How they fared from then on, until it was for 3 s as before, or the load ended.
+    /// Client-side results after that, until they had recovered for 3 s, or the load ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ClientWindowDoc>,
-    /// Seconds in which clients fared worse than before.
+    /// Seconds in which results were worse than before.
     #[serde(default)]
     pub hurt_s: Number,
-    /// How it ended for clients.
+    /// The recovery of clients.
     #[serde(default)]
     pub recovery: RecoveryDoc,
-    /// How long it took until clients fared as before: of `during` since it was done, of `after` since it was taken back;
-    /// `null` of all others.
+    /// How long clients took to recover: for `during` since the event was carried out, for `after`
+    /// since it was reverted; otherwise `null`.
     #[serde(default)]
     pub recovery_s: Option<Number>,
 }
 
-/// What came of an event.
+/// The outcome of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImpactOutcome {
-    /// The run was over before its time came.
+    /// The run ended before its planned time.
     #[default]
     NotReached,
     /// It could not be done.
     Failed,
-    /// It was done, and was not to be taken back; or the run was killed, and whoever did it took it back unseen.
+    /// It was carried out and was not to be reverted. Or the run was killed, and the event was
+    /// reverted without a record.
     Done,
-    /// It was done and taken back.
+    /// It was carried out and reverted.
     Undone,
-    /// It was done and could not be taken back.
+    /// It was carried out and could not be reverted.
     Stuck,
 }
 
-/// How an event ended for clients.
+/// How clients recovered from an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryDoc {
-    /// Nothing can be told: no load came after it.
+    /// Unknown: no load came after it.
     #[default]
     Unknown,
-    /// They never fared worse than before.
+    /// Results were never worse than before.
     Unhurt,
-    /// They fared as before while it still lasted.
+    /// Results recovered while the event still lasted.
     During,
-    /// They fared as before only after it had been taken back.
+    /// Clients recovered only after it had been reverted.
     After,
-    /// They still fared worse when the load ended.
+    /// Results were still worse when the load ended.
     Never,
 }
 
-/// What clients saw in a stretch of time.
+/// Client-side results over a period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientWindowDoc {
     /// Its length in seconds.
@@ -92,9 +93,9 @@ pub struct ClientWindowDoc {
     pub failed: u64,
     /// Dropped.
     pub dropped: u64,
-    /// The share of failed and dropped in all that came to an end.
+    /// The share of failed and dropped requests among all that ended.
     pub failed_share: Number,
-    /// Connections that ended although the plan still wanted them.
+    /// Connections that ended although the plan still needed them.
     pub lost: u64,
     /// Median of the response time, microseconds; `null` without a sample.
     pub p50_us: Option<Number>,

@@ -9,14 +9,16 @@ use crate::journeys_line::JourneysLine;
 use crate::overflow_guard::OverflowGuard;
 use crate::series_line::{Series, SeriesLine, SeriesTimes, SkipTimes, TimesLine};
 
-/// Version of the lines that are written. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as long.
+/// Version of the written lines. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as
+/// long.
 const LINE_VERSION: u32 = 2;
 /// Oldest version that is read.
 const LINE_VERSION_MIN: u32 = 1;
-/// A number of an interval that no run can reach. A damaged one would overflow when numbers are counted on.
+/// An interval number that no run can reach. A larger, damaged number would overflow when counted
+/// on.
 const SEQ_MAX: u64 = 1 << 56;
-/// No run begins or lasts longer than this from its load's begin: two years. What is further away is damaged, and would
-/// overflow when times are added up.
+/// Bound of a run's length and of its distance from the start of the load: two years. Larger values
+/// are damaged, and would overflow when times are added up.
 const TIME_MAX: u64 = 1 << 56;
 
 /// One sealed interval of one agent, or the sum of all of them so far.
@@ -26,10 +28,11 @@ pub struct IntervalLine {
     pub agent: String,
     /// Which life of the agent: a restarted one begins a new epoch.
     pub epoch: u64,
-    /// Number of the interval within the epoch, from 0, without gaps. On a checkpoint: of the last one in it.
+    /// Number of the interval within the epoch, from 0, without gaps. On a checkpoint: number of
+    /// its last interval.
     pub seq: u64,
-    /// Whether this is a checkpoint: everything up to and with `seq`, merged, so that what was lost before it
-    /// is lost no more.
+    /// Whether this is a checkpoint: the sum of all intervals up to and including `seq`, which
+    /// restores lost ones.
     pub checkpoint: bool,
     /// What happened.
     pub interval: Interval,
@@ -54,7 +57,7 @@ impl IntervalLine {
         serde_json::to_string(&raw).expect("plain data with string keys always encodes")
     }
 
-    /// Read one line, without its newline.
+    /// Reads one line, without its newline.
     ///
     /// # Errors
     /// When the bytes are not a whole line of a version known here, or contradict themselves.
@@ -63,10 +66,11 @@ impl IntervalLine {
         read.decode_again(line).map(|()| read)
     }
 
-    /// Where a line lies in time, without the rest of it: begin and end.
+    /// Reads only the start and the end of a line.
     ///
     /// # Errors
-    /// When the bytes are no whole line, of a version unknown here, or tell a time beyond any run.
+    /// If the bytes are not a whole line, have an unknown version, or contain a time beyond any
+    /// run.
     pub fn place(line: &[u8]) -> Result<(Nanos, Nanos), DecodeError> {
         let TimeSpan { v, from_ns, len_ns } =
             serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
@@ -75,8 +79,9 @@ impl IntervalLine {
         Ok((Nanos(from_ns), Nanos(from_ns + len_ns)))
     }
 
-    /// [`IntervalLine::decode`] in the memory that this one has: an archive of an hour has 150,000 histograms, and most of the time would go
-    /// into asking for their memory. After an error it holds nothing of use.
+    /// Like [`IntervalLine::decode`], but reuses the memory of this line. An archive of an hour has
+    /// 150,000 histograms, and most of the time would be spent on allocating them. After an error
+    /// the content is unspecified.
     ///
     /// # Errors
     /// As [`IntervalLine::decode`].
@@ -86,8 +91,8 @@ impl IntervalLine {
         Ok(())
     }
 
-    /// The line without the times of its steps, phases and targets, which are most of it and are not looked at: a damaged one goes
-    /// unnoticed.
+    /// Reads the line without the times of its steps, phases and targets, which make up most of it.
+    /// Damage in them is not detected.
     ///
     /// # Errors
     /// As [`IntervalLine::decode`].
@@ -112,13 +117,13 @@ fn histograms(interval: Interval) -> Vec<Histogram> {
     let phases = phases.into_iter().flat_map(|it| [it.lag, it.wait, it.ttfb, it.transfer, it.failed]);
     let targets = targets.into_iter().flat_map(|it| [it.connect, it.tls]);
     let mut all: Vec<_> = steps.chain(phases).chain(targets).collect();
-    // Those without memory would be handed out for such as need some.
+    // Histograms without memory must not be used where memory is needed.
     all.retain(|histogram| !histogram.is_empty());
     all.reverse();
     all
 }
 
-/// Of the line's keys, those that tell its time.
+/// The keys of a line that contain its time.
 #[derive(Deserialize)]
 struct TimeSpan {
     v: u32,
@@ -135,7 +140,7 @@ fn check_version(version: u32) -> Result<(), DecodeError> {
 
 fn check_place(from_ns: i64, len_ns: i64) -> Result<(), DecodeError> {
     if len_ns < 0 {
-        return Err(DecodeError::new("an interval ends before it begins"));
+        return Err(DecodeError::new("an interval ends before it starts"));
     }
     if from_ns.unsigned_abs().max(len_ns.unsigned_abs()) > TIME_MAX {
         return Err(DecodeError::new("a time beyond any run"));
@@ -300,7 +305,7 @@ impl RawThread {
     }
 }
 
-/// Whether a count is not worth writing: only holds open anything late.
+/// Whether a count of 0 is left out: only hold phases open connections late.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0

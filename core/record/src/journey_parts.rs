@@ -1,10 +1,11 @@
-//! What sessions bring to a [`RunRecord`](crate::RunRecord) beside their requests.
+//! The parts of a [`RunRecord`](crate::RunRecord) about sessions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Number, Times};
 
-/// Sessions of one scope: offered = done + failed + dropped + open. A session that is one request is counted as that.
+/// Sessions of one scope: offered = done + failed + dropped + open. A session of a single request
+/// is counted as that request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sessions {
@@ -25,16 +26,16 @@ pub struct Sessions {
 /// One check of one step, over judged phases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckDoc {
-    /// The name it was given, or its words.
+    /// The given name, or the check as written.
     pub name: String,
     /// Name of the step.
     pub step: String,
     /// Name of the scenario; absent for the unnamed one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scenario: String,
-    /// Answers that were as wanted.
+    /// Responses that passed the check.
     pub held: u64,
-    /// Answers that were not. One that never came was not asked.
+    /// Responses that failed the check. A missing response is not checked.
     pub failed: u64,
 }
 
@@ -46,7 +47,7 @@ pub struct GroupDoc {
     /// Name of the scenario; absent for the unnamed one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scenario: String,
-    /// From the beginning of its first step to the end of its last.
+    /// From the start of its first step to the end of its last.
     pub time_us: Times,
 }
 
@@ -55,14 +56,14 @@ pub struct GroupDoc {
 pub struct RendezvousDoc {
     /// Its name.
     pub name: String,
-    /// How many times users left it together.
+    /// Number of releases.
     pub met: u64,
-    /// How many of these times not all came before the wait was over.
+    /// Number of these releases that happened because the wait ended before all users had arrived.
     pub by_wait: u64,
-    /// Users who left it, over all times.
+    /// Users who left it, over all releases.
     pub present: u64,
-    /// The longest time from the first to the last of those who left together sending their next request; absent where
-    /// nobody sent one.
+    /// The longest time between the first and the last user of a release sending the next request.
+    /// Absent if no user sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew_us: Option<Number>,
     /// The first meetings, [`RendezvousDoc::MEETINGS_MAX`] at most.
@@ -70,22 +71,22 @@ pub struct RendezvousDoc {
 }
 
 impl RendezvousDoc {
-    /// Meetings listed at most; the numbers beside them are of all.
+    /// Most releases that are listed; the totals include all of them.
     pub const MEETINGS_MAX: usize = 20;
 }
 
 /// One time that users left a rendezvous together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RendezvousReleaseDoc {
-    /// Name of the phase of those who met.
+    /// Name of the phase of the released users.
     pub phase: String,
-    /// How many were waited for.
+    /// Number of users required for a release.
     pub of: u64,
-    /// How many were there and left.
+    /// Number of users who were present and left.
     pub present: u64,
     /// The wait was over before all were there.
     pub by_wait: bool,
-    /// How many of them sent a next request.
+    /// Number of these users who sent a next request.
     pub sent: u64,
     /// When the first of these was sent, seconds on the run's clock; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,13 +96,13 @@ pub struct RendezvousReleaseDoc {
     pub skew_us: Option<Number>,
 }
 
-/// What came of the run's `before` or `after`. Its requests are counted under `setup`.
+/// The result of the run's `before` or `after`. Its requests are counted under `setup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HookDoc {
-    /// Every check that was asked, in order.
+    /// Every check that was evaluated, in order.
     pub checks: Vec<HookCheckDoc>,
-    /// Steps that broke otherwise.
+    /// Steps that failed in another way.
     pub faults: Vec<HookFailureDoc>,
 }
 
@@ -110,20 +111,20 @@ pub struct HookDoc {
 pub struct HookCheckDoc {
     /// Name of the step.
     pub step: String,
-    /// The name it was given, or its words.
+    /// The given name, or the step as written.
     pub name: String,
-    /// It held.
+    /// Whether it passed.
     pub ok: bool,
     /// What was found instead.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
 }
 
-/// A step of `before` or `after` that broke.
+/// A step of `before` or `after` that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookFailureDoc {
     /// Name of the step.
     pub step: String,
-    /// How, in words.
+    /// A description of the failure.
     pub what: String,
 }

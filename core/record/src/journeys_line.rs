@@ -1,4 +1,5 @@
-//! [`JourneysLine`]: the `journeys` of an interval line: what sessions did beyond their single requests.
+//! [`JourneysLine`]: the `journeys` of an interval line: counters of sessions beyond their single
+//! requests.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ const fn is_zero(n: &u64) -> bool {
 }
 
 impl JourneysLine<'static> {
-    /// `None` where there is nothing to tell.
+    /// Returns `None` if there is nothing to store.
     pub(crate) fn new(journeys: &JourneyCounters) -> Option<Self> {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let JourneyCounters { sessions, asked, groups, meetings, meetings_untold } = journeys;
@@ -182,7 +183,7 @@ impl MeetingLine {
         let (first_sent, last_sent) = match (sent, first_sent_ns, last_sent_ns) {
             (0, None, None) => (Nanos::ZERO, Nanos::ZERO),
             (1.., Some(first), Some(last)) if first <= last => (Nanos(first), Nanos(last)),
-            _ => return Err(DecodeError::new("meetings: what was sent when contradicts itself")),
+            _ => return Err(DecodeError::new("meetings: the times of sent requests are inconsistent")),
         };
         Ok(RendezvousRelease { phase, place, number, of, present, by_wait, sent, first_sent, last_sent })
     }

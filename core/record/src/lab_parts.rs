@@ -1,4 +1,4 @@
-//! What records tell of a lab: its hosts, and what servers in it counted.
+//! The parts of records about a lab: its hosts, and the counts of servers in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,18 +25,18 @@ pub struct LabHostDoc {
     pub services: Vec<String>,
 }
 
-/// How a host of a lab fared over a run, from its first sample before the load to its last.
+/// Statistics of a lab host over a run, from its first sample before the load to its last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostUseDoc {
     /// Its name.
     pub name: String,
-    /// `load`, `balancer`, `server` or `other`; empty where nobody knows.
+    /// `load`, `balancer`, `server` or `other`; empty if unknown.
     pub role: String,
     /// For how long it was looked at, seconds.
     pub seconds: Number,
-    /// CPUs that it may use; 0 where nobody knows.
+    /// CPUs that it may use; 0 if unknown.
     pub cpus: Number,
-    /// Share of them that it used, 0 to 1; absent where nobody knows.
+    /// Share of them that it used, 0 to 1; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<Number>,
     /// The same in the second with the most.
@@ -47,10 +47,11 @@ pub struct HostUseDoc {
     pub hottest_core_max: Option<Number>,
     /// CPU time that it used, seconds.
     pub cpu_s: Number,
-    /// Of it, what load threads of wavetank used that send from there; absent of a host that sends nothing.
+    /// The part of it used by wavetank's load threads that send from this host; absent for a host
+    /// that sends nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_load_s: Option<Number>,
-    /// `cpu_s` divided by the requests that went out, microseconds; absent where there were none.
+    /// `cpu_s` divided by the sent requests, microseconds; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_request: Option<Number>,
     /// Memory in use at most, bytes.
@@ -63,29 +64,29 @@ pub struct HostUseDoc {
     pub accept_queue_max: u64,
     /// Connections turned away because an accept queue was full.
     pub listen_overflows: u64,
-    /// Bytes that came in.
+    /// Bytes received.
     pub in_bytes: u64,
-    /// Bytes that went out.
+    /// Bytes sent.
     pub out_bytes: u64,
-    /// Bits a second that came in, in the second with the most.
+    /// Bits per second received, in the second with the most.
     pub in_bits_per_s_max: Number,
-    /// The same of what went out.
+    /// The same for sent bits.
     pub out_bits_per_s_max: Number,
 }
 
-/// What a server in a lab counted while a run went on, and beside it what the run counted itself, where the one must be
-/// the other: of a server that takes all of the load.
+/// The counts of a server in a lab while a run was in progress, and the run's own counts. The two
+/// must be equal for a server that takes all of the load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerCountDoc {
     /// Host and service, `lb1/haproxy`; several that take the load together are joined by ` + `.
     pub server: String,
     /// Connections that it accepted.
     pub connections: u64,
-    /// Requests that it took; absent where it only passes connections on.
+    /// Requests that it received; absent if it only forwards connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Connections that the run opened, that of its probe included. Absent where the load does not come to this server
-    /// directly, or was not alone on the way to it.
+    /// Connections that the run opened, including that of its probe. Absent if the load does not
+    /// reach this server directly, or was not the only traffic on the way to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_connections: Option<u64>,
     /// Requests that the run sent, those of its probe, `before` and `after` included.
@@ -94,7 +95,7 @@ pub struct ServerCountDoc {
 }
 
 impl ServerCountDoc {
-    /// Whether it counted what the run counted; `None` where there is nothing to hold it against.
+    /// Whether its counts equal those of the run; `None` if there is nothing to compare.
     pub fn agrees(&self) -> Option<bool> {
         let connections = self.run_connections.map(|run| run == self.connections);
         let requests = self.requests.zip(self.run_requests).map(|(own, run)| own == run);

@@ -1,8 +1,9 @@
-//! The stored and printed forms of a run: types and their encoding, with goldens; no logic.
+//! The stored and printed forms of a run: types and their encoding, without logic, tested against
+//! golden files.
 //!
-//! Core types are not serialisable themselves, so that a format on disk cannot freeze them by accident; the
-//! mirrors here are the only place that knows what the bytes look like. Reading never panics, whatever the
-//! bytes are.
+//! Core types are not serialisable themselves, so that a format on disk cannot freeze them by
+//! accident. Only the mirror types in this crate know the stored form. Reading never panics,
+//! whatever the bytes are.
 
 mod archive_doc;
 mod bucket_code;

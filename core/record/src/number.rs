@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A measured value: written as an integer when it is whole, as the shortest exact fraction otherwise, so
-/// that `12` does not become `12.0` and reading back gives the same value bit for bit.
+/// A measured value: written as an integer if it is whole, as the shortest exact fraction
+/// otherwise. `12` therefore does not become `12.0`, and reading it back gives the same value bit
+/// for bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Deserialize)]
 #[serde(transparent)]
 pub struct Number(pub f64);
@@ -22,7 +23,8 @@ impl Number {
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Above 2^53 an f64 is always whole but no longer every integer; the fraction form keeps it exact.
+        // Above 2^53 an f64 is always whole but no longer covers every integer; the fraction form
+        // keeps it exact.
         if self.0.fract() == 0.0
             && self.0.abs() < 9_007_199_254_740_992.0
             && !(self.0 == 0.0 && self.0.is_sign_negative())

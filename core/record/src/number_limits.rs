@@ -1,7 +1,9 @@
-//! [`check_number_limits`]: that no number of a stored object is beyond what any run could tell.
+//! [`check_number_limits`]: checks that no number of a stored object is larger than any run can
+//! produce.
 //!
-//! Bytes from outside may hold any number that JSON can write, and whoever adds, scales or rounds one near the end of its
-//! range overflows. So they are all looked at once, where they are read, and no view needs to think of it.
+//! Bytes from outside may contain any number that JSON can write. Adding, scaling or rounding one
+//! near the end of its range overflows. All numbers are therefore checked once when they are read,
+//! so that later code need not handle them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,14 +12,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use crate::DecodeError;
 
-/// Whole numbers up to here are the same in every reader of JSON: 9 × 10^15 requests, bytes, or microseconds (285 years).
+/// Whole numbers up to here are exact in every JSON reader: 9 × 10^15 requests, bytes, or
+/// microseconds (285 years).
 const NUMBER_MAX: f64 = 9_007_199_254_740_992.0;
 /// Nanoseconds, under keys that end in `_ns`: 36 years. Two of them still add up.
 const NANOS_MAX: f64 = 1_152_921_504_606_846_976.0;
-/// Seconds, under keys that end in `_s`, and what happens in one: 272 years, which are nanoseconds in 64 bits.
+/// Limit of seconds (keys that end in `_s`) and of rates per second: 272 years, which fit into 64
+/// bits as nanoseconds.
 const SECONDS_MAX: f64 = 8_589_934_592.0;
-/// Keys of numbers that nobody counts with: a seed, and an instant by the calendar, which in nanoseconds since 1970 is
-/// beyond any length of time.
+/// Keys of numbers that are not used in computations: a seed, and a calendar instant in nanoseconds
+/// since 1970, which is larger than any length of time.
 const NOT_COUNTED_WITH: [&str; 2] = ["seed", "unix_ns"];
 
 /// Looks at all numbers of `json`.
@@ -114,7 +118,7 @@ mod tests {
     #[test]
     fn numbers_beyond_any_run_are_named() {
         check(r#"{"a":1,"b":[-2,3.5,null,true,"18446744073709551615"],"seed":18446744073709551615}"#, None);
-        // What `wavetank serve` tells in 2026.
+        // A response of `wavetank serve` from 2026.
         check(r#"{"open":0,"monotonic_ns":89690556199611,"unix_ns":1795383192418412163}"#, None);
         check(r#"{"at_ns":-1152921504606846976,"n":9007199254740992,"took_s":8589934592}"#, None);
         check(r#"{"a":{"sent":18446744073709551615}}"#, Some("`sent` is 18446744073709551615"));

@@ -4,8 +4,8 @@ use wavetank_measure::{ConnCounts, Histogram, Interval, RequestCounters};
 
 use crate::journeys_line;
 
-/// What the lines taken so far have counted. Whoever adds up stored lines takes each one here first: bytes from outside could
-/// else count more than fits.
+/// The sum of all counts in the lines so far. Code that adds up stored lines must first pass each
+/// of them to [`OverflowGuard::admit`]; otherwise bytes from outside could make the sums overflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OverflowGuard {
     events: u64,
@@ -13,13 +13,16 @@ pub struct OverflowGuard {
 }
 
 impl OverflowGuard {
-    /// Requests, connections, times and whatever else happens, each counted as often as it is told: as much as ten million
-    /// requests a second make in a month. A comparison draws a run's fullest column some hundred times; that fits, too.
+    /// Limit of requests, connections, times and all other events, each counted as often as it is
+    /// reported: the events of ten million requests per second in a month. A comparison draws a
+    /// run's fullest bucket some hundred times, which still fits.
     pub const EVENTS_MAX: u64 = 1 << 48;
-    /// Bytes, turns of load threads, and nanoseconds that they were busy: a thousand threads in a month of many.
+    /// Limit of bytes, turns of load threads, and nanoseconds of busy time: a month of a large run
+    /// with a thousand threads.
     pub const AMOUNTS_MAX: u64 = 1 << 62;
 
-    /// Whether `interval` may be added to what was taken before. If not, nothing is taken: it tells of more than any run.
+    /// Whether `interval` may be added to the lines admitted so far. If not, it is not counted,
+    /// because it exceeds any run.
     #[must_use]
     pub fn admit(&mut self, interval: &Interval) -> bool {
         let sum = |counted: u64, n: u64| counted.saturating_add(n);

@@ -7,7 +7,8 @@ use crate::DecodeError;
 /// Version of the format; fields are only ever added to it.
 pub const PACK_SCHEMA: &str = "wavetank.pack/1";
 
-/// What is in a pack, told before any of it: a reader takes these files in this order and nothing else.
+/// The table of contents at the start of a pack. A reader accepts these files in this order and
+/// nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackDoc {
     /// Always [`PACK_SCHEMA`].
@@ -37,10 +38,10 @@ impl PackDoc {
         serde_json::to_string_pretty(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// If the text is not a JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self =
             serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, PACK_SCHEMA, &error))?;

@@ -13,7 +13,7 @@ pub struct Requests {
     pub offered: u64,
     /// First byte handed to the kernel.
     pub sent: u64,
-    /// Full answer as expected.
+    /// Full response as expected.
     pub done: u64,
     /// Any error class.
     pub failed: u64,
@@ -34,7 +34,7 @@ pub struct RateDoc {
     pub done_per_s: Number,
 }
 
-/// What really went out: `sent = requests.sent + retried + redirected + resources`.
+/// Requests on the wire: `sent = requests.sent + retried + redirected + resources`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wire {
     /// Requests written to a connection.
@@ -47,13 +47,15 @@ pub struct Wire {
     pub resources: u64,
 }
 
-/// Connections of a whole run, where offered = opened + failed + opening and opened = closed + lost + open; or in the time of
-/// a phase, in which there may be some from before ([`PhaseConnections`]).
+/// Connections of a whole run, or those in the time of a phase.
+///
+/// In a whole run, offered = opened + failed + opening, and opened = closed + lost + open. In the
+/// time of a phase, connections from before may exist as well ([`PhaseConnections`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
     /// Wanted by the plan at most at one time.
     pub planned: u64,
-    /// Openings begun.
+    /// Started openings.
     pub offered: u64,
     /// Still being opened at the end.
     pub opening: u64,
@@ -63,20 +65,20 @@ pub struct Connections {
     pub failed: u64,
     /// Ended by us, or announced by the peer.
     pub closed: u64,
-    /// Ended although the plan still wanted them.
+    /// Ended although the plan still needed them.
     pub lost: u64,
-    /// Of `opened`, replacing a lost one.
+    /// The part of `opened` that replaces lost connections.
     pub reopened: u64,
     /// Open at the end.
     pub open: u64,
-    /// Most open at once.
+    /// Most connections open simultaneously.
     pub peak: u64,
-    /// Fewest open at the end of a second while a hold phase held: absent where none held for a whole second, and of a run
-    /// 0 where the plan holds none.
+    /// Fewest connections open at the end of a second while a hold phase held. Absent if no phase
+    /// held for a whole second; 0 for a run if the plan holds none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_min: Option<u64>,
-    /// Addition: openings of hold phases that were begun later than the late tolerance; they are made up, never dropped.
-    /// Absent where there were none.
+    /// Addition: openings of hold phases that started after the late tolerance. They are opened
+    /// later, never dropped. Absent if there were none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub late: u64,
 }
@@ -95,33 +97,36 @@ pub struct Bytes {
     pub received: u64,
 }
 
-/// How the generator fared. Fields after `engine` are additions.
+/// Facts about the generator. Fields after `engine` are additions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
     /// CPU time in user mode, seconds.
     pub cpu_user_s: Number,
     /// CPU time in the kernel, seconds.
     pub cpu_system_s: Number,
-    /// Most memory resident at once, bytes.
+    /// Peak resident memory, bytes.
     pub peak_rss_bytes: u64,
     /// Load threads.
     pub threads: u32,
     /// `uring` or `epoll`.
     pub engine: String,
-    /// Addition: the highest share of an interval that a load thread spent in turns that did work, 0 to 1.
+    /// Addition: the highest share of an interval that a load thread spent in turns that did work,
+    /// 0 to 1.
     #[serde(default)]
     pub busiest_thread: Number,
-    /// Addition: seconds that this CPU time was taken in: from the first connection opened ahead of the load to the end of the
-    /// drain, the warm-up among them. Absent where no CPU time was counted.
+    /// Addition: the seconds over which this CPU time was measured, from the first connection
+    /// opened ahead of the load to the end of the drain, including the warm-up. Absent if no CPU
+    /// time was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_over_s: Option<Number>,
-    /// Addition: what connections take of this process's memory; absent where few were opened ahead of the load.
+    /// Addition: memory of this process per connection; absent if few connections were opened ahead
+    /// of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_memory: Option<ConnectionMemory>,
 }
 
-/// What the memory that this process has written grew by while connections were opened ahead of the load, its threads
-/// having been made.
+/// Growth of the memory written by this process while connections were opened ahead of the load,
+/// after its threads were created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionMemory {
     /// Connections open at the end of it.
@@ -132,13 +137,13 @@ pub struct ConnectionMemory {
     pub bytes_per_connection: u64,
 }
 
-/// TLS handshakes of the whole run, counted as `connections` are; each map adds up to `handshakes` less those
-/// that had no such thing.
+/// TLS handshakes of the whole run, counted like `connections`. Each map adds up to `handshakes`
+/// minus those without the property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsDoc {
     /// Complete ones.
     pub handshakes: u64,
-    /// Of them, those that resumed an earlier session.
+    /// Handshakes that resumed an earlier session.
     pub resumed: u64,
     /// Begun and never completed.
     pub failed: u64,
@@ -169,7 +174,7 @@ pub struct Warmup {
     /// Its requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Requests>,
-    /// What it sent over the wire; a target counts it too.
+    /// Its requests on the wire; a target counts them too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     /// Its response time.
@@ -195,7 +200,7 @@ pub struct StepDoc {
     /// Addition: its failed requests by class; only classes that occurred.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors: BTreeMap<String, u64>,
-    /// Addition: its answers by status; only those that occurred.
+    /// Addition: its responses by status; only those that occurred.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub status: BTreeMap<u16, u64>,
     /// Addition: sessions, of a scenario.
@@ -233,26 +238,26 @@ pub struct PhaseDoc {
     pub connections: Option<PhaseConnections>,
 }
 
-/// The load in words and numbers.
+/// The load as a description and in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadDoc {
     /// `open` or `closed`: the model of the first judged phase.
     pub model: String,
-    /// What is asked for, e.g. `50 connections, 10 s, closed loop`.
+    /// The requested load, e.g. `50 connections, 10 s, closed loop`.
     pub text: String,
     /// Whether the user left it all to the defaults.
     #[serde(default)]
     pub defaults: bool,
 }
 
-/// The uncounted first request of a plain run and its answer.
+/// The uncounted first request of a plain run and its response.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// Method sent.
     pub method: String,
     /// Path sent.
     pub path: String,
-    /// Status of the answer; 0 if none came.
+    /// Status of the response; 0 if there was none.
     pub status: u16,
     /// Bytes of its body.
     pub body_bytes: u64,
@@ -263,9 +268,9 @@ pub struct Probe {
     pub version: String,
     /// Address that answered.
     pub address: String,
-    /// From the start of the connect to the end of the answer.
+    /// From the start of the connect to the end of the response.
     pub time_us: Number,
-    /// Why no answer came, in words; empty if one did.
+    /// Why no response came; empty if one did.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub error: String,
 }

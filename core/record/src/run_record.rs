@@ -1,4 +1,5 @@
-//! [`RunRecord`]: `run.json`, the `wavetank.run/1` object. Every view of a run is a function of it alone.
+//! [`RunRecord`]: `run.json`, the `wavetank.run/1` object. Every view of a run is a function of it
+//! alone.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +15,14 @@ use crate::{
 /// Version of the format; fields are only ever added to it.
 pub const RUN_SCHEMA: &str = "wavetank.run/1";
 
-/// One finished run, or one that was killed and put together from its archive (contract §8). Keys are in the
+/// One finished run, or a killed one reconstructed from its archive (contract §8). Keys are in the
 /// contract's order; the fields after `notes` are additions to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Always [`RUN_SCHEMA`].
     pub schema: String,
-    /// Addition: what this run rehearses, and how it differs from that; absent where it is the real one.
+    /// Addition: what this run rehearses, and how it differs from that; absent if it is the real
+    /// run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<String>,
     /// Name of the run.
@@ -39,7 +41,7 @@ pub struct RunRecord {
     pub started_at: String,
     /// Length of the measured window in seconds.
     pub duration_s: Number,
-    /// What it all means.
+    /// The verdict.
     pub verdict: VerdictDoc,
     /// Requests of the judged phases.
     pub requests: Requests,
@@ -51,12 +53,12 @@ pub struct RunRecord {
     pub errors: BTreeMap<String, u64>,
     /// Answers by status; only those that occurred.
     pub status: BTreeMap<u16, u64>,
-    /// What really went out.
+    /// Requests on the wire.
     pub wire: Wire,
     /// Sessions of the judged phases.
     pub sessions: Sessions,
-    /// Addition: sessions that never began, by reason, of the judged phases; absent where all of them began. The reasons are
-    /// those of `dropped_by`.
+    /// Addition: sessions of the judged phases that never started, by reason; absent if all of them
+    /// started. The reasons are those of `dropped_by`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sessions_dropped_by: BTreeMap<String, u64>,
     /// Connections.
@@ -67,9 +69,9 @@ pub struct RunRecord {
     pub response_us: Times,
     /// complete − sent.
     pub service_us: Times,
-    /// begun − intended.
+    /// Actual start − intended start.
     pub lag_us: Times,
-    /// sent − begun.
+    /// Sent − actual start.
     pub wait_us: Times,
     /// TCP connect.
     pub connect_us: Times,
@@ -81,11 +83,11 @@ pub struct RunRecord {
     pub transfer_us: Times,
     /// Time of failed requests that are not censored.
     pub failed_us: Times,
-    /// How the generator fared.
+    /// Facts about the generator.
     pub generator: Generator,
     /// Conditions and their results.
     pub thresholds: Vec<Threshold>,
-    /// Checks on answers, by step.
+    /// Checks on responses, by step.
     pub checks: Vec<CheckDoc>,
     /// Each phase by itself, warm-up excluded.
     pub phases: Vec<PhaseDoc>,
@@ -98,7 +100,7 @@ pub struct RunRecord {
     pub warmup: Warmup,
     /// Requests outside every counter.
     pub setup: Setup,
-    /// What happened when.
+    /// The events with their times.
     pub events: Vec<EventLine>,
     /// Diagnoses, with blame; they can change the verdict.
     pub findings: Vec<Finding>,
@@ -107,10 +109,10 @@ pub struct RunRecord {
     /// Addition: the URL, or the names of the targets.
     #[serde(default)]
     pub target: String,
-    /// Addition: the load in words and numbers.
+    /// Addition: the load as a description and in numbers.
     #[serde(default)]
     pub load: LoadDoc,
-    /// Addition: the uncounted first request of a plain run and its answer.
+    /// Addition: the uncounted first request of a plain run and its response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
     /// Addition: commands worth trying next, most useful first.
@@ -119,7 +121,7 @@ pub struct RunRecord {
     /// Addition: the user's labels.
     #[serde(default)]
     pub tags: BTreeMap<String, String>,
-    /// Addition: what TLS handshakes agreed on; absent where none was begun.
+    /// Addition: negotiated parameters of TLS handshakes; absent if none was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsDoc>,
     /// Addition: what steps counted, by name.
@@ -131,22 +133,24 @@ pub struct RunRecord {
     /// Addition: where users waited for each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rendezvous: Vec<RendezvousDoc>,
-    /// Addition: what came of the run's `before`; absent without one.
+    /// Addition: the result of the run's `before`; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<HookDoc>,
     /// Addition: the same of its `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<HookDoc>,
-    /// Addition: phases that held one and the same number of connections, in the plan's order.
+    /// Addition: phases that held a constant number of connections, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HoldDoc>,
-    /// Addition: the hosts of the lab that the run was made in, in the topology's order; absent outside of a lab.
+    /// Addition: the hosts of the lab in which the run was made, in the topology's order; absent
+    /// outside of a lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostUseDoc>,
-    /// Addition: what servers of the lab counted while the run went on, those that tell.
+    /// Addition: the counts of servers in the lab while the run was in progress, for those that
+    /// report them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerCountDoc>,
-    /// Addition: examples: the first failure of each class, and the slowest answers.
+    /// Addition: examples: the first failure of each class, and the slowest responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<SampleLine>,
     /// Addition: what was done to hosts, by the plan's events, and what clients saw of it.
@@ -155,15 +159,16 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The object as one line of JSON, as it stands in `run.json` and is printed by `--format json`.
+    /// Returns the object as one line of JSON, as stored in `run.json` and printed by `--format
+    /// json`.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data with string and number keys always encodes")
     }
 
-    /// Read `run.json`. Unknown fields are skipped: the format only grows.
+    /// Reads `run.json`. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema, or a number in it is beyond any run.
+    /// If the text is not a JSON object of this schema, or a number in it is beyond any run.
     pub fn from_json(text: &str) -> Result<Self, crate::DecodeError> {
         let record: Self = serde_json::from_str(text)
             .map_err(|error| crate::DecodeError::json_for(text, RUN_SCHEMA, &error))?;

@@ -9,22 +9,22 @@ use crate::{Blame, DecodeError, Number, RunRecord, Status};
 /// Version of the format; fields are only ever added to it.
 pub const RUNS_SCHEMA: &str = "wavetank.runs/1";
 
-/// What lies in a runs directory. The text of `wavetank runs` is a function of it alone.
+/// The contents of a runs directory. The text of `wavetank runs` is a function of it alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunsDoc {
     /// Always [`RUNS_SCHEMA`].
     pub schema: String,
     /// The directory, as it was named.
     pub runs_dir: String,
-    /// Runs in it before any was left out by what was asked for.
+    /// Number of runs in it, before filtering.
     pub total: u64,
-    /// The runs asked for, oldest first.
+    /// The selected runs, oldest first.
     pub runs: Vec<RunLine>,
-    /// What else lies there.
+    /// Other entries of the directory.
     pub beside: Vec<ForeignEntryDoc>,
 }
 
-/// How an archive stands.
+/// The state of an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
@@ -32,7 +32,8 @@ pub enum RunState {
     Finished,
     /// A process writes to it.
     Running,
-    /// It has no `run.json`, and nobody writes to it: its process was killed. What was sealed can be reported.
+    /// It has no `run.json`, and no process writes to it: its process was killed. Its sealed
+    /// intervals can be reported.
     Unfinished,
     /// Its `run.json`, or what else it takes, cannot be read.
     #[default]
@@ -44,22 +45,22 @@ pub enum RunState {
 /// One run on one line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLine {
-    /// Its id; empty where nothing tells it.
+    /// Its id; empty if unknown.
     pub id: String,
     /// Name of its folder, or of the file it is packed in.
     pub folder: String,
     /// Its name.
     pub name: String,
-    /// Wall time of instant 0, RFC 3339 in UTC; empty where nothing tells it.
+    /// Wall time of instant 0, RFC 3339 in UTC; empty if unknown.
     pub started_at: String,
-    /// How the archive stands.
+    /// The state of the archive.
     pub state: RunState,
-    /// What is wrong with it, in one line; absent where nothing is.
+    /// What is wrong with it, in one line; absent if nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// Bytes of its files.
     pub bytes: u64,
-    /// The load in words.
+    /// A description of the load.
     pub load: String,
     /// The URL, or the names of the targets; empty of a run without `run.json`.
     pub target: String,
@@ -72,7 +73,7 @@ pub struct RunLine {
     /// The verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Status>,
-    /// Who set the limit.
+    /// Which side set the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blame>,
     /// Requests offered per second of the measured window.
@@ -84,24 +85,26 @@ pub struct RunLine {
     /// Requests that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
-    /// Median response time in µs; absent also where nothing was recorded, or dropped requests reach into it.
+    /// Median response time in µs; absent also if nothing was recorded, or if dropped requests
+    /// would affect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_us: Option<Number>,
-    /// 99 % of response times in µs; absent also where nothing was recorded, or dropped requests reach into it.
+    /// 99th percentile of response times in µs; absent also if nothing was recorded, or if dropped
+    /// requests would affect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<Number>,
 }
 
-/// What lies in a runs directory and is no archive.
+/// An entry of a runs directory that is not an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignEntryDoc {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ForeignEntryKind,
 }
 
-/// What a file or folder beside archives is.
+/// The kind of a file or directory that is not an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ForeignEntryKind {
@@ -109,7 +112,7 @@ pub enum ForeignEntryKind {
     Search,
     /// A packed run.
     Pack,
-    /// A run whose removal was interrupted.
+    /// A run that was only partly removed.
     Removed,
     /// Anything else.
     #[default]
@@ -117,7 +120,7 @@ pub enum ForeignEntryKind {
 }
 
 impl RunLine {
-    /// Fill in what `record` tells.
+    /// Fills in the values of `record`.
     pub fn fill_from(&mut self, record: &RunRecord) {
         self.id.clone_from(&record.id);
         self.name.clone_from(&record.name);
@@ -144,10 +147,10 @@ impl RunsDoc {
         serde_json::to_string(self).expect("plain data with string and number keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// If the text is not a JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self =
             serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, RUNS_SCHEMA, &error))?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::number_limits::check_number_limits;
 use crate::{DecodeError, Number};
 
-/// One request kept as an example: the first failures of each class and the slowest answers.
+/// One request kept as an example: the first failures of each class and the slowest responses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampleLine {
     /// `failed` or `slow`.
@@ -22,23 +22,23 @@ pub struct SampleLine {
     pub scenario: String,
     /// Intended instant on the run's clock, nanoseconds.
     pub intended_ns: i64,
-    /// begun − intended.
+    /// Actual start − intended start.
     pub lag_us: Number,
-    /// sent − begun; absent if it was never sent.
+    /// Sent − actual start; absent if it was never sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_us: Option<Number>,
-    /// first byte − sent; absent if none came.
+    /// First byte − sent; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttfb_us: Option<Number>,
     /// End − intended.
     pub total_us: Number,
-    /// Status of the answer, if one came.
+    /// Status of the response, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// Address it went to.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub address: String,
-    /// What went wrong in words; never contains a secret.
+    /// A description of the failure; never contains a secret.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
@@ -49,10 +49,10 @@ impl SampleLine {
         serde_json::to_string(self).expect("strings and numbers always encode")
     }
 
-    /// Read one line, without its newline.
+    /// Reads one line, without its newline.
     ///
     /// # Errors
-    /// When the bytes are no such line, or a number in it is beyond any run.
+    /// If the bytes are not such a line, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
         check_number_limits(line)?;
         serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))

@@ -1,4 +1,5 @@
-//! [`SearchDoc`]: `search.json`, the `wavetank.search/1` object: a knee, and the runs it was found by.
+//! [`SearchDoc`]: `search.json`, the `wavetank.search/1` object: a knee, and the runs by which it
+//! was found.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use crate::{Blame, DecodeError, Number, RateDoc, Requests, Status, Threshold, Ti
 /// Version of the format; fields are only ever added to it.
 pub const SEARCH_SCHEMA: &str = "wavetank.search/1";
 
-/// One search, over or under way.
+/// One search, finished or in progress.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchDoc {
     /// Always [`SEARCH_SCHEMA`].
@@ -25,17 +26,17 @@ pub struct SearchDoc {
     pub seed: u64,
     /// The URL, or the names of the targets.
     pub target: String,
-    /// When it was begun, RFC 3339 in UTC.
+    /// When it started, RFC 3339 in UTC.
     pub started_at: String,
     /// How long it took, seconds.
     pub took_s: Number,
-    /// What was varied: `rate`, `users` or `connections`.
+    /// The varied load: `rate`, `users` or `connections`.
     pub of: String,
     /// Unit of every level: `per_s` or `count`.
     pub unit: String,
     /// How it ended.
     pub answer: SearchAnswerDoc,
-    /// The thresholds that were asked for, as written; those that every run has are in `runs`.
+    /// The requested thresholds, as written; those that every run has are in `runs`.
     pub thresholds: Vec<String>,
     /// Within which limits it sought.
     pub setup: SearchSetupDoc,
@@ -47,38 +48,43 @@ pub struct SearchDoc {
     pub notes: Vec<String>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchAnswerDoc {
-    /// `found`, `above` (the highest level allowed still holds), `below` (the lowest does not), `generator` (it was the
-    /// limit first), or why it ended before its time: `signal`, `time`, `runs`, `undecided`, `broken`,
-    /// `target` (it stopped answering), `unsteady` (it changes with time), `under_way`.
+    /// `found`, `above` (even the highest allowed level passes), `below` (even the lowest fails),
+    /// `generator` (it was the limit first), or why it ended early: `signal`, `time`, `runs`,
+    /// `undecided`, `broken`, `target` (it stopped responding), `unsteady` (it changes with time),
+    /// `under_way`.
     pub end: String,
     /// The exit code.
     pub exit: u8,
     /// The first line of every view.
     pub headline: String,
-    /// Where the chance to meet the thresholds falls through one half; of a lower bound the bound; null: unknown.
+    /// The level at which the chance to meet the thresholds falls below one half. For a lower
+    /// bound: the bound. Null: unknown.
     pub knee: Option<Number>,
-    /// Lower end of the interval; null: unknown. Of a rate: what is sure to have been done in time at `low_level`.
+    /// Lower end of the interval; null: unknown. For a rate: the rate that was certainly done in
+    /// time at `low_level`.
     pub low: Option<Number>,
-    /// The level that held and that `low` comes from; absent in documents that take the level itself for `low`.
+    /// The level that passed and that `low` was derived from. Absent in documents that use the
+    /// level itself as `low`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_level: Option<Number>,
-    /// Whether the lower end is proven with `confidence`, not only the highest level that held.
+    /// Whether the lower end is proven with `confidence`, and not only the highest level that
+    /// passed.
     pub low_proven: bool,
     /// Upper end of the interval; null: unknown.
     pub high: Option<Number>,
-    /// Whether the upper end is proven, not only the lowest level that did not hold.
+    /// Whether the upper end is proven, and not only the lowest level that failed.
     pub high_proven: bool,
     /// Confidence of proven ends.
     pub confidence: Number,
     /// The lowest level at which the generator was the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_at: Option<Number>,
-    /// Whose limit it was, by the runs that did not hold.
+    /// The bottleneck, according to the runs that failed.
     pub blame: Blame,
-    /// What broke in most runs next above the knee; empty where nothing did.
+    /// The condition that failed in most runs just above the knee; empty if none did.
     pub limit: String,
 }
 
@@ -89,15 +95,15 @@ pub struct SearchSetupDoc {
     pub from: Number,
     /// The highest level allowed.
     pub to: Number,
-    /// From one level of the climb to the next.
+    /// Factor from one level of the climb to the next.
     pub factor: Number,
     /// Levels inside the bracket.
     pub levels: u32,
     /// Runs of each of them.
     pub repeats: u32,
-    /// How far they lie apart, as a share.
+    /// Their distance, as a share.
     pub step: Number,
-    /// Length of a run, seconds, where nothing asked for longer ones.
+    /// Length of a run, seconds, unless longer ones were required.
     pub level_s: Number,
     /// Warm-up ahead of each, seconds.
     pub warmup_s: Number,
@@ -115,7 +121,7 @@ pub struct SearchPointDoc {
     pub level: Number,
     /// Runs that say something of the target.
     pub runs: u32,
-    /// Those that met the thresholds.
+    /// Runs that met the thresholds.
     pub passed: u32,
     /// Runs in which the generator was the limit.
     pub generator: u32,
@@ -123,7 +129,8 @@ pub struct SearchPointDoc {
     pub chance: Option<Number>,
     /// Requests done each second.
     pub done_per_s: Number,
-    /// Half of the answers came so soon; null where the run in the middle had none. Runs without any are ordered above all others.
+    /// Median response time, from the run in the middle; null if that run had none. Runs without
+    /// any rank above all others.
     pub p50_us: Option<Number>,
     /// 95 %.
     pub p95_us: Option<Number>,
@@ -131,8 +138,8 @@ pub struct SearchPointDoc {
     pub p99_us: Option<Number>,
     /// 99.9 %.
     pub p99_9_us: Option<Number>,
-    /// Names of percentiles (`p50`, `p95`, `p99`, `p99_9`) that dropped requests would have reached into in the run in
-    /// the middle: they have no value.
+    /// Names of percentiles (`p50`, `p95`, `p99`, `p99_9`) that dropped requests would have
+    /// affected in the run in the middle. They have no value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
 }
@@ -142,16 +149,16 @@ pub struct SearchPointDoc {
 pub struct SearchRunDoc {
     /// The load.
     pub level: Number,
-    /// What for: `climb`, `confirm`, `narrow`, `measure` or `check`.
+    /// Its purpose: `climb`, `confirm`, `narrow`, `measure` or `check`.
     pub stage: String,
     /// `pass`, `fail`, `generator` or `undecided`.
     pub result: String,
-    /// Why it is no pass, in one line.
+    /// Why it did not pass, in one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// The run's own verdict.
     pub status: Status,
-    /// Whose limit it met.
+    /// The bottleneck that it met.
     pub blame: Blame,
     /// Its id.
     pub id: String,
@@ -170,7 +177,7 @@ pub struct SearchRunDoc {
     pub response_us: Times,
     /// complete − sent.
     pub service_us: Times,
-    /// begun − intended.
+    /// Actual start − intended start.
     pub lag_us: Times,
     /// The highest share of an interval that a load thread was busy.
     pub busiest_thread: Number,
@@ -184,10 +191,10 @@ impl SearchDoc {
         serde_json::to_string_pretty(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema, or a number in it is beyond any search.
+    /// If the text is not a JSON object of this schema, or a number in it is beyond any search.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self =
             serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, SEARCH_SCHEMA, &error))?;

@@ -15,9 +15,9 @@ use crate::handshakes_line::HandshakesLine;
 use crate::histogram_code::HistogramCode;
 use crate::run_parts;
 
-/// One of three kinds, told apart by what they are of: `key` (phase, scenario, step), or `phase` alone, or
-/// `phase` and `target`. One struct with optional fields, because a tagged one could not carry 128-bit sums.
-/// `T`: what is made of its times.
+/// One of three kinds, distinguished by their fields: `key` (phase, scenario, step), or `phase`
+/// alone, or `phase` and `target`. One struct with optional fields, because a tagged one could not
+/// contain 128-bit sums. `T` is the form of its times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(
     default,
@@ -41,16 +41,16 @@ pub(crate) struct SeriesLine<T> {
     times: T,
 }
 
-/// What is made of the times of a series: all of them, or nothing.
+/// How the times of a series are read: completely, or not at all.
 pub(crate) trait SeriesTimes: Default {
     /// Whether there are none.
     fn is_empty(&self) -> bool;
 
-    /// Into `series`, in the memory of those in `pool`, as far as they last.
+    /// Fills `series`, reusing the histograms in `pool` while there are any.
     fn fill(self, series: &mut Series, pool: &mut Vec<Histogram>) -> Result<(), DecodeError>;
 }
 
-/// Times that nobody looks at: most of a line, and most of the time that reading it takes.
+/// Times that are skipped. They are most of a line, and take most of the time to read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkipTimes;
 
@@ -118,7 +118,7 @@ const fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// What an element turned out to be.
+/// The kind of a decoded element.
 pub(crate) enum Series {
     /// Requests of one key.
     Step(StepSeries),
@@ -177,7 +177,7 @@ impl SeriesLine<TimesLine<'static>> {
 }
 
 impl<T: SeriesTimes> SeriesLine<T> {
-    /// What it is, its times in the memory of those in `pool`, as far as they last.
+    /// Decodes the element. Its times reuse the histograms in `pool` while there are any.
     pub(crate) fn decode(self, pool: &mut Vec<Histogram>) -> Result<Series, DecodeError> {
         let mut series = match (self.key, self.phase, self.target) {
             (Some([phase, scenario, step]), None, None) => {
@@ -200,7 +200,7 @@ impl<T: SeriesTimes> SeriesLine<T> {
                 handshakes: self.handshakes.unwrap_or_default().decode(),
                 ..TargetSeries::default()
             }),
-            _ => return Err(DecodeError::new("series: neither of a key, nor of a phase, nor of a target")),
+            _ => return Err(DecodeError::new("series: key, phase and target are missing")),
         };
         self.times.fill(&mut series, pool)?;
         Ok(series)
@@ -235,7 +235,7 @@ impl SeriesTimes for TimesLine<'_> {
                 target.tls = take_beside(&mut self.tls, &nothing)?;
             }
         }
-        if self.is_empty() { Ok(()) } else { Err(DecodeError::new("series: times of another kind")) }
+        if self.is_empty() { Ok(()) } else { Err(DecodeError::new("series: its times are of another kind")) }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::{DecodeError, LackDoc, Number, SettingDoc};
 /// Version of the format; fields are only ever added to it.
 pub const SIZE_SCHEMA: &str = "wavetank.size/1";
 
-/// What a load takes of hosts, ports, memory and network. The text of `wavetank size` is a function of it alone.
+/// The hosts, ports, memory and network that a load needs. The text of `wavetank size` is a
+/// function of it alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SizeDoc {
     /// Always [`SIZE_SCHEMA`].
@@ -16,7 +17,7 @@ pub struct SizeDoc {
     pub version: String,
     /// The URL or file that was named; empty without one.
     pub target: String,
-    /// The load as it was asked, and what follows from it alone.
+    /// The requested load, and values derived from it alone.
     pub asked: Vec<AnswerDoc>,
     /// Hosts of each role.
     pub hosts: Vec<TierDoc>,
@@ -24,13 +25,13 @@ pub struct SizeDoc {
     pub answers: Vec<AnswerDoc>,
     /// Limits of the kernel that must be raised.
     pub tunings: Vec<TuningDoc>,
-    /// So many online beside so many a second.
+    /// A comparison of numbers of online users with rates per second.
     pub compare: Vec<ColumnDoc>,
-    /// What is too few or too small of what there is.
+    /// Available resources that are too few or too small.
     pub lacking: Vec<LackDoc>,
-    /// What the numbers rest on.
+    /// The assumptions behind the numbers.
     pub settings: Vec<SettingDoc>,
-    /// Worth knowing.
+    /// Additional information.
     pub notes: Vec<String>,
 }
 
@@ -49,7 +50,7 @@ pub struct AnswerDoc {
     pub unit: String,
     /// The number as people read it.
     pub shown: String,
-    /// How it comes about, the numbers put in; may be empty.
+    /// How it was computed, with the numbers filled in; may be empty.
     pub formula: String,
 }
 
@@ -60,24 +61,24 @@ pub struct TierDoc {
     pub role: String,
     /// Hosts that it takes, spare ones included.
     pub needed: u64,
-    /// Of which so many may be gone.
+    /// How many of these may fail.
     pub spare: u64,
-    /// Hosts that there are; `null` where nobody said.
+    /// Available hosts; `null` if not given.
     pub have: Option<u64>,
     /// Something bounds a host of the role; else one was taken for granted.
     pub bounded: bool,
-    /// What each bound asks for, without spare ones; the first asks for most.
+    /// The requirement of each bound, without spare hosts; the largest comes first.
     pub limits: Vec<LimitDoc>,
 }
 
-/// Hosts that one bound asks for.
+/// Hosts required by one bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitDoc {
     /// `requests`, `connections`, `memory` or `link`.
     pub what: String,
-    /// So many.
+    /// The number of hosts.
     pub hosts: u64,
-    /// How that comes about.
+    /// How it was computed.
     pub formula: String,
 }
 
@@ -92,9 +93,9 @@ pub struct TuningDoc {
     pub value: String,
     /// A host that has more keeps it.
     pub at_least: bool,
-    /// What sets it.
+    /// The command that sets it.
     pub command: String,
-    /// How the value comes about.
+    /// How the value was computed.
     pub formula: String,
 }
 
@@ -113,10 +114,10 @@ impl SizeDoc {
         serde_json::to_string(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// If the text is not a JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
         if doc.schema == SIZE_SCHEMA { Ok(doc) } else { Err(DecodeError::schema(&doc.schema, SIZE_SCHEMA)) }

@@ -17,9 +17,9 @@ pub struct Times {
 /// Minimum to maximum of a histogram that is not empty. All values are microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Of `count`, values that are only the time waited so far: the answer never came.
+    /// Values in `count` that are only the time waited so far, because no response came.
     pub censored: u64,
-    /// Of `count`, values above the layout's highest bucket.
+    /// Values in `count` above the layout's highest bucket.
     pub clipped: u64,
     /// Exact minimum.
     pub min: Number,
@@ -43,7 +43,8 @@ pub struct Spread {
     pub max: Number,
     /// Names of percentiles with fewer than ten values above them.
     pub uncertain: Vec<String>,
-    /// Names of percentiles that dropped requests would have reached into: their value is a lower bound.
+    /// Names of percentiles that dropped requests would have affected: their value is a lower
+    /// bound.
     pub unknown: Vec<String>,
 }
 

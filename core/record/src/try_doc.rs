@@ -1,4 +1,4 @@
-//! [`TryDoc`]: what one user met on his way, as `wavetank try --format json` prints it.
+//! [`TryDoc`]: what one user met on its way, as `wavetank try --format json` prints it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +16,13 @@ pub struct TryDoc {
     pub name: String,
     /// Version of wavetank.
     pub version: String,
-    /// Whether everything was as wanted.
+    /// Whether everything was as expected.
     pub ok: bool,
     /// The exit code: 0, 1, or 130 after a signal.
     pub exit: u8,
-    /// What was walked, in order.
+    /// The sessions that were walked through, in order.
     pub walks: Vec<TryWalk>,
-    /// Worth knowing.
+    /// Additional information.
     pub notes: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct TryWalk {
     pub name: String,
     /// Requests that left, redirects, retries and embedded resources included.
     pub sent: u64,
-    /// Steps that were answered as wanted.
+    /// Steps with the expected response.
     pub done: u64,
     /// Steps that were not.
     pub failed: u64,
@@ -61,7 +61,7 @@ pub enum TryEvent {
         /// The handshake's part, in TLS.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tls_us: Option<Number>,
-        /// What the handshake agreed on.
+        /// The negotiated parameters of the handshake.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tls: Option<String>,
     },
@@ -77,7 +77,7 @@ pub enum TryEvent {
         #[serde(flatten)]
         message: TryMessage,
     },
-    /// An answer came whole.
+    /// A complete response arrived.
     Answer {
         /// Its status.
         status: u16,
@@ -85,68 +85,68 @@ pub enum TryEvent {
         ttfb_us: Number,
         /// From sending to the last byte.
         service_us: Number,
-        /// The answer.
+        /// The response.
         #[serde(flatten)]
         message: TryMessage,
     },
-    /// No answer came, or none that can be read.
+    /// No response arrived, or an unreadable one.
     NoAnswer {
         /// Why, by its class.
         class: String,
-        /// In words.
+        /// A description.
         detail: String,
-        /// Who was tried.
+        /// The address that was tried.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         address: Option<String>,
-        /// The beginning of what came, control characters escaped.
+        /// The start of the received bytes, control characters escaped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
     },
-    /// The answer sets a cookie.
+    /// The response sets a cookie.
     Cookie {
         /// Its name.
         name: String,
         /// `kept`, `removed`, or why it was ignored.
         fate: String,
     },
-    /// A value was looked for in the answer.
+    /// A value was extracted from the response.
     Extract {
         /// The variable.
         variable: String,
         /// Where.
         from: String,
-        /// What was found; some of them, if there are many.
+        /// The values found; only some of them if there are many.
         values: Vec<String>,
-        /// How many were found.
+        /// Number of values found.
         count: usize,
         /// Why nothing was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<String>,
     },
-    /// Something was asked of the answer.
+    /// A check on the response.
     Check {
-        /// Its words.
+        /// The check as written.
         check: String,
-        /// Whether it holds.
+        /// Whether it passed.
         held: bool,
-        /// What stood there instead.
+        /// The value found instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         found: Option<String>,
     },
-    /// Something is counted if it holds.
+    /// A count, if its condition is met.
     Count {
         /// Its name.
         name: String,
         /// Whether it was.
         counted: bool,
     },
-    /// The step was answered as wanted.
+    /// The step got the expected response.
     Done,
     /// The step was not.
     Failed {
         /// Why, by its class.
         class: String,
-        /// In words.
+        /// A description.
         detail: String,
         /// What to do about it.
         hint: String,
@@ -155,16 +155,16 @@ pub enum TryEvent {
     Set {
         /// Which.
         variable: String,
-        /// To what; some of them, if it is a list.
+        /// The new values; only some of them if it is a list.
         values: Vec<String>,
         /// How many.
         count: usize,
     },
-    /// An `if` or a `while` asked.
+    /// An `if` or a `while` was evaluated.
     If {
-        /// Its words.
+        /// The condition as written.
         condition: String,
-        /// Whether what stands in it is done now.
+        /// Whether its actions are carried out now.
         held: bool,
     },
     /// A pause.
@@ -196,16 +196,16 @@ pub enum TryEvent {
         /// `session` or `run` by their verbs, `failure`, or `signal`.
         why: String,
     },
-    /// So many requests were made that no more are.
+    /// The limit of requests is reached, so no more are made.
     Enough {
         /// How many.
         count: u64,
     },
-    /// The journey goes round and round without a request, and is left.
+    /// The journey loops forever without a request, and is left.
     Endless,
 }
 
-/// A request or an answer as it was on the wire.
+/// A request or a response as sent on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TryMessage {
     /// The first line.
@@ -225,14 +225,14 @@ pub struct TryBody {
     /// Its content coding, which is taken off `text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coding: Option<String>,
-    /// Its beginning as text; `null`: it is none.
+    /// Its start as text; `null` if it is not text.
     pub text: Option<String>,
     /// `text` is not all of it.
     pub cut: bool,
 }
 
 impl TryEvent {
-    /// Call `change` with every text that came from outside, so that what must not be shown can be taken out.
+    /// Calls `change` with every text that came from outside, so that secrets can be hidden.
     pub fn for_each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
         match self {
             Self::Request { message, .. } | Self::Answer { message, .. } => message.for_each_text(change),

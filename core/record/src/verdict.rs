@@ -1,4 +1,5 @@
-//! What was concluded: verdict, thresholds, findings, notes. Plain mirrors; the deciding happens elsewhere.
+//! Conclusions: verdict, thresholds, findings, notes. Plain mirror types; the decisions are made
+//! elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +9,9 @@ use crate::Number;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Everything held.
+    /// Everything passed.
     Pass,
-    /// A threshold or check is broken, or a stop condition fired.
+    /// A threshold or check failed, or a stop condition fired.
     Fail,
     /// Doubt about the generator or the path could turn the verdict.
     Invalid,
@@ -31,7 +32,7 @@ impl Status {
     }
 }
 
-/// Who set the limit.
+/// Which side set the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blame {
@@ -39,13 +40,13 @@ pub enum Blame {
     None,
     /// This side.
     Generator,
-    /// What lies between.
+    /// The network between them.
     Network,
     /// The balancer.
     Balancer,
     /// The target.
     Target,
-    /// Cannot be told.
+    /// Unknown.
     #[default]
     Unknown,
 }
@@ -69,12 +70,13 @@ impl Blame {
 pub struct VerdictDoc {
     /// The outcome.
     pub status: Status,
-    /// Why, most weighty first: a word such as `signal`, `accounting`, `undecided`, the code of a finding, or
-    /// the text of a broken condition; empty for a pass.
+    /// The reasons, most important first: a keyword such as `signal`, `accounting`, `undecided`,
+    /// the code of a finding, or the text of a failed condition; empty for a pass.
     pub reasons: Vec<String>,
-    /// Who set the limit.
+    /// Which side set the limit.
     pub blame: Blame,
-    /// Addition: what stands beside the verdict's word in the first line of every view; empty for a plain pass.
+    /// Addition: the headline after the verdict in the first line of every view; empty for a plain
+    /// pass.
     #[serde(default)]
     pub headline: String,
     /// Addition: the exit code.
@@ -87,16 +89,17 @@ pub struct VerdictDoc {
 pub struct Threshold {
     /// The condition as written.
     pub expr: String,
-    /// The value found: a time in µs, a rate per second, a share (0.01 = 1 %) or a count; null without a sample.
+    /// The measured value: a time in µs, a rate per second, a share (0.01 = 1 %) or a count; null
+    /// without a sample.
     pub value: Option<Number>,
-    /// Held, broken, or (null) undecided.
+    /// Passed, failed, or undecided (null).
     pub ok: Option<bool>,
     /// Added by wavetank, not by the user.
     pub implicit: bool,
     /// Addition: `us`, `per_s`, `share`, `count`, `bytes` or `bits_per_s`: the unit of `value`.
     #[serde(default)]
     pub unit: String,
-    /// Addition: why it is undecided or broken, where the value does not say it.
+    /// Addition: why it is undecided or failed, if the value does not show it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -106,12 +109,12 @@ pub struct Threshold {
 pub struct Finding {
     /// Stable short name, e.g. `late`.
     pub code: String,
-    /// Whose doing it is.
+    /// Which side caused it.
     pub blame: Blame,
     /// It turned the verdict, or is its reason.
     #[serde(default)]
     pub decisive: bool,
-    /// What was found, in one line without a period.
+    /// The finding, in one line without a period.
     pub message: String,
     /// The numbers behind it.
     #[serde(default)]

@@ -39,8 +39,9 @@ impl WallTime {
         seconds.checked_mul(1_000_000_000).map(Self)
     }
 
-    /// Year, month, day, hour, minute, second in UTC. The date is Hinnant's `civil_from_days`: years that
-    /// begin in March, in eras of 400, so that the leap day is the last of its year.
+    /// Returns year, month, day, hour, minute, second in UTC. The date is Hinnant's
+    /// `civil_from_days`: years that start in March, in eras of 400, so that the leap day is the
+    /// last of its year.
     fn fields(self) -> [u64; 6] {
         let seconds = self.0 / 1_000_000_000;
         let days = seconds / 86_400 + 719_468;

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::forecast::BoundedEstimate;
 
-/// A whole number told beforehand: at least, on average, at most. Known ones have the same in all three.
+/// A predicted whole number: at least, on average, at most. Known numbers have the same value in
+/// all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AmountDoc {
     /// At least.
     pub least: u64,
-    /// On average; `null` where answers decide.
+    /// On average; `null` if responses determine it.
     pub expected: Option<u64>,
     /// At most; `null` where nothing bounds it.
     pub most: Option<u64>,

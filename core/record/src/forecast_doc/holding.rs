@@ -1,10 +1,10 @@
-//! [`HoldingDoc`]: what keeping connections comes to.
+//! [`HoldingDoc`]: resources needed to hold connections.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Number;
 
-/// What the phases that hold connections come to.
+/// Resources needed by the phases that hold connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HoldingDoc {
     /// Connections at the highest.
@@ -17,15 +17,17 @@ pub struct HoldingDoc {
     pub opening_s: Number,
     /// Opened a second at the highest; `null` where that is not known.
     pub opened_per_s_max: Option<Number>,
-    /// Requests a second at the highest, if answers took no time; `null` where only answers bound them.
+    /// Requests per second at the highest, if responses took no time; `null` if only responses
+    /// limit them.
     pub requests_per_s_max: Option<Number>,
-    /// Memory by who takes it.
+    /// Memory by its user.
     pub memory: Vec<HoldingMemoryDoc>,
     /// Rings of io\_uring; 0 with epoll.
     pub rings: u64,
     /// Load threads.
     pub threads: u32,
-    /// What would be the next limit: `memory`, `connections` (files), `source_ports` or `tracking` (the firewall's).
+    /// The next limit: `memory`, `connections` (files), `source_ports` or `tracking` (the
+    /// firewall's).
     pub next_limit: String,
     /// At how many connections.
     pub next_limit_connections: u64,
@@ -34,7 +36,8 @@ pub struct HoldingDoc {
 /// Memory that one part of it takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldingMemoryDoc {
-    /// `client_kernel`, `client`, `target_kernel`, `target` (where the target is on this host), `under_way`.
+    /// `client_kernel`, `client`, `target_kernel`, `target` (if the target is on this host),
+    /// `under_way`.
     pub part: String,
     /// Bytes of each connection; of `under_way`, of each request.
     pub each_bytes: u64,

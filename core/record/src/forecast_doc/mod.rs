@@ -23,8 +23,8 @@ use crate::{DecodeError, Number};
 /// Version of the format; fields are only ever added to it.
 pub const FORECAST_SCHEMA: &str = "wavetank.plan/1";
 
-/// What a plan comes to, told before anything is sent (contract §5 and §6). The text of `wavetank plan` is a function of
-/// it alone.
+/// The forecast for a plan, made before anything is sent (contract §5 and §6). The text of
+/// `wavetank plan` is a function of it alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ForecastDoc {
     /// Always [`FORECAST_SCHEMA`].
@@ -39,9 +39,9 @@ pub struct ForecastDoc {
     pub seed: u64,
     /// Where requests go: URLs, without secrets.
     pub targets: Vec<String>,
-    /// The answer in sentences.
+    /// The result in sentences.
     pub summary: Vec<String>,
-    /// When it begins and ends, in seconds on the run's clock.
+    /// Its start and end, in seconds on the run's clock.
     pub span: SpanDoc,
     /// Sessions of the judged phases.
     pub sessions: AmountDoc,
@@ -53,48 +53,48 @@ pub struct ForecastDoc {
     pub phases: Vec<PhaseForecastDoc>,
     /// The load over time.
     pub timeline: TimelineDoc,
-    /// What it takes of this host, and what there is.
+    /// Resources that it needs of this host, and those available.
     pub needs: Vec<NeedDoc>,
-    /// What the phases that hold connections come to; left out where there are none.
+    /// Resources needed by the phases that hold connections; left out if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holding: Option<HoldingDoc>,
     /// What this host lacks: with one of them `run` refuses the plan.
     pub lacking: Vec<LackDoc>,
     /// Thresholds and stop conditions, and what already speaks against them.
     pub conditions: Vec<OutlookDoc>,
-    /// What is in force.
+    /// The effective settings.
     pub settings: Vec<SettingDoc>,
     /// Every constant of the contract.
     pub constants: BTreeMap<String, String>,
-    /// Worth knowing.
+    /// Additional information.
     pub notes: Vec<String>,
-    /// Addition: how it stands to what this host was calibrated at.
+    /// Addition: the plan compared with this host's calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<CalibrationMarginDoc>,
 }
 
-/// When a plan begins and ends, in seconds on the run's clock.
+/// Start and end of a plan, in seconds on the run's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpanDoc {
     /// Begin of the first phase; negative with a warm-up.
     pub from_s: Number,
-    /// End of the last phase; `null` where answers decide.
+    /// End of the last phase; `null` if responses determine it.
     pub load_end_s: Option<Number>,
-    /// Everything is over at the latest; `null` where answers decide.
+    /// Latest end of everything; `null` if responses determine it.
     pub end_s: Option<Number>,
     /// Hard bound on everything after the last phase.
     pub drain_s: Number,
 }
 
-/// A condition, and what is known of it beforehand.
+/// A condition and its forecast.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutlookDoc {
     /// The condition.
     pub expr: String,
-    /// `threshold`, `stop`, or `implicit`: a threshold that nobody wrote.
+    /// `threshold`, `stop`, or `implicit`: a threshold that no user wrote.
     pub kind: String,
-    /// `open`: nothing speaks against it; `unreachable`: it will break (or, of `stop`, never fire); `undecided`;
-    /// `doubtful`: it may stay undecided.
+    /// `open`: there is no reason for another outlook. `unreachable`: it will fail (a `stop` will
+    /// never fire). `undecided`. `doubtful`: it may stay undecided.
     pub outlook: String,
     /// Why; empty with `open`.
     pub why: String,
@@ -102,7 +102,7 @@ pub struct OutlookDoc {
     pub hint: String,
 }
 
-/// A setting with its value, and whether somebody chose it.
+/// A setting with its value, and whether the user chose it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingDoc {
     /// Its name, as in the file.
@@ -111,7 +111,7 @@ pub struct SettingDoc {
     pub value: String,
     /// Written in the file or on the command line; else it is the default.
     pub given: bool,
-    /// How the default comes about; may be empty.
+    /// How the default was derived; may be empty.
     pub why: String,
 }
 
@@ -121,10 +121,10 @@ impl ForecastDoc {
         serde_json::to_string(self).expect("plain data with string keys always encodes")
     }
 
-    /// Read the object. Unknown fields are skipped: the format only grows.
+    /// Reads the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// If the text is not a JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
         if doc.schema == FORECAST_SCHEMA {

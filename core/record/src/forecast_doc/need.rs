@@ -8,13 +8,13 @@ use wavetank_plan::UserError;
 pub struct NeedDoc {
     /// `connections`, `source_ports`, `memory` or `threads`.
     pub what: String,
-    /// So much is needed at the highest.
+    /// Peak requirement.
     pub needed: u64,
-    /// So much is there; `null` where nothing limits it.
+    /// Available amount; `null` if unlimited.
     pub available: Option<u64>,
     /// `count` or `bytes`.
     pub unit: String,
-    /// How the numbers come about, in words.
+    /// Explanation of how the numbers were derived.
     pub why: String,
 }
 

@@ -1,4 +1,4 @@
-//! [`PhaseForecastDoc`] and [`ScenarioForecastDoc`]: what phases and sessions come to.
+//! [`PhaseForecastDoc`] and [`ScenarioForecastDoc`]: forecasts of phases and sessions.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,15 @@ use crate::Number;
 pub struct PhaseForecastDoc {
     /// Its name.
     pub name: String,
-    /// Kept apart, judged by nothing.
+    /// Whether it is a warm-up, which is counted separately and not judged.
     pub warmup: bool,
     /// `rate`, `users`, `hold`, `trace` or `pause`.
     pub kind: String,
-    /// The load in words.
+    /// A description of the load.
     pub load: String,
     /// When it begins, on the run's clock.
     pub start_s: Number,
-    /// When nobody comes any more; `null` where answers decide.
+    /// When the last arrival is due; `null` if responses determine it.
     pub end_s: Option<Number>,
     /// Sessions that start.
     pub sessions: AmountDoc,
@@ -28,7 +28,7 @@ pub struct PhaseForecastDoc {
     pub cap: Option<CapDoc>,
     /// Requests.
     pub requests: AmountDoc,
-    /// Requests a second at most; `null` where only answers bound them.
+    /// Requests per second at most; `null` if only responses limit them.
     pub requests_per_s_max: Option<Number>,
     /// Sessions a second at the highest; `null` where users pace themselves.
     pub sessions_per_s_max: Option<Number>,
@@ -38,7 +38,7 @@ pub struct PhaseForecastDoc {
     pub starts: u64,
     /// Connections opened.
     pub connections: AmountDoc,
-    /// Connections opened a second at the highest; `null` where that is not known beforehand.
+    /// Connections opened per second at the highest; `null` if not known beforehand.
     pub connections_per_s_max: Option<Number>,
     /// Connections opened ahead of the phase.
     pub opened_ahead: u64,
@@ -46,7 +46,7 @@ pub struct PhaseForecastDoc {
     pub opened_ahead_s: Number,
     /// Requests offered and unresolved at most.
     pub max_open: u64,
-    /// What fixed that, in words.
+    /// Explanation of how that was fixed.
     pub max_open_why: String,
     /// Scenario and weight.
     pub mix: Vec<(String, u64)>,

@@ -5,7 +5,7 @@ use wavetank_plan::forecast::Timeline;
 
 use crate::Number;
 
-/// The load as the plan wants it. All lists are of one length; what never occurs is an empty list.
+/// The load as planned. All lists have the same length; a list without any values is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimelineDoc {
     /// When the first point begins, on the run's clock.
@@ -14,11 +14,11 @@ pub struct TimelineDoc {
     pub every_s: Number,
     /// Sessions that arrive a second, mean of each point.
     pub sessions_per_s: Vec<Number>,
-    /// Requests that they will send a second; `null` where answers decide.
+    /// Requests per second that they will send; `null` if responses determine it.
     pub requests_per_s: Vec<Option<Number>>,
-    /// Users wanted at the end of each point.
+    /// Target number of users at the end of each point.
     pub users: Vec<u64>,
-    /// Held connections wanted at the end of each point.
+    /// Target number of held connections at the end of each point.
     pub held: Vec<u64>,
 }
 

@@ -39,7 +39,8 @@ pub(crate) fn as_map() -> BTreeMap<String, String> {
     times.into_iter().chain(shares).chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Name and value of every constant of the contract, those included that are only defaults of something in the plan.
+/// Name and value of every constant of the contract, including those that are only defaults of
+/// something in the plan.
 pub fn all_constants() -> BTreeMap<String, String> {
     let defaults = [
         ("connect_timeout", exact_duration(c::CONNECT_TIMEOUT)),
@@ -59,7 +60,7 @@ pub fn all_constants() -> BTreeMap<String, String> {
 mod tests {
     use super::all_constants;
 
-    /// A constant that nobody prints decides unseen.
+    /// A constant that is not printed would influence results invisibly.
     #[test]
     fn no_constant_is_left_out() {
         let source = include_str!("../../../plan/src/constants.rs");

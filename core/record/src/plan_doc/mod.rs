@@ -1,8 +1,8 @@
-//! [`PlanDoc`]: `plan.yaml`, the resolved plan as people and `report` read it.
+//! [`PlanDoc`]: `plan.yaml`, the resolved plan as users and `report` read it.
 //!
-//! Canonical: one plan has one text, whose SHA-256 is the run's `plan_hash`; so nothing of a single execution
-//! (id, time, host) is in it, and no secret. Bodies are told by size and hash. What is read back judges and
-//! reports a run, it cannot be sent again.
+//! Canonical: one plan has one text, and its SHA-256 is the run's `plan_hash`. It therefore
+//! contains no data of a single execution (id, time, host), and no secret. Bodies are given by size
+//! and hash. A plan read back is enough to judge and report a run, but not to send it again.
 
 mod constants;
 mod dns;
@@ -41,7 +41,7 @@ use tls::TlsYaml;
 
 /// Version of the document.
 const PLAN_VERSION: u32 = 1;
-/// A longer text is no plan of ours; checked before parsing.
+/// Limit of a plan's length; checked before parsing.
 const PLAN_BYTES_MAX: usize = 64 << 20;
 
 /// The document, in the order of its keys.
@@ -166,25 +166,26 @@ impl PlanDoc {
 
     /// The canonical text.
     pub fn to_yaml(&self) -> String {
-        // No folding: a folded text is the same to a reader of YAML but hides long values from grep.
+        // No folding: a folded text is equivalent for a YAML reader, but grep cannot find long
+        // values in it.
         let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
         serde_saphyr::to_string_with_options(self, options)
             .expect("plain data with string keys always encodes into a string")
     }
 
-    /// Read `plan.yaml`.
+    /// Reads `plan.yaml`.
     ///
     /// # Errors
-    /// When the text is no such document.
+    /// If the text is not such a document.
     pub fn from_yaml(text: &str) -> Result<Self, DecodeError> {
         if text.len() > PLAN_BYTES_MAX {
-            return Err(DecodeError::new(format!("a plan of {} bytes is none of ours", text.len())));
+            return Err(DecodeError::new(format!("a plan of {} bytes is too long", text.len())));
         }
         let doc: Self = serde_saphyr::from_str(text).map_err(|error| match peeked_version(text) {
             Some(version) if version > PLAN_VERSION => {
                 DecodeError::version("plan version", version, PLAN_VERSION)
             }
-            // Below its first line stands a picture of the place.
+            // Only the first line is used; the lines below it show an excerpt of the file.
             _ => {
                 let told = error.to_string();
                 DecodeError::new(told.lines().next().unwrap_or_default().trim_start_matches("error: "))
@@ -217,10 +218,10 @@ impl PlanDoc {
         sha256_hex(text.as_bytes())
     }
 
-    /// The plan again, without secrets and long bodies: enough to judge and report its run.
+    /// Returns the plan without secrets and long bodies, enough to judge and report its run.
     ///
     /// # Errors
-    /// When a value is not of its kind or refers to something that is not there.
+    /// If a value has the wrong kind or refers to a missing item.
     pub fn plan(&self) -> Result<Plan, DecodeError> {
         let conditions = |texts: &[String]| -> Result<Vec<Condition>, DecodeError> {
             texts
@@ -238,7 +239,7 @@ impl PlanDoc {
         let phases: Vec<_> = self.phases.iter().map(PhaseYaml::read).collect::<Result<_, _>>()?;
         let known = |part: &(u16, u64)| usize::from(part.0) < scenarios.len();
         if !phases.iter().flat_map(|phase| phase.mix.parts()).all(known) {
-            return Err(DecodeError::new("a phase runs a scenario that is not there"));
+            return Err(DecodeError::new("a phase refers to a scenario that does not exist"));
         }
         let around = |scenario: &Option<ScenarioYaml>| {
             scenario
@@ -351,7 +352,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What plans had before there was a choice.
+/// The value of plans from before this setting existed.
 fn one_table() -> String {
     "shared".to_owned()
 }
@@ -369,7 +370,7 @@ fn name_of<T: Copy + PartialEq>(value: T, table: &[(&'static str, T)]) -> &'stat
 /// The value called `name`.
 fn one_of<T: Copy>(name: &str, table: &[(&str, T)]) -> Result<T, DecodeError> {
     let found = table.iter().find(|&&(known, _)| known == name);
-    found.map(|&(_, value)| value).ok_or_else(|| DecodeError::new(format!("`{name}` is not known here")))
+    found.map(|&(_, value)| value).ok_or_else(|| DecodeError::new(format!("`{name}` is unknown")))
 }
 
 fn read_source(text: &str) -> Result<SourceRange, DecodeError> {
@@ -387,7 +388,7 @@ fn sha256_hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The version that the text's first line tells: a later one may have other keys below it.
+/// Returns the version in the text's first line. A later version may have other keys below it.
 fn peeked_version(text: &str) -> Option<u32> {
     text.lines().next()?.strip_prefix("wavetank_plan:")?.trim().parse().ok()
 }

@@ -16,9 +16,10 @@ const MAX_OPEN_BY: [(&str, MaxOpenLimit); 4] = [
     ("sources", MaxOpenLimit::Sources),
 ];
 
-/// Nanoseconds of a phase's beginning and of its length at most, 36 years: both add up, and what is open before and after it.
+/// Limit of a phase's start and of its length in nanoseconds, 36 years: both add up, and so do the
+/// times that are open before and after it.
 const TIME_MAX: u64 = 1 << 60;
-/// Users or connections at most: as many as are counted of anything ([`crate::OverflowGuard`]).
+/// Limit of users or connections, the same as for all counts ([`crate::OverflowGuard`]).
 const COUNT_MAX: u64 = crate::OverflowGuard::EVENTS_MAX;
 
 /// One load among the keys from `rate` to `pause`; what does not apply is not written.
@@ -45,8 +46,8 @@ pub(crate) struct PhaseYaml {
     open_before: bool,
 }
 
-/// Exactly one of `rate` (constant), `curve`, `users` (as many all along), `user_levels`, `hold`, `hold_levels`, `trace`
-/// and `pause`.
+/// Exactly one of `rate` (constant), `curve`, `users` (a constant number), `user_levels`, `hold`,
+/// `hold_levels`, `trace` and `pause`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct LoadYaml {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +110,7 @@ impl PhaseYaml {
     pub(crate) fn read(&self) -> Result<Phase, DecodeError> {
         let length = self.length.as_deref().map(read_duration).transpose()?;
         if length.is_some_and(|length| length <= Nanos::ZERO) {
-            return Err(DecodeError::new(format!("phase `{}` lasts no time", self.name)));
+            return Err(DecodeError::new(format!("phase `{}` has no length", self.name)));
         }
         let start = read_duration(&self.start)?;
         if [start, length.unwrap_or_default()].iter().any(|time| time.0.unsigned_abs() > TIME_MAX)

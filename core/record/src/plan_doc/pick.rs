@@ -23,7 +23,7 @@ impl SelectionYaml {
 
     pub(super) fn read(&self) -> Result<TargetSelection, DecodeError> {
         let of = ScenarioMix::new(self.of.clone());
-        let of = of.ok_or_else(|| DecodeError::new("a target stands for others without weights"))?;
+        let of = of.ok_or_else(|| DecodeError::new("a target refers to other targets without weights"))?;
         Ok(TargetSelection { order: one_of(&self.order, &ORDERS)?, of })
     }
 }

@@ -1,4 +1,5 @@
-//! [`ProxyYaml`]: the forward proxy, in `plan.yaml`; of who we are to it only that we say so.
+//! [`ProxyYaml`]: the forward proxy, in `plan.yaml`. Of the credentials it only stores that there
+//! are any.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::REDACTED;

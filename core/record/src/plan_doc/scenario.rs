@@ -32,7 +32,7 @@ pub(super) struct ScenarioYaml {
     on_failure: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     groups: Vec<String>,
-    /// For each group the steps inside it, by their index: what a condition on a group is judged by.
+    /// For each group the indices of its steps, which conditions on the group need.
     #[serde(default, skip_serializing_if = "is_default")]
     group_steps: Vec<Vec<u16>>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -42,7 +42,7 @@ pub(super) struct ScenarioYaml {
     /// Absent where the steps are sent one after the other and nothing else is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     journey: Option<Vec<String>>,
-    /// How many requests a session with a `journey` is; absent where that is for the session to find out.
+    /// Number of requests of a session with a `journey`; absent if it is known only at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     requests: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -75,7 +75,7 @@ struct StepYaml {
     extract: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     check: Vec<String>,
-    /// What the checks are called in reports; absent where all are called by their words.
+    /// Names of the checks in reports; absent if every check is shown as written.
     #[serde(default, skip_serializing_if = "is_default")]
     check_names: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -116,7 +116,7 @@ impl ScenarioYaml {
         }
     }
 
-    /// Of journeys and templates only what reports need: what is done stays text.
+    /// Reads only the parts of journeys and templates that reports need; actions stay text.
     pub(super) fn read(&self, targets: &[Target], counts: &[String]) -> Result<Scenario, DecodeError> {
         let steps = self.steps.iter().map(|step| step.read(targets, counts)).collect::<Result<_, _>>()?;
         let mut scenario =
@@ -131,14 +131,14 @@ impl ScenarioYaml {
         Ok(scenario)
     }
 
-    /// Nothing but which steps a group is made of, and how many requests there are in all.
+    /// Reads only the steps of each group and the total number of requests.
     fn read_journey(&self) -> Vec<Action> {
         let group = |(group, steps): (u16, &Vec<u16>)| {
             Action::Group(group, steps.iter().copied().map(Action::Request).collect())
         };
-        // Groups may stand in each other, or be gone through more than once: they are kept where they count for nothing.
+        // Groups may be nested or repeated. They are kept where they are not counted.
         let groups = Action::Repeat(0, (0_u16..).zip(&self.group_steps).map(group).collect());
-        // With an end somewhere nobody knows how many.
+        // If the journey may end early, the number is unknown.
         let all =
             self.requests.map_or(Action::EndSession, |all| Action::Repeat(all, vec![Action::Request(0)]));
         vec![groups, all]
@@ -229,7 +229,7 @@ impl StepYaml {
     }
 }
 
-/// A check by what reports call it: nothing is asked of an answer any more.
+/// Makes a check that only has the name used in reports, because no response is checked any more.
 fn by_name(name: &str) -> Check {
     let subject = CheckSubject::Value(Template::default());
     Check { text: name.to_owned(), subject, test: Test::Contains(Vec::new()) }
@@ -243,7 +243,7 @@ fn read_count(line: &str, counts: &[String]) -> Option<(u16, Check)> {
 }
 
 impl BodyYaml {
-    /// A body with holes is told by its words.
+    /// A body with holes is described by the text of its template.
     fn of(body: &Template, words: PlanText<'_>) -> Self {
         match body.as_fixed() {
             Some(bytes) => Self::new(bytes),

@@ -71,5 +71,5 @@ pub(crate) fn read_times(text: &str) -> Result<Vec<Nanos>, DecodeError> {
     let times: Option<Vec<_>> =
         text.split_ascii_whitespace().map(|time| time.parse().ok().map(Nanos)).collect();
     let times = times.filter(|times| times.is_sorted() && times.first().is_none_or(|first| first.0 >= 0));
-    times.ok_or_else(|| DecodeError::new("a trace holds what is no instant, or is out of order"))
+    times.ok_or_else(|| DecodeError::new("a trace contains an invalid instant, or is out of order"))
 }

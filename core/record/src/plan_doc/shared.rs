@@ -1,4 +1,4 @@
-//! What scenarios share and what happens around the load, in `plan.yaml`.
+//! The shared parts of scenarios, and the actions before and after the load, in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{DataPlan, PlannedEvent, SharedPlan};

@@ -12,7 +12,7 @@ pub(super) fn statuses(set: &StatusSet) -> Vec<String> {
     set.0.iter().map(range).collect()
 }
 
-/// The set again.
+/// Reads the set.
 pub(super) fn read_statuses(texts: &[String]) -> Result<StatusSet, DecodeError> {
     let range = |text: &String| {
         let (low, high) = text.split_once(" to ").unwrap_or((text, text));

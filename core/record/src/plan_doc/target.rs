@@ -57,7 +57,8 @@ pub(super) fn read_addresses(texts: &[String]) -> Result<Vec<SocketAddr>, Decode
     texts.iter().map(read).collect()
 }
 
-/// `http://user:password@host/` without the two words; the plan should not have them, this makes sure.
+/// Returns `http://user:password@host/` without user and password. The plan should not contain
+/// them; this makes sure.
 pub(super) fn without_userinfo(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());

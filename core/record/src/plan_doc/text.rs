@@ -9,7 +9,7 @@ use wavetank_plan::{
 
 use super::exact_quantity::exact_duration;
 
-/// The names that numbers in a scenario stand for.
+/// The names behind the numbers in a scenario.
 #[derive(Clone, Copy)]
 pub(super) struct PlanText<'a> {
     pub(super) scenario: &'a Scenario,
@@ -17,7 +17,8 @@ pub(super) struct PlanText<'a> {
 }
 
 impl PlanText<'_> {
-    /// `${…}` for every hole, the rest as text; what is no text is told by its length.
+    /// Shows a template with `${…}` for every hole and the rest as text. Bytes that are not text
+    /// are shown by their length.
     pub(super) fn template(self, template: &Template) -> String {
         let shown = template.pieces.iter().map(|piece| match piece {
             TemplatePart::Fixed(bytes) => match std::str::from_utf8(bytes) {
@@ -67,7 +68,7 @@ impl PlanText<'_> {
         format!("{} = {}{all}", self.variable(extract.variable), extract.from)
     }
 
-    /// As written, and what became of it.
+    /// Shows a check as written.
     pub(super) fn check(self, check: &Check) -> String {
         let subject = match &check.subject {
             CheckSubject::Answer(from) => from.clone(),

@@ -1,4 +1,5 @@
-//! [`TlsYaml`]: how TLS is spoken, in `plan.yaml`. Certificates are told by fingerprint, and of keys nothing is.
+//! [`TlsYaml`]: TLS settings in `plan.yaml`. Certificates are stored as fingerprints; private keys
+//! are not stored.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{TlsIdentity, TlsPlan, TlsResume, TlsVersions, pem};
@@ -45,7 +46,7 @@ impl TlsYaml {
         }
     }
 
-    /// The plan again, certificates and key empty.
+    /// Returns the settings, with empty certificates and key.
     pub(crate) fn read(&self) -> Result<TlsPlan, DecodeError> {
         let empty = |_: &Vec<String>| TlsIdentity { chain_pem: Vec::new(), key_pem: Vec::new() };
         Ok(TlsPlan {

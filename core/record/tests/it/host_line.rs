@@ -1,4 +1,5 @@
-//! `hosts/<host>.jsonl` and `truth.jsonl`: goldens, reading back, and what a target answers.
+//! `hosts/<host>.jsonl` and `truth.jsonl`: golden files, reading back, and the responses of a
+//! target.
 
 use crate::support;
 
@@ -61,7 +62,7 @@ fn lines_of_other_versions_and_torn_ones_are_refused() {
     }
 }
 
-/// Only a `wavetank serve` is believed; anybody may answer 200.
+/// Only a `wavetank serve` is accepted; any server may answer 200.
 #[test]
 fn a_target_is_known_by_the_schema_of_its_answer() {
     fn check(body: &str, open: Option<u64>) {

@@ -1,4 +1,5 @@
-//! Interval lines: what is written is read back exactly, and damaged bytes are refused, never fatal.
+//! Interval lines: written values are read back exactly, and damaged bytes are refused, never
+//! fatal.
 
 use crate::support;
 
@@ -37,7 +38,7 @@ fn random_intervals_come_back_exactly() {
     }
 }
 
-/// Without times a line tells all else, and is as picky about that.
+/// Reading without times gives everything else, with the same checks.
 #[test]
 fn counts_are_read_without_times() {
     for seed in 1..100 {
@@ -75,7 +76,8 @@ fn lines_of_version_1_are_read() {
     assert!(error.contains("layout"), "{error}");
 }
 
-/// A thousand answers a second fill 250 buckets: lines of a long run would be half base64 otherwise.
+/// A thousand responses a second fill 250 buckets. In base64 they would be half of the lines of a
+/// long run.
 #[test]
 fn a_bucket_takes_little_more_than_a_character() {
     let (mut interval, mut random) = (Interval::default(), Random(3));
@@ -93,7 +95,7 @@ fn a_bucket_takes_little_more_than_a_character() {
     assert_eq!(IntervalLine::decode(text.as_bytes()).unwrap().interval.steps[0].response, ours);
 }
 
-/// Service times are told as what differs from the response times, unless that is longer.
+/// Service times are stored as differences from the response times, unless that is longer.
 #[test]
 fn service_times_are_told_beside_response_times() {
     fn check_service(of: impl Fn(u64, u64) -> (u64, u64), at_most: usize) {
@@ -176,8 +178,8 @@ fn no_prefix_of_a_line_is_a_line() {
     }
 }
 
-/// Damaged bytes may be refused or, where the damage makes sense, accepted; but what is accepted encodes and
-/// merges without a panic, because reading an archive does both.
+/// Damaged bytes may be refused or, if the damage makes sense, accepted. Accepted data must encode
+/// and merge without a panic, because reading an archive does both.
 #[test]
 fn damaged_lines_never_panic() {
     let mut beside = Interval::default();
@@ -187,7 +189,7 @@ fn damaged_lines_never_panic() {
         step.service.record(1_000_000 + number * 9_000 - number / 20 % 2 * (number % 4 / 3) * 9_000);
     }
     let beside = line(beside, false).encode();
-    assert!(beside.contains("\"differences\""), "the test no longer damages any: {beside}");
+    assert!(beside.contains("\"differences\""), "the test no longer damages any other: {beside}");
     let texts = [line(interval(), false).encode(), beside];
     let (mut accepted, mut refused) = (0, 0);
     for seed in 1..6_000 {

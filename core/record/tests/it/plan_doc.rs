@@ -9,7 +9,7 @@ use wavetank_plan::{
 };
 use wavetank_record::PlanDoc;
 
-/// What a plan looks like after it was written down: secrets and long bodies are gone.
+/// Returns the plan as it is after writing: without secrets and long bodies.
 fn redacted(mut plan: Plan) -> Plan {
     plan.targets[0].url = plan.targets[0].url.replace("user:PLANTED-SECRET@", "");
     let tls = plan.tls.as_mut().expect("a plan with everything in it");
@@ -40,7 +40,7 @@ fn the_document_is_as_described() {
     check(&plan());
 }
 
-/// Every kind of load, constant and moving, comes back as it was.
+/// Every kind of load, constant and moving, is read back unchanged.
 #[test]
 fn shapes_come_back() {
     let length = Nanos::from_secs(60);
@@ -133,7 +133,7 @@ fn long_and_binary_bodies_are_told_by_size_and_hash() {
     }
 }
 
-/// Words that a careless writer of YAML turns into something else.
+/// Texts that a careless YAML writer turns into something else.
 #[test]
 fn awkward_words_come_back() {
     for word in [

@@ -1,4 +1,4 @@
-//! Journeys in `plan.yaml`: told in words, without secrets, and part of the hash.
+//! Journeys in `plan.yaml`: readable, without secrets, and part of the hash.
 
 use crate::support;
 
@@ -118,7 +118,7 @@ fn what_reports_need_comes_back() {
     assert_eq!(scenario.on_failure, before.on_failure);
     assert_eq!(scenario.steps[0].expect, before.steps[0].expect);
     assert_eq!(scenario.steps[0].timeout, before.steps[0].timeout);
-    // What was asked has its name, and a group its steps; what was done stays words.
+    // Checks keep their names, and groups their steps; actions stay as text.
     let called = |scenario: &Scenario| -> Vec<String> {
         scenario.steps[0].checks.iter().map(|check| check.text.clone()).collect()
     };
@@ -128,7 +128,7 @@ fn what_reports_need_comes_back() {
     assert_eq!(scenario.journey, [Action::Repeat(0, vec![group.clone()]), Action::EndSession]);
     assert_eq!((scenario.steps_of_group(0), scenario.is_one_request()), (vec![0], false));
     assert_eq!(scenario.requests(), None, "it may end anywhere");
-    // How many requests a session is, where that is known.
+    // The number of requests of a session, if known.
     let mut known = journey();
     known.scenarios[0].journey =
         vec![group, Action::Think(Think::Fixed(Nanos::SECOND)), Action::Repeat(2, vec![Action::Request(0)])];

@@ -134,7 +134,7 @@ fn generator() -> Generator {
     }
 }
 
-/// What sessions bring.
+/// A record with session data.
 fn journeyed() -> RunRecord {
     let (name, step) = ("fresh".to_owned(), "POST /cart".to_owned());
     let sample = SampleLine { kind: "slow".to_owned(), phase: "main".to_owned(), ..SampleLine::default() };
@@ -177,7 +177,7 @@ fn journeyed() -> RunRecord {
     }
 }
 
-/// What events bring: one that clients saw, and one that was not done.
+/// Impacts of events: one that affected clients, and one that was not carried out.
 fn impacts() -> Vec<ImpactDoc> {
     let before = ClientWindowDoc {
         seconds: Number(10.0),
@@ -218,7 +218,7 @@ fn impacts() -> Vec<ImpactDoc> {
     vec![seen, failed]
 }
 
-/// What hold phases bring.
+/// A record with hold phases.
 fn holding() -> RunRecord {
     let counts = Connections {
         planned: 2_000,
@@ -265,7 +265,8 @@ fn holding() -> RunRecord {
     }
 }
 
-/// Reading back gives the same value, and writing that the same bytes: `report` prints what the run printed.
+/// Reading back gives the same value, and writing that the same bytes: `report` prints what the run
+/// printed.
 fn check(record: &RunRecord) {
     let text = record.to_json();
     let again = RunRecord::from_json(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -310,7 +311,7 @@ fn fields_of_later_versions_are_skipped_and_other_schemas_refused() {
     assert!(RunRecord::from_json("").is_err());
 }
 
-/// Every double comes back bit for bit, whole ones without a fraction.
+/// Every double is read back bit for bit; whole ones are written without a fraction.
 #[test]
 fn numbers_come_back_exactly() {
     let mut random = support::Random(5);

@@ -107,7 +107,8 @@ fn what_a_pack_begins_with_is_as_described() {
     check("pack.json", &doc, &doc.to_json(), PackDoc::from_json);
 }
 
-/// A percentile that dropped requests would have reached into is a lower bound: in a list it would pass for the time.
+/// A percentile that dropped requests would have affected is a lower bound; a list would present it
+/// as the measured time.
 #[test]
 fn times_that_are_not_known_are_not_told() {
     let check = |unknown: &[&str], p50: Option<f64>, p99: Option<f64>| {

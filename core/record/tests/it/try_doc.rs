@@ -1,4 +1,4 @@
-//! `wavetank.try/1` is as described, and every text of it can be reached by whoever hides secrets.
+//! `wavetank.try/1` is as described, and every text of it is reachable for hiding secrets.
 
 use crate::support;
 

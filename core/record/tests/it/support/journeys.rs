@@ -1,4 +1,4 @@
-//! What sessions did, for goldens and at random.
+//! Session data, for golden files and at random.
 
 use wavetank_measure::{
     CheckCount, CheckSeries, GroupSeries, JourneyCounters, RendezvousRelease, SessionSeries,

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: example data, goldens and a seeded generator.
+//! Shared parts of the tests: example data, golden files and a seeded generator.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 mod journeys;
@@ -206,7 +206,7 @@ pub(crate) fn interval() -> Interval {
     interval
 }
 
-/// What a handshake may agree on.
+/// Possible parameters of a handshake.
 fn agreed(resumed: bool) -> HandshakeParams {
     HandshakeParams {
         version: "TLSv1.3".to_owned(),
