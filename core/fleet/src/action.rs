@@ -1,11 +1,11 @@
-//! What the hosts of the two machines must do: [`AgentAction`], [`ControllerAction`].
+//! [`AgentAction`], [`ControllerAction`]: actions for the hosts of the two machines.
 
 use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
 use crate::{AgentId, AgentMessage, Change, ControllerMessage, Outcome, RefusalReason};
 
-/// What the agent's host must do.
+/// An action for the agent's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentAction {
     /// Send this to the controller.
@@ -32,7 +32,7 @@ pub enum AgentAction {
     Stop,
 }
 
-/// What the controller's host must do.
+/// An action for the controller's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerAction {
     /// Send this to an agent.
@@ -46,7 +46,7 @@ pub enum ControllerAction {
     Notify(ControllerNotice),
 }
 
-/// Something worth telling about a run.
+/// A notable event of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerNotice {
     /// All agents are prepared; the run starts at this instant (zero of the run's clock).

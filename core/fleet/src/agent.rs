@@ -1,4 +1,5 @@
-//! [`Agent`]: carries out a controller's commands, and stops by itself when nobody commands any more.
+//! [`Agent`]: carries out a controller's commands, and stops by itself when the controller falls
+//! silent.
 
 use std::collections::VecDeque;
 
@@ -13,14 +14,15 @@ use crate::message::{
     RefusalReason,
 };
 
-/// The agent's side of a run. It decides; its host (the process around it) acts.
+/// The agent's side of a run. It only makes decisions; its host (the process around it) acts.
 ///
-/// Inputs: [`Agent::handle_message`] from the link; `handle_prepared`, `handle_sealed`, `handle_draining`,
-/// `handle_finished` from the host; [`Agent::handle_timeout`] when [`Agent::poll_timeout`]'s instant has
-/// come. After any of them, call [`Agent::poll`] until `None`.
+/// Inputs: [`Agent::handle_message`] from the link; `handle_prepared`, `handle_sealed`,
+/// `handle_draining`, `handle_finished` from the host; [`Agent::handle_timeout`] at the instant
+/// returned by [`Agent::poll_timeout`]. After any of them, call [`Agent::poll`] until it returns
+/// `None`.
 ///
-/// Dead-man's rule: an agent that has not heard its controller for [`ORPHAN_GRACE`] drains, and stops
-/// [`ORPHAN_DRAIN_MAX`] later. Before the load began it just stops.
+/// Dead-man's rule: an agent that has not heard from its controller for [`ORPHAN_GRACE`] drains,
+/// and stops [`ORPHAN_DRAIN_MAX`] later. Before the start of the load it stops directly.
 #[derive(Clone, Debug)]
 pub struct Agent {
     state: AgentState,
@@ -36,9 +38,9 @@ pub struct Agent {
     cause: EndCause,
     /// Since when nothing new is sent.
     load_ended: Option<Nanos>,
-    /// The host was told to stop.
+    /// A stop has been requested from the host.
     stopped: bool,
-    /// When a drain that nobody watches turns into a stop, and what is the cause then.
+    /// When a drain without a controller turns into a stop, and the end cause for that case.
     stop_at: Option<(Nanos, EndCause)>,
     intervals: Intervals,
     lease: Lease,
@@ -57,15 +59,16 @@ struct Commitment {
 #[derive(Clone, Copy, Debug, Default)]
 struct Intervals {
     sealed: u64,
-    /// How many were sealed at the last lease: what is still unseen of them at the next is lost.
+    /// Number of intervals sealed at the last lease. Reports of those that are still unseen at the
+    /// next lease are lost.
     sealed_at_lease: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Lease {
     until: Nanos,
-    /// Own beats since the last extension. A process that was suspended hears its controller again before
-    /// it believes the clock.
+    /// Heartbeats sent since the last lease extension. A process that was suspended receives
+    /// messages from its controller before it trusts the clock again.
     beats: u32,
 }
 
@@ -96,7 +99,7 @@ impl Agent {
         }
     }
 
-    /// Where it stands.
+    /// The current state.
     pub const fn state(&self) -> AgentState {
         self.state
     }
@@ -106,7 +109,7 @@ impl Agent {
         self.actions.pop_front()
     }
 
-    /// When to call [`Agent::handle_timeout`], whatever else happens.
+    /// When to call [`Agent::handle_timeout`] if nothing else happens.
     pub fn poll_timeout(&self) -> Option<Nanos> {
         let committed = self.commitment.filter(|_| self.state != AgentState::Sealed);
         let load_from = committed.filter(|_| self.state == AgentState::Committed).map(|c| c.load_from);
@@ -161,7 +164,8 @@ impl Agent {
             }
             Err(line) => AgentPayload::Refused { seq, reason: RefusalReason::Host(line) },
         };
-        // Who took over meanwhile did not ask; the state tells.
+        // Another controller may have taken over in the meantime. It did not send this command, and
+        // learns the state from the heartbeat.
         if epoch == self.epoch {
             self.answer(seq, answer);
         }
@@ -177,7 +181,7 @@ impl Agent {
         self.report(AgentPayload::Sealed { seq });
     }
 
-    /// The plan's last arrival has passed; what is under way goes on.
+    /// The plan's last arrival has passed; open work continues.
     pub fn handle_draining(&mut self, now: Nanos) {
         // After a suspension the end may come before the timeout that marks the beginning.
         if matches!(self.state, AgentState::Committed | AgentState::Running) {
@@ -220,7 +224,7 @@ impl Agent {
             self.give_up(EndCause::Orphaned, now);
         }
         if self.state == AgentState::Sealed && orphaned {
-            // Nobody is left who wants to know.
+            // No controller is left to receive heartbeats.
             self.beat_at = None;
             return;
         }
@@ -231,7 +235,7 @@ impl Agent {
         }
     }
 
-    /// Carry a command out; its answer, unless the host must speak first.
+    /// Carries out a command. Returns its answer, unless the host must report first.
     fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<AgentPayload> {
         let refused = |reason| Some(AgentPayload::Refused { seq, reason });
         match (command, self.state) {
@@ -263,7 +267,7 @@ impl Agent {
                 return refused(RefusalReason::WrongState(state));
             }
             (command @ (Command::Drain | Command::Stop), state) => {
-                // What already brought the end stays its cause.
+                // An earlier cause of the end is kept.
                 if self.cause == EndCause::Plan {
                     self.cause = EndCause::Command;
                 }
@@ -284,7 +288,7 @@ impl Agent {
         ended.is_some_and(|(ended, commitment)| commitment.start_at.after(at) >= ended)
     }
 
-    /// End without being told: drain under load, stop before it.
+    /// Ends the run without a command: drains under load, stops before it.
     fn give_up(&mut self, cause: EndCause, now: Nanos) {
         if self.stop_at.is_some() || self.stopped || self.state == AgentState::Sealed {
             return;
@@ -294,7 +298,8 @@ impl Agent {
                 self.cause = cause;
                 self.drain(now);
             }
-            // What ends anyway may end well; the cause changes if it must be cut.
+            // The end is in progress and may complete normally; the cause changes only if it must
+            // be cut.
             AgentState::Draining => {}
             AgentState::Idle | AgentState::Prepared | AgentState::Committed | AgentState::Sealed => {
                 self.cause = cause;
@@ -312,7 +317,7 @@ impl Agent {
 
     fn stop(&mut self) {
         if self.state == AgentState::Idle && self.preparing.is_none() {
-            // The host holds nothing.
+            // The host has no open work.
             self.seal();
         } else if !self.stopped && self.state != AgentState::Sealed {
             self.stopped = true;
@@ -322,8 +327,8 @@ impl Agent {
         }
     }
 
-    /// Nobody waits for the host to be ready any more; the command that asked for it is answered all the same,
-    /// or the controller would wait for that.
+    /// Stops waiting for the host to be ready. The command that asked for it is still answered,
+    /// because the controller waits for the answer.
     fn abandon_preparing(&mut self) {
         if let Some((epoch, seq)) = self.preparing.take()
             && epoch == self.epoch
@@ -347,7 +352,8 @@ impl Agent {
         }
     }
 
-    /// A newer controller. What runs goes on under its command; what is over is forgotten.
+    /// Accepts a newer controller. A run in progress continues under its command; a finished run is
+    /// forgotten.
     fn adopt(&mut self, epoch: u64) {
         if self.state == AgentState::Sealed || (self.state == AgentState::Idle && self.preparing.is_none()) {
             let actions = std::mem::take(&mut self.actions);
@@ -368,7 +374,8 @@ impl Agent {
         }
     }
 
-    /// Report again what was sealed before the last lease and is still unseen.
+    /// Repeats the reports of intervals that were sealed before the last lease and are still
+    /// unseen.
     fn resend(&mut self, seen: u64) {
         let Intervals { sealed, sealed_at_lease } = self.intervals;
         for seq in seen..sealed_at_lease.min(seen.saturating_add(RESEND_MAX)) {
@@ -381,7 +388,7 @@ impl Agent {
         self.report(AgentPayload::Done { intervals: self.intervals.sealed, cause: self.cause });
     }
 
-    /// Give and remember the answer to a command.
+    /// Sends and remembers the answer to a command.
     fn answer(&mut self, seq: u64, report: AgentPayload) {
         if self.answers.len() == UNANSWERED_MAX as usize {
             self.answers.pop_front();

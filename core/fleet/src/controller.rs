@@ -12,7 +12,7 @@ use crate::{
     ControllerNotice, ControllerPayload, Outcome, RefusalReason,
 };
 
-/// What fixes a run for its controller.
+/// The controller's settings of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSetup {
     /// Higher than that of every earlier controller of these agents; positive.
@@ -21,18 +21,20 @@ pub struct RunSetup {
     pub plan_hash: String,
     /// Each agent's share: a partition of the whole; agent `k` gets `shares[k]`.
     pub shares: Vec<Partition>,
-    /// What agents get to prepare; opening many connections takes its time.
+    /// Time limit for preparing; opening many connections takes time.
     pub prepare_max: Nanos,
-    /// From the commitment to the first thing sent: time for the command to reach everybody.
+    /// From the commitment to the first message sent: time for the command to reach every agent.
     pub margin: Nanos,
-    /// From the first thing sent (connections, warm-up) to the zero of the run's clock.
+    /// From the first data sent (connections, warm-up) to the zero of the run's clock.
     pub lead_in: Nanos,
-    /// Hard end on the run's clock, if the plan has one: its last arrival plus the drain, with some slack.
+    /// Hard end on the run's clock, if the plan has one: its last arrival plus the drain, with some
+    /// slack.
     pub end_by: Option<Nanos>,
 }
 
 impl RunSetup {
-    /// One agent with everything, no lead-in, no hard end, 10 ms of margin (a link inside the process).
+    /// One agent with the whole load, no lead-in, no hard end, 10 ms of margin (a link inside the
+    /// process).
     pub fn new(epoch: u64, plan_hash: impl Into<String>) -> Self {
         Self {
             epoch,
@@ -57,16 +59,16 @@ pub enum ChangeRefused {
     Busy,
 }
 
-/// The controller's side of a run. It decides; its host acts.
+/// The controller's side of a run. It only makes decisions; its host acts.
 ///
 /// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`], and the user's
 /// [`Controller::change`], [`Controller::drain`], [`Controller::stop`]. After any of them, call
-/// [`Controller::poll`] until `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
-/// whatever agents and links do: an agent that ceases to be heard is not waited for, and one that does not
-/// end after its hard end or a stop is given up.
+/// [`Controller::poll`] until it returns `None`. The run starts with construction and ends with
+/// [`ControllerNotice::Over`], whatever agents and links do. The controller does not wait for a
+/// silent agent. It gives up an agent that does not end after its hard end or a stop.
 ///
-/// Nothing starts before every agent is prepared. If one refuses or is lost until then, all are stopped;
-/// one lost under load leaves the others running, and the outcome incomplete.
+/// Nothing starts before every agent is prepared. If an agent refuses or is lost before that, all
+/// are stopped. If one is lost under load, the others continue and the outcome is incomplete.
 #[derive(Clone, Debug)]
 pub struct Controller {
     setup: RunSetup,
@@ -74,7 +76,7 @@ pub struct Controller {
     course: ControllerState,
     started_at: Option<Nanos>,
     beat_at: Nanos,
-    /// When the present stage of the course has lasted too long.
+    /// Time limit of the current state.
     deadline: Option<Nanos>,
     actions: VecDeque<ControllerAction>,
 }
@@ -90,7 +92,7 @@ enum ControllerState {
 }
 
 impl Controller {
-    /// Begin a run: every agent is told to prepare.
+    /// Starts a run: every agent receives the command to prepare.
     ///
     /// # Panics
     /// If there is no agent, or the epoch is 0.
@@ -118,7 +120,7 @@ impl Controller {
         self.started_at
     }
 
-    /// Where an agent stands, as far as is known.
+    /// The state of an agent, if known.
     pub fn state(&self, agent: AgentId) -> Option<AgentState> {
         self.peers.get(agent.0 as usize).map(Peer::state)
     }
@@ -128,14 +130,15 @@ impl Controller {
         self.actions.pop_front()
     }
 
-    /// When to call [`Controller::handle_timeout`], whatever else happens; `None` when the run is over.
+    /// When to call [`Controller::handle_timeout`] if nothing else happens; `None` when the run is
+    /// over.
     pub fn poll_timeout(&self) -> Option<Nanos> {
         let repeat = self.peers.iter().filter_map(Peer::resend_at).min();
         let all = [Some(self.beat_at), self.deadline, repeat];
         all.into_iter().flatten().min().filter(|_| self.course != ControllerState::Over)
     }
 
-    /// From `at` on (on the run's clock, at least [`CHANGE_AHEAD_MIN`] ahead) the load is another one.
+    /// Changes the load from `at` on (on the run's clock, at least [`CHANGE_AHEAD_MIN`] ahead).
     pub fn change(&mut self, at: Nanos, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
         let start_at = self.started_at.filter(|_| self.course == ControllerState::Committed);
         let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
@@ -150,7 +153,7 @@ impl Controller {
         }
         for index in 0..self.peers.len() {
             if !self.peers[index].can_queue_command() {
-                // It has been away for so long that its load is not the run's any more.
+                // The agent has been away for too long, and its load is out of step with the run.
                 self.peers[index].refused.push(RefusalReason::TooLate);
             } else if !self.peers[index].is_settled() {
                 self.command(index, Command::Change { at, change }, now);
@@ -159,7 +162,7 @@ impl Controller {
         Ok(())
     }
 
-    /// End the run early: nothing new begins; what is under way goes on, at most for `at_most`.
+    /// Ends the run early: no new work starts, and open work continues for at most `at_most`.
     pub fn drain(&mut self, at_most: Nanos, now: Nanos) {
         match self.course {
             ControllerState::Preparing => self.stop(now),
@@ -173,7 +176,7 @@ impl Controller {
         }
     }
 
-    /// End the run at once.
+    /// Ends the run immediately.
     pub fn stop(&mut self, now: Nanos) {
         if !matches!(self.course, ControllerState::Stopping | ControllerState::Over) {
             self.course = ControllerState::Stopping;
@@ -264,7 +267,8 @@ impl Controller {
             let end_by = self.setup.end_by.map(|end| start_at.after(end));
             self.course = ControllerState::Committed;
             self.started_at = Some(start_at);
-            // Agents end themselves then; whoever has not ended a while after is told to stop.
+            // Agents end by themselves then. An agent that has not ended some time later receives a
+            // stop.
             self.deadline = end_by.map(|end| end.after(STOP_MAX));
             self.notify(ControllerNotice::Committed(start_at));
             self.command_all(&Command::Commit { start_at, load_from, end_by }, now);
@@ -276,7 +280,8 @@ impl Controller {
         }
     }
 
-    /// An agent does not take part. Before the load nobody can do without it; later the rest goes on.
+    /// Removes an agent from the run. Before the load every agent is required; later the others
+    /// continue.
     fn go_without(&mut self, index: usize, now: Nanos) {
         if self.started_at.is_some_and(|start_at| now >= start_at - self.setup.lead_in) {
             if self.course != ControllerState::Stopping {

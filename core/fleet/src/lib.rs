@@ -1,13 +1,16 @@
 //! Controller and agents as pure state machines.
 //!
-//! A run on one host is a fleet of one: the same two machines, joined by a link inside the process.
-//! [`Controller`] owns the run and decides when it starts; [`Agent`] carries out a share of it and stops
-//! by itself when nobody commands any more. Both only decide: they take messages, reports of their host
-//! and the time, and hand out what is to be sent and done. No sockets, threads or clock here, and no
-//! results: intervals are numbers, their data travels beside (the agent's spool first).
+//! A run on one host is a fleet with one agent: the same two machines, joined by a link inside the
+//! process. [`Controller`] owns the run and decides when it starts. [`Agent`] carries out a share
+//! of it and stops by itself when the controller falls silent.
 //!
-//! Idle → prepared → committed → running → draining → sealed; commands are numbered, repeated until
-//! answered, and belong to an epoch.
+//! Both only make decisions. Their inputs are messages, reports of their host and the time; their
+//! outputs are messages to send and actions to take. This crate contains no sockets, threads or
+//! clock, and no results: intervals are numbers here, and their data travels separately (first to
+//! the agent's spool).
+//!
+//! An agent goes through the states idle → prepared → committed → running → draining → sealed.
+//! Commands are numbered, repeated until answered, and belong to an epoch.
 //!
 //! ```
 //! use wavetank_fleet::{
@@ -41,7 +44,7 @@
 //!             AgentAction::Drain | AgentAction::Stop => agent.handle_finished(now),
 //!         }
 //!     }
-//!     // 2. … and tells what they report: here, three sealed intervals and the end of the plan.
+//!     // 2. … and passes on their reports: here, three sealed intervals and the end of the plan.
 //!     if agent.state() == AgentState::Running {
 //!         if intervals < 3 {
 //!             agent.handle_sealed(intervals, now);

@@ -1,8 +1,8 @@
-//! What controller and agents say to each other.
+//! Messages between controller and agents.
 //!
-//! Plain values, without serialization: that is the link's business. Instants are on one clock common to
-//! the fleet (in one process the process's own; a link between hosts translates them), except where the
-//! run's clock is named: its zero is [`Command::Commit`]'s `start_at`.
+//! Plain values without serialization, which is the task of the link. Instants are on one clock
+//! common to the fleet (in one process the process's own; a link between hosts translates them).
+//! Instants on the run's clock are marked as such; its zero is [`Command::Commit`]'s `start_at`.
 
 use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Rate};
@@ -14,24 +14,25 @@ pub struct AgentId(pub u32);
 /// Controller to agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerMessage {
-    /// Who owns the run; a higher one supersedes, a lower one is refused.
+    /// The controller that owns the run; a higher epoch supersedes it, a lower one is refused.
     pub epoch: u64,
-    /// What is wanted.
+    /// The request.
     pub order: ControllerPayload,
 }
 
-/// What the controller wants.
+/// A request of the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerPayload {
-    /// A command. Numbers begin at 1 in each epoch and have no gaps; a repeated one gets its old answer and
-    /// has no effect.
+    /// A command. Numbers start at 1 in each epoch and have no gaps. A repeated command gets its
+    /// old answer and has no effect.
     Command {
         /// The command's number.
         seq: u64,
         /// The command.
         command: Command,
     },
-    /// The controller lives; the agent may go on. `seen`: that many sealed intervals have been noticed.
+    /// The controller is alive; the agent may continue. `seen`: number of sealed intervals that the
+    /// controller has seen.
     Lease {
         /// Intervals 0 to `seen − 1` are known to the controller.
         seen: u64,
@@ -40,7 +41,7 @@ pub enum ControllerPayload {
     Settled,
 }
 
-/// What an agent shall do.
+/// A command for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Get ready to carry out a share of a plan; send nothing yet.
@@ -54,21 +55,21 @@ pub enum Command {
     Commit {
         /// Zero of the run's clock.
         start_at: Nanos,
-        /// Nothing is sent before (connections and warm-up come before `start_at`).
+        /// Nothing is sent before this instant (connections and warm-up precede `start_at`).
         load_from: Nanos,
         /// The agent stops by itself then, whatever happens.
         end_by: Option<Nanos>,
     },
-    /// From `at` on (on the run's clock) the load is another one.
+    /// Changes the load from `at` on (on the run's clock).
     Change {
         /// On the run's clock.
         at: Nanos,
         /// The new load.
         change: Change,
     },
-    /// No new arrivals and iterations; what is under way goes on.
+    /// No new arrivals and iterations; open work continues.
     Drain,
-    /// Cut what is under way, and end.
+    /// Cut open work, and end.
     Stop,
 }
 
@@ -86,14 +87,14 @@ pub enum Change {
 pub struct AgentMessage {
     /// The epoch it answers to.
     pub epoch: u64,
-    /// What is reported.
+    /// The report.
     pub report: AgentPayload,
 }
 
-/// What an agent reports.
+/// A report of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentPayload {
-    /// Command `seq` is carried out; a `Prepare`, that the end came before the host was ready.
+    /// Command `seq` is carried out. For a `Prepare`: the run ended before the host was ready.
     Accepted {
         /// The command's number.
         seq: u64,
@@ -112,10 +113,11 @@ pub enum AgentPayload {
     },
     /// Heartbeat, once a second and at each change of state.
     State {
-        /// Where the agent stands.
+        /// The agent's state.
         state: AgentState,
     },
-    /// An interval is sealed, and safe with the agent; its data travels beside these messages.
+    /// An interval is sealed and stored at the agent. Its data travels separately from these
+    /// messages.
     Sealed {
         /// Number of the interval, from 0, without gaps.
         seq: u64,
@@ -124,12 +126,12 @@ pub enum AgentPayload {
     Done {
         /// How many intervals were sealed.
         intervals: u64,
-        /// What brought the end.
+        /// The cause of the end.
         cause: EndCause,
     },
 }
 
-/// Where an agent stands.
+/// The state of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentState {
     /// Knows no plan, or is getting ready.
@@ -146,7 +148,7 @@ pub enum AgentState {
     Sealed,
 }
 
-/// What brought an agent's run to its end.
+/// The cause of the end of an agent's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndCause {
     /// The plan was carried out.

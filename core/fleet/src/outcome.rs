@@ -1,10 +1,10 @@
-//! [`Outcome`]: how a run ended, as far as the fleet knows.
+//! [`Outcome`]: how a run ended, from the fleet's point of view.
 
 use wavetank_plan::Nanos;
 
 use crate::{AgentId, EndCause, RefusalReason};
 
-/// How a run ended. What it measured is not known here.
+/// How a run ended. The measured data is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Zero of the run's clock; `None`: it was never committed, and nothing was sent.
@@ -20,9 +20,9 @@ pub struct AgentOutcome {
     pub agent: AgentId,
     /// How it ended.
     pub end: AgentEnd,
-    /// How many of its intervals were noticed: 0 to `intervals − 1`.
+    /// Number of its intervals that the controller has seen: 0 to `intervals − 1`.
     pub intervals: u64,
-    /// What it refused on the way.
+    /// The reasons of commands that it refused.
     pub refused: Vec<RefusalReason>,
 }
 
@@ -33,12 +33,12 @@ pub enum AgentEnd {
     Sealed(EndCause),
     /// It was not heard any more.
     Lost,
-    /// It was heard, but did not come to an end.
+    /// It was heard, but did not end.
     Unfinished,
 }
 
 impl Outcome {
-    /// Whether everything the plan or a command wanted was carried out by everybody; otherwise the run is
+    /// Whether every agent carried out the plan and all commands completely; otherwise the run is
     /// incomplete.
     pub fn is_complete(&self) -> bool {
         self.started_at.is_some() && self.agents.iter().all(AgentOutcome::is_complete)

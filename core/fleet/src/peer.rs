@@ -8,7 +8,7 @@ use wavetank_plan::Nanos;
 use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, RESEND_MAX, UNANSWERED_MAX};
 use crate::{AgentEnd, AgentPayload, AgentState, Command, ControllerPayload, EndCause, RefusalReason};
 
-/// One agent as the controller sees it: commands under way, beats, intervals.
+/// The controller's view of one agent: pending commands, heartbeats, intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     /// Commands without an answer, oldest first. Their numbers span at most [`UNANSWERED_MAX`].
@@ -17,7 +17,7 @@ pub(crate) struct Peer {
     repeat_at: Option<Nanos>,
     pub(crate) prepared: bool,
     state: AgentState,
-    /// Beats in a row that did not come.
+    /// Missed heartbeats in a row.
     missed: u32,
     pub(crate) lost: bool,
     /// Intervals 0 to `seen − 1` were noticed.
@@ -28,10 +28,10 @@ pub(crate) struct Peer {
     pub(crate) refused: Vec<RefusalReason>,
 }
 
-/// What a report means to the controller.
+/// The meaning of a report for the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReportEffect {
-    /// Nothing worth telling.
+    /// Nothing to report.
     Nothing,
     /// The next intervals are sealed; perhaps none, if one before them is still missing.
     Sealed(Range<u64>),
@@ -56,12 +56,13 @@ impl Peer {
         }
     }
 
-    /// Where it stands, as it last said.
+    /// The state that the agent last reported.
     pub(crate) const fn state(&self) -> AgentState {
         self.state
     }
 
-    /// Whether its end, all its intervals and all its answers are known: one might be a refusal.
+    /// Whether its end, all its intervals and all its answers are known. An open answer might still
+    /// be a refusal.
     pub(crate) fn is_settled(&self) -> bool {
         self.unanswered.is_empty() && self.done.is_some_and(|(intervals, _)| intervals <= self.seen)
     }
@@ -96,7 +97,7 @@ impl Peer {
         self.repeat_at.filter(|_| !self.lost)
     }
 
-    /// All commands still unanswered, again.
+    /// Sends all unanswered commands again.
     pub(crate) fn resend_unanswered(&mut self, now: Nanos) -> Vec<ControllerPayload> {
         self.repeat_at = (!self.unanswered.is_empty()).then(|| now.after(REPEAT_EVERY));
         self.unanswered
@@ -120,7 +121,7 @@ impl Peer {
             return false;
         }
         self.lost = false;
-        // What went unanswered while it was away is due again.
+        // Commands that stayed unanswered while it was away are due again.
         self.repeat_at = (!self.unanswered.is_empty()).then_some(now);
         true
     }

@@ -8,7 +8,7 @@ use wavetank_fleet::{
 use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
-/// An agent with its clock, told what to do in one epoch.
+/// An agent with its clock, which receives commands in one epoch.
 struct Desk {
     agent: Agent,
     now: Nanos,
@@ -251,7 +251,8 @@ fn a_newer_epoch_takes_over_what_runs() {
 #[test]
 fn an_orphan_drains_then_stops_and_a_lease_saves_it() {
     let mut desk = Desk::in_state(AgentState::Running);
-    // The last word was the commitment, at 10 s; beats come each second since the first contact.
+    // The last message was the commitment, at 10 s; heartbeats are sent each second since the first
+    // contact.
     let expires = Nanos::from_secs(10).after(ORPHAN_GRACE);
     let acted = desk.wait(Nanos::from_secs(120));
     let (drained, stopped) = (acted[0].0, acted[1].0);
@@ -260,7 +261,7 @@ fn an_orphan_drains_then_stops_and_a_lease_saves_it() {
     assert_eq!(stopped, drained.after(ORPHAN_DRAIN_MAX));
     desk.agent.handle_finished(desk.now);
     assert!(reports(&desk.done()).contains(&AgentPayload::Done { intervals: 0, cause: EndCause::Orphaned }));
-    assert_eq!(desk.wait(Nanos::from_secs(300)), [], "nobody is left to tell");
+    assert_eq!(desk.wait(Nanos::from_secs(300)), [], "no controller is left to report to");
     assert_eq!(desk.agent.poll_timeout(), None);
 
     let mut desk = Desk::in_state(AgentState::Running);
@@ -289,14 +290,14 @@ fn intervals_are_reported_until_they_are_seen() {
         desk.agent.handle_sealed(seq, desk.now);
         assert_eq!(reports(&desk.done()), [AgentPayload::Sealed { seq }]);
     }
-    assert_eq!(desk.order(ControllerPayload::Lease { seen: 1 }), [], "they may be under way");
+    assert_eq!(desk.order(ControllerPayload::Lease { seen: 1 }), [], "they may be in transit");
     let sealed = |seq| AgentPayload::Sealed { seq };
     assert_eq!(reports(&desk.order(ControllerPayload::Lease { seen: 1 })), [sealed(1), sealed(2)]);
     assert_eq!(desk.order(ControllerPayload::Lease { seen: 3 }), []);
     desk.agent.handle_finished(desk.now);
     let done = AgentPayload::Done { intervals: 3, cause: EndCause::Plan };
     assert_eq!(reports(&desk.done()), [AgentPayload::State { state: AgentState::Sealed }, done]);
-    assert!(desk.agent.poll_timeout().is_some(), "it says so until it is heard");
+    assert!(desk.agent.poll_timeout().is_some(), "it repeats the report until it is received");
     desk.order(ControllerPayload::Settled);
     assert_eq!(desk.agent.poll_timeout(), None);
 }

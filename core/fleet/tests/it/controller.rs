@@ -10,7 +10,7 @@ use wavetank_plan::{Nanos, Rate};
 
 const USERS: Change = Change::Users(9);
 
-/// A controller whose agents say only what the test has them say.
+/// A controller with agents that send exactly the messages of the test.
 struct Desk {
     controller: Controller,
     now: Nanos,
@@ -151,7 +151,7 @@ fn one_unprepared_agent_keeps_all_from_starting() {
     desk.wait(PREPARE_MAX.after(Nanos(-1)), &[0, 1, 2]);
     assert_eq!((desk.controller.started_at(), desk.commands(&Command::Stop)), (None, 0));
     desk.wait(PREPARE_MAX, &[0, 1, 2]);
-    assert!(desk.commands(&Command::Stop) >= 3, "all are told to stop");
+    assert!(desk.commands(&Command::Stop) >= 3, "all receive a stop");
     assert_eq!(desk.outcome(), None, "and waited for");
     for agent in 0..3 {
         desk.report(agent, AgentPayload::Accepted { seq: 2 });
@@ -173,7 +173,7 @@ fn an_agent_that_lives_but_does_not_end_is_given_up() {
     assert!(desk.commands(&Command::Stop) > 10, "repeated while unanswered");
     assert_eq!(desk.outcome(), None);
     desk.wait(drained.after(STOP_MAX), &[0]);
-    let outcome = desk.outcome().expect("there is an end to waiting");
+    let outcome = desk.outcome().expect("the wait is limited");
     assert_eq!(outcome.agents[0].end, AgentEnd::Unfinished);
     assert!(!outcome.is_complete());
     assert_eq!(desk.controller.poll_timeout(), None);
@@ -190,7 +190,7 @@ fn a_silent_agent_is_lost_after_three_beats_and_may_come_back() {
     // The only agent: with it the run is over.
     desk.wait(begin.after(Nanos::from_secs(5)), &[]);
     assert!(desk.notices.contains(&ControllerNotice::Lost(AgentId(0))));
-    assert_eq!(desk.outcome().expect("nobody is left").agents[0].end, AgentEnd::Lost);
+    assert_eq!(desk.outcome().expect("no agent is left").agents[0].end, AgentEnd::Lost);
 
     let mut desk = Desk::new(2);
     desk.report(0, AgentPayload::Prepared { seq: 1 });

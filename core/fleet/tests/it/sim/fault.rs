@@ -1,4 +1,4 @@
-//! What is run, and what goes wrong.
+//! The simulated run and its faults.
 
 use wavetank_plan::Nanos;
 
@@ -28,10 +28,10 @@ impl Default for Scenario {
     }
 }
 
-/// What the user does.
+/// An action of the user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
-    /// Order a change so long ahead.
+    /// Order a change this long ahead.
     Change { ahead: Nanos },
     /// Drain, for five seconds at most.
     Drain,
@@ -39,14 +39,14 @@ pub(crate) enum Act {
     Stop,
 }
 
-/// What goes wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     /// Messages take up to that long, each its own time: they overtake each other.
     Delay { max: Nanos },
-    /// So many of a hundred messages arrive twice.
+    /// This percentage of messages arrives twice.
     Duplicate { percent: u64 },
-    /// So many of a hundred messages do not arrive.
+    /// This percentage of messages does not arrive.
     Lose { percent: u64 },
     /// Nothing passes between the controller and one agent for a while.
     Cut { agent: usize, from: Nanos, len: Nanos },
@@ -54,7 +54,7 @@ pub(crate) enum Fault {
     Crash { agent: usize, at: Nanos, back: Option<Nanos> },
     /// The controller's process dies.
     CrashController { at: Nanos },
-    /// Everything stands still, but the clock.
+    /// Everything is suspended except the clock.
     Suspend { at: Nanos, len: Nanos },
     /// An agent's host cannot prepare.
     Unready { agent: usize },

@@ -1,4 +1,4 @@
-//! What a real agent's process does, as far as its agent can tell.
+//! Simulates the process around an agent, as the agent sees it.
 
 use wavetank_fleet::{Agent, AgentAction, Change};
 use wavetank_plan::Nanos;
@@ -27,7 +27,7 @@ pub(crate) struct Host {
     pub(crate) gone: Option<Nanos>,
 }
 
-/// What may be wrong with a host.
+/// A defect of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing.
@@ -99,7 +99,7 @@ impl Host {
         [ready, begin, over, self.next_seal(), self.end_at].into_iter().flatten().min()
     }
 
-    /// Tell the agent what has happened by now.
+    /// Reports to the agent what has happened up to `now`.
     pub(crate) fn advance(&mut self, agent: &mut Agent, now: Nanos) {
         if self.gone.is_some() {
             return;
@@ -145,7 +145,7 @@ impl Host {
         if self.load_from.is_some() {
             self.load_to.get_or_insert(now);
         } else {
-            // Told to end before it began: it never will.
+            // The end was requested before the load started, so it never starts.
             self.load_to = Some(now);
         }
     }

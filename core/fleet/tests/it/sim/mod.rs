@@ -1,6 +1,6 @@
-//! The whole fleet on one thread, a virtual clock and one seed: controller, agents, their hosts and the
-//! links between them, with faults. A failing seed is printed with the end of its story; replay it alone
-//! with `WAVETANK_SEED=<seed> cargo test -p wavetank-fleet`.
+//! The whole fleet on one thread, a virtual clock and one seed: controller, agents, their hosts and
+//! the links between them, with faults. A failing seed is printed with its last events. Replay it
+//! alone with `WAVETANK_SEED=<seed> cargo test -p wavetank-fleet`.
 
 mod fault;
 mod host;
@@ -15,11 +15,12 @@ use world::World;
 
 const MS: i64 = 1_000_000;
 
-/// Seeds of storms that once found a defect; they are tried for ever.
+/// Seeds of stormy runs that once found a defect; they stay in the test.
 const FOUND: [u64; 3] = [2_984, 3_823, 7_793];
 
-/// Runs worlds made by `scenario` for many seeds, with 1 and with 3 agents, and judges each. Returns whether
-/// all seeds were run: of a single one that is replayed, shares mean nothing.
+/// Runs worlds made by `scenario` for many seeds, with 1 and with 3 agents, and judges each.
+/// Returns whether all seeds were run. If a single seed is replayed, shares of runs have no
+/// meaning.
 fn check(
     seeds: impl IntoIterator<Item = u64>,
     scenario: impl Fn(&mut Philox, usize) -> Scenario,
@@ -148,7 +149,7 @@ fn whatever_happens_the_run_ends_and_no_load_is_orphaned() {
         *counts[1] += u32::from(world.outcome.as_ref().is_some_and(wavetank_fleet::Outcome::is_complete));
         *counts[2] += u32::from(world.hosts.iter().any(|host| host.load_from.is_some()));
     });
-    // The storm must be neither harmless nor deadly, or it would test nothing.
+    // The faults must stop some runs but not most of them, or the test would prove nothing.
     assert!(!all || (complete * 10 > runs && complete * 10 < runs * 9), "{complete} of {runs} complete");
     assert!(!all || committed * 4 > runs, "{committed} of {runs} under load");
 }

@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) hosts: Vec<Host>,
     /// Hosts that died and were replaced.
     fallen: Vec<(usize, Host)>,
-    /// Under way, by instant of arrival.
+    /// Messages in transit, by instant of arrival.
     wires: BTreeMap<(Nanos, u64), (usize, Message)>,
     sent: u64,
     acts: VecDeque<(Nanos, Act)>,
@@ -45,17 +45,17 @@ enum Message {
     ToController(AgentMessage),
 }
 
-/// What happened last, told when a check fails.
+/// The last events, printed when a check fails.
 struct Story {
     seed: u64,
     lines: VecDeque<String>,
 }
 
 impl Drop for Story {
-    #[expect(clippy::print_stderr, reason = "a failing test tells its story")]
+    #[expect(clippy::print_stderr, reason = "a failing test prints its last events")]
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("seed {}; the last that happened:", self.seed);
+            eprintln!("seed {}; last events:", self.seed);
             self.lines.iter().for_each(|line| eprintln!("  {line}"));
         }
     }
@@ -136,11 +136,11 @@ impl World {
         panic!("a loop without progress at {}", self.now);
     }
 
-    /// What holds in every world.
+    /// Checks the invariants of every world.
     pub(crate) fn judge_always(&self) {
         assert!(
             self.outcome.is_some() || self.controller_died.is_some(),
-            "a run whose controller lives ends"
+            "a run with a live controller ends"
         );
         for (number, host) in self.records().into_iter().enumerate() {
             assert!(host.zero.is_none() || host.gone.is_some(), "agent {number} was left under load");
@@ -165,7 +165,8 @@ impl World {
         }
     }
 
-    /// Of each agent the host that took part in the run: the present one, unless one before it did.
+    /// Returns for each agent the host that took part in the run: the present one, or an earlier
+    /// one.
     fn records(&self) -> Vec<&Host> {
         let took_part = |number| {
             let mut hosts =
