@@ -1,32 +1,33 @@
-//! [`Diagnostic`]: one remark about the file, and [`Diagnostics`]: all of them.
+//! [`Diagnostic`]: one message about a file, and [`Diagnostics`]: all of them.
 
 use wavetank_plan::UserError;
 
 use crate::Span;
 
-/// How grave a remark is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The file cannot be run.
     Error,
-    /// It can, but probably does not do what was meant.
+    /// The file can be run, but probably not with the intended effect.
     Warning,
-    /// Worth knowing.
+    /// Additional information.
     Note,
 }
 
-/// One remark: what is wrong, where, and what to do about it.
+/// One diagnostic: what is wrong, where, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable short name, e.g. `unit_missing`.
+    /// Stable code, e.g. `unit_missing`.
     pub code: &'static str,
-    /// How grave it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Line, column and stretch of text; `None` where it is about the whole file or the command line.
+    /// Line, column and range of the text; `None` for a remark about the whole file or the command
+    /// line.
     pub place: Option<Span>,
-    /// What is wrong, with the offending words in backticks.
+    /// What is wrong, with the offending text in back-quotes.
     pub message: String,
-    /// What to do; may be empty only where there is nothing sensible to advise.
+    /// What to do; empty only if there is no sensible advice.
     pub hint: String,
 }
 
@@ -62,7 +63,7 @@ impl Diagnostic {
         Self { severity: Severity::Note, ..Self::error(code, place, message, hint) }
     }
 
-    /// An error of a smaller reader, told at `place`.
+    /// Makes a diagnostic at `place` from the error of a value parser.
     pub fn from_error(error: UserError, place: Span) -> Self {
         Self::error(error.code, place, error.message, error.hint)
     }
@@ -73,10 +74,10 @@ impl Diagnostic {
     }
 }
 
-/// Most remarks that are kept: whoever has more of them has one mistake many times.
+/// Most diagnostics that are kept. A file with more of them usually repeats one mistake.
 const KEPT_MAX: usize = 100;
 
-/// All remarks about a file, in the order of their places.
+/// All diagnostics of a file, in the order of their places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     all: Vec<Diagnostic>,
@@ -85,9 +86,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds one. What says the same of the same place is told once; beyond the first hundred they are counted.
+    /// Adds a diagnostic. An identical one at the same place is dropped; beyond the first hundred
+    /// they are only counted.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
-        // What the command line brought in stands nowhere in the file.
+        // Values from the command line have no place in the file.
         diagnostic.place = diagnostic.place.filter(|place| *place != Span::default());
         if self.all.contains(&diagnostic) {
             return;
@@ -100,12 +102,13 @@ impl Diagnostics {
         }
     }
 
-    /// Forgets the warnings and notes of that code, as far as they are kept.
+    /// Removes the kept warnings and notes with this code.
     pub fn forget(&mut self, code: &str) {
         self.all.retain(|one| one.code != code || one.severity == Severity::Error);
     }
 
-    /// Those that are kept, in the order of their places; what has none comes first.
+    /// Returns the kept diagnostics in the order of their places, starting with those without a
+    /// place.
     pub fn sorted(&self) -> Vec<&Diagnostic> {
         let mut sorted: Vec<&Diagnostic> = self.all.iter().collect();
         sorted.sort_by_key(|one| (one.place.map(|place| place.start), one.severity));
@@ -127,12 +130,13 @@ impl Diagnostics {
         self.errors
     }
 
-    /// Whether nothing was remarked.
+    /// Whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The first error as the one-line form for JSON and for scripts: the place stands before the message.
+    /// Returns the first error in the one-line form for JSON and for scripts, with the place before
+    /// the message.
     pub fn first_error(&self, file: &str) -> Option<UserError> {
         let first = self.sorted().into_iter().find(|one| one.severity == Severity::Error)?;
         let message = match first.place {

@@ -1,24 +1,25 @@
-//! [`ErrorHints`]: what to do about mistakes that have nothing to do with keys, where it depends on the kind of file.
+//! [`ErrorHints`]: hints for mistakes that have nothing to do with keys, where they depend on the
+//! kind of file.
 
-/// Words of one kind of file.
+/// The hint texts of one kind of file.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorHints {
-    /// What such a file is: "an experiment".
+    /// The kind of file: "an experiment".
     pub a_file: &'static str,
-    /// Where an empty file comes to something.
+    /// How to fill an empty file.
     pub empty: &'static str,
-    /// Of a second document behind `---`.
+    /// Hint for a second document after `---`.
     pub documents: &'static str,
-    /// Of maps and lists too deep inside each other.
+    /// Hint for maps and lists that are nested too deeply.
     pub deep: &'static str,
     /// A map in one line, as an example.
     pub map: &'static str,
     /// A line of a map, as an example.
     pub line: &'static str,
-    /// How something is said once for several, in place of an anchor that repeats itself.
+    /// How to give a value once for several places, instead of an anchor that repeats itself.
     pub alias: &'static str,
-    /// How something is said once for several, in place of the key `<<`.
+    /// How to give a value once for several places, instead of the key `<<`.
     pub merge: &'static str,
-    /// Where that belongs which makes a file too long.
+    /// Where to put the data that makes a file too long.
     pub long: &'static str,
 }

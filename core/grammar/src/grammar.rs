@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use crate::{ErrorHints, MapSchema};
 
-/// The maps with fixed keys of one kind of file, by name: a table of constants cannot point at tables that point back.
+/// The maps with fixed keys of one kind of file. Maps refer to each other by name, because constant
+/// tables cannot contain reference cycles.
 ///
-/// One source for several readers: [`MapReader`](crate::MapReader) refuses what is not here, [`schema()`](crate::schema()) and the
-/// tables of [`page`](crate::page) are made of it, and *did you mean* looks here. Whoever adds a key here and reads it
-/// nowhere is told so by the reader's own check.
+/// The table is the single source for several uses. [`MapReader`](crate::MapReader) refuses keys
+/// that are not in it, [`schema()`](crate::schema()) and [`markdown_docs`](crate::markdown_docs)
+/// are generated from it, and suggestions for misspelt keys are taken from it. A key that is in the
+/// table but never read is detected by [`MapReader`](crate::MapReader).
 pub trait Grammar: Copy + Eq + 'static {
     /// Kinds of single values that only such files have.
     type Own: CustomKind;
@@ -19,11 +21,12 @@ pub trait Grammar: Copy + Eq + 'static {
     const FILE: Self;
     /// What the schema is called: "Wavetank experiment, version 1".
     const TITLE: &'static str;
-    /// What is told of mistakes that have nothing to do with keys.
+    /// Hints for mistakes that have nothing to do with keys.
     const ADVICE: ErrorHints;
-    /// What keys are called elsewhere, and what they are called here; the first word is a key.
+    /// Names of keys in other tools, and the names here; the first word is a key.
     const SYNONYMS: &'static [(&'static str, &'static str)] = &[];
-    /// How a text looks that stands for any value, as a regular expression; `None` where every value is written out.
+    /// A regular expression for a variable that may replace any value; `None` if the grammar has no
+    /// variables.
     const VARIABLE: Option<&'static str> = None;
 
     /// The map's keys.
@@ -60,7 +63,7 @@ pub trait CustomKind: 'static {
     }
 }
 
-/// Those of `maps` that have a key of this name, as messages call them.
+/// Returns the maps that have a key of this name, as named in messages.
 pub fn maps_with_key<G: Grammar>(maps: &[G], word: &str) -> Vec<&'static str> {
     let sections = maps.iter().map(|map| map.section());
     let homes = sections.filter(|section| section.keys.iter().any(|key| key.name == word));

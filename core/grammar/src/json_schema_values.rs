@@ -50,7 +50,7 @@ pub fn text() -> Value {
     json!({"type": ["string", "number", "boolean"]})
 }
 
-/// Text of this shape, or with a variable in it where the grammar has such.
+/// Text that matches this pattern, or contains a variable if the grammar has variables.
 pub fn pattern_or_variable<G: Grammar>(pattern: &str) -> Value {
     json!({"type": "string", "pattern": or_variable::<G>(pattern)})
 }
@@ -60,7 +60,7 @@ pub fn number_or<G: Grammar>(pattern: &str) -> Value {
     json!({"type": ["integer", "string"], "minimum": 0, "pattern": or_variable::<G>(pattern)})
 }
 
-/// A list, or the variable that stands for one.
+/// A list, or a variable in its place.
 pub fn list<G: Grammar>(item: &Value) -> Value {
     whole::<G>("array", "items", item)
 }
@@ -74,7 +74,7 @@ fn map_of<G: Grammar>(value: &Value) -> Value {
     whole::<G>("object", "additionalProperties", value)
 }
 
-/// What is built of others, or the variable that stands for it.
+/// A compound value, or a variable in its place.
 fn whole<G: Grammar>(kind: &str, inside: &str, of: &Value) -> Value {
     let mut shape = Map::from_iter([(inside.to_owned(), of.clone())]);
     if let Some(variable) = G::VARIABLE {

@@ -20,9 +20,9 @@ pub enum ValueKind<G: Grammar> {
     Size,
     /// A file's name, from the folder of the file that is read.
     File,
-    /// One of these words.
+    /// One of these keywords.
     Word(&'static [&'static str]),
-    /// What only this grammar has.
+    /// A kind that only this grammar has.
     Own(G::Own),
     /// A map with fixed keys.
     Is(G),
@@ -32,7 +32,7 @@ pub enum ValueKind<G: Grammar> {
     OneOrList(&'static Self),
     /// A map from names of the user's choosing.
     Map(&'static Self),
-    /// A map from names of the user's choosing, whose values may be left out.
+    /// A map from names of the user's choosing, with values that may be left out.
     MapOrNothing(&'static Self),
     /// One of several kinds.
     Either(&'static [Self]),
@@ -44,7 +44,7 @@ impl<G: Grammar> ValueKind<G> {
         matches!(self, Self::Own(own) if own.may_be_nothing())
     }
 
-    /// Whether `map` is what it takes, or somewhere inside.
+    /// Whether it takes `map`, directly or nested.
     pub fn contains_map(&self, map: G) -> bool {
         match self {
             Self::Is(own) => *own == map,

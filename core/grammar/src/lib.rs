@@ -1,9 +1,10 @@
-//! What the files that people write have in common, whatever they are about.
+//! Common parts of the file formats that users write, independent of their subject.
 //!
-//! Bytes become a tree whose keys and values have places ([`text_of`], [`parse_yaml`]). A kind of file is a table of its
-//! keys, [`Grammar`]: maps with fixed keys are read by it ([`MapReader`]), [`schema()`] makes a JSON Schema for editors of it,
-//! and [`markdown_docs`] the tables of its page. What a value may say is read by a [`TreeReader`], and what is wrong is collected
-//! in [`Diagnostics`], each remark with its place and a hint, and told by [`render()`].
+//! Bytes become a tree of keys and values with their places ([`text_of`], [`parse_yaml`]). A kind
+//! of file is described by a table of its keys, [`Grammar`]. [`MapReader`] uses it to read maps
+//! with fixed keys, [`schema()`] makes a JSON Schema for editors of it, and [`markdown_docs`] the
+//! tables of its documentation page. A [`TreeReader`] reads the values. Mistakes are collected in
+//! [`Diagnostics`], each with its place and a hint, and printed by [`render()`].
 
 mod diagnostic;
 mod error_hints;

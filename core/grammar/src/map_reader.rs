@@ -1,28 +1,29 @@
-//! [`MapReader`]: a map with fixed keys; what is not in the grammar is told.
+//! [`MapReader`]: reads a map with fixed keys and reports keys that are not in the grammar.
 
 use std::borrow::Cow;
 
 use crate::{Entry, Grammar, KeySchema, Node, NodeKind, Span, TreeReader, ValueKind, suggestions};
 
-/// The entries of a map whose keys the grammar fixes.
+/// The entries of a map with keys fixed by the grammar.
 pub struct MapReader<'n, G: Grammar> {
     /// What messages call the map.
     what: Cow<'static, str>,
     entries: &'n [Entry],
     known: Vec<&'static KeySchema<G>>,
     taken: Vec<&'static str>,
-    /// Where the map stands.
+    /// The place of the map.
     pub place: Span,
 }
 
 impl<'n, G: Grammar> MapReader<'n, G> {
-    /// Opens `node` as `map`; keys that are not there are told. Its verbs are the reader's to judge.
+    /// Opens `node` as `map` and reports unknown keys. Checking the map's verbs is left to the
+    /// caller.
     pub fn open(reader: &mut impl TreeReader, node: &'n Node, map: G) -> Option<Self> {
         let section = map.section();
         Self::open_as(reader, node, section.name, section.keys)
     }
 
-    /// Opens `node` as `what` ("a phase"), whose keys are `known`.
+    /// Opens `node` as `what` ("a phase") with the keys `known`.
     pub fn open_as(
         reader: &mut impl TreeReader,
         node: &'n Node,
@@ -32,8 +33,8 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         let (what, known) = (what.into(), known.into_iter().collect::<Vec<_>>());
         let NodeKind::Map(entries) = &node.kind else {
             let shown: Vec<String> = known.iter().take(4).map(|key| format!("{}:", key.name)).collect();
-            let message = format!("{what} is a map of keys, and this is {}", node.what());
-            let hint = format!("with keys such as {}", shown.join(", "));
+            let message = format!("{what} must be a map of keys, not {}", node.what());
+            let hint = format!("use keys such as {}", shown.join(", "));
             return reader.fail("not_a_map", node.place, message, hint);
         };
         let keys = Self { what, entries, known, taken: Vec::new(), place: node.place };
@@ -63,7 +64,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         }
         let names = || self.known.iter().map(|key| key.name);
         let hint = if let Some((key, value)) = word.split_once(':').filter(|_| entry.value.is_null()) {
-            format!("a blank after the colon: {key}: {value}")
+            format!("add a space after the colon: {key}: {value}")
         } else if word == "<<" {
             G::ADVICE.merge.to_owned()
         } else if let Some(meant) = suggestions::suggest_key::<G>(word, names()) {
@@ -77,7 +78,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         reader.fail::<()>("key_unknown", entry.place, message, hint);
     }
 
-    /// The entry of `key`, if it stands there with a value.
+    /// Returns the entry of `key`, if it is present with a value.
     pub fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
         let known = self.known(key);
         debug_assert!(known.is_some(), "`{key}` is not in the grammar's table");
@@ -86,12 +87,12 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         self.here(key).filter(|entry| may_be_nothing || !entry.value.is_null())
     }
 
-    /// The value of `key`, if it stands there with a value.
+    /// Returns the value of `key`, if it is present with a value.
     pub fn take(&mut self, key: &'static str) -> Option<&'n Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The value of a key that must stand there.
+    /// Returns the value of a required key.
     pub fn require(&mut self, reader: &mut impl TreeReader, key: &'static str) -> Option<&'n Node> {
         if !self.has(key) {
             let hint = match self.known(key).map(|known| (&known.kind, known.about)) {
@@ -99,7 +100,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
                 Some((_, about)) => format!("{key}: … {about}"),
                 None => String::new(),
             };
-            let message = format!("{} wants `{key}`", self.what);
+            let message = format!("{} needs `{key}`", self.what);
             reader.fail::<()>("key_missing", self.place, message, hint);
         }
         self.take(key)
@@ -110,7 +111,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         let Some(node) = self.require(reader, key) else { return };
         let Some(version) = reader.text(node, "the version of the grammar") else { return };
         if version.value != "1" {
-            let message = format!("version `{}` of the grammar is not known here", version.value);
+            let message = format!("version `{}` of the grammar is unknown", version.value);
             reader.fail::<()>("version_unknown", version.place, message, format!("{key}: 1"));
         }
     }
@@ -124,7 +125,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// Whether `key` stands there, with a value or without.
+    /// Whether `key` is present, with a value or without.
     pub fn has(&self, key: &str) -> bool {
         self.here(key).is_some()
     }
@@ -134,15 +135,15 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         self.here(key)?.value.scalar().map(|scalar| scalar.text.as_str())
     }
 
-    /// Where `key` stands; the map itself where it does not.
+    /// Returns the place of `key`, or of the map if the key is missing.
     pub fn key_span(&self, key: &str) -> Span {
         self.here(key).map_or(self.place, |entry| entry.place)
     }
 
-    /// Ends the reading: in debug builds every key of the table must have been asked for.
+    /// Ends the reading. In debug builds it checks that every key of the table was read.
     pub fn finish(self) {
         for key in self.known {
-            debug_assert!(self.taken.contains(&key.name), "nobody reads `{}` of {}", key.name, self.what);
+            debug_assert!(self.taken.contains(&key.name), "`{}` of {} is never read", key.name, self.what);
         }
     }
 }

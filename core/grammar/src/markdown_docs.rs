@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use crate::{CustomKind, Grammar, KeySchema, MapSchema, ValueKind};
 
-/// Heading, words and keys of a map.
+/// Heading, description and keys of a map.
 pub fn section<G: Grammar>(out: &mut String, section: &MapSchema<G>) {
     heading(out, section.title, section.about);
     table(out, section.keys);
 }
 
-/// A heading, and what stands below it.
+/// A heading and the text below it.
 pub fn heading(out: &mut String, title: &str, about: &str) {
     writeln!(out, "\n## {title}\n\n{about}\n").expect("text takes everything");
 }

@@ -2,22 +2,23 @@
 
 use crate::Span;
 
-/// So much text counts for a value of its own where copies are counted.
+/// When copies are counted, this many bytes of text count as one value.
 const BYTES_A_VALUE: usize = 64;
 
 /// A value of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// Where it stands; of a map or list, where its first entry stands.
+    /// Its place in the file; for a map or list, the place of its first entry.
     pub place: Span,
 }
 
 /// The kinds of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// A single value, as written: no type is guessed, for `8/s` and `1k` are text to YAML and numbers to us.
+    /// A single value, as written. Its type is not guessed, because `8/s` and `1k` are text to YAML
+    /// and numbers here.
     Scalar(Scalar),
     /// `[a, b]` or lines with dashes.
     List(Vec<Node>),
@@ -30,7 +31,7 @@ pub enum NodeKind {
 pub struct Scalar {
     /// Its text, quotes and escapes undone.
     pub text: String,
-    /// Written without quotes: then `true`, `null` and `12` are no text.
+    /// Whether it was written without quotes, so that `true`, `null` and `12` are not text.
     pub plain: bool,
 }
 
@@ -39,14 +40,14 @@ pub struct Scalar {
 pub struct Entry {
     /// The key's text.
     pub key: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub place: Span,
     /// The value.
     pub value: Node,
 }
 
 impl Node {
-    /// A single value that comes from elsewhere than the file, as `--set` gives it.
+    /// Makes a single value that does not come from the file, e.g. from `--set`.
     pub fn plain(text: impl Into<String>) -> Self {
         let scalar = Scalar { text: text.into(), plain: true };
         Self { kind: NodeKind::Scalar(scalar), place: Span::default() }
@@ -86,7 +87,7 @@ impl Node {
         self.entries()?.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
-    /// The items, where a single one may stand alone.
+    /// Returns the items of a list, or a single value as a list of one.
     pub fn as_list(&self) -> &[Self] {
         self.items().unwrap_or(std::slice::from_ref(self))
     }
@@ -101,8 +102,9 @@ impl Node {
         }
     }
 
-    /// Values in the tree, itself included, a long text for several: what a copy of it costs. The depth of trees is
-    /// bounded, and so is the recursion.
+    /// Returns the number of values in the tree, itself included; a long text counts as several. It
+    /// measures the cost of a copy. The depth of trees is bounded, and therefore also the
+    /// recursion.
     pub fn size(&self) -> usize {
         match &self.kind {
             NodeKind::Scalar(scalar) => 1 + scalar.text.len() / BYTES_A_VALUE,

@@ -1,18 +1,19 @@
-//! Files of another kind, or of other tools: a name and a way on instead of a riddle about keys.
+//! Recognises files of another kind or of other tools, and reports the kind instead of unknown
+//! keys.
 
 use crate::{Diagnostic, ErrorHints, Node, Span};
 
-/// Top-level keys that betray a file, what it is, and what to know of it.
+/// Top-level keys that identify a kind of file, its name, and a hint.
 pub type FormatSignature = (&'static [&'static str], &'static str, &'static str);
 
-/// A file that is `what` and not what was asked for.
+/// Makes a diagnostic for a file of another kind, `what`.
 pub fn foreign(what: &str, hint: &str, advice: &ErrorHints) -> Diagnostic {
     let place = Span { line: 1, column: 1, start: 0, end: 0 };
     let message = format!("this is {what}, not {}", advice.a_file);
     Diagnostic::error("foreign_file", place, message, hint)
 }
 
-/// The first of `known` all of whose keys stand at the top of the file.
+/// Returns a diagnostic for the first of `known` with all of its keys at the top level of the file.
 pub fn detect_format(root: &Node, known: &[FormatSignature], advice: &ErrorHints) -> Option<Diagnostic> {
     let found = known.iter().find(|(keys, ..)| keys.iter().all(|key| root.get(key).is_some()));
     found.map(|(_, what, hint)| foreign(what, hint, advice))

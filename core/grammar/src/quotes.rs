@@ -1,6 +1,6 @@
 //! Scanning text outside quotes.
 
-/// The characters of `text` that stand outside quotes, with their places.
+/// Returns the characters of `text` outside quotes, with their places.
 pub fn unquoted_chars(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut quote = None;
     text.char_indices().filter(move |(_, letter)| {

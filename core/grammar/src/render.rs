@@ -6,12 +6,13 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use crate::{Diagnostic, Diagnostics, Severity, Span};
 
-/// Longer lines are not shown: nobody would find the place in them.
+/// Longer lines are not printed, because the marked place would be hard to find in them.
 const LINE_CHARS_MAX: usize = 240;
 /// Wide enough for every line that is shown.
 const COLUMNS: usize = 300;
 
-/// All remarks about the file `name` whose text is `text`, one below the other, with a last line that counts.
+/// Renders all diagnostics of the file `name` with the content `text`, one below the other, and a
+/// last line with their number.
 pub fn render(diagnostics: &Diagnostics, name: &str, text: &str) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics.sorted() {
@@ -29,7 +30,7 @@ pub fn render(diagnostics: &Diagnostics, name: &str, text: &str) -> String {
     out
 }
 
-/// One remark with the line it is about.
+/// Renders one diagnostic with the line that it refers to.
 pub fn render_one(diagnostic: &Diagnostic, name: &str, text: &str) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -54,7 +55,7 @@ fn at_place<'a>(group: Group<'a>, place: Span, name: &'a str, text: &'a str) -> 
         return group.element(origin());
     }
     let start = place.start - from;
-    // What goes on in the next line is marked to the end of this one.
+    // A range that continues on the next line is marked to the end of this one.
     let end = place.end.saturating_sub(from).clamp(start, line.len());
     let end = if line.is_char_boundary(end) { end } else { line.len() };
     let snippet = Snippet::source(line).line_start(place.line).path(name);

@@ -1,14 +1,14 @@
-//! [`schema`]: a grammar as JSON Schema, for editors: completion, descriptions, the first mistakes.
+//! [`schema`]: a grammar as JSON Schema, for editors: completion, descriptions, early error checks.
 //!
-//! It is wider than the reader: much of what values say is text to it, and rules between keys and between parts of the
-//! file are the reader's alone.
+//! The schema accepts more than the reader. It treats many values as plain text, and only the
+//! reader checks rules between keys and between parts of the file.
 
 use serde_json::{Map, Value, json};
 
 use crate::{Grammar, KeySchema, json_schema_values};
 
-/// The JSON Schema of such files (draft 2020-12), as text with a newline at its end. `more` are definitions beside the
-/// maps of the table.
+/// Returns the JSON Schema of such files (draft 2020-12), as text with a newline at its end. `more`
+/// are definitions in addition to the maps of the table.
 pub fn schema<G: Grammar>(more: Map<String, Value>) -> String {
     let mut definitions = more;
     for map in G::ALL.iter().filter(|map| **map != G::FILE) {
@@ -28,7 +28,7 @@ fn of_map<G: Grammar>(map: G) -> Value {
     object(section.about, section.keys, section.verbs)
 }
 
-/// A map with these keys and no others, of whose `verbs`, if there are such, exactly one stands.
+/// A map with these keys and no others. If there are `verbs`, exactly one of them must be present.
 pub fn object<'k, G: Grammar>(
     about: &str,
     keys: impl IntoIterator<Item = &'k KeySchema<G>>,

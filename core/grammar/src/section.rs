@@ -12,7 +12,7 @@ pub struct MapSchema<G: Grammar> {
     pub about: &'static str,
     /// Its keys, in the order in which the page lists them.
     pub keys: &'static [KeySchema<G>],
-    /// Of these keys exactly one must stand there; empty where there is no such rule.
+    /// Exactly one of these keys must be present; empty if there is no such rule.
     pub verbs: &'static [&'static str],
 }
 
@@ -24,16 +24,16 @@ pub struct KeySchema<G: Grammar> {
     pub kind: ValueKind<G>,
     /// What it is for, in a sentence.
     pub about: &'static str,
-    /// It must stand there.
+    /// Whether the key must be present.
     pub required: bool,
 }
 
-/// A key that may stand there.
+/// An optional key.
 pub const fn key<G: Grammar>(name: &'static str, kind: ValueKind<G>, about: &'static str) -> KeySchema<G> {
     KeySchema { name, kind, about, required: false }
 }
 
-/// A key that must stand there.
+/// A required key.
 pub const fn required<G: Grammar>(
     name: &'static str,
     kind: ValueKind<G>,

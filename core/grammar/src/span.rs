@@ -1,6 +1,6 @@
-//! [`Span`] and [`Spanned`]: where in the file something stands.
+//! [`Span`] and [`Spanned`]: places in a file.
 
-/// A stretch of the file's text.
+/// A range of the file's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// Line of its first character, from 1.
@@ -18,7 +18,7 @@ pub struct Span {
 pub struct Spanned<T> {
     /// What was read.
     pub value: T,
-    /// Where it stands.
+    /// Its place in the file.
     pub place: Span,
 }
 

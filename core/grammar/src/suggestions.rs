@@ -1,10 +1,10 @@
-//! What was probably meant: a word that is nearly the same, or what others call it.
+//! Suggestions for unknown keys: a similar key, or the key for a name that other tools use.
 
 use wavetank_plan::did_you_mean;
 
 use crate::Grammar;
 
-/// What an unknown key was probably meant to be, of those that are `known`: a hint.
+/// Returns a hint with the key of `known` that an unknown key was probably meant to be.
 pub fn suggest_key<'k, G: Grammar>(
     word: &str,
     mut known: impl Iterator<Item = &'k str> + Clone,

@@ -1,4 +1,5 @@
-//! [`TreeReader`]: what every reader of a tree does: single values, quantities, lists, and telling mistakes.
+//! [`TreeReader`]: what every reader of a tree does: read single values, quantities and lists, and
+//! report mistakes.
 
 use wavetank_plan::quantity::{
     parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_size,
@@ -7,18 +8,19 @@ use wavetank_plan::{Nanos, UserError, did_you_mean};
 
 use crate::{Diagnostic, Diagnostics, Entry, Node, NodeKind, Scalar, Span, Spanned};
 
-/// A reader of a tree. Its functions return `None` after they have said why.
+/// A reader of a tree. Its functions return `None` after reporting a diagnostic.
 pub trait TreeReader: Sized {
-    /// All remarks so far.
+    /// All diagnostics so far.
     fn out(&mut self) -> &mut Diagnostics;
 
-    /// What the text of a single value at `place` stands for: itself, unless the grammar fills something in.
+    /// Returns the text of a single value at `place` with variables filled in; unchanged if the
+    /// grammar has no variables.
     fn fixed(&mut self, text: &str, place: Span) -> Option<String> {
         let _ = place;
         Some(text.to_owned())
     }
 
-    /// Tells a mistake and returns `None`, for `return reader.fail(…)`.
+    /// Reports a mistake and returns `None`, for `return reader.fail(…)`.
     fn fail<T>(
         &mut self,
         code: &'static str,
@@ -30,12 +32,13 @@ pub trait TreeReader: Sized {
         None
     }
 
-    /// More mistakes are told than are kept: further ones are only counted, and looking for what was meant costs.
+    /// Whether further mistakes are only counted and not kept. Searching for suggestions would then
+    /// be wasted time.
     fn advice_is_wasted(&mut self) -> bool {
         self.out().omitted() > 0
     }
 
-    /// The text of a single value. `what` says what is wanted: "a duration".
+    /// Reads the text of a single value. `what` names the expected kind: "a duration".
     fn text(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let scalar = self.scalar(node, what)?;
         self.fixed(&scalar.text, node.place).map(|text| Spanned::new(text, node.place))
@@ -50,8 +53,8 @@ pub trait TreeReader: Sized {
             }
             NodeKind::Scalar(scalar) => Some(scalar),
             NodeKind::Map(_) | NodeKind::List(_) => {
-                let message = format!("{what} is a single value, and this is {}", node.what());
-                let hint = "text with a colon, or with brackets at its beginning, stands in quotes";
+                let message = format!("{what} must be a single value, not {}", node.what());
+                let hint = "quote text that has a colon or starts with a bracket";
                 self.fail("not_a_value", node.place, message, hint)
             }
         }
@@ -62,7 +65,7 @@ pub trait TreeReader: Sized {
         self.each(node, |reader, item| reader.text(item, what))
     }
 
-    /// One of a closed set of words.
+    /// Reads one of a closed set of keywords.
     fn one_of<T: Copy>(&mut self, node: &Node, what: &str, words: &[(&str, T)]) -> Option<T> {
         let word = self.text(node, what)?;
         if let Some((_, value)) = words.iter().find(|(known, _)| *known == word.value) {
@@ -73,7 +76,7 @@ pub trait TreeReader: Sized {
             Some(near) => format!("did you mean {near}?"),
             None => format!("one of: {}", known().collect::<Vec<_>>().join(", ")),
         };
-        self.fail("word_unknown", word.place, format!("`{}` is no {what}", word.value), hint)
+        self.fail("word_unknown", word.place, format!("`{}` is not a valid {what}", word.value), hint)
     }
 
     /// `true` or `false`.
@@ -86,7 +89,7 @@ pub trait TreeReader: Sized {
             "false" | "no" | "off" | "n" | "0" => "false?",
             _ => "true or false",
         };
-        self.fail("not_a_bool", word.place, format!("`{}` is neither true nor false", word.value), hint)
+        self.fail("not_a_bool", word.place, format!("`{}` is not true or false", word.value), hint)
     }
 
     /// A single value, read by `parse`.
@@ -138,8 +141,8 @@ pub trait TreeReader: Sized {
         if let NodeKind::Map(entries) = &node.kind {
             return entries;
         }
-        let message = format!("{what} is a map of names and values, and this is {}", node.what());
-        self.fail::<()>("not_a_map", node.place, message, "NAME: VALUE, one in each line");
+        let message = format!("{what} must be a map of names and values, not {}", node.what());
+        self.fail::<()>("not_a_map", node.place, message, "write NAME: VALUE, one on each line");
         &[]
     }
 
@@ -148,8 +151,8 @@ pub trait TreeReader: Sized {
         if let NodeKind::List(items) = &node.kind {
             return items;
         }
-        let message = format!("{what} is a list, and this is {}", node.what());
-        self.fail::<()>("not_a_list", node.place, message, "each item begins with a dash: - …");
+        let message = format!("{what} must be a list, not {}", node.what());
+        self.fail::<()>("not_a_list", node.place, message, "start each item with a dash: - …");
         &[]
     }
 

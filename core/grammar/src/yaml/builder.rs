@@ -1,4 +1,4 @@
-//! [`Builder`]: the parser's events put together to a tree, without recursion.
+//! [`Builder`]: builds a tree from the parser's events, without recursion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(super) struct Builder<'t> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A map or list whose end has not come.
+/// A map or list that is not closed yet.
 struct Open {
     place: Span,
     anchor: usize,
@@ -57,7 +57,7 @@ impl<'t> Builder<'t> {
         (self.root, self.diagnostics)
     }
 
-    /// One event. Fails where nothing sensible can follow.
+    /// Handles one event. Fails if reading cannot continue sensibly.
     pub(super) fn take(&mut self, event: Event<'_>, place: Span) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(..) => {
@@ -86,7 +86,7 @@ impl<'t> Builder<'t> {
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(id) => {
                 let Some(node) = self.anchors.get(&id) else {
-                    let message = "the alias stands inside what it repeats";
+                    let message = "the alias is inside the value that it repeats";
                     return Err(Diagnostic::error("yaml_alias", place, message, self.advice.alias));
                 };
                 let mut node = node.clone();
@@ -111,8 +111,7 @@ impl<'t> Builder<'t> {
         if self.nodes <= NODES_MAX {
             return Ok(());
         }
-        let message =
-            "the file has more values than anybody could have written, those that aliases repeat included";
+        let message = "the file has too many values, including those that aliases repeat";
         Err(Diagnostic::error("file_too_large", place, message, self.advice.long))
     }
 
@@ -137,7 +136,7 @@ impl<'t> Builder<'t> {
                 (NodeKind::Map(entries), first)
             }
         };
-        // An empty one has nothing but its brackets.
+        // An empty map or list has only its brackets.
         let place = first.unwrap_or(open.place);
         self.add(Node { kind, place }, open.anchor)
     }
@@ -160,8 +159,8 @@ impl<'t> Builder<'t> {
                 Some((text, place)) if seen.contains(&text) => {
                     let first =
                         entries.iter().find(|entry| entry.key == text).map_or(0, |entry| entry.place.line);
-                    let message = format!("`{text}` stands here twice: line {first} has it already");
-                    let hint = "one of the two, or both in one list";
+                    let message = format!("`{text}` is given twice: first on line {first}");
+                    let hint = "keep one of the two, or put both into one list";
                     self.diagnostics.push(Diagnostic::error("key_duplicate", place, message, hint));
                 }
                 Some((text, place)) => {
@@ -178,7 +177,7 @@ fn key_of(node: Node) -> Result<(String, Span), Diagnostic> {
     if let NodeKind::Scalar(scalar) = node.kind {
         return Ok((scalar.text, node.place));
     }
-    let message = "a key is one word, and this is a map or a list";
+    let message = "a key must be text, not a map or a list";
     let hint = "in { } and [ ] write \"${name}\" in quotes; a key looks like name:";
     Err(Diagnostic::error("key_not_text", node.place, message, hint))
 }

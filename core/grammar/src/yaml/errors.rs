@@ -1,15 +1,16 @@
-//! The parser's own errors speak of YAML; these speak of what was probably meant.
+//! Translates the parser's YAML errors into messages about the probable mistake.
 
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 
 use super::DEPTH_MAX;
 use crate::{Diagnostic, ErrorHints, Span, unquoted_chars};
 
-/// Lines before the parser's place in which the cause is looked for: it notices some mistakes only in a later
-/// line.
+/// Number of lines before the parser's place that are searched for the cause. The parser notices
+/// some mistakes only in a later line.
 const LINES_BACK: usize = 3;
 
-/// What the parser could not read, in words of the grammar where the cause is recognised.
+/// Returns a diagnostic for an error of the parser, in terms of the grammar if the cause is
+/// recognised.
 pub(super) fn scan_error(error: &ScanError, text: &str, advice: &ErrorHints) -> Diagnostic {
     let marker = error.marker();
     let at = marker.byte_offset().unwrap_or(text.len()).min(text.len());
@@ -25,18 +26,18 @@ pub(super) fn scan_error(error: &ScanError, text: &str, advice: &ErrorHints) -> 
 
 /// Deeper than anything a person writes.
 pub(super) fn too_deep(place: Span, advice: &ErrorHints) -> Diagnostic {
-    let message = format!("more than {DEPTH_MAX} levels of maps and lists inside each other");
+    let message = format!("maps and lists are nested more than {DEPTH_MAX} levels deep");
     Diagnostic::error("too_deep", place, message, advice.deep)
 }
 
-/// A tag begins with `!`: nearly always it is a condition without its subject.
+/// A tag starts with `!`. Nearly always it is a condition without its subject.
 pub(super) fn tag_error(tag: &str, text: &str, place: Span) -> Diagnostic {
     let line = Line::holding(text, place.start);
     if let Some(found) = line.and_then(|line| without_subject(&line)) {
         return found;
     }
-    let message = format!("`{tag}` is a tag of YAML, and the grammar has none");
-    Diagnostic::error("yaml_tag", place, message, "write the value alone, or text in quotes: \"!important\"")
+    let message = format!("`{tag}` is a YAML tag, and tags are not supported");
+    Diagnostic::error("yaml_tag", place, message, "leave out the tag, or put text in quotes: \"!important\"")
 }
 
 /// One line and where it begins.
@@ -105,7 +106,7 @@ fn bare_template(line: &Line<'_>) -> Option<Diagnostic> {
             '$' if flow > 0 && line.text[at..].starts_with("${") => {
                 let end = line.text[at..].find('}').map_or(line.text.len(), |end| at + end + 1);
                 let template = &line.text[at..end];
-                let message = format!("`{template}` stands in {{ }} or [ ] without quotes");
+                let message = format!("`{template}` is in {{ }} or [ ] without quotes");
                 let hint = format!("in {{ }} and [ ] write \"{template}\" in quotes");
                 return Some(Diagnostic::error("template_unquoted", line.place(at, end), message, hint));
             }
@@ -123,8 +124,13 @@ fn at_sign(line: &Line<'_>) -> Option<Diagnostic> {
     let word = line.text[found..].split([' ', ',', '}', ']']).next().unwrap_or_default();
     let place = line.place(found, found + word.len());
     let Some(name) = word.strip_prefix('@') else {
-        let hint = "text that begins with it stands in quotes: \"`…\"";
-        return Some(Diagnostic::error("yaml_reserved", place, "no value begins with a back quote", hint));
+        let hint = "put text that starts with it in quotes: \"`…\"";
+        return Some(Diagnostic::error(
+            "yaml_reserved",
+            place,
+            "a value cannot start with a back-quote",
+            hint,
+        ));
     };
     let key =
         line.text[..found].trim_end_matches([':', ' ']).rsplit([' ', '{', ',']).next().unwrap_or("file");
@@ -146,7 +152,7 @@ fn bare_brackets(line: &Line<'_>) -> Option<Diagnostic> {
         let quoted = before.matches('"').count() % 2 == 1;
         if let Some(close) = close.filter(|_| word > 0 && ranged && !quoted) {
             let pattern = &line.text[open - word..=close];
-            let message = format!("`{pattern}` stands in a list without quotes");
+            let message = format!("`{pattern}` is in a list without quotes");
             let place = line.place(open - word, close + 1);
             return Some(Diagnostic::error(
                 "brackets_unquoted",
@@ -171,12 +177,12 @@ fn colon_in_text(line: &Line<'_>) -> Option<Diagnostic> {
         return None;
     }
     let from = line.text.find(value)?;
-    let message = format!("`{value}` has a colon in it");
-    let hint = format!("text with a colon and a blank stands in quotes: {}: \"{value}\"", key.trim());
+    let message = format!("`{value}` contains a colon");
+    let hint = format!("put text with a colon and a space in quotes: {}: \"{value}\"", key.trim());
     Some(Diagnostic::error("colon_unquoted", line.place(from, from + value.len()), message, hint))
 }
 
-/// What is about the shape of a map is shown by one of the file's own.
+/// Adds an example in this grammar to hints about the syntax of maps.
 fn with_example(told: Diagnostic, advice: &ErrorHints) -> Diagnostic {
     let example = match told.code {
         "yaml_brackets" => advice.map,
@@ -186,7 +192,7 @@ fn with_example(told: Diagnostic, advice: &ErrorHints) -> Diagnostic {
     Diagnostic { hint: format!("{}: {example}", told.hint), ..told }
 }
 
-/// What is left: by the parser's kind of error.
+/// Returns a diagnostic for all other errors, by the parser's kind of error.
 fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
     let (code, message, hint) = match error.kind() {
         ErrorKind::TabNotAllowed
@@ -194,7 +200,7 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart
         | ErrorKind::TabInPlainScalar => {
-            ("yaml_tab", "a tab stands where YAML wants blanks", "indent by blanks: two for each level")
+            ("yaml_tab", "a tab is used where YAML requires spaces", "indent with spaces: two for each level")
         }
         ErrorKind::UnclosedQuotedScalar | ErrorKind::InvalidQuotedScalarIndent => {
             ("yaml_quote", "a quote is not closed", "close it in the same line")
@@ -204,8 +210,8 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         }
         ErrorKind::UnknownQuotedScalarEscape | ErrorKind::InvalidQuotedScalarHexEscape => (
             "yaml_escape",
-            "no such escape in double quotes",
-            "a backslash is \\\\ there; in single quotes it is itself",
+            "unknown escape in double quotes",
+            "write a backslash as \\\\ there, or use single quotes",
         ),
         ErrorKind::UnexpectedEofFlowSequence
         | ErrorKind::UnexpectedEofFlowMapping
@@ -217,20 +223,20 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         | ErrorKind::ExpectedFlowSequenceSeparator => (
             "yaml_brackets",
             "the brackets do not match, or a comma is missing",
-            "each { has its }, each [ its ], and commas stand between",
+            "close each { and [, and separate entries with commas",
         ),
         ErrorKind::UnknownAnchor => (
             "yaml_alias",
-            "a word that begins with * repeats an anchor, and there is none",
+            "text that starts with * refers to an anchor, but the anchor is missing",
             "put it in quotes: \"*…\"",
         ),
         ErrorKind::DirectiveDisallowed => (
             "yaml_directive",
             "a line that begins with % is a directive",
-            "leave it out; text stands in quotes: \"%…\"",
+            "leave it out, or put text in quotes: \"%…\"",
         ),
         ErrorKind::UnexpectedCharacter { .. } => {
-            ("yaml_reserved", "no value begins with this character", "put the text in quotes")
+            ("yaml_reserved", "a value cannot start with this character", "put the text in quotes")
         }
         ErrorKind::InvalidIndentation
         | ErrorKind::ExpectedBlockMappingKey
@@ -241,16 +247,16 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         | ErrorKind::MappingValueNotAllowed
         | ErrorKind::InvalidSimpleKey => (
             "yaml_indent",
-            "this line does not fit those above it",
-            "keys of one map begin in the same column, and a colon and a blank follow each",
+            "this line does not fit the lines above it",
+            "start all keys of a map in the same column, each followed by a colon and a space",
         ),
         _ => {
-            let message = format!("this is no YAML: {}", error.info());
+            let message = format!("this is not valid YAML: {}", error.info());
             return Diagnostic::error(
                 "yaml_syntax",
                 place,
                 message,
-                "text with signs in it stands in quotes: \"…\"",
+                "put text with special characters in quotes: \"…\"",
             );
         }
     };

@@ -1,9 +1,9 @@
-//! Text to [`Node`]: the one module that knows serde-saphyr.
+//! Text to [`Node`]: the only module that uses serde-saphyr.
 //!
-//! It stands on the parser below serde-saphyr (`granit_parser`, which that crate hands out), not on its
-//! deserializer: `Spanned<T>` gives places of values, but of no key, and says nothing of quotes, without which
-//! `"12"` and `12` in a JSON body are one. Anchors and aliases are followed within a budget of nodes; depth,
-//! nodes and bytes are bounded before anything is built of them.
+//! It uses the parser below serde-saphyr (`granit_parser`, which that crate re-exports) and not its
+//! deserializer. `Spanned<T>` gives the places of values but not of keys. It also drops quotes,
+//! without which `"12"` and `12` in a JSON body are the same. Anchors and aliases are followed
+//! within a budget of nodes. Depth, nodes and bytes are bounded before anything is built from them.
 
 mod builder;
 mod errors;
@@ -20,7 +20,8 @@ const DEPTH_MAX: usize = 64;
 /// Most values of one file, long texts for several, those that aliases repeat included.
 const NODES_MAX: usize = 500_000;
 
-/// The text of a file, a byte-order mark at its head left out. Fails on long files and on what is no UTF-8.
+/// Returns the text of a file without a leading byte-order mark. Fails on files that are too long
+/// or not UTF-8.
 pub fn text_of<'b>(bytes: &'b [u8], advice: &ErrorHints) -> Result<&'b str, Diagnostic> {
     if bytes.len() > FILE_BYTES_MAX {
         let (megabytes, a_file) = (bytes.len() / 1_000_000, advice.a_file);

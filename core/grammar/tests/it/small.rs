@@ -110,7 +110,8 @@ fn read(reader: &mut Reader, root: &Node) -> Option<()> {
     Some(())
 }
 
-/// Panics unless of a file exactly these remarks are told, each with its line, its column and its hint.
+/// Panics unless exactly these diagnostics are reported for a file, each with its line, its column
+/// and its hint.
 #[track_caller]
 fn check(text: &str, told: &[&str]) {
     let advice = &Shopping::ADVICE;
@@ -134,34 +135,32 @@ fn keys_are_read_by_the_table() {
     check(
         "shopping: 2\nthing: {}\n",
         &[
-            "1:11 version_unknown: version `2` of the grammar is not known here; shopping: 1",
+            "1:11 version_unknown: version `2` of the grammar is unknown; shopping: 1",
             "2:1 key_unknown: a list has no key `thing`; did you mean things?",
         ],
     );
     check(
         "things:\n  milk: {cost: 1, things: 1, <<: 2, colour: red, shop: home, within: \"10:30\"}\n",
         &[
-            "1:1 key_missing: a list wants `shopping`; shopping: 1 as the first line",
+            "1:1 key_missing: a list needs `shopping`; shopping: 1 as the first line",
             "2:10 key_unknown: a thing has no key `cost`; here it is called price: 3 EUR",
-            "2:10 key_missing: a thing wants `price`; price: … What it costs.",
+            "2:10 key_missing: a thing needs `price`; price: … What it costs.",
             "2:19 key_unknown: a thing has no key `things`; `things` belongs to a list",
             "2:30 key_unknown: a thing has no key `<<`; write it out",
             "2:37 key_unknown: a thing has no key `colour`; a thing has: price, shop, within",
-            "2:56 word_unknown: `home` is no shop; one of: market, 1.1",
+            "2:56 word_unknown: `home` is not a valid shop; one of: market, 1.1",
             "2:70 unit_missing: `10:30`: a duration needs units; 10m30s?",
         ],
     );
     check(
         "things: {milk: {price: 1 EUR\n",
-        &[
-            "1:16 yaml_brackets: the brackets do not match, or a comma is missing; each { has its }, each [ its ], and commas \
-           stand between: {price: 1 EUR}",
-        ],
+        &["1:16 yaml_brackets: the brackets do not match, or a comma is missing; close each { and [, and \
+             separate entries with commas: {price: 1 EUR}"],
     );
     check("", &["file_empty: the file is empty; begin with milk"]);
     check(
         "- 1\n",
-        &["1:3 not_a_map: a list is a map of keys, and this is a list; with keys such as shopping:, things:"],
+        &["1:3 not_a_map: a list must be a map of keys, not a list; use keys such as shopping:, things:"],
     );
 }
 

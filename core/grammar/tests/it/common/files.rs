@@ -1,4 +1,4 @@
-//! Files of the repository, for the tests of all who read files that people write.
+//! Files of the repository, for the tests of all readers of user-written files.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Every mistake with what its author reads: `mistakes/NAME.yaml` beside `NAME.txt`.
-//! `WAVETANK_GOLDEN=update` writes the answers anew; read the difference before it lands.
+//! Compares every faulty file with its expected diagnostics: `mistakes/NAME.yaml` and `NAME.txt`.
+//! `WAVETANK_GOLDEN=update` rewrites the expected files; review the difference before it is
+//! committed.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +21,8 @@ pub(crate) fn bytes_of(mistake: &str) -> Vec<u8> {
     std::fs::read(of_tests("mistakes").join(format!("{mistake}.yaml"))).expect("the mistake is there")
 }
 
-/// Panics unless each mistake has its answer and each answer its mistake. `answer` tells what is read of one, and the codes
-/// in it.
+/// Panics unless each faulty file has its expected output and vice versa. `answer` returns the
+/// rendered diagnostics of one file, and their codes.
 pub(crate) fn check_answers(answer: impl Fn(&str) -> (String, Vec<&'static str>)) {
     for mistake in mistakes() {
         let (text, codes) = answer(&mistake);

@@ -1,6 +1,6 @@
 //! Files changed at random: whatever becomes of one, reading it ends, and never in a panic.
 
-/// What means something in every file.
+/// Fragments with a meaning in every YAML file.
 const SIGNS: [&str; 26] = [
     "{", "}", "[", "]", ": ", "- ", "\n", "  ", "\t", "\"", "'", "#", "&a ", "*a", "!t ", "|\n", ">\n",
     "---\n", "null", "~", "<<: ", "? ", "\u{feff}", "\u{2028}", "ü", "\\",
@@ -24,8 +24,9 @@ impl Dice {
     }
 }
 
-/// Hands `read` so `many` changed files, or as many as `WAVETANK_MUTATIONS` says. `words` are what means something to this
-/// reader, beside the signs of YAML. A failing one is told by its seed: `WAVETANK_MUTATION_SEED` reads that one alone.
+/// Passes `many` mutated files to `read`, or as many as `WAVETANK_MUTATIONS` sets. `words` contains
+/// the terms that this reader knows, in addition to the syntax of YAML. A failure prints its seed;
+/// `WAVETANK_MUTATION_SEED` reads that file alone.
 pub(crate) fn read_mutated(files: &[String], words: &[&str], many: u64, read: fn(&[u8])) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let words: Vec<&str> = SIGNS.iter().chain(words).copied().collect();

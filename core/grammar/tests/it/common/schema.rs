@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What is wrong with `text` for the schema.
+/// Returns the schema's complaints about `text`.
 pub(crate) fn complaints(schema: &str, text: &str) -> Vec<String> {
     let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
@@ -12,7 +12,7 @@ pub(crate) fn complaints(schema: &str, text: &str) -> Vec<String> {
     validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// How many keys the schema knows, and which of them do not stand in `text`.
+/// Returns the number of keys in the schema, and those that do not occur in `text`.
 pub(crate) fn keys_unused(schema: &str, text: &str) -> (usize, Vec<String>) {
     let (mut known, mut used) = (BTreeSet::new(), BTreeSet::new());
     properties(&serde_json::from_str(schema).expect("JSON"), &mut known);
