@@ -1,17 +1,18 @@
 //! Protocol state machines: bytes in, bytes and events out.
 //!
-//! A protocol here is a value that is fed bytes and answers with events. It reads what belongs to it,
-//! says how much that was, and keeps nothing else.
+//! A protocol here is a value that is fed bytes and returns events. It reads the bytes that belong
+//! to it, returns how many those were, and keeps nothing else.
 //!
-//! **What a protocol must not know.** No sockets, no TLS, no files, no threads: the driver moves
-//! bytes. No pacing, no clock, no timeouts: whether an answer took too long is decided by whoever
-//! owns the timer. No retries, no pools, no counters, no error classes of the run: a protocol says
-//! *what* was wrong with the bytes ([`h1::ParseError`]) and the engine says what that means for a request.
-//! That is what lets one machine serve every driver, the target and the fuzzers alike.
+//! **What a protocol must not know.** It knows no sockets, TLS, files or threads, because the
+//! driver moves the bytes. It knows no pacing, clock or timeouts, because the owner of the timer
+//! decides whether a response took too long. It knows no retries, pools, counters or error classes
+//! of the run. A protocol says *what* was wrong with the bytes ([`h1::ParseError`]), and the engine
+//! decides what that means for a request. One state machine can therefore serve every driver, the
+//! target and the fuzzers.
 //!
-//! **Invariants.** Whatever bytes come, a machine does not panic, does not allocate more than its
-//! limits allow, spends time linear in the bytes it is fed, and never claims to have consumed more
-//! than it was given. How the bytes were cut into reads never changes what is said about them.
+//! **Invariants.** For any input, a state machine does not panic and does not allocate more than
+//! its limits allow. It spends time linear in the bytes it is fed, and never claims to have
+//! consumed more than it received. How the bytes were cut into reads never changes the result.
 
 pub mod h1;
 mod proxy_header;

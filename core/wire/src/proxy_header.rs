@@ -1,22 +1,25 @@
-//! The PROXY protocol's header: what a balancer says of its client, ahead of all else on a connection.
+//! The PROXY protocol's header: a load balancer's description of its client, ahead of all else on a
+//! connection.
 //!
-//! As in `HAProxy`'s `proxy-protocol.txt`, versions 1 and 2, TCP over IPv4 and IPv6. Whoever writes it here speaks of a
-//! connection of its own, so the forms for what is not known (`UNKNOWN`, `LOCAL`) are not needed.
+//! The format is that of `HAProxy`'s `proxy-protocol.txt`, versions 1 and 2, TCP over IPv4 and
+//! IPv6. A header written here always describes a real connection, so the forms for unknown
+//! connections (`UNKNOWN`, `LOCAL`) are not needed.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Bytes of the longest header there is (version 1, IPv6), its line's end included.
+/// Bytes of the longest possible header (version 1, IPv6), including its line end.
 pub const PROXY_HEADER_BYTES_MAX: usize = 107;
 
-/// What version 2 begins with (§2.2): no protocol that begins with text takes it for a request.
+/// The start of a version 2 header (§2.2). A text protocol cannot take it for a request.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// Version 2, and the connection is somebody's (`PROXY`).
+/// Version 2, with the command `PROXY`: the connection was relayed for a client.
 const VERSION_2_PROXY: u8 = 0x21;
 const TCP_OVER_IPV4: u8 = 0x11;
 const TCP_OVER_IPV6: u8 = 0x21;
 
-/// Write the line of version 1 behind what is in `out`: `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443` and CRLF (§2.1).
+/// Appends the line of version 1 to `out`: `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443` and CRLF
+/// (§2.1).
 pub fn proxy_header_v1(out: &mut Vec<u8>, source: SocketAddr, destination: SocketAddr) {
     let [from, to] = of_one_family(source.ip(), destination.ip());
     let family = if from.is_ipv4() { "TCP4" } else { "TCP6" };
@@ -25,11 +28,11 @@ pub fn proxy_header_v1(out: &mut Vec<u8>, source: SocketAddr, destination: Socke
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Write the binary header of version 2 behind what is in `out`: 28 bytes for IPv4, 52 for IPv6 (§2.2).
+/// Appends the binary header of version 2 to `out`: 28 bytes for IPv4, 52 for IPv6 (§2.2).
 pub fn proxy_header_v2(out: &mut Vec<u8>, source: SocketAddr, destination: SocketAddr) {
     let both = of_one_family(source.ip(), destination.ip());
     out.extend_from_slice(&SIGNATURE);
-    // Addresses, and a port of two bytes behind each.
+    // The length of both addresses, each followed by a port of two bytes.
     let (family, length) = if both[0].is_ipv4() { (TCP_OVER_IPV4, 12_u16) } else { (TCP_OVER_IPV6, 36) };
     out.extend_from_slice(&[VERSION_2_PROXY, family]);
     out.extend_from_slice(&length.to_be_bytes());
@@ -44,7 +47,8 @@ pub fn proxy_header_v2(out: &mut Vec<u8>, source: SocketAddr, destination: Socke
     }
 }
 
-/// Both in one family: IPv4 in IPv6 clothes is IPv4, unless the other one has nothing else.
+/// Returns both addresses in one family. An IPv4-mapped IPv6 address becomes IPv4, unless the other
+/// address is real IPv6.
 fn of_one_family(source: IpAddr, destination: IpAddr) -> [IpAddr; 2] {
     let both = [source.to_canonical(), destination.to_canonical()];
     if both[0].is_ipv4() == both[1].is_ipv4() {
@@ -56,7 +60,7 @@ fn of_one_family(source: IpAddr, destination: IpAddr) -> [IpAddr; 2] {
     })
 }
 
-/// As version 1 wants it: the mixed notation of RFC 4291 §2.2 is none of its forms.
+/// Formats an address for version 1, which does not allow the mixed notation of RFC 4291 §2.2.
 fn address_text(ip: IpAddr) -> String {
     match ip {
         IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => groups(v6),
@@ -94,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_examples_of_its_description() {
-        // §2.1: its example, and its worst cases of 56 and 104 bytes with CRLF.
+        // The example of §2.1, and its worst cases of 56 and 104 bytes with CRLF.
         check(
             "192.168.0.1:56324",
             "192.168.0.11:443",

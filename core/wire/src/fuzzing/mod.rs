@@ -1,7 +1,8 @@
 //! Fuzz targets as plain functions, for stable Rust and cargo-fuzz alike.
 //!
-//! Each reads the same bytes whole, byte by byte and in pieces that the bytes themselves choose, and
-//! panics if the readers say different things about them or claim more bytes than they were given.
+//! Each target reads the same bytes whole, byte by byte, and in pieces of sizes derived from the
+//! bytes. It panics if the readers report different results, or if they claim more bytes than they
+//! received.
 
 mod request;
 mod response;

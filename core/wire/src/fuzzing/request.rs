@@ -22,7 +22,7 @@ pub fn request(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let whole = read(choice, bytes, &mut Cut::Every(usize::MAX));
     for mut cut in Cut::all(data) {
-        assert_eq!(read(choice, bytes, &mut cut), whole, "the cut of the reads shows");
+        assert_eq!(read(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
     }
 }
 
@@ -35,12 +35,12 @@ fn read(choice: u8, bytes: &[u8], cut: &mut Cut) -> Transcript {
         let RequestProgress { consumed, request } = match reader.read(piece, &mut said) {
             Ok(progress) => progress,
             Err(fault) => {
-                assert_eq!(reader.read(piece, &mut said), Err(fault), "a fault that does not stay");
+                assert_eq!(reader.read(piece, &mut said), Err(fault), "a fault that is not repeated");
                 said.note(format_args!("fault {:?}", fault.reason));
                 return said;
             }
         };
-        assert!(consumed <= piece.len(), "consumed more than was given");
+        assert!(consumed <= piece.len(), "consumed more than it received");
         rest = &rest[consumed..];
         match request {
             Some(end) => {

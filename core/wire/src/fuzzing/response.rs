@@ -21,12 +21,13 @@ impl ResponseSink for Transcript {
     }
 }
 
-/// Reads `data` as a connection's answers: its first byte chooses limits and which requests were HEAD.
+/// Reads `data` as the responses on a connection. The first byte chooses the limits and which
+/// requests were HEAD.
 pub fn response(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let whole = read(choice, bytes, &mut Cut::Every(usize::MAX));
     for mut cut in Cut::all(data) {
-        assert_eq!(read(choice, bytes, &mut cut), whole, "the cut of the reads shows");
+        assert_eq!(read(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
     }
 }
 
@@ -40,12 +41,12 @@ fn read(choice: u8, bytes: &[u8], cut: &mut Cut) -> Transcript {
         let Progress { consumed, answer } = match reader.read(piece, &mut said) {
             Ok(progress) => progress,
             Err(fault) => {
-                assert_eq!(reader.read(piece, &mut said), Err(fault), "a fault that does not stay");
+                assert_eq!(reader.read(piece, &mut said), Err(fault), "a fault that is not repeated");
                 said.note(format_args!("fault {:?}", fault.reason));
                 return said;
             }
         };
-        assert!(consumed <= piece.len(), "consumed more than was given");
+        assert!(consumed <= piece.len(), "consumed more than it received");
         rest = &rest[consumed..];
         match answer {
             Some(answer) => {

@@ -1,4 +1,5 @@
-//! What a reader said about a stream of bytes, in a form that two readings can be compared by.
+//! The results of a reader for a stream of bytes, in a form that allows two readings to be
+//! compared.
 
 use std::fmt::Write;
 
@@ -7,7 +8,7 @@ use crate::h1::{Headers, Limits};
 /// Everything that must not depend on how the bytes were cut.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Transcript {
-    /// One line an event.
+    /// One line per event.
     pub(super) events: String,
     /// All body bytes of the messages read so far.
     pub(super) body: Vec<u8>,
@@ -19,7 +20,7 @@ impl Transcript {
         writeln!(self.events, "{event}").expect("writing to a string cannot fail");
     }
 
-    /// Adds the fields of a head, and checks what every accepted head promises.
+    /// Adds the fields of a head, and checks the guarantees of every accepted head.
     pub(super) fn note_fields(&mut self, headers: Headers<'_>) {
         for (name, value) in headers {
             assert!(!name.is_empty() && name.is_ascii(), "a name that is no token: {name:?}");
@@ -29,7 +30,7 @@ impl Transcript {
     }
 }
 
-/// The first byte of fuzz input chooses limits: tight ones reach the code behind them soon.
+/// Derives limits from the first byte of fuzz input. Tight limits reach the code behind them soon.
 pub(super) fn limits_from(choice: u8) -> Limits {
     if choice & 2 == 0 {
         return Limits::default();

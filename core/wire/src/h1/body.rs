@@ -5,12 +5,13 @@ use super::error::Reason;
 use super::framing::Framing;
 use super::limits::Packed;
 
-/// Where the reading of one body stands. Bytes are given on as they come; nothing is kept.
+/// The state of reading one body. Bytes are passed on as they arrive; nothing is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
-    /// Bytes still to come of the counted body or of the chunk; while a size is read, that size.
+    /// Remaining bytes of the counted body or of the chunk. While a chunk size is read, this is
+    /// the size so far.
     left: u64,
-    /// Body bytes announced or seen so far, framing taken off.
+    /// Body bytes announced or seen so far, without framing.
     bytes: u64,
     /// Bytes of this chunk's extensions, then of the trailer section.
     extra: u32,
@@ -18,7 +19,7 @@ pub(crate) struct Body {
     digits: u8,
 }
 
-/// The next thing that is expected.
+/// The syntax element that is expected next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Done,
@@ -56,7 +57,7 @@ impl Body {
     /// Nothing to read.
     pub(crate) const NONE: Self = Self { left: 0, bytes: 0, extra: 0, stage: Stage::Done, digits: 0 };
 
-    /// Starts on a body; fails at once if it announces more than allowed.
+    /// Starts reading a body. Fails immediately if the body announces more than allowed.
     #[inline]
     pub(crate) fn start(framing: Framing, limits: &Packed) -> Result<Self, Reason> {
         match framing {
@@ -68,13 +69,13 @@ impl Body {
         }
     }
 
-    /// Whether all of it has come.
+    /// Whether the whole body has arrived.
     #[inline]
     pub(crate) const fn is_done(&self) -> bool {
         matches!(self.stage, Stage::Done)
     }
 
-    /// Whether the peer's close is what ends it.
+    /// Whether the body ends when the peer closes.
     pub(crate) const fn ends_at_close(&self) -> bool {
         matches!(self.stage, Stage::UntilClose)
     }
@@ -85,7 +86,8 @@ impl Body {
         self.bytes
     }
 
-    /// Takes what belongs to the body from `input`, gives its bytes to `emit`, and says how much that was.
+    /// Consumes the part of `input` that belongs to the body, passes its bytes to `emit`, and
+    /// returns how much it consumed.
     #[inline]
     pub(crate) fn read(
         &mut self,
@@ -134,7 +136,8 @@ impl Body {
         take
     }
 
-    /// Gives on as much as is allowed before it complains, so that the cut of the reads does not show.
+    /// Passes on as much as is allowed before it returns an error, so that the result does not
+    /// depend on how reads were cut.
     fn take_rest(
         &mut self,
         input: &[u8],
@@ -196,7 +199,7 @@ impl Body {
         Ok(Stage::Data)
     }
 
-    /// Extensions (RFC 9112 §7.1.1) mean nothing to us, but where they end must be beyond doubt.
+    /// Extensions (RFC 9112 §7.1.1) are ignored, but their end must be unambiguous.
     fn after_extension_byte(&self, byte: u8) -> Result<Stage, Reason> {
         let space = matches!(byte, b' ' | b'\t');
         match (self.stage, byte) {
@@ -247,7 +250,7 @@ impl Body {
     }
 }
 
-/// Sixteen hexadecimal digits fill 64 bits; leading zeros count, because nobody needs more of them.
+/// Sixteen hexadecimal digits fill 64 bits. Leading zeros count, because no peer needs more digits.
 const SIZE_DIGITS_MAX: u8 = 16;
 
 /// The value of a hexadecimal digit.

@@ -1,28 +1,30 @@
-//! Classes of bytes, and the search that all validation of heads rests on.
+//! Classes of bytes, and the search on which all validation of heads is based.
 
-/// Whether a byte may stand in a token (RFC 9110 §5.6.2): names of fields, methods, codings.
+/// Whether a byte is allowed in a token (RFC 9110 §5.6.2): names of fields, methods, codings.
 pub(crate) const fn is_token(byte: u8) -> bool {
     TOKEN[byte as usize]
 }
 
-/// Whether a byte may stand in a field value or reason phrase: anything but control characters,
-/// the tab being allowed (RFC 9110 §5.5).
+/// Whether a byte is allowed in a field value or reason phrase. All control characters except the
+/// tab are excluded (RFC 9110 §5.5).
 pub(crate) const fn is_text(byte: u8) -> bool {
     byte >= b' ' && byte != 0x7f || byte == b'\t'
 }
 
-/// Whether this may be the name of a field: a non-empty token.
+/// Whether `name` is a valid field name: a non-empty token.
 pub fn is_field_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token)
 }
 
-/// Whether this may be the value of a field: no control characters but the tab.
+/// Whether `value` is a valid field value: it has no control characters except the tab.
 pub fn is_field_value(value: &str) -> bool {
     value.bytes().all(is_text)
 }
 
-/// The index, at or after `from`, of the first byte that is not text, or the length.
-/// Eight bytes at a time: values are most of a head, and this is most of reading it.
+/// Returns the index, at or after `from`, of the first byte that is not text, or the length.
+///
+/// It checks eight bytes at a time. Values are most of a head, and this search is most of the work
+/// of reading it.
 #[inline]
 pub(crate) fn text_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -47,8 +49,10 @@ pub(crate) fn text_end(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// Marks (by its top bit) the lowest byte below 0x20 or equal to 0x7f. Marks above the lowest may
-/// be wrong, because a subtraction borrows upwards only; nobody looks at them.
+/// Marks (by its top bit) the lowest byte below 0x20 or equal to 0x7f.
+///
+/// Marks above the lowest one may be wrong, because a subtraction borrows upwards only. They are
+/// never used.
 #[inline]
 const fn controls(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -59,7 +63,7 @@ const fn controls(word: u64) -> u64 {
     (below_space | is_delete) & TOPS
 }
 
-/// Without the spaces and tabs at either end.
+/// Returns the text without the spaces and tabs at either end.
 #[inline]
 pub(crate) fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = value {
@@ -91,7 +95,7 @@ const TOKEN: [bool; 256] = {
 mod tests {
     use super::*;
 
-    /// The fast search must agree with the plain definition at every place and for every byte.
+    /// The fast search must agree with the plain definition at every position and for every byte.
     #[test]
     fn text_end_agrees_with_is_text() {
         for byte in 0..=255u8 {

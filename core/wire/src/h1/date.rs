@@ -1,7 +1,8 @@
 //! The date format of HTTP.
 
-/// The date of a `Date` field (IMF-fixdate, RFC 9110 §5.6.7), 29 bytes, from seconds since 1970 UTC
-/// without leap seconds. Years end with 9999; later instants show its last second.
+/// Returns the value of a `Date` field (IMF-fixdate, RFC 9110 §5.6.7), 29 bytes, for seconds since
+/// 1970 UTC without leap seconds. Later instants than the year 9999 give the last second of that
+/// year.
 pub fn http_date(unix_s: u64) -> [u8; 29] {
     let unix_s = unix_s.min(LAST_S);
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
@@ -29,10 +30,12 @@ fn two(date: &mut [u8; 29], at: usize, value: u64) {
     date[at + 1] = b'0' + (value % 10) as u8;
 }
 
-/// Year, month (1 to 12) and day (1 to 31) of a day counted from 1970. Years are taken to begin with
-/// March, so that the leap day is their last and every month's start is a line through 153/5.
+/// Returns year, month (1 to 12) and day (1 to 31) of a day counted from 1970.
+///
+/// Internally a year starts in March. The leap day is then its last day, and the starts of the
+/// months are on a line with slope 153/5.
 const fn civil(days: u64) -> (u64, u64, u64) {
-    // Days from 1 March of the year 0 to 1 January 1970, in the calendar run backwards.
+    // Days from 1 March of the year 0 to 1 January 1970, in the proleptic calendar.
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-/// Reading ended: the bytes break the protocol or a limit. The connection is of no further use.
+/// A fault that ended reading: the bytes break the protocol or a limit. The connection is of no
+/// further use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// What the fault means for the request.
     pub kind: FaultKind,
-    /// What exactly was wrong; its `Display` is one clause.
+    /// The exact fault; its `Display` is one clause.
     pub reason: Reason,
 }
 
@@ -16,16 +17,16 @@ pub struct ParseError {
 pub enum FaultKind {
     /// The peer broke the protocol, or a limit on anything but the body.
     Protocol,
-    /// The body is larger than allowed; otherwise nothing was wrong.
+    /// The body is larger than allowed. Nothing else was wrong.
     BodyLimit,
 }
 
-/// The single thing that was wrong.
+/// The single fault that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The first bytes are not those of an HTTP status line.
     NotHttp,
-    /// HTTP, but neither 1.0 nor 1.1.
+    /// HTTP, but not version 1.0 or 1.1.
     Version,
     /// The status code is not three digits from 100 to 999, or is not set off by single spaces.
     BadStatus,
@@ -51,11 +52,11 @@ pub enum Reason {
     BadContentLength,
     /// Two values of `Content-Length` differ.
     DifferingContentLengths,
-    /// `Content-Length` beside `Transfer-Encoding`.
+    /// `Content-Length` together with `Transfer-Encoding`.
     LengthAndCoding,
     /// `Transfer-Encoding` in an HTTP/1.0 message.
     CodingIn10,
-    /// A transfer coding nobody registered.
+    /// A transfer coding that is not registered.
     UnknownCoding,
     /// An empty `Transfer-Encoding`, `chunked` twice, or a coding with parameters.
     BadCoding,
@@ -85,7 +86,7 @@ pub enum Reason {
     MissingHost,
     /// More than one `Host`.
     SeveralHosts,
-    /// A request whose last transfer coding is not `chunked`: its end cannot be known.
+    /// A request in which `chunked` is not the last transfer coding. Its end cannot be known.
     UnframedRequest,
     /// More than a few blank lines before a request.
     TooManyBlankLines,
@@ -95,16 +96,16 @@ impl Reason {
     /// The reason as one clause.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::NotHttp => "what came does not begin like HTTP",
-            Self::Version => "the HTTP version is neither 1.0 nor 1.1",
+            Self::NotHttp => "the data does not begin like HTTP",
+            Self::Version => "the HTTP version is not 1.0 or 1.1",
             Self::BadStatus => "the status line has no three-digit status code",
-            Self::BareCr => "a carriage return stands alone",
+            Self::BareCr => "a carriage return is not followed by a line feed",
             Self::BareLf => "a chunk line ends in a bare line feed",
-            Self::ControlByte => "the head holds a control character",
+            Self::ControlByte => "the head contains a control character",
             Self::FoldedLine => "a header line begins with white space",
-            Self::SpaceBeforeColon => "white space stands between a header's name and its colon",
+            Self::SpaceBeforeColon => "there is white space between a header's name and its colon",
             Self::MissingColon => "a header line has no colon",
-            Self::BadFieldName => "a header's name is empty or holds a forbidden character",
+            Self::BadFieldName => "a header's name is empty or contains a forbidden character",
             Self::HeadTooLarge => "the head is larger than allowed",
             Self::TooManyFields => "the head has more headers than allowed",
             Self::BadContentLength => "Content-Length is not a number",
@@ -118,12 +119,12 @@ impl Reason {
             Self::BadChunkSize => "a chunk size is not one to sixteen hexadecimal digits",
             Self::BadChunkExtension => "a chunk extension is malformed",
             Self::ChunkExtensionTooLarge => "a chunk extension is larger than allowed",
-            Self::MissingChunkEnd => "a chunk is longer than it said",
+            Self::MissingChunkEnd => "a chunk is longer than its declared size",
             Self::TrailersTooLarge => "the trailers are larger than allowed",
             Self::BodyTooLarge => "the body is larger than allowed",
             Self::BadRequestLine => "the request line is not method, target and version",
-            Self::BadMethod => "the method holds a forbidden character",
-            Self::BadTarget => "the request target holds a forbidden character",
+            Self::BadMethod => "the method contains a forbidden character",
+            Self::BadTarget => "the request target contains a forbidden character",
             Self::MissingHost => "an HTTP/1.1 request has no Host",
             Self::SeveralHosts => "a request has more than one Host",
             Self::UnframedRequest => "the request's last transfer coding is not chunked",
@@ -131,7 +132,7 @@ impl Reason {
         }
     }
 
-    /// The status with which a server answers a request that has this fault.
+    /// Returns the status that a server sends in response to a request with this fault.
     pub const fn status(self) -> u16 {
         match self {
             Self::HeadTooLarge | Self::TooManyFields | Self::TrailersTooLarge => 431,

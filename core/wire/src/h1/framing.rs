@@ -1,10 +1,10 @@
-//! What the fields of a head say about framing and about the connection.
+//! Evaluates the fields of a head that determine the framing and the fate of the connection.
 
 use super::bytes::{is_token, trim};
 use super::error::Reason;
 use super::version::Version;
 
-/// How the end of a body is known.
+/// How the end of a body is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// This many bytes follow; zero when there is no body.
@@ -15,20 +15,20 @@ pub(crate) enum Framing {
     UntilClose,
 }
 
-/// What `Transfer-Encoding` has said so far.
+/// The result of the `Transfer-Encoding` fields so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Coding {
     #[default]
     Absent,
     /// `chunked` is the last coding.
     Chunked,
-    /// The last coding is a known one, but not `chunked`, nor was any before it.
+    /// The last coding is a known one other than `chunked`, and `chunked` did not come before it.
     Other,
     /// The last coding is a known one, with `chunked` somewhere before it.
     OverChunked,
 }
 
-/// Collected while the fields of a head are scanned.
+/// Facts collected while the fields of a head are scanned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HeadFacts {
     content_length: Option<u64>,
@@ -40,7 +40,8 @@ pub(crate) struct HeadFacts {
 }
 
 impl HeadFacts {
-    /// Takes note of one field. Names are told apart by length first: most fields need no comparison.
+    /// Evaluates one field. It compares the lengths of names first, so most fields need no
+    /// comparison of text.
     #[inline]
     pub(crate) fn observe_field(&mut self, name: &[u8], value: &[u8]) -> Result<(), Reason> {
         match name.len() {
@@ -63,7 +64,8 @@ impl HeadFacts {
         }
     }
 
-    /// A list of equal lengths is one length (RFC 9112 §6.3 rule 5): proxies join repeated fields so.
+    /// A list of equal lengths counts as one length (RFC 9112 §6.3 rule 5), because proxies join
+    /// repeated fields like this.
     fn note_length(&mut self, value: &[u8]) -> Result<(), Reason> {
         for element in value.split(|&byte| byte == b',').map(trim) {
             let length = decimal(element).ok_or(Reason::BadContentLength)?;
@@ -87,7 +89,7 @@ impl HeadFacts {
         if found { Ok(()) } else { Err(Reason::BadCoding) }
     }
 
-    /// What has been said about codings when `name` is the next one.
+    /// Returns the state of the codings after the next coding `name`.
     fn coding_with(&self, name: &[u8]) -> Result<Coding, Reason> {
         if !name.iter().copied().all(is_token) {
             return Err(Reason::BadCoding);
@@ -102,7 +104,7 @@ impl HeadFacts {
         Ok(if over_chunked { Coding::OverChunked } else { Coding::Other })
     }
 
-    /// What both directions forbid.
+    /// Checks the rules that apply to requests and responses.
     fn check_coding(&self, version: Version) -> Result<(), Reason> {
         if self.coding == Coding::Absent {
             return Ok(());
@@ -116,7 +118,8 @@ impl HeadFacts {
         Ok(())
     }
 
-    /// How a response's body ends (RFC 9112 §6.3). `bodiless`: an answer to HEAD, 1xx, 204, 304.
+    /// Returns how a response's body ends (RFC 9112 §6.3). `bodiless`: a response to HEAD, 1xx,
+    /// 204, 304.
     #[inline]
     pub(crate) fn response_framing(&self, version: Version, bodiless: bool) -> Result<Framing, Reason> {
         self.check_coding(version)?;
@@ -130,7 +133,7 @@ impl HeadFacts {
         })
     }
 
-    /// How a request's body ends; a request that says nothing has none.
+    /// Returns how a request's body ends. A request without framing fields has no body.
     pub(crate) fn request_framing(&self, version: Version) -> Result<Framing, Reason> {
         self.check_coding(version)?;
         match self.coding {
@@ -140,13 +143,13 @@ impl HeadFacts {
         }
     }
 
-    /// Whether the connection persists after this message (RFC 9112 §9.3), framing aside.
+    /// Whether the connection persists after this message (RFC 9112 §9.3), apart from framing.
     #[inline]
     pub(crate) const fn persists(&self, version: Version) -> bool {
         !self.close && (self.keep_alive || matches!(version, Version::Http11))
     }
 
-    /// A request needs one `Host`, in HTTP/1.0 at most one (RFC 9112 §3.2).
+    /// Checks `Host`: HTTP/1.1 requires exactly one, HTTP/1.0 at most one (RFC 9112 §3.2).
     pub(crate) const fn check_host(&self, version: Version) -> Result<(), Reason> {
         match (self.hosts, version) {
             (1, _) | (0, Version::Http10) => Ok(()),
@@ -161,10 +164,11 @@ impl HeadFacts {
     }
 }
 
-/// The codings of the IANA registry beside `chunked`, and `identity`, which old servers still send.
+/// The codings of the IANA registry other than `chunked`, and `identity`, which old servers still
+/// send.
 const KNOWN_CODINGS: [&[u8]; 6] = [b"gzip", b"x-gzip", b"deflate", b"compress", b"x-compress", b"identity"];
 
-/// Digits and nothing else, within 64 bits.
+/// Parses digits and nothing else, within 64 bits.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

@@ -1,29 +1,34 @@
-//! [`HeadCache`]: under load, one answer's head is like the one before.
+//! [`HeadCache`]: skips parsing a response head that equals the previous one, which is common under
+//! load.
 
 use super::error::ParseError;
 use super::response_reader::{Progress, ResponseEnd, ResponseReader, ResponseSink};
 
-/// A longer head is read anew each time.
+/// A longer head is parsed each time.
 const HEAD_BYTES_MAX: usize = 2_048;
 
-/// Remembers the head of the last answer that came whole, to the byte, and what it was read as. Equal
-/// bytes mean the same, so an answer that begins with them need not be read again; servers change no more
-/// than the date, once a second. One serves any number of readers that have the same limits.
+/// Remembers the head of the last response that arrived whole, byte for byte, and the result of
+/// parsing it.
+///
+/// Equal bytes have equal meaning, so a response that begins with them need not be parsed again.
+/// Servers change only the date, once a second. One cache serves any number of readers with the
+/// same limits.
 #[derive(Clone, Debug, Default)]
 pub struct HeadCache {
     head: Vec<u8>,
     read_as: Option<(bool, ResponseEnd)>,
-    /// It sets cookies, which no answer like it must be read over.
+    /// The head sets cookies, so a response like it must always be parsed for the cookies.
     sets_cookies: bool,
 }
 
 impl HeadCache {
-    /// Nothing remembered yet.
+    /// Creates an empty cache.
     pub const fn new() -> Self {
         Self { head: Vec::new(), read_as: None, sets_cookies: false }
     }
 
-    /// What the whole answer at the beginning of `input` is, if its head is the remembered one.
+    /// Returns the result for the whole response at the start of `input`, if its head is the
+    /// remembered one.
     #[inline]
     fn recall(&self, input: &[u8], head_request: bool) -> Option<Progress> {
         let (of_head_request, answer) = self.read_as?;
@@ -32,8 +37,8 @@ impl HeadCache {
             .then_some(Progress { consumed, answer: Some(answer) })
     }
 
-    /// Remember `answer`, read from all of `input`, if head and body are just what it consists of: no
-    /// interim response before it, no framing inside the body.
+    /// Remembers `answer`, which was read from all of `input`, if `input` is just a head and a
+    /// body. An interim response before it, or framing inside the body, prevents this.
     fn learn(&mut self, input: &[u8], head_request: bool, answer: ResponseEnd) {
         let head_bytes = answer.head_bytes as usize;
         if head_bytes > HEAD_BYTES_MAX || input.len() as u64 != head_bytes as u64 + answer.body_bytes {
@@ -47,7 +52,7 @@ impl HeadCache {
 }
 
 impl ResponseReader {
-    /// Like [`ResponseReader::read`] with nothing kept, and quicker where answers are alike.
+    /// Like [`ResponseReader::read`] without keeping anything, and faster if responses are alike.
     #[inline]
     pub fn read_cached(&mut self, input: &[u8], last: &mut HeadCache) -> Result<Progress, ParseError> {
         if !self.is_fresh() {
@@ -67,8 +72,8 @@ impl ResponseReader {
 }
 
 impl ResponseReader {
-    /// Like [`read_cached`](Self::read_cached), but answers that set cookies go to `sink`. Of any other it may see
-    /// everything or nothing.
+    /// Like [`read_cached`](Self::read_cached), but passes responses that set cookies to `sink`.
+    /// The sink may see all or nothing of any other response.
     #[inline]
     pub fn read_cookies<S: ResponseSink>(
         &mut self,
@@ -94,7 +99,7 @@ impl ResponseReader {
     }
 }
 
-/// Whether a head has a field `Set-Cookie`.
+/// Whether a head has a `Set-Cookie` field.
 fn sets_cookies(head: &[u8]) -> bool {
     const NAME: &[u8] = b"\nset-cookie:";
     head.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME))
@@ -104,8 +109,8 @@ fn sets_cookies(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Reads `inputs` one after the other, each an answer of its own and perhaps more, with and without
-    /// memory: the outcomes are the same.
+    /// Reads `inputs` one after the other, with and without a cache; the results must be equal.
+    /// Each input is a response of its own, possibly followed by more bytes.
     fn check(inputs: &[(&[u8], bool)]) {
         let mut last = HeadCache::new();
         for (input, head_request) in inputs {

@@ -1,4 +1,4 @@
-//! Walking through the fields of a head.
+//! Iterates over the fields of a head.
 
 use memchr::memchr;
 
@@ -12,12 +12,13 @@ pub struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// Over `fields`: field lines as they came, to their end or an empty line. A line without a colon ends the walk.
+    /// Iterates over `fields`: field lines as received, up to their end or an empty line. A line
+    /// without a colon ends the iteration.
     pub const fn new(fields: &'a [u8]) -> Self {
         Self { rest: fields }
     }
 
-    /// The value of the first field of that name, whatever its case.
+    /// Returns the value of the first field of that name, ignoring case.
     pub(crate) fn find(mut self, wanted: &str) -> Option<&'a [u8]> {
         self.find_map(|(name, value)| name.eq_ignore_ascii_case(wanted.as_bytes()).then_some(value))
     }

@@ -1,15 +1,16 @@
-//! How much of anything a peer may send.
+//! Limits on the amount of data that a peer may send.
 
-/// Limits on what one message may hold. Beyond them reading ends with a fault, never with memory.
+/// Limits on the size of one message. Reading ends with a fault when a limit is exceeded, so memory
+/// use stays bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one head: start line, field lines and the empty line. 64 KiB.
     pub head_bytes_max: usize,
     /// Field lines of one head. 256.
     pub headers_max: usize,
-    /// Bytes of one body after chunk framing is taken off. No limit.
+    /// Bytes of one body without chunk framing. No limit.
     pub body_bytes_max: u64,
-    /// Interim (1xx) responses before one answer. 16.
+    /// Interim (1xx) responses before one final response. 16.
     pub interim_max: u32,
     /// Bytes of the extensions of one chunk. 4 KiB.
     pub chunk_extension_bytes_max: usize,
@@ -43,7 +44,7 @@ pub(crate) struct Packed {
 }
 
 impl From<Limits> for Packed {
-    /// Anything above what a field can say becomes the largest it can say, which no peer should need.
+    /// Values above what a field can hold become its maximum, which no peer should need.
     fn from(limits: Limits) -> Self {
         Self {
             body_bytes_max: limits.body_bytes_max,
@@ -56,7 +57,7 @@ impl From<Limits> for Packed {
     }
 }
 
-/// One below the top at most, so that "one more than allowed" is a number too.
+/// Clips to one below the maximum, so that "one more than allowed" can be represented as well.
 fn clip_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX - 1).min(u32::MAX - 1)
 }

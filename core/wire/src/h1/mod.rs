@@ -1,27 +1,28 @@
 //! HTTP/1.0 and HTTP/1.1 (RFC 9110, RFC 9112): reading responses and requests, writing both heads.
 //!
-//! The readers are strict: whatever two readers could frame differently is a [`ParseError`], and a fault
-//! ends the connection. Where RFC 9112 lets a recipient be lenient, this is what was chosen:
+//! The readers are strict. Anything that two readers could frame differently is a [`ParseError`],
+//! and a fault ends the connection. Where RFC 9112 lets a recipient be lenient, this is what was
+//! chosen:
 //!
 //! | input | choice | why |
 //! |---|---|---|
-//! | bare LF ending a line of a head or trailer | accepted | §2.2 allows it; it frames unambiguously |
+//! | bare LF ending a line of a head or trailer | accepted | §2.2 allows it; unambiguous |
 //! | bare LF in a chunk's size line or after its data | fault | §7.1 knows only CRLF there |
 //! | bare CR anywhere in a head or chunk line | fault | §2.2 |
-//! | folded field line | fault | §5.2 allows replacing it; nobody sends it for a good reason |
+//! | folded field line | fault | §5.2 allows replacing it; no good reason to send it |
 //! | status line without the space after the code | accepted | common, and unambiguous |
 //! | `HTTP/1.2` to `HTTP/1.9` | read as 1.1 | RFC 9110 §2.5 |
 //! | equal repeated `Content-Length` | accepted | §6.3 rule 5 |
-//! | `Content-Length` beside `Transfer-Encoding` | fault | §6.3 rule 3: ought to be an error |
-//! | response whose last known coding is not `chunked` | until close | §6.3 rule 4 |
+//! | `Content-Length` and `Transfer-Encoding` | fault | §6.3 rule 3: ought to be an error |
+//! | response with a last known coding other than `chunked` | until close | §6.3 rule 4 |
 //! | unknown coding, `chunked` twice or with parameters | fault | cannot be framed with certainty |
 //! | `Transfer-Encoding` in HTTP/1.0 | fault | §6.1: the framing is faulty |
 //! | status 600 to 999 | accepted as it is | frames like any other; the run decides about it |
-//! | status 101 | fault | nothing here asks for an upgrade |
+//! | status 101 | fault | requests here never ask for an upgrade |
 //! | blank lines before a request | skipped, at most 8 | §2.2 |
-//! | blank lines before a response | fault | nothing allows them |
+//! | blank lines before a response | fault | not allowed by any rule |
 //!
-//! Reading the answer to one request, in two pieces, keeping nothing:
+//! This example reads the response to one request, in two pieces, keeping nothing:
 //!
 //! ```
 //! use wavetank_wire::h1::{Limits, ResponseReader};

@@ -9,17 +9,18 @@ use super::version::Version;
 /// A request's head, borrowed from the bytes it was read from.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestHead<'a> {
-    /// The method as it came; methods are case-sensitive.
+    /// The method as received; methods are case-sensitive.
     pub method: &'a [u8],
-    /// The target as it came: a path with query as a rule, but also a whole URL, `*` or an authority.
+    /// The target as received: usually a path with query, but also a whole URL, `*` or an
+    /// authority.
     pub target: &'a [u8],
     /// The version in the request line.
     pub version: Version,
     /// The client waits for `100 Continue` before it sends the body.
     pub expect_continue: bool,
-    /// The whole head as it came, with the empty line.
+    /// The whole head as received, with the empty line.
     pub raw: &'a [u8],
-    /// Where the field lines begin in `raw`.
+    /// The offset of the field lines in `raw`.
     pub(crate) fields_at: usize,
 }
 
@@ -29,13 +30,13 @@ impl<'a> RequestHead<'a> {
         Headers::new(&self.raw[self.fields_at..])
     }
 
-    /// The value of the first field of that name, whatever its case.
+    /// Returns the value of the first field of that name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&'a [u8]> {
         self.headers().find(name)
     }
 }
 
-/// Where the parts of a request line are.
+/// The positions of the parts of a request line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestLine {
     pub(crate) version: Version,

@@ -6,7 +6,7 @@ use super::limits::{Limits, Packed};
 use super::request_head::{RequestHead, RequestLine};
 use super::scan::{HeadScanner, Partial, ScanStatus, feed};
 
-/// Takes what is read. Every method does nothing unless it is implemented; `()` is that sink.
+/// Receives what is read. Every method does nothing unless it is implemented; `()` is that sink.
 pub trait RequestSink {
     /// The head of a request, before its body. With `expect_continue` the client may be waiting for
     /// `100 Continue`: the server sends it if [`RequestReader::read`] then returns no request.
@@ -14,7 +14,7 @@ pub trait RequestSink {
         let _ = head;
     }
 
-    /// A piece of the body, never empty, framing taken off. How the body is cut means nothing.
+    /// A piece of the body, never empty, without framing. How the body is cut has no meaning.
     fn body(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
@@ -22,11 +22,11 @@ pub trait RequestSink {
 
 impl RequestSink for () {}
 
-/// What one call of [`RequestReader::read`] did.
+/// The result of one call of [`RequestReader::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestProgress {
-    /// Bytes of the input that were used up: all of them, unless a request ended inside it. The rest
-    /// is to be given again: it is the next request of a pipeline.
+    /// Bytes of the input that were consumed: all of them, unless a request ended inside it. The
+    /// rest must be passed again: it is the next request of a pipeline.
     pub consumed: usize,
     /// The end of a request, if it is complete. `None` needs more bytes.
     pub request: Option<RequestEnd>,
@@ -37,25 +37,25 @@ pub struct RequestProgress {
 pub struct RequestEnd {
     /// The client is willing to send another request on this connection.
     pub keep_alive: bool,
-    /// The request was HTTP/1.0: an answer that keeps the connection has to say so.
+    /// The request was HTTP/1.0: a response that keeps the connection must say so.
     pub http_10: bool,
-    /// The request was a HEAD: its answer has no body.
+    /// The request was a HEAD: its response has no body.
     pub head_request: bool,
-    /// Bytes of the body, framing taken off.
+    /// Bytes of the body, without framing.
     pub body_bytes: u64,
 }
 
-/// What the client's close means.
+/// The meaning of the client's close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestEof {
     /// Between requests, as it should be.
     Idle,
-    /// In the midst of a request.
+    /// In the middle of a request.
     Early,
 }
 
-/// Reads the requests on one connection, one after the other, always awaiting the next one.
-/// After a [`ParseError`] it returns that fault for ever.
+/// Reads the requests on one connection, one after the other, always awaiting the next one. After a
+/// [`ParseError`] every call returns that fault again.
 #[derive(Debug)]
 pub struct RequestReader {
     limits: Packed,
@@ -73,18 +73,19 @@ pub struct RequestReader {
 enum Stage {
     /// Before the first byte of a request; blank lines may come.
     Between,
-    /// The CR of a blank line has come.
+    /// The CR of a blank line was read.
     BlankLf,
     Head,
     Body,
     Failed(Reason),
 }
 
-/// Blank lines skipped before a request. RFC 9112 §2.2 asks for one; old clients send it after a POST.
+/// Blank lines skipped before a request. RFC 9112 §2.2 asks for at least one; old clients send it
+/// after a POST.
 const BLANK_LINES_MAX: u8 = 8;
 
 impl RequestReader {
-    /// A reader that awaits the first request of a connection.
+    /// Creates a reader that awaits the first request of a connection.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits: limits.into(),
@@ -98,19 +99,19 @@ impl RequestReader {
         }
     }
 
-    /// Whether nothing of a next request has come.
+    /// Whether no part of a next request has arrived.
     pub fn is_idle(&self) -> bool {
         matches!(self.stage, Stage::Between | Stage::BlankLf)
     }
 
-    /// Whether nothing at all has come since the last request: what comes now means what it would mean on a new
-    /// connection.
+    /// Whether no byte has arrived since the last request. The next bytes then mean what they would
+    /// on a new connection.
     #[inline]
     pub fn is_fresh(&self) -> bool {
         self.stage == Stage::Between && self.blank_lines == 0
     }
 
-    /// Reads as much of `input` as belongs to the request under way; see [`RequestProgress`]. Call it
+    /// Reads as much of `input` as belongs to the current request; see [`RequestProgress`]. Call it
     /// again with the rest until it is empty or `request` is `None`.
     #[inline]
     pub fn read<S: RequestSink>(
@@ -128,7 +129,7 @@ impl RequestReader {
         }
     }
 
-    /// Takes note that the client has closed its side.
+    /// Records that the client has closed its side.
     pub fn eof(&mut self) -> RequestEof {
         if self.is_idle() { RequestEof::Idle } else { RequestEof::Early }
     }
@@ -158,7 +159,8 @@ impl RequestReader {
         Ok(RequestProgress { consumed, request: None })
     }
 
-    /// Looks at one byte between requests and says how many it used up: none if a request begins.
+    /// Looks at one byte between requests and returns how many were used up: none if a request
+    /// begins.
     #[inline]
     fn skip_blank(&mut self, byte: u8) -> Result<usize, Reason> {
         match (self.stage, byte) {

@@ -3,31 +3,32 @@
 use super::bytes::{is_field_name, is_field_value};
 use super::response_writer::push_decimal;
 
-/// What a request is made of. The caller has checked that nothing in it breaks a line
-/// ([`super::is_field_name`], [`super::is_field_value`]); it is written as it is.
+/// The parts of a request. They are written as they are: the caller has checked that no part breaks
+/// a line ([`super::is_field_name`], [`super::is_field_value`]).
 #[derive(Clone, Copy, Debug)]
 pub struct RequestParts<'a> {
-    /// The method, as it is to be sent.
+    /// The method as it is sent.
     pub method: &'a str,
-    /// Path and query, or whatever else stands as the target.
+    /// Path and query, or another form of target.
     pub target: &'a str,
     /// Speak HTTP/1.0.
     pub http_10: bool,
     /// The value of `Host`, unless `headers` has one.
     pub host: &'a str,
-    /// The connection is to be used again.
+    /// The connection will be used again.
     pub keep_alive: bool,
-    /// All further fields in their order, `User-Agent` among them. A `Host`, `Connection`,
-    /// `Content-Length` or `Transfer-Encoding` given here is sent and ours is not.
+    /// All further fields in their order, including `User-Agent`. A `Host`, `Connection`,
+    /// `Content-Length` or `Transfer-Encoding` given here replaces the default field.
     pub headers: &'a [(&'a str, &'a str)],
     /// The body. Sent as one chunk if `headers` says that the last transfer coding is `chunked`.
     pub body: &'a [u8],
 }
 
-/// The bytes of a whole request, ready to be sent any number of times.
+/// Returns the bytes of a whole request, which can be sent any number of times.
 ///
-/// `Host` comes first, the user's or ours. `Content-Length` is written when there is a body, and for
-/// POST, PUT and PATCH also when it is empty (RFC 9110 §8.6), unless the user framed the body.
+/// `Host` comes first, either the user's or the default. `Content-Length` is written when there is
+/// a body. For POST, PUT and PATCH it is also written when the body is empty (RFC 9110 §8.6),
+/// unless the user framed the body.
 pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
     debug_assert!(
         parts.headers.iter().all(|(name, value)| is_field_name(name) && is_field_value(value)),
@@ -41,7 +42,8 @@ pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
     push_field(&mut out, "Host", given(parts, "Host").unwrap_or(parts.host));
     let mut host_written = false;
     for (name, value) in parts.headers {
-        // The first Host stands at the top already; a second one is the user's wish to send two.
+        // The first Host is at the top already. A second one is sent because the user asked for
+        // two.
         if name.eq_ignore_ascii_case("Host") && !std::mem::replace(&mut host_written, true) {
             continue;
         }

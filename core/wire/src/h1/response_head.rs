@@ -15,14 +15,14 @@ pub struct ResponseHead<'a> {
     pub version: Version,
     /// The reason phrase, often empty.
     pub reason: &'a [u8],
-    /// The whole head as it came, with the empty line.
+    /// The whole head as received, with the empty line.
     pub raw: &'a [u8],
-    /// Where the field lines begin in `raw`.
+    /// The offset of the field lines in `raw`.
     pub(crate) fields_at: usize,
 }
 
 impl<'a> ResponseHead<'a> {
-    /// The field lines, with the empty one behind them.
+    /// Returns the field lines, with the empty one after them.
     pub fn fields(&self) -> &'a [u8] {
         &self.raw[self.fields_at..]
     }
@@ -32,13 +32,13 @@ impl<'a> ResponseHead<'a> {
         Headers::new(self.fields())
     }
 
-    /// The value of the first field of that name, whatever its case.
+    /// Returns the value of the first field of that name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&'a [u8]> {
         self.headers().find(name)
     }
 }
 
-/// What a status line says. The reason phrase is taken from the head again when somebody wants it.
+/// The contents of a status line. The reason phrase is extracted from the head again on request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StatusLine {
     pub(crate) version: Version,
@@ -48,7 +48,7 @@ pub(crate) struct StatusLine {
 /// `HTTP/1.1 ` and three digits.
 const REASON_AT: usize = 12;
 
-/// The reason phrase of a head whose status line was read.
+/// Returns the reason phrase of a head with a status line that was read.
 pub(crate) fn reason_phrase_in(raw: &[u8]) -> &[u8] {
     let rest = &raw[REASON_AT..text_end(raw, REASON_AT)];
     rest.strip_prefix(b" ").unwrap_or(rest)
@@ -63,7 +63,7 @@ impl StartLine for StatusLine {
         }
         match begun.iter().zip(START).position(|(got, wanted)| got != wanted) {
             None => Ok(()),
-            // Another version of HTTP is told from something that is not HTTP at all.
+            // Another version of HTTP is distinguished from something that is not HTTP at all.
             Some(5 | 6) if begun[5].is_ascii_digit() => Err(Reason::Version),
             Some(_) => Err(Reason::NotHttp),
         }

@@ -7,20 +7,20 @@ use super::limits::{Limits, Packed};
 use super::response_head::{ResponseHead, StatusLine, reason_phrase_in};
 use super::scan::{HeadScanner, Partial, ScanStatus, feed};
 
-/// Takes what is read. Every method does nothing unless it is implemented, so that reading without
+/// Receives what is read. Every method does nothing unless it is implemented, so reading without
 /// keeping anything costs nothing; `()` is that sink.
 pub trait ResponseSink {
-    /// The head of the answer, before its body. Called once for each answer that has a head.
+    /// The head of the response, before its body. Called once for each response that has a head.
     fn head(&mut self, head: &ResponseHead<'_>) {
         let _ = head;
     }
 
-    /// A piece of the body, never empty, framing taken off. How the body is cut means nothing.
+    /// A piece of the body, never empty, without framing. How the body is cut has no meaning.
     fn body(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
-    /// An interim (1xx) response before the answer.
+    /// An interim (1xx) response before the final one.
     fn interim(&mut self, head: &ResponseHead<'_>) {
         let _ = head;
     }
@@ -28,51 +28,54 @@ pub trait ResponseSink {
 
 impl ResponseSink for () {}
 
-/// What one call of [`ResponseReader::read`] did.
+/// The result of one call of [`ResponseReader::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the input that belong to the awaited answer. All of them while it is incomplete. Less
-    /// than all when the answer ended inside the input, or when nothing is awaited: the rest is the
-    /// next answer of a pipeline, or surplus that nobody asked for, and only the caller knows which.
+    /// Bytes of the input that belong to the awaited response: all of them while it is incomplete.
+    ///
+    /// It is less than all when the response ended inside the input, or when no response is
+    /// awaited. The rest is either the next response of a pipeline or surplus data that was not
+    /// requested. Only the caller can distinguish these.
     pub consumed: usize,
-    /// The answer, if it is complete. `None` needs more bytes.
+    /// The response, if it is complete. `None` needs more bytes.
     pub answer: Option<ResponseEnd>,
 }
 
-/// A complete answer.
+/// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseEnd {
     /// The status code, 100 to 999.
     pub status: u16,
     /// The connection may carry another request, by version, `Connection` and framing.
     pub keep_alive: bool,
-    /// The peer said that it would close: `Connection: close`, HTTP/1.0 without keep-alive, or a body
-    /// that only the close ends. Always the opposite of `keep_alive`; a close after it is no loss.
+    /// The peer announced that it would close: `Connection: close`, HTTP/1.0 without keep-alive, or
+    /// a body that ends with the close. Always the opposite of `keep_alive`; a close after it is
+    /// not an error.
     pub close_announced: bool,
-    /// Bytes of the body, framing taken off.
+    /// Bytes of the body, without framing.
     pub body_bytes: u64,
-    /// Bytes of the answer's own head; those of interim responses are not counted.
+    /// Bytes of the final response's head; those of interim responses are not counted.
     pub head_bytes: u32,
 }
 
-/// What the peer's close means.
+/// The meaning of the peer's close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eof {
-    /// Nothing was awaited.
+    /// No response was awaited.
     Idle,
-    /// The close ended the body, as it was meant to.
+    /// The close ended the body, as the framing requires.
     Complete(ResponseEnd),
-    /// An answer was awaited.
+    /// A response was awaited.
     Early {
-        /// Whether any byte of it had come, interim responses included.
+        /// Whether any byte of it had arrived, including interim responses.
         began: bool,
     },
 }
 
-/// Reads the answers on one connection, one after the other.
+/// Reads the responses on one connection, one after the other.
 ///
-/// [`Self::expect`], then [`Self::read`] with whatever arrives until it returns an [`ResponseEnd`]. After a
-/// [`ParseError`] it returns that fault for ever.
+/// Call [`Self::expect`], then [`Self::read`] with the bytes that arrive until it returns a
+/// [`ResponseEnd`]. After a [`ParseError`] every call returns that fault again.
 #[derive(Debug)]
 pub struct ResponseReader {
     limits: Packed,
@@ -96,7 +99,7 @@ enum Stage {
 }
 
 impl ResponseReader {
-    /// A reader that awaits nothing yet.
+    /// Creates a reader that does not await a response yet.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits: limits.into(),
@@ -112,8 +115,8 @@ impl ResponseReader {
         }
     }
 
-    /// Awaits the answer to one request, which was a HEAD or not. Pipelined requests are expected one
-    /// after the other, each when the answer before it is complete.
+    /// Awaits the response to one request, which was a HEAD or not. Pipelined requests are expected
+    /// one after the other, each when the response before it is complete.
     #[inline]
     pub fn expect(&mut self, head_request: bool) {
         assert!(self.stage == Stage::Idle, "an answer is awaited already");
@@ -123,18 +126,18 @@ impl ResponseReader {
         self.began = false;
     }
 
-    /// Whether no answer is awaited.
+    /// Whether no response is awaited.
     pub fn is_idle(&self) -> bool {
         self.stage == Stage::Idle
     }
 
-    /// Whether any byte of the awaited answer has come, interim responses included.
+    /// Whether any byte of the awaited response has arrived, including interim responses.
     pub fn has_begun(&self) -> bool {
         self.began && self.stage != Stage::Idle
     }
 
-    /// Reads as much of `input` as belongs to the awaited answer; see [`Progress`]. Bytes that were
-    /// consumed must not be given again.
+    /// Reads as much of `input` as belongs to the awaited response; see [`Progress`]. Bytes that
+    /// were consumed must not be passed again.
     #[inline]
     pub fn read<S: ResponseSink>(&mut self, input: &[u8], sink: &mut S) -> Result<Progress, ParseError> {
         match self.advance(input, sink) {
@@ -147,25 +150,25 @@ impl ResponseReader {
         }
     }
 
-    /// Whether an answer is awaited and no byte of it has come.
+    /// Whether a response is awaited and no byte of it has arrived.
     #[inline]
     pub(super) fn is_fresh(&self) -> bool {
         self.stage == Stage::Head && !self.began
     }
 
-    /// Whether the awaited answer is one to a HEAD.
+    /// Whether the awaited response is one to a HEAD.
     #[inline]
     pub(super) const fn answers_head(&self) -> bool {
         self.head_request
     }
 
-    /// The awaited answer was found by other means.
+    /// Marks the awaited response as complete, because it was found by other means.
     #[inline]
     pub(super) fn skip(&mut self) {
         self.stage = Stage::Idle;
     }
 
-    /// Takes note that the peer has closed, or half-closed, its side.
+    /// Records that the peer has closed, or half-closed, its side.
     pub fn eof(&mut self) -> Eof {
         match self.stage {
             Stage::Idle => Eof::Idle,

@@ -1,18 +1,19 @@
-//! Writing the head of a response, in the server's hot path: appended to a buffer, nothing formatted.
+//! Writes the head of a response in the server's hot path. It appends to a buffer without
+//! formatting.
 
-/// What the head of a response is made of.
+/// The parts of the head of a response.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseParts<'a> {
     /// The status code, 100 to 999.
     pub status: u16,
-    /// The request was HTTP/1.0. The answer calls itself 1.1 all the same (RFC 9110 §2.5), but says so
-    /// if it keeps the connection.
+    /// The request was HTTP/1.0. The response is labelled 1.1 all the same (RFC 9110 §2.5), but
+    /// says if it keeps the connection open.
     pub http_10: bool,
     /// The connection stays open.
     pub keep_alive: bool,
     /// The length of the body, written unless it is `None` or the status has no body by definition.
     pub content_length: Option<u64>,
-    /// All further fields in their order, bytes that break no line.
+    /// All further fields in their order; their bytes must not break a line.
     pub headers: &'a [(&'a str, &'a [u8])],
 }
 
@@ -61,7 +62,8 @@ pub fn push_decimal(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// The usual words behind a status code (RFC 9110 §15 and the IANA registry), empty for others.
+/// Returns the usual reason phrase of a status code (RFC 9110 §15 and the IANA registry), empty for
+/// others.
 pub const fn reason_phrase(status: u16) -> &'static str {
     match status {
         100 => "Continue",

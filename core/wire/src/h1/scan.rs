@@ -1,8 +1,8 @@
-//! Scanning a head line by line, whether it arrives whole or in pieces.
+//! Scans a head line by line, whether it arrives whole or in pieces.
 //!
-//! A line is judged when its end has arrived, never before, so that what is said about a head does
-//! not depend on how it was cut. Only the first bytes of the start line are judged early: a peer that
-//! speaks something else altogether is told at once instead of by a timeout.
+//! A line is judged only when its end has arrived, so the result does not depend on how the head
+//! was cut. Only the first bytes of the start line are judged early. A peer that speaks another
+//! protocol is then detected immediately instead of by a timeout.
 
 use std::borrow::Cow;
 
@@ -15,26 +15,27 @@ use super::limits::Packed;
 
 /// The first line of a head.
 pub(crate) trait StartLine: Copy {
-    /// Whether a line may begin like this. `begun` holds at least one byte, perhaps beyond the line.
-    /// [`Self::parse`] must give the same reason for every line that this refuses.
+    /// Checks whether a line may begin with these bytes. `begun` holds at least one byte, possibly
+    /// beyond the line. [`Self::parse`] must return the same reason for every line that this
+    /// refuses.
     fn check_begun(begun: &[u8]) -> Result<(), Reason>;
 
-    /// Reads the line, given without its end.
+    /// Parses the line, given without its line end.
     fn parse(line: &[u8]) -> Result<Self, Reason>;
 }
 
-/// How far the scan of one head has come, and what it has found.
+/// The progress of the scan of one head, and its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeadScanner<L> {
-    /// The start line, once it is read.
+    /// The start line, once it was read.
     pub(crate) start: Option<L>,
-    /// Where the field lines begin.
+    /// The offset of the field lines.
     pub(crate) fields_at: usize,
-    /// What the fields said.
+    /// The facts from the fields.
     pub(crate) facts: HeadFacts,
-    /// Where the first line that is not yet read begins.
+    /// The start of the first line that was not read yet.
     at: usize,
-    /// Everything before this was searched for the end of that line.
+    /// Everything before this offset was searched for the end of that line.
     searched: usize,
     fields: u16,
 }
@@ -44,12 +45,12 @@ impl<L: StartLine> HeadScanner<L> {
         Self { start: None, fields_at: 0, facts: HeadFacts::default(), at: 0, searched: 0, fields: 0 }
     }
 
-    /// Goes on with the head, `bytes` being all of it that has arrived and perhaps more.
-    /// Returns the head's length once its empty line is found.
+    /// Continues with the head. `bytes` holds all of it that has arrived, possibly followed by
+    /// more. Returns the head's length once its empty line is found.
     #[inline]
     pub(crate) fn advance(&mut self, bytes: &[u8], limits: &Packed) -> Result<Option<usize>, Reason> {
-        // A resumed scan looks for the end of the line it stopped in among the new bytes only:
-        // a peer that sends byte by byte must not make us read its line again each time.
+        // A resumed scan searches only the new bytes for the end of the line it stopped in. A peer
+        // that sends byte by byte must not cause its line to be read again each time.
         if self.searched > 0 && memchr(b'\n', &bytes[self.searched..]).is_none() {
             if self.start.is_none() {
                 L::check_begun(bytes)?;
@@ -81,7 +82,7 @@ impl<L: StartLine> HeadScanner<L> {
         }
     }
 
-    /// Reads the start line if all of it is there.
+    /// Reads the start line if it is complete.
     #[inline]
     fn read_start(&mut self, bytes: &[u8], limits: &Packed) -> Result<bool, Reason> {
         if bytes.is_empty() {
@@ -97,7 +98,7 @@ impl<L: StartLine> HeadScanner<L> {
         Ok(true)
     }
 
-    /// More is needed, unless there is too much already.
+    /// Asks for more bytes, unless there are too many already.
     #[cold]
     fn wait(&mut self, bytes: &[u8], limits: &Packed) -> Result<Option<usize>, Reason> {
         self.searched = bytes.len();
@@ -105,7 +106,8 @@ impl<L: StartLine> HeadScanner<L> {
         Ok(None)
     }
 
-    /// A bad line is judged when it is complete, and the limit first, as if it had come in pieces.
+    /// A bad line is judged when it is complete. The limit is checked first, as if the head had
+    /// arrived in pieces.
     #[cold]
     fn refuse(&mut self, bytes: &[u8], reason: Reason, limits: &Packed) -> Result<Option<usize>, Reason> {
         match memchr(b'\n', &bytes[self.at..]) {
@@ -129,9 +131,9 @@ enum HeaderLine {
     Field { name_end: usize, value_end: usize, next: usize },
     /// The empty line that ends the head.
     Empty { next: usize },
-    /// Nothing wrong so far, but the end has not come.
+    /// Valid so far, but the end has not arrived.
     Incomplete,
-    /// Wrong, if its end has come.
+    /// Invalid, if its end has arrived.
     Bad(Reason),
 }
 
@@ -157,7 +159,7 @@ fn field_line(bytes: &[u8], start: usize) -> HeaderLine {
     }
 }
 
-/// Where the next line begins if this one ends at `at`, with CRLF or with a bare LF.
+/// Returns where the next line begins if this one ends at `at`, with CRLF or with a bare LF.
 #[inline]
 fn line_end(bytes: &[u8], at: usize) -> Result<Option<usize>, Reason> {
     match bytes.get(at..).unwrap_or_default() {
@@ -169,7 +171,7 @@ fn line_end(bytes: &[u8], at: usize) -> Result<Option<usize>, Reason> {
     }
 }
 
-/// The line does not begin with a name and a colon: it is the empty line, or wrong.
+/// The line does not begin with a name and a colon: it is empty or invalid.
 fn no_colon(bytes: &[u8], start: usize, at: usize) -> HeaderLine {
     if at == start && matches!(bytes[at], b'\r' | b'\n') {
         return match line_end(bytes, at) {
@@ -181,7 +183,8 @@ fn no_colon(bytes: &[u8], start: usize, at: usize) -> HeaderLine {
     HeaderLine::Bad(match bytes[at] {
         b' ' | b'\t' if at == start => Reason::FoldedLine,
         b' ' | b'\t' => {
-            // Space before the colon is the famous trick; without any colon it is just not a field.
+            // Space before the colon is a known smuggling trick. A line without any colon is just
+            // not a field.
             let line = &bytes[at..text_end(bytes, at)];
             if trim(line).first() == Some(&b':') { Reason::SpaceBeforeColon } else { Reason::BadFieldName }
         }
@@ -199,16 +202,19 @@ pub(crate) struct Partial<L> {
     scan: HeadScanner<L>,
 }
 
-/// What came of feeding bytes to a head.
+/// The result of feeding bytes to a head.
 pub(crate) enum ScanStatus<'a, L> {
-    /// All of the input was taken and more is needed.
+    /// All of the input was consumed and more is needed.
     More,
-    /// The head is whole: its bytes, what the scan found, and how much of this input it took.
+    /// The head is whole: its bytes, the results of the scan, and how much of this input it
+    /// consumed.
     Whole { head: Cow<'a, [u8]>, scan: HeadScanner<L>, consumed: usize },
 }
 
-/// Feeds `input` to a head of which `partial` holds the earlier pieces. The usual head comes whole and
-/// is never copied; only a head cut by a read is gathered, in memory of its own that is freed with it.
+/// Feeds `input` to a head; `partial` holds its earlier pieces.
+///
+/// The usual head arrives whole and is never copied. Only a head that was cut by a read is
+/// gathered, in separate memory that is freed with it.
 #[inline]
 pub(crate) fn feed<'a, L: StartLine>(
     partial: &mut Option<Box<Partial<L>>>,
@@ -232,9 +238,9 @@ fn gather<'a, L: StartLine>(
     input: &[u8],
     limits: &Packed,
 ) -> Result<ScanStatus<'a, L>, Reason> {
-    let mut held = partial.take().expect("feed calls this only with a head begun");
+    let mut held = partial.take().expect("feed calls this only with a partial head");
     let before = held.bytes.len();
-    // One byte more than allowed is enough to find out that there is too much.
+    // One byte more than allowed is enough to detect that there is too much.
     let room = (limits.head_bytes_max as usize + 1).saturating_sub(before);
     held.bytes.extend_from_slice(&input[..input.len().min(room)]);
     let Some(end) = held.scan.advance(&held.bytes, limits)? else {

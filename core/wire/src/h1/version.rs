@@ -1,6 +1,6 @@
-//! The versions of HTTP that are spoken here.
+//! The supported versions of HTTP.
 
-/// The version of a message; what calls itself 1.2 to 1.9 is read as 1.1 (RFC 9110 §2.5).
+/// The version of a message; 1.2 to 1.9 are read as 1.1 (RFC 9110 §2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// HTTP/1.0
@@ -10,7 +10,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// From `HTTP/1.x` exactly.
+    /// Parses exactly `HTTP/1.x`.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         match text.strip_prefix(b"HTTP/1.")? {
             b"0" => Some(Self::Http10),

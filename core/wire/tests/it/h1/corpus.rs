@@ -31,7 +31,8 @@ impl Random {
         ((mixed ^ (mixed >> 31)) % bound.max(1) as u64) as usize
     }
 
-    /// One to four changes: bytes replaced, put in or taken out, pieces repeated or taken from another seed.
+    /// Makes one to four changes: bytes replaced, inserted or removed, pieces repeated or taken
+    /// from another seed.
     fn mutate(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = seeds[self.below(seeds.len())].clone();
         for _ in 0..=self.below(4) {

@@ -1,4 +1,5 @@
-//! HTTP/1 as its users see it: tables of cases, the fuzz targets on their corpus, properties, goldens.
+//! Tests of the public HTTP/1 interface: tables of cases, the fuzz targets on their corpus,
+//! properties, goldens.
 
 #[cfg(test)]
 mod corpus;

@@ -1,4 +1,4 @@
-//! Properties: what was written is read, whatever the cuts; whatever is read does no harm.
+//! Property tests: a written message can be read with any cuts, and no input does harm.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -48,7 +48,7 @@ impl RequestSink for Kept {
 }
 
 fn fields() -> impl Strategy<Value = Fields> {
-    // The prefix keeps names apart from those that mean something to the readers.
+    // The prefix keeps names apart from those that have a meaning for the readers.
     let value = "([!-~]([ -~\t]{0,40}[!-~])?)?";
     prop::collection::vec(("X-[A-Za-z0-9!#$%&'*+.^_`|~-]{1,20}", value), 0..12)
 }
@@ -61,7 +61,8 @@ fn borrow(fields: &Fields) -> Vec<(&str, &str)> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Cuts at places that need not be sorted nor differ; empty pieces are left in, for readers must bear them.
+/// Cuts at positions that need not be sorted or distinct. Empty pieces stay in, because readers
+/// must handle them.
 fn cut<'a>(bytes: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
     let mut places: Vec<_> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.sort_unstable();
@@ -69,7 +70,7 @@ fn cut<'a>(bytes: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
     ends.scan(0, |from, to| Some(&bytes[std::mem::replace(from, to)..to])).collect()
 }
 
-/// Chunks of lengths drawn from `sizes`, with whatever may surround them.
+/// Returns chunks of lengths drawn from `sizes`, with optional syntax around them.
 fn chunked(body: &[u8], sizes: &[usize]) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut rest, mut turn) = (body, 0);
@@ -89,7 +90,7 @@ fn chunked(body: &[u8], sizes: &[usize]) -> Vec<u8> {
     out
 }
 
-/// Reads one answer and says what is left of the input.
+/// Reads one response and returns what is left of the input.
 fn read_answer(pieces: &[&[u8]]) -> (Kept, ResponseEnd, usize) {
     let (mut kept, mut answer, mut surplus) = (Kept::default(), None, 0);
     let mut reader = ResponseReader::new(Limits::default());

@@ -1,4 +1,4 @@
-//! Requests and response heads exactly as they go out.
+//! Requests and response heads exactly as they are sent.
 
 use wavetank_wire::h1::{
     ParseError, RequestParts, RequestReader, ResponseParts, is_field_name, is_field_value, push_decimal,
@@ -120,7 +120,8 @@ fn names_and_values_that_would_break_a_line() {
     );
 }
 
-/// What a fault says is for people: one clause, no name of a type, and a status for the client.
+/// The text of a fault is for people: one clause without the name of a type. Each fault has a
+/// status for the client.
 #[test]
 fn faults_speak_in_clauses() {
     let fault: ParseError = RequestReader::default().read(b"GET /\r\n", &mut ()).unwrap_err();

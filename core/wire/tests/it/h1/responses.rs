@@ -4,7 +4,7 @@ use wavetank_wire::h1::{Eof, Progress, ResponseEnd, ResponseHead, ResponseReader
 
 use crate::h1::table::{Case, check, escape, table};
 
-/// Writes down what the reader says, in the words of the table.
+/// Writes down the results of the reader in the notation of the table.
 struct Notes<'a> {
     show: Option<&'a str>,
     said: Vec<String>,

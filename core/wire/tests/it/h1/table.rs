@@ -1,4 +1,4 @@
-//! What the case tables of both directions share: the table's grammar and the ways to cut bytes.
+//! The grammar of the case tables of both directions, and the ways to cut bytes.
 
 use wavetank_wire::h1::Limits;
 
@@ -63,14 +63,14 @@ fn case(line: &str) -> Case {
     }
 }
 
-/// Reads every case of a table in every way and fails with all cases that went wrong.
+/// Reads every case of a table in every way and fails with a list of all failed cases.
 pub(crate) fn check(cases: &[Case], cases_min: usize, read: impl Fn(&Case, &[&[u8]]) -> String) {
     let mut wrong = Vec::new();
     let mut readings = 0;
     for case in cases {
         let cuts = cuts(&case.bytes);
         readings += cuts.len();
-        // The first cut that goes wrong tells enough about a case.
+        // The first cut that fails describes a case sufficiently.
         let said = cuts.iter().map(|pieces| (pieces, read(case, pieces)));
         if let Some((pieces, said)) = said.into_iter().find(|(_, said)| *said != case.expected) {
             let lengths: Vec<usize> = pieces.iter().map(|piece| piece.len()).collect();
@@ -81,7 +81,7 @@ pub(crate) fn check(cases: &[Case], cases_min: usize, read: impl Fn(&Case, &[&[u
         }
     }
     println!("{} cases, {readings} readings", cases.len());
-    assert!(wrong.is_empty(), "{} cases went wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
     assert!(cases.len() >= cases_min, "the table has lost cases: {} are left", cases.len());
 }
 
@@ -93,7 +93,7 @@ fn cuts(bytes: &[u8]) -> Vec<Vec<&[u8]>> {
     cuts
 }
 
-/// Bytes as the tables write them.
+/// Returns bytes in the notation of the tables.
 pub(crate) fn escape(bytes: &[u8]) -> String {
     let one = |&byte: &u8| match byte {
         0 => "\\0".to_owned(),
