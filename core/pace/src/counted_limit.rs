@@ -1,27 +1,33 @@
-//! [`CountedLimit`]: totals such as `max_open` and `-n`, split over threads without losing one.
+//! [`CountedLimit`]: splits totals such as `max_open` and `-n` over threads without losing a unit.
 
-/// Arithmetic of a total that several parts use up. Each part owns some of it outright; the remainder is
-/// common (the engine keeps it in an atomic), and a part whose own share is used up borrows from it in
-/// batches. A part may give up only when its own share *and* the remainder are empty.
+/// The arithmetic of a total that several parts use up.
+///
+/// Each part owns a share of the total. The remainder is common: the engine keeps it in an atomic.
+/// A part that has used up its own share borrows from the remainder in batches. A part may give up
+/// only when its own share *and* the remainder are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedLimit;
 
 impl CountedLimit {
-    /// Most that is borrowed at once: enough to make contention on the remainder rare.
+    /// The largest batch that is borrowed in one step. It is large enough to make contention on the
+    /// remainder rare.
     pub const BATCH_MAX: u64 = 1_024;
 
-    /// What each of `parts` parts owns, and the common remainder; they sum to `total`.
+    /// Returns the share that each of `parts` parts owns, and the common remainder. They sum to
+    /// `total`.
     ///
-    /// With several parts half of the total is common: equal shares alone would let a fast part starve
-    /// while a slow one sits on its own. `parts` is positive.
+    /// With several parts, half of the total is common. Equal shares alone would let a fast part
+    /// starve while a slow part still holds its own. `parts` is positive.
     pub fn split(total: u64, parts: u64) -> (Vec<u64>, u64) {
         let own = if parts <= 1 { total } else { total / 2 / parts };
         let parts = parts.max(1);
         (vec![own; parts as usize], total - own * parts)
     }
 
-    /// How many to borrow of a `remaining` remainder: a fair part of half of it (guided self-scheduling:
-    /// Polychronopoulos and Kuck, 1987), at least one while there is one, at most [`Self::BATCH_MAX`].
+    /// Returns how many units to borrow when `remaining` are left in the remainder.
+    ///
+    /// This is a fair part of half of it (guided self-scheduling: Polychronopoulos and Kuck, 1987).
+    /// It is at least one while one is left, and at most [`Self::BATCH_MAX`].
     pub fn batch(remaining: u64, parts: u64) -> u64 {
         (remaining / 2 / parts.max(1)).clamp(1, Self::BATCH_MAX).min(remaining)
     }
@@ -32,7 +38,8 @@ mod tests {
     use super::*;
     use crate::Philox;
 
-    /// Parts use the limit up in a random order and unequal speed; all of it is used, none of it twice.
+    /// Parts use the limit up in random order and at unequal speed. Every unit must be used exactly
+    /// once.
     fn check(total: u64, parts: u64, seed: u64) {
         let (mut own, mut remainder) = CountedLimit::split(total, parts);
         assert_eq!(own.len() as u64, parts);
@@ -46,7 +53,7 @@ mod tests {
             if own[part] == 0 {
                 let batch = CountedLimit::batch(remainder, parts);
                 assert!(batch <= remainder && batch <= CountedLimit::BATCH_MAX, "seed {seed}");
-                assert!(batch > 0 || remainder == 0, "seed {seed}: a drop while some are left");
+                assert!(batch > 0 || remainder == 0, "seed {seed}: a drop although some are left");
                 remainder -= batch;
                 own[part] += batch;
                 loans += u64::from(batch > 0);

@@ -1,23 +1,27 @@
-//! [`EvenArrivals`]: arrival `i` where the integral of the rate reaches `i`, in integers.
+//! [`EvenArrivals`]: puts arrival `i` where the integral of the rate reaches `i`, in integer
+//! arithmetic.
 
 use wavetank_plan::shape::CurvePiece;
 use wavetank_plan::{Nanos, Rate, RateCurve};
 
 use crate::share::greatest_common_divisor;
 
-/// Evenly spaced arrivals under a rate that is straight in pieces. The instant is exact, rounded down to
-/// the nanosecond, so an arrival never leaves its half-open piece: `R/s` for `T` gives ⌈R × T⌉ arrivals.
+/// Evenly spaced arrivals under a piecewise linear rate.
 ///
-/// Where the rate is constant one arrival is reached from the last by adding a stride; where it climbs or
-/// falls each is found by a root of its own.
+/// The instant is exact, rounded down to the nanosecond. An arrival therefore never leaves its
+/// half-open piece: `R/s` for `T` gives ⌈R × T⌉ arrivals.
+///
+/// On a constant piece, each arrival follows from the previous one by adding a stride. On a ramp,
+/// each arrival needs its own square root.
 #[derive(Clone, Debug)]
 pub(crate) struct EvenArrivals {
-    /// In order of time; never empty. `base` rises with them. All but the first are constant, made by changes.
+    /// In order of time; never empty. `base` rises with them. All but the first are constant and
+    /// result from rate changes.
     segments: Vec<Segment>,
     cursor: Cursor,
 }
 
-/// One curve, up to the next one.
+/// One curve, valid until the next segment.
 #[derive(Clone, Debug)]
 struct Segment {
     from: Nanos,
@@ -25,11 +29,11 @@ struct Segment {
     base: Integral,
 }
 
-/// A stretch of one rate.
+/// A stretch with one constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     from: Nanos,
-    /// In lowest terms; count 0 for no arrivals.
+    /// In lowest terms. A count of 0 means no arrivals.
     count: u64,
     per: u64,
     base: Integral,
@@ -43,8 +47,8 @@ struct Integral {
     of: u64,
 }
 
-/// Where the last asked index lies: `from + ns + rest / (count × of)` of its piece, and the two strides
-/// used last, so that the steady state needs no division.
+/// The position of the last requested index: `from + ns + rest / (count × of)` of its piece. Holds
+/// the two strides used last as well, so that the steady state needs no division.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     piece: Piece,
@@ -52,12 +56,12 @@ struct Cursor {
     ns: u64,
     rest: u128,
     unit: u128,
-    /// Indices from here on belong to the next piece; on a ramp, the next index.
+    /// Indices from here on belong to the next piece. On a ramp this is the next index.
     index_end: u64,
     strides: [Stride; 2],
 }
 
-/// `indices` further is `ns + rest / unit` later.
+/// An advance by `indices` takes `ns + rest / unit` nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stride {
     indices: u64,
@@ -71,7 +75,8 @@ impl EvenArrivals {
         Self { segments: vec![first], cursor: Cursor::NOWHERE }
     }
 
-    /// When `index` falls due, if the rates known so far reach it before the end of time.
+    /// Returns when arrival `index` is due, if the rates known so far reach it before the end of
+    /// time.
     #[inline]
     pub(crate) fn instant_at(&mut self, index: u64) -> Option<Nanos> {
         let cursor = &mut self.cursor;
@@ -97,14 +102,14 @@ impl EvenArrivals {
         self.cursor.piece.from.0.checked_add_unsigned(self.cursor.ns).map(Nanos)
     }
 
-    /// From `at` on the rate is `rate`, whatever was planned before.
+    /// Sets the rate to `rate` from `at` on, replacing what was planned after it.
     pub(crate) fn change(&mut self, at: Nanos, rate: Rate) {
         let start = self.segments[0].from;
         let keep = self.segments.partition_point(|segment| segment.from < at);
         self.segments.truncate(keep);
         let (from, base) = match self.segments.last() {
             Some(last) => (at, last.integral(at)),
-            // A change at or before the start: the phase still begins at its start.
+            // A change at or before the start does not move the start of the phase.
             None => (start, Integral::ZERO),
         };
         self.segments.push(Segment { from, curve: RateCurve::constant(rate, None), base });
@@ -113,8 +118,8 @@ impl EvenArrivals {
 
     fn seek(&mut self, index: u64) -> Option<()> {
         self.cursor = Cursor::NOWHERE;
-        // The first index of a segment rises with the segments; of several that begin alike, all but the last
-        // are empty.
+        // The first index of a segment rises with the segments. If several have the same first
+        // index, all but the last are empty.
         let number = self.segments.partition_point(|segment| segment.base.ceil() <= index) - 1;
         let index_end = self.segments.get(number + 1).map_or(u64::MAX, |next| next.base.ceil());
         let segment = &self.segments[number];
@@ -164,8 +169,10 @@ impl Cursor {
 }
 
 impl Segment {
-    /// The integral at an instant at or after the segment's begin. On a ramp it is rounded up to a half tick
-    /// of the curve, so that no arrival before the instant is taken for one after it.
+    /// Returns the integral at an instant at or after the start of the segment.
+    ///
+    /// On a ramp it is rounded up to a half tick of the curve, so that no arrival before the
+    /// instant is counted after it.
     fn integral(&self, at: Nanos) -> Integral {
         let ticks_of_one = 2 * u128::from(self.curve.per().0.unsigned_abs());
         let grown = self.curve.ticks_before(Nanos(at.since(self.from) as i64));
@@ -179,25 +186,30 @@ impl Piece {
         let per = u64::try_from(rate.per.0).unwrap_or(0).max(1);
         let divisor = greatest_common_divisor(rate.count, per);
         let (count, per) = (rate.count / divisor, per / divisor);
-        // More than one per nanosecond cannot be told apart from one.
+        // More than one arrival per nanosecond cannot be distinguished from one.
         let (count, per) = if count > per { (1, 1) } else { (count, per) };
         Self { from, count, per, base }
     }
 
-    /// What `rest` is counted in: `1 / unit` of a nanosecond. At most 2^63 × [`Integral::OF_MAX`].
+    /// The unit of `rest`: `1 / unit` of a nanosecond. At most 2^63 × [`Integral::OF_MAX`].
     fn unit(&self) -> u128 {
         u128::from(self.count) * u128::from(self.base.of)
     }
 
-    /// How long after `from` the integral reaches `index`, as nanoseconds and rest. `index >= base`.
-    /// (index − whole − part/of) × per / count = ⌊a × per / count⌋ + (rest × of − part × per) / (count × of)
+    /// Returns how long after `from` the integral reaches `index`, as nanoseconds and rest.
+    /// Requires `index >= base`.
+    ///
+    /// ```text
+    /// (index − whole − part/of) × per / count
+    ///     = ⌊a × per / count⌋ + (rest × of − part × per) / (count × of)
+    /// ```
     fn inverse(&self, index: u64) -> (u64, u128) {
         let scaled = u128::from(index - self.base.whole) * u128::from(self.per);
         let (whole, rest) = (scaled / u128::from(self.count), scaled % u128::from(self.count));
         let unit = self.unit();
         let taken = u128::from(self.base.part) * u128::from(self.per);
         let rest = rest * u128::from(self.base.of);
-        // What the base already holds is taken off: whole nanoseconds, and what is below one.
+        // Subtract what the base already contains: whole nanoseconds and the fraction below one.
         let (taken_ns, taken_rest) = (taken / unit, taken % unit);
         let (borrow, rest) =
             if rest >= taken_rest { (0, rest - taken_rest) } else { (1, rest + unit - taken_rest) };
@@ -216,13 +228,15 @@ impl Piece {
 }
 
 impl Integral {
-    /// Keeps every product below 2^127. Rates per s, min and h in any order stay far below it and are
-    /// exact; a chain of changes between stranger periods is rounded to 2^-62 of an arrival.
+    /// Keeps every product below 2^127. Rates per s, min and h in any order stay far below this
+    /// bound and are exact. A chain of changes between unusual periods is rounded to 2^-62 of an
+    /// arrival.
     const OF_MAX: u64 = 1 << 62;
 
     const ZERO: Self = Self { whole: 0, part: 0, of: 1 };
 
-    /// `ticks / of`; what no fraction of [`OF_MAX`](Self::OF_MAX) can say is rounded up.
+    /// Returns `ticks / of`, rounded up if no fraction with [`OF_MAX`](Self::OF_MAX) can express
+    /// it.
     fn of(ticks: u128, of: u128) -> Self {
         let whole = u64::try_from(ticks / of).unwrap_or(u64::MAX);
         let mut part = ticks % of;
@@ -238,7 +252,7 @@ impl Integral {
         Self { whole, part: part as u64, of: of as u64 }
     }
 
-    /// First index at or after the integral.
+    /// Returns the first index at or after the integral.
     fn ceil(self) -> u64 {
         self.whole.saturating_add(u64::from(self.part > 0))
     }

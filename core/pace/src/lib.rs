@@ -1,12 +1,14 @@
-//! When each arrival falls due.
+//! Computes when each arrival is due.
 //!
-//! One global schedule per phase, a function of (seed, phase, rates) alone: [`Schedule`] walks the part of
-//! it that a [`Partition`] owns, so that any number of threads and agents together send one and the same list.
-//! [`PopulationSchedule`] does the same for users and held connections that come and go, [`WeightedScenarios`] for which scenario
-//! somebody runs.
-//! Beside it: [`Timers`] (a timer wheel), [`Philox`] (keyed random values), [`CountedLimit`] (totals such as
-//! `max_open` split over threads). This crate knows no threads, sockets or clock; time is an argument, and
-//! nothing here allocates once a phase is under way.
+//! A phase has one global schedule, a function of (seed, phase, rates) alone. [`Schedule`] walks
+//! the part of it that a [`Partition`] owns. Any number of threads and agents therefore send the
+//! same list of arrivals together. [`PopulationSchedule`] does the same for virtual users and held
+//! connections that start and leave. [`WeightedScenarios`] picks the scenario of a session or
+//! virtual user.
+//!
+//! The other parts are [`Timers`] (a timer wheel), [`Philox`] (keyed random values) and
+//! [`CountedLimit`] (totals such as `max_open`, split over threads). This crate knows no threads,
+//! sockets or clock: time is an argument. Nothing here allocates once a phase is running.
 //!
 //! ```
 //! use wavetank_pace::{ArrivalSource, Partition, Schedule, ScheduleSpec};

@@ -1,4 +1,4 @@
-//! [`PoissonArrivals`]: arrivals at random, the same for everybody who knows the seed.
+//! [`PoissonArrivals`]: random arrivals that every thread and agent derives from the seed alone.
 
 use wavetank_plan::{Nanos, Rate, RateCurve};
 
@@ -6,17 +6,19 @@ use crate::poisson_table::PoissonTable;
 use crate::random::{StreamId, philox};
 use crate::sorted_uniform::SortedUniform;
 
-/// A Poisson process under a rate that is straight in pieces, and changed at any instant.
+/// A Poisson process under a piecewise linear rate that may change at any instant.
 ///
-/// Time is cut into blocks of 10 ms from the start. Each segment draws, for each block it touches, the count
-/// and places of a whole block from a counter keyed (seed, phase, segment, block) and keeps the arrivals that
-/// fall inside the segment: a restricted Poisson process is one, so any change at any instant is exact, and
-/// what came before it stays as it was. Everybody draws every count (that is what numbers the arrivals),
-/// but looks up only the places of his own.
+/// Time is cut into blocks of 10 ms from the start. Each segment draws the count and the positions
+/// of a whole block for every block it touches, from a counter keyed (seed, phase, segment, block).
+/// It keeps the arrivals that fall inside the segment. A restricted Poisson process is a Poisson
+/// process, so a change at any instant is exact, and earlier arrivals keep their positions. Every
+/// thread draws every count, because the counts number the arrivals. It looks up only the positions
+/// of its own arrivals.
 ///
-/// Under a rate that moves, the blocks are cut from a time of its own, which passes as fast as arrivals come: a block
-/// lasts 10 ms at the curve's highest rate and longer below. There the process has one rate, and each arrival is put
-/// where the curve's integral comes to its place (the time change of point processes: F. Papangelou, 1972).
+/// Under a changing rate, blocks are cut from a transformed time, which passes in proportion to the
+/// arrivals. A block lasts 10 ms at the curve's highest rate and longer below it. In transformed
+/// time the process has one rate, and each arrival is put where the curve's integral reaches its
+/// position (the time change of point processes: F. Papangelou, 1972).
 #[derive(Clone, Debug)]
 pub(crate) struct PoissonArrivals {
     seed: u64,
@@ -26,13 +28,14 @@ pub(crate) struct PoissonArrivals {
     /// In order of time, never empty. The first one begins at `start`; all others are constant.
     segments: Vec<Segment>,
     cursor: Cursor,
-    /// The last index asked for, and where it was found.
+    /// The last requested index, and where it was found.
     asked: Option<(u64, Cursor)>,
-    /// Where the index before that was found. Asking on means that it is past, so a change never reaches
-    /// further back than this.
+    /// The position of the index before that. A request for a later index means that this one has
+    /// passed, so a change never reaches further back.
     settled: Cursor,
     block: SortedUniform,
-    /// Count words of four blocks, and whose they are: one draw serves four.
+    /// Random values for the counts of four blocks, and the key they belong to. One draw serves
+    /// four blocks.
     words: [u64; 4],
     words_of: Option<(usize, u64)>,
 }
@@ -41,23 +44,23 @@ pub(crate) struct PoissonArrivals {
 struct Segment {
     from: Nanos,
     curve: RateCurve,
-    /// Whether its blocks are cut from a time of its own.
+    /// Whether its blocks are cut from transformed time.
     moves: bool,
     counts: PoissonTable,
     begin: BlockPosition,
-    /// Where the next one begins, in this one's blocks.
+    /// The position in this segment's blocks where the next segment begins.
     end: Option<BlockPosition>,
 }
 
-/// A place in the blocks: what is below `cut` (of 2^64) in the block lies before it.
+/// A position in the blocks. In its block, places below `cut` (of 2^64) come before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockPosition {
     block: u64,
     cut: u128,
 }
 
-/// The part of a segment that lies in one block: arrivals number `base` to `base + (last − first)`, which are
-/// the ordinals `first` to `last` of the block's draw.
+/// The part of a segment that falls into one block. It holds the arrivals `base` to `base + (last −
+/// first)`, which are the ordinals `first` to `last` of the block's draw.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     segment: usize,
@@ -65,7 +68,7 @@ struct Cursor {
     base: u64,
     first: u64,
     last: u64,
-    /// Whether `first`, `last` and the walk are set up.
+    /// Whether `first`, `last` and the walk are initialized.
     open: bool,
 }
 
@@ -88,7 +91,8 @@ impl PoissonArrivals {
         }
     }
 
-    /// When `index` falls due; asked in rising order, and again only after a change.
+    /// Returns when `index` is due. Indices must be requested in rising order, and again only after
+    /// a change.
     pub(crate) fn instant_at(&mut self, index: u64) -> Option<Nanos> {
         if let Some((asked, found)) = self.asked
             && asked < index
@@ -109,7 +113,7 @@ impl PoissonArrivals {
         }
     }
 
-    /// From `at` on the rate is `rate`, whatever was planned before.
+    /// Sets the rate to `rate` from `at` on, replacing what was planned after it.
     pub(crate) fn change(&mut self, at: Nanos, rate: Rate) {
         let keep = self.segments.partition_point(|segment| segment.from < at);
         self.segments.truncate(keep);
@@ -119,7 +123,7 @@ impl PoissonArrivals {
             last.end = Some(last.spot(since));
         }
         self.segments.push(Segment::new(at, RateCurve::constant(rate, None), BlockPosition::after(since)));
-        // The count of the part that holds `at` has changed, so everything is opened again.
+        // The count of the part that contains `at` has changed, so the part is opened again.
         self.cursor = Cursor { open: false, ..self.settled };
         self.words_of = None;
     }
@@ -136,7 +140,7 @@ impl PoissonArrivals {
         }
     }
 
-    /// Draw the count of the cursor's part; `None` when no more can come.
+    /// Draws the count of the cursor's part; `None` if no more arrivals can follow.
     fn open(&mut self) -> Option<()> {
         while self.segments[self.cursor.segment].curve.max().count == 0 {
             let next = self.segments.get(self.cursor.segment + 1)?;
@@ -178,7 +182,8 @@ impl Segment {
         Self { from, curve, moves, counts, begin, end: None }
     }
 
-    /// How long after the phase's start a place in a block lies; `None` beyond the end of the curve or of time.
+    /// Returns the time from the phase's start to a place in a block; `None` beyond the end of the
+    /// curve or of time.
     fn since_start(&self, block: u64, place: u64) -> Option<Nanos> {
         if self.moves {
             return self.curve.last_instant_within(self.ticks(block, place));
@@ -188,7 +193,8 @@ impl Segment {
         block.checked_add(ns as i64).map(Nanos)
     }
 
-    /// Half ticks of the curve that are collected at a place of its own time: at its highest rate all along.
+    /// Returns the half ticks of the curve up to a place of transformed time, which runs at the
+    /// highest rate throughout.
     fn ticks(&self, block: u64, place: u64) -> u128 {
         let per_ns = 2 * u128::from(self.curve.max().count);
         let within = u128::from(place) * BLOCK.0 as u128;
@@ -198,7 +204,7 @@ impl Segment {
         per_ns.saturating_mul(ns).saturating_add((per_ns * part) >> 32)
     }
 
-    /// Where an instant after the phase's start lies in the blocks.
+    /// Returns the position in the blocks of an instant after the phase's start.
     fn spot(&self, since: Nanos) -> BlockPosition {
         if !self.moves {
             return BlockPosition::after(since);
@@ -206,7 +212,7 @@ impl Segment {
         let ticks = self.curve.ticks_before(since);
         let per_block = 2 * u128::from(self.curve.max().count) * BLOCK.0 as u128;
         let block = (ticks / per_block) as u64;
-        // The first place at which as many are collected: exactly those before it fall earlier.
+        // The first place that reaches this integral: exactly the places before it are due earlier.
         let (mut low, mut high) = (0_u128, 1_u128 << 64);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -217,7 +223,7 @@ impl Segment {
 }
 
 impl BlockPosition {
-    /// Where blocks are cut from time itself.
+    /// The position if blocks are cut from real time.
     fn after(since: Nanos) -> Self {
         let (block, ns) = (since.0.unsigned_abs() / BLOCK.0 as u64, since.0.unsigned_abs() % BLOCK.0 as u64);
         // ⌊place × block⌋ < ns exactly for places below ⌈ns / block⌉.
@@ -225,7 +231,7 @@ impl BlockPosition {
     }
 }
 
-/// The instant `length` after `start`, within the time there is.
+/// Returns the instant `length` after `start`, if it is representable.
 fn instant_after(start: Nanos, length: Nanos) -> Option<Nanos> {
     start.0.checked_add(length.0).map(Nanos)
 }

@@ -2,16 +2,20 @@
 
 use wavetank_plan::{Nanos, Rate};
 
-/// Turns 64 random bits into a Poisson-distributed count: the thresholds of the distribution's cumulative
-/// function, scaled to 2^64. Exact for any mean to the precision of a double (about 1e-15 of probability).
+/// Turns 64 random bits into a Poisson-distributed count.
 ///
-/// Built with `+ − × ÷` alone, which IEEE 754 rounds alike on every machine: `exp` and `ln` differ between
-/// C libraries and processors, and two agents that disagree on one count would disagree on every later index.
+/// The table holds the thresholds of the cumulative distribution function, scaled to 2^64. It is
+/// exact for any mean to the precision of a double (about 1e-15 of probability).
+///
+/// It is built with `+ − × ÷` alone, which IEEE 754 rounds identically on every machine. `exp` and
+/// `ln` differ between C libraries and processors, and two agents that disagree on one count would
+/// disagree on every later index.
 #[derive(Clone, Debug)]
 pub(crate) struct PoissonTable {
-    /// The count of words below the first threshold.
+    /// The count for values below the first threshold.
     low: u64,
-    /// Words below `thresholds[k]` and not below the one before mean `low + k`.
+    /// A value below `thresholds[k]`, and not below the previous threshold, gives the count `low +
+    /// k`.
     thresholds: Vec<u64>,
 }
 
@@ -19,12 +23,15 @@ impl PoissonTable {
     /// Weights below this, relative to the largest, cannot occur with 64 random bits.
     const NEGLIGIBLE: f64 = 1e-24;
 
-    /// Counts of `rate` in a stretch of `len`. At most one arrival per nanosecond, so that the table stays
-    /// small (20 standard deviations: 64 thousand entries at most for 10 ms).
+    /// The counts of arrivals at `rate` in a stretch of `len`.
+    ///
+    /// The rate is capped at one arrival per nanosecond, so that the table stays small: 20 standard
+    /// deviations, at most 64 thousand entries for 10 ms.
     pub(crate) fn new(rate: Rate, len: Nanos) -> Self {
         let per_ns = (rate.count as f64 / rate.per.0.max(1) as f64).min(1.0);
         let mean = per_ns * len.0 as f64;
-        // Weights relative to the most likely count, outwards from it: w(n + 1) = w(n) × mean / (n + 1).
+        // Weights relative to the most likely count, outwards from it:
+        // w(n + 1) = w(n) × mean / (n + 1).
         let mode = mean as u64;
         let mut below = Vec::new();
         let (mut n, mut weight) = (mode, 1.0);
@@ -51,7 +58,7 @@ impl PoissonTable {
                 (sum / total * 18_446_744_073_709_551_616.0) as u64
             })
             .collect();
-        // What is left at the top belongs to the last count that can occur at all.
+        // The rest at the top belongs to the last count that can occur at all.
         thresholds.pop();
         while thresholds.last() == Some(&u64::MAX) {
             thresholds.pop();
@@ -59,11 +66,11 @@ impl PoissonTable {
         Self { low, thresholds }
     }
 
-    /// The count that `word` means.
+    /// Returns the count for the random value `word`.
     #[inline]
     pub(crate) fn count(&self, word: u64) -> u64 {
         match self.thresholds.first() {
-            // Slow rates have mostly empty blocks, and many of them to go through.
+            // Low rates have mostly empty blocks, and many of them to go through.
             Some(&first) if word >= first => {
                 self.low + self.thresholds.partition_point(|&threshold| threshold <= word) as u64
             }

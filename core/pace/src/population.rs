@@ -1,12 +1,15 @@
-//! [`PopulationSchedule`]: when users or held connections of one share start and leave.
+//! [`PopulationSchedule`]: when the users or held connections of one share start and leave.
 
 use wavetank_plan::{Nanos, Phase, PopulationCurve};
 
 use crate::Partition;
 
-/// Walks the levels of one track: the phases through which the same users (or connections) carry over. Number `i` of
-/// all belongs to the share that contains `i`; those of a share are its ordinals 0, 1, 2 … and always the lowest ones
-/// are there, because the last to come are the first to leave. Nothing is kept for each of them.
+/// Walks the population curves of one track, that is, of the phases through which the same users
+/// (or connections) carry over.
+///
+/// Number `i` of all users belongs to the share that contains `i`. The users of a share are its
+/// ordinals 0, 1, 2 …. The lowest ordinals are always present, because the last to start are the
+/// first to leave. No state is kept per user.
 #[derive(Clone, Debug)]
 pub struct PopulationSchedule {
     share: Partition,
@@ -14,11 +17,11 @@ pub struct PopulationSchedule {
     stretch: usize,
     turn: u64,
     piece: usize,
-    /// Whether the number has come to the piece's begin.
+    /// Whether the number has been set to the value at the piece's start.
     entered: bool,
     /// Whether it has changed in this turn of the pieces.
     moved: bool,
-    /// Ordinals of this share wanted after the last move.
+    /// Target number of this share after the last change: the ordinals below it are present.
     wanted: u64,
     next: Option<PopulationChange>,
 }
@@ -28,12 +31,12 @@ pub struct PopulationSchedule {
 pub struct PopulationChange {
     /// When.
     pub at: Nanos,
-    /// From then on ordinals below this one are wanted, others not.
+    /// Ordinals below this one are present from then on, all others are absent.
     pub wanted: u64,
 }
 
 impl PopulationSchedule {
-    /// The share's part of phases that follow each other (those of a track), by start.
+    /// Creates the share's part of consecutive phases (those of a track), in order of start.
     pub fn new<'a>(phases: impl IntoIterator<Item = &'a Phase>, share: Partition) -> Self {
         let stretch =
             |phase: &'a Phase| phase.load.levels().map(|levels| (phase.start, phase.end(), levels.clone()));
@@ -53,7 +56,7 @@ impl PopulationSchedule {
         this
     }
 
-    /// When the next change falls due.
+    /// Returns when the next change is due.
     #[inline]
     pub const fn peek(&self) -> Option<Nanos> {
         match self.next {
@@ -62,7 +65,8 @@ impl PopulationSchedule {
         }
     }
 
-    /// Take the next change. A jump is one change, whatever its height; on a slope each ordinal has its own.
+    /// Takes the next change. A jump is one change of any height; on a slope each ordinal has its
+    /// own change.
     pub fn pop(&mut self) -> Option<PopulationChange> {
         let next = self.next?;
         self.wanted = next.wanted;
@@ -70,7 +74,7 @@ impl PopulationSchedule {
         Some(next)
     }
 
-    /// The next instant at which the number differs from what it is.
+    /// Finds the next instant at which the number differs from the current one.
     fn find(&mut self) -> Option<PopulationChange> {
         loop {
             let (start, end, levels) = self.stretches.get(self.stretch)?;
@@ -113,7 +117,8 @@ impl PopulationSchedule {
             return;
         }
         (self.turn, self.piece) = (self.turn + 1, 0);
-        // A turn without a change is like all that follow it, and there may be millions.
+        // A turn without a change is the same as every later turn, and there may be millions of
+        // them.
         if !std::mem::replace(&mut self.moved, false) {
             self.next_stretch();
         }

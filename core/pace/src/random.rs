@@ -1,9 +1,11 @@
 //! [`Philox`]: random values that depend on a key and a counter, and on nothing else.
 //!
-//! Philox4x64-10: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-//! SC 2011. Chosen over mixing the key into a `SplitMix64` because two keys can never meet: every (key,
-//! counter) has its own output block, so users, sessions and blocks of the schedule are independent without
-//! luck.
+//! Philox4x64-10: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1,
+//! 2, 3", SC 2011.
+//!
+//! It is preferred to mixing the key into a `SplitMix64` because two keys can never collide. Every
+//! (key, counter) has its own output block, so users, sessions and blocks of the schedule are
+//! guaranteed to be independent.
 
 /// A stream of random values, fixed by (seed, domain, index).
 #[derive(Clone, Debug)]
@@ -16,13 +18,14 @@ pub struct Philox {
 }
 
 impl Philox {
-    /// The stream of `index` (a session, a user, a row …) within `domain` (which kind of choice) of `seed`.
+    /// Returns the stream of `index` (a session, a user, a row …) within `domain` (the kind of
+    /// choice) of `seed`.
     pub const fn keyed(seed: u64, domain: u64, index: u64) -> Self {
         Self { key: [seed, domain], index, blocks: 0, words: [0; 4], used: 4 }
     }
 
-    /// Word `number` of a stream without the words before it: the same as that many calls of
-    /// [`next_u64`](Self::next_u64) and one more.
+    /// Returns word `number` of a stream without computing the previous ones. The result equals
+    /// that of calling [`next_u64`](Self::next_u64) `number` + 1 times.
     pub const fn nth_word(seed: u64, domain: u64, index: u64, number: u64) -> u64 {
         let words = philox([number / 4, index, 0, StreamId::Stream as u64], [seed, domain]);
         words[(number % 4) as usize]
@@ -45,8 +48,8 @@ impl Philox {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number in [0, `n`), each equally likely (D. Lemire, "Fast random integer generation in an
-    /// interval", 2019). 0 for `n` = 0.
+    /// Returns a number in [0, `n`), each equally likely (D. Lemire, "Fast random integer
+    /// generation in an interval", 2019). Returns 0 for `n` = 0.
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             return 0;
@@ -61,18 +64,19 @@ impl Philox {
     }
 }
 
-/// What a block of random words is for; part of the counter, so that uses never share a block.
+/// The purpose of a block of random values. It is part of the counter, so that two purposes
+/// never share a block.
 #[derive(Clone, Copy)]
 pub(crate) enum StreamId {
     /// A [`Philox`].
     Stream,
-    /// How many arrivals a block of the schedule has.
+    /// The number of arrivals in a block of the schedule.
     Count,
-    /// Where in the block they are.
+    /// The positions of arrivals within the block.
     Place,
 }
 
-/// Four random words for a counter under a key.
+/// Returns four random 64-bit values for a counter under a key.
 #[inline]
 pub(crate) const fn philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     let [mut c0, mut c1, mut c2, mut c3] = counter;

@@ -1,11 +1,12 @@
-//! [`WeightedScenarios`]: which scenario of a mix somebody runs.
+//! [`WeightedScenarios`]: picks the scenario of a mix for each session or virtual user.
 
 use wavetank_plan::ScenarioMix;
 
 use crate::Philox;
 
-/// Draws scenarios by weight, as a function of the seed and somebody's number alone: sessions of a phase in the open
-/// model, users of a track in the closed one (contract §4).
+/// Draws scenarios by weight, as a function of the seed and one number alone (contract §4). The
+/// number is that of a session within its phase (open model), or of a user within its track (closed
+/// model).
 #[derive(Clone, Debug)]
 pub struct WeightedScenarios {
     mix: ScenarioMix,
@@ -13,7 +14,7 @@ pub struct WeightedScenarios {
     domain: u64,
 }
 
-/// Above the phases' numbers, so that no other use of [`Philox`] meets these streams.
+/// A key above all phase indices, so that no other use of [`Philox`] shares these streams.
 const SESSIONS: u64 = 0x5C_0000_0000;
 const USERS: u64 = 0x5D_0000_0000;
 
@@ -28,7 +29,7 @@ impl WeightedScenarios {
         Self { mix: mix.clone(), seed, domain: USERS | u64::from(track) }
     }
 
-    /// The scenario of number `index`, which is asked for only where there is a choice.
+    /// Returns the scenario of number `index`. Called only if there is more than one scenario.
     #[inline]
     pub fn pick(&self, index: impl FnOnce() -> u64) -> u16 {
         match self.mix.only() {

@@ -8,26 +8,27 @@ use crate::Partition;
 use crate::even::EvenArrivals;
 use crate::poisson::PoissonArrivals;
 
-/// What fixes a schedule. Everything but `share` is the same for all threads and agents.
+/// The inputs of a schedule. Everything but `share` is the same for all threads and agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleSpec<'a> {
     /// The run's seed; only Poisson arrivals depend on it.
     pub seed: u64,
     /// The phase's index in the plan.
     pub phase: u16,
-    /// Where the integral of the rate begins.
+    /// The instant at which the integral of the rate starts.
     pub start: Nanos,
-    /// Arrivals fall before this instant; `None`: nothing but `count_max` ends them.
+    /// Arrivals are due before this instant; `None` if only `count_max` ends them.
     pub end: Option<Nanos>,
-    /// When they come, until [`Schedule::change`].
+    /// The source of the arrivals until [`Schedule::change`].
     pub line: ArrivalSource<'a>,
     /// Only arrivals with a global index below this one exist.
     pub count_max: Option<u64>,
-    /// Which of them are this thread's.
+    /// The arrivals that this thread owns.
     pub share: Partition,
 }
 
-/// What a schedule follows, from its start on. What lies beyond the end of a curve is nothing.
+/// The source of the arrivals of a schedule, relative to its start. There are no arrivals beyond
+/// the end of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalSource<'a> {
     /// A rate, and how its arrivals are spaced.
@@ -37,7 +38,7 @@ pub enum ArrivalSource<'a> {
 }
 
 impl ArrivalSource<'_> {
-    /// Where it ends by itself.
+    /// Returns the instant at which the source ends without further limits.
     fn end(self, start: Nanos) -> Nanos {
         match self {
             Self::Rate(rate, _) => start.after(rate.length()),
@@ -47,7 +48,7 @@ impl ArrivalSource<'_> {
 }
 
 impl<'a> ScheduleSpec<'a> {
-    /// The arrivals of a phase of the open model; `None` for any other.
+    /// The arrivals of an open-model phase; `None` for any other phase.
     pub fn for_phase(seed: u64, index: u16, phase: &'a Phase, share: Partition) -> Option<Self> {
         let line = match &phase.load {
             Load::Open { rate, arrivals, .. } => ArrivalSource::Rate(rate, *arrivals),
@@ -58,8 +59,8 @@ impl<'a> ScheduleSpec<'a> {
         Some(Self { seed, phase: index, start: phase.start, end, line, count_max, share })
     }
 
-    /// When arrival number `index` (from 0) of all shares falls due, if it comes: a phase that is over after so many
-    /// sessions is so long, which its successor must know.
+    /// Returns when arrival `index` (from 0) of all shares is due, if it exists. A phase that ends
+    /// after a number of sessions has this length, which the next phase must know.
     pub fn instant_at(self, index: u64) -> Option<Nanos> {
         let share = Partition { first: index, width: 1, of: index.checked_add(1)? };
         Schedule::new(ScheduleSpec { share, ..self }).peek()
@@ -75,16 +76,18 @@ pub struct Arrival {
     pub at: Nanos,
 }
 
-/// The owned arrivals of one phase in order of time (and of index). Deterministic: a function of the spec
-/// and of the changes made, whatever the share and whenever it is asked.
+/// The owned arrivals of one phase in order of time (and of index).
+///
+/// The result is deterministic: a function of the spec and the changes made, independent of the
+/// share and of the time of the calls.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     end: Nanos,
     count_max: u64,
     share: Partition,
-    /// The last arrival popped; a change comes after it.
+    /// Instant of the last arrival popped; a change takes effect after it.
     popped_at: Option<Nanos>,
-    /// Owned index that comes next, and how many follow it in its run of consecutive ones.
+    /// The next owned index, and how many follow it in its run of consecutive ones.
     index: u64,
     run_left: u64,
     next: Next,
@@ -98,12 +101,12 @@ enum Next {
     Nothing,
 }
 
-/// Both kinds answer "when is index i", asked with rising i.
+/// Both kinds return when index `i` is due. Indices are requested in rising order.
 #[derive(Clone, Debug)]
 enum Line {
     Even(EvenArrivals),
     Poisson(Box<PoissonArrivals>),
-    /// Listed; replaced by an even line when the rate is changed.
+    /// Listed instants; an even source replaces them when the rate is changed.
     Times(Box<Times>),
 }
 
@@ -111,12 +114,12 @@ enum Line {
 struct Times {
     start: Nanos,
     listed: Arc<[Nanos]>,
-    /// From that instant on arrivals come at a rate, and the first of them has that index.
+    /// From this instant on arrivals are even, and the first of them has this index.
     changed: Option<(Nanos, u64, EvenArrivals)>,
 }
 
 impl Schedule {
-    /// The arrivals of `spec.share`, from the first.
+    /// Creates the arrivals of `spec.share`, from the first one on.
     pub fn new(spec: ScheduleSpec<'_>) -> Self {
         let end = spec.end.unwrap_or(Nanos::MAX).min(spec.line.end(spec.start));
         let first = spec.share.nth_checked(0);
@@ -141,7 +144,8 @@ impl Schedule {
         }
     }
 
-    /// When the next owned arrival falls due; `None` if there is none (unless the rate changes).
+    /// Returns when the next owned arrival is due; `None` if no more follow (unless the rate
+    /// changes).
     #[inline]
     pub fn peek(&mut self) -> Option<Nanos> {
         if let Next::Unknown = self.next {
@@ -153,7 +157,7 @@ impl Schedule {
         }
     }
 
-    /// Take the next owned arrival.
+    /// Takes the next owned arrival.
     #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
         let at = self.peek()?;
@@ -163,14 +167,15 @@ impl Schedule {
         Some(arrival)
     }
 
-    /// Whether the counted limit, not the end, is why nothing follows.
+    /// Returns whether the counted limit, not the end, is the reason that no arrival follows.
     pub const fn is_exhausted(&self) -> bool {
         self.index >= self.count_max
     }
 
-    /// From `at` on the rate is `rate`, replacing whatever was planned from there on. `at` is later than
-    /// every arrival popped by any thread (an earlier one is taken as the instant after the last one
-    /// popped here, and then threads may differ).
+    /// Sets the rate to `rate` from `at` on, replacing what was planned after it.
+    ///
+    /// `at` must be later than every arrival popped by any thread. An earlier instant is moved to
+    /// just after the last arrival popped here, and then threads may differ.
     pub fn change(&mut self, at: Nanos, rate: Rate) {
         let at = self.popped_at.map_or(at, |popped| at.max(popped.after(Nanos(1))));
         match &mut self.line {
@@ -193,7 +198,7 @@ impl Schedule {
         at.filter(|&at| at < self.end)
     }
 
-    /// Go to the next owned index without dividing.
+    /// Advances to the next owned index without a division.
     #[inline]
     fn step(&mut self) {
         let step = if self.run_left > 0 {
@@ -219,7 +224,8 @@ impl Times {
         self.start.0.checked_add(time.0).map(Nanos)
     }
 
-    /// From `at` on arrivals come evenly, the first one at once, instead of those listed.
+    /// Replaces the listed arrivals by even ones from `at` on; the first of them is due
+    /// immediately.
     fn change(&mut self, at: Nanos, rate: Rate) {
         if let Some((changed_at, _, line)) = &mut self.changed
             && *changed_at < at

@@ -6,14 +6,14 @@
 pub struct Partition {
     /// First owned remainder.
     pub first: u64,
-    /// Owned remainders in a row; `first + width <= of`. 0 owns nothing.
+    /// Number of consecutive owned remainders; `first + width <= of`. 0 owns nothing.
     pub width: u64,
     /// Indices in one turn; positive.
     pub of: u64,
 }
 
 impl Partition {
-    /// Everything.
+    /// Owns every index.
     pub const WHOLE: Self = Self { first: 0, width: 1, of: 1 };
 
     /// Whether the index `i` is owned.
@@ -22,14 +22,16 @@ impl Partition {
         self.first <= remainder && remainder - self.first < self.width
     }
 
-    /// How many owned indices are below `total`: exact, so the counts of a partition sum to `total`.
+    /// Returns how many owned indices are below `total`. The result is exact, so the counts of a
+    /// partition sum to `total`.
     pub const fn count_below(self, total: u64) -> u64 {
         let rest = (total % self.of).saturating_sub(self.first);
         let rest = if rest < self.width { rest } else { self.width };
         total / self.of * self.width + rest
     }
 
-    /// The `k`-th owned index, counted from 0; `None` beyond what 64 bits hold, or if nothing is owned.
+    /// Returns the `k`-th owned index, counted from 0; `None` if it exceeds 64 bits or if nothing
+    /// is owned.
     pub const fn nth_checked(self, k: u64) -> Option<u64> {
         if self.width == 0 {
             return None;
@@ -40,7 +42,8 @@ impl Partition {
         }
     }
 
-    /// The `k`-th owned index, counted from 0; `u64::MAX` beyond what 64 bits hold, or if nothing is owned.
+    /// Returns the `k`-th owned index, counted from 0; `u64::MAX` if it exceeds 64 bits or if
+    /// nothing is owned.
     pub const fn nth(self, k: u64) -> u64 {
         match self.nth_checked(k) {
             Some(index) => index,
@@ -48,16 +51,18 @@ impl Partition {
         }
     }
 
-    /// The `k`-th of `parts` equal parts of this share; together they own exactly what it owns.
+    /// Returns the `k`-th of `parts` equal parts of this share. Together they own exactly what the
+    /// share owns.
     ///
     /// # Panics
-    /// If `k >= parts`, or if the turn of the result would exceed 64 bits (threads × agents × weights
-    /// beyond all reason).
+    /// If `k >= parts`, or if the turn of the result would exceed 64 bits. The turn is the product
+    /// of threads, agents and weights.
     #[must_use]
     pub const fn split(self, parts: u64, k: u64) -> Self {
         assert!(k < parts, "a part is one of the parts");
-        // As far as the width divides, its remainders are dealt out; what is left divides by turns. Dealing
-        // remainders first keeps the runs of consecutive indices in one hand short.
+        // The remainders are dealt out first, to the greatest common divisor of `width` and
+        // `parts`. The rest of `parts` divides the turns. This order keeps the runs of consecutive
+        // indices of one part short.
         let dealt = greatest_common_divisor(self.width, parts);
         let width = self.width / dealt;
         let turn = k / dealt;

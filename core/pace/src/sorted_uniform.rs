@@ -1,31 +1,38 @@
-//! [`SortedUniform`]: the sorted places of one block's arrivals, drawn only where somebody looks.
+//! [`SortedUniform`]: the sorted positions of one block's arrivals, drawn only where they are
+//! requested.
 
 use crate::random::{StreamId, philox};
 
-/// `count` independent, evenly distributed places in a block, in sorted order, as 64-bit fractions of it.
+/// `count` independent, uniformly distributed places in a block, in sorted order, as 64-bit
+/// fractions of it.
 ///
-/// A binary tree over the block: a node holding n places gives each to its left or right half by one random
-/// bit (so the left count is binomial, and exact: the number of ones among n bits), down to leaves of at
-/// most [`LEAF_MAX`] places, which are drawn and sorted. Bits come from a counter that names the node, so
-/// whoever walks the tree sees the same places, and a walker looks only into nodes that hold its own. The
-/// most that one step costs is the bits of one path, never a sort of the whole block.
+/// The places are found with a binary tree over the block. A node with n places gives each of them
+/// to its left or right half by one random bit. The left count is therefore binomial and exact: it
+/// is the number of ones among n bits. Leaves hold at most [`LEAF_MAX`] places, which are drawn and
+/// sorted.
+///
+/// Bits come from a counter that names the node, so every walk of the tree finds the same places. A
+/// walk looks only into nodes that hold requested ordinals. One step costs at most the bits of one
+/// path, never a sort of the whole block.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedUniform {
     key: [u64; 2],
     number: u64,
-    /// Nodes not yet walked, the next on top; one per level at most, since a node is replaced by its halves.
+    /// Nodes not yet walked, the next one on top. There is at most one per level, because its
+    /// halves replace a node.
     stack: [Node; DEPTH_MAX + 1],
     depth: usize,
     leaf: Node,
     places: [u64; LEAF_MAX],
 }
 
-/// Most places of a leaf.
+/// The maximum number of places in a leaf.
 const LEAF_MAX: usize = 32;
-/// Nodes below are leaves whatever they hold; with counts below 2^24 none is ever that deep.
+/// Nodes at this depth are leaves whatever they hold. With counts below 2^24 no node is ever that
+/// deep.
 const DEPTH_MAX: usize = 60;
 
-/// The places from ordinal `start` on, `count` of them, that begin with the `bits` bits `prefix`.
+/// `count` places from ordinal `start` on, all of which begin with the `bits` bits `prefix`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     bits: u32,
@@ -48,7 +55,7 @@ impl SortedUniform {
         }
     }
 
-    /// Begin block number `block` of the stream `key`, with `count` arrivals.
+    /// Begins block number `block` of the stream `key`, with `count` arrivals.
     pub(crate) fn begin(&mut self, key: [u64; 2], block: u64, count: u64) {
         self.key = key;
         self.number = block;
@@ -57,7 +64,8 @@ impl SortedUniform {
         self.leaf = Node::default();
     }
 
-    /// The place of the arrival with this ordinal; ordinals are asked in rising order and are below `count`.
+    /// Returns the place of the arrival with this ordinal. Ordinals must be requested in rising
+    /// order, below `count`.
     pub(crate) fn nth_position(&mut self, ordinal: u64) -> u64 {
         while ordinal >= self.leaf.start + self.leaf.count {
             self.depth -= 1;
@@ -78,7 +86,7 @@ impl SortedUniform {
         self.places[(ordinal - self.leaf.start) as usize]
     }
 
-    /// How many of `count` places are below `cut` (up to 2^64, hence the width).
+    /// Returns how many of `count` places are below `cut` (up to 2^64, hence the width).
     pub(crate) fn count_below(key: [u64; 2], block: u64, count: u64, cut: u128) -> u64 {
         let mut node = Node { bits: 0, prefix: 0, start: 0, count };
         while !node.is_leaf() {
@@ -95,12 +103,12 @@ impl Node {
         self.count <= LEAF_MAX as u64 || self.bits as usize >= DEPTH_MAX
     }
 
-    /// The lowest place it can hold.
+    /// Returns the lowest place it can hold.
     fn begin(&self) -> u128 {
         u128::from(self.prefix) << (64 - self.bits)
     }
 
-    /// Names the node within its block: its prefix behind a leading one.
+    /// Returns the name of the node within its block: a one, followed by its prefix.
     fn id(&self) -> u64 {
         1 << self.bits | self.prefix
     }
@@ -150,7 +158,7 @@ const fn mask(bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Walking gives sorted places whatever subset is asked, and `rank` agrees with them.
+    /// Walking gives sorted places for any subset of ordinals, and `rank` agrees with them.
     fn check(count: u64) {
         let key = [11, count];
         let mut block = SortedUniform::empty();
@@ -172,7 +180,8 @@ mod tests {
             assert_eq!(SortedUniform::count_below(key, 5, count, cut), below, "count {count}, cut {cut}");
         }
         if count >= 1_000 {
-            // Kolmogorov-Smirnov: places are evenly distributed (1.95 is exceeded once in a thousand).
+            // Kolmogorov-Smirnov: places are uniformly distributed (1.95 is exceeded once in a
+            // thousand).
             let gap =
                 |(k, &place): (usize, &u64)| (place as f64 / 2f64.powi(64) - k as f64 / count as f64).abs();
             let distance = all.iter().enumerate().map(gap).fold(0.0, f64::max) * (count as f64).sqrt();

@@ -1,4 +1,4 @@
-//! [`SlotBitmap`]: a set of slots with a fast "first one from here on".
+//! [`SlotBitmap`]: a set of slots with a fast search for the first one from a given slot on.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl SlotBitmap {
         }
     }
 
-    /// Whether none of these slots is set; they begin and end at multiples of 64.
+    /// Whether none of these slots is set. The range begins and ends at multiples of 64.
     pub(super) fn is_clear(&self, slots: Range<usize>) -> bool {
         self.words[slots.start / 64..slots.end / 64].iter().all(|&word| word == 0)
     }

@@ -11,22 +11,25 @@ use wavetank_plan::Nanos;
 
 use wheel::{Entry, EntryState, NONE, Wheel};
 
-/// A timer wheel: inserting and cancelling cost the same however many timers there are, and nothing fires
-/// early. No call does work for more timers than fall due in one slot of 4 ms, as long as [`Timers::pop`] is
-/// called at least every four minutes.
+/// A timer wheel: inserting and cancelling take constant time for any number of timers, and no
+/// timer fires early.
 ///
-/// A slot of the near wheel is about a microsecond wide; timers of the slot that is due are ordered by a
-/// small heap, so [`Timers::pop`] gives them by deadline. The wheels themselves: `timers/wheel.rs`.
+/// No call does work for more timers than are due in one slot of 4 ms, as long as [`Timers::pop`]
+/// is called at least every four minutes.
+///
+/// A slot of the near wheel is about a microsecond wide. A small heap orders the timers of the slot
+/// that is due, so [`Timers::pop`] returns them by deadline. The wheels are in `timers/wheel.rs`.
 #[derive(Clone, Debug)]
 pub struct Timers<T> {
     wheel: Wheel<T>,
-    /// Timers whose tick is not after the wheel's: (deadline, entry, generation), the next on top.
+    /// Timers with a tick not after the wheel's: (deadline, entry, generation), the next one on
+    /// top.
     due: BinaryHeap<Reverse<(i64, u32, u32)>>,
     /// Cancelled timers still in `due`.
     due_stale: usize,
 }
 
-/// Names one timer; a stale one names nothing.
+/// The handle of one timer. A handle to a timer that was popped or cancelled matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimerId {
     entry: u32,
@@ -34,7 +37,7 @@ pub struct TimerId {
 }
 
 impl Default for TimerId {
-    /// Names nothing: for where a timer may be or not, in no more room.
+    /// A handle that matches nothing. It marks a missing timer without the space of an `Option`.
     fn default() -> Self {
         Self { entry: NONE, generation: 0 }
     }
@@ -47,27 +50,27 @@ impl<T> Default for Timers<T> {
 }
 
 impl<T> Timers<T> {
-    /// No timers.
+    /// Creates an empty set of timers.
     pub fn new() -> Self {
         Self::with_capacity(0)
     }
 
-    /// No timers, with room for so many before memory is asked for again.
+    /// Creates an empty set of timers with room for `capacity` timers before memory is allocated.
     pub fn with_capacity(capacity: usize) -> Self {
         Self { wheel: Wheel::with_capacity(capacity), due: BinaryHeap::new(), due_stale: 0 }
     }
 
-    /// Timers set and neither popped nor cancelled.
+    /// The number of timers that were not popped or cancelled yet.
     pub fn len(&self) -> usize {
         self.wheel.len()
     }
 
-    /// Whether there are none.
+    /// Whether no timer is set.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Set a timer for any instant, also a past one.
+    /// Sets a timer for any instant, including a past one.
     ///
     /// # Panics
     /// Beyond 4 billion timers.
@@ -77,7 +80,7 @@ impl<T> Timers<T> {
         TimerId { entry, generation }
     }
 
-    /// Take a timer back; `None` if it was popped or cancelled before.
+    /// Cancels a timer; `None` if it was popped or cancelled before.
     pub fn cancel(&mut self, id: TimerId) -> Option<T> {
         let entry = self.wheel.get(id.entry, id.generation)?;
         if entry.place == EntryState::Due {
@@ -86,7 +89,8 @@ impl<T> Timers<T> {
             self.wheel.unlink(id.entry);
         }
         let value = self.wheel.release(id.entry);
-        // A user who sets and cancels past deadlines without ever popping must not fill the memory.
+        // A caller that sets and cancels past deadlines without ever popping must not fill the
+        // memory.
         if self.due_stale > 64 && self.due_stale * 2 > self.due.len() {
             let wheel = &self.wheel;
             self.due.retain(|&Reverse((_, entry, generation))| wheel.get(entry, generation).is_some());
@@ -95,7 +99,8 @@ impl<T> Timers<T> {
         value
     }
 
-    /// The timer with the earliest deadline, if that is not after `now`, and its deadline. Call until `None`.
+    /// Returns the timer with the earliest deadline and that deadline, if it is not after `now`.
+    /// Call until `None`.
     pub fn pop(&mut self, now: Nanos) -> Option<(Nanos, T)> {
         loop {
             if let Some((at, entry)) = self.first_due() {
@@ -105,7 +110,7 @@ impl<T> Timers<T> {
                 self.due.pop();
                 return self.wheel.release(entry).map(|value| (Nanos(at), value));
             }
-            // Nothing is filed for the wheel's tick: turn it to the next slot that is due.
+            // The wheel's tick has no more timers: turn it to the next slot that is due.
             let mut list = self.wheel.turn(now.0)?;
             while list != NONE {
                 let next = self.wheel.entry(list).next;
@@ -115,12 +120,14 @@ impl<T> Timers<T> {
         }
     }
 
-    /// An instant at or before the earliest deadline, later than every `now` popped to the end: the instant
-    /// to call [`Timers::pop`] again. It is the earliest deadline itself if that lies within 4 minutes of the
-    /// last pop and no timer of its slot has been cancelled since.
+    /// Returns the instant to call [`Timers::pop`] again. It is at or before the earliest deadline,
+    /// and later than every `now` that was popped to the end.
+    ///
+    /// It is the earliest deadline itself, provided that this is within 4 minutes of the last pop
+    /// and that no timer of its slot was cancelled since.
     #[expect(
         clippy::should_implement_trait,
-        reason = "it takes nothing: an instant to wait for, not an item"
+        reason = "it consumes nothing: it returns an instant to wait for, not an item"
     )]
     pub fn next(&mut self) -> Option<Nanos> {
         match self.first_due() {
@@ -129,7 +136,7 @@ impl<T> Timers<T> {
         }
     }
 
-    /// The first timer of `due`, cancelled ones swept away.
+    /// Returns the first timer of `due` after removing cancelled ones.
     fn first_due(&mut self) -> Option<(i64, u32)> {
         while let Some(&Reverse((at, entry, generation))) = self.due.peek() {
             if self.wheel.get(entry, generation).is_some() {
@@ -141,7 +148,7 @@ impl<T> Timers<T> {
         None
     }
 
-    /// Put an entry where its deadline belongs.
+    /// Puts an entry into the list for its deadline.
     fn file(&mut self, entry: u32) {
         if !self.wheel.link(entry) {
             let Entry { at, generation, .. } = *self.wheel.entry(entry);

@@ -1,18 +1,20 @@
-//! [`Slots`]: the lists of one wheel, in pages that are there only while something is in them.
+//! [`Slots`]: the lists of one wheel, in pages that exist only while they hold a timer.
 //!
-//! A wheel spans minutes, and time goes over all of it: a page for each slot that was ever used would in the end be all
-//! of them, in each of dozens of load threads. What is here follows how far ahead timers are set, not how long a run is.
+//! A wheel spans minutes, and time passes over all of its slots. If a page stayed for each slot
+//! that was ever used, all pages would exist in the end, in each of dozens of load threads. The
+//! memory used here depends on how far ahead timers are set, not on the duration of a run.
 
 use super::bits::SlotBitmap;
 
-/// Slots of a page, which then is one page of memory.
+/// Slots of a page, chosen so that a page takes one page of memory.
 const PAGE_SLOTS: usize = 512;
-/// Pages kept for the next slots that are filled: wheels turn from one page to the next, and would else ask for memory
-/// and give it back all the time.
+/// Empty pages kept for the next slots that are filled. Wheels turn from one page to the next, and
+/// would otherwise allocate and free memory continually.
 const SPARE_MAX: usize = 2;
 
-/// The first entry of a slot, and a lower bound of how long after the slot's begin its deadlines are, in nanoseconds
-/// (exact unless one was cancelled). Both are meaningless while the slot's bit is clear.
+/// The first entry of a slot, and a lower bound of the delay from the slot's start to its
+/// deadlines, in nanoseconds. The bound is exact unless a timer was cancelled. Both are meaningless
+/// while the slot's bit is clear.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     first: u32,
@@ -21,14 +23,14 @@ struct Slot {
 
 type Page = Box<[Slot]>;
 
-/// See the module's description.
+/// The lists of one wheel; see the module documentation.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pages: Vec<Option<Page>>,
     filled: SlotBitmap,
 }
 
-/// Pages that no wheel has at the moment.
+/// Pages that no wheel uses at the moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PagePool(Vec<Page>);
 
@@ -51,7 +53,7 @@ impl Slots {
         Self { pages: vec![None; slots / PAGE_SLOTS], filled: SlotBitmap::new(slots) }
     }
 
-    /// Put an entry at the head of a slot; the former head, if there is one.
+    /// Puts an entry at the head of a slot and returns the former head, if any.
     pub(super) fn push(&mut self, slot: usize, entry: u32, after: u32, spare: &mut PagePool) -> Option<u32> {
         let page = self.pages[slot / PAGE_SLOTS].get_or_insert_with(|| spare.take());
         let found = &mut page[slot % PAGE_SLOTS];
@@ -64,31 +66,32 @@ impl Slots {
         None
     }
 
-    /// Another entry is the head of a filled slot.
+    /// Makes another entry the head of a filled slot.
     pub(super) fn set_first(&mut self, slot: usize, entry: u32) {
         if let Some(page) = &mut self.pages[slot / PAGE_SLOTS] {
             page[slot % PAGE_SLOTS].first = entry;
         }
     }
 
-    /// The first filled slot at or after `from`.
+    /// Returns the first filled slot at or after `from`.
     pub(super) fn first_from(&self, from: usize) -> Option<usize> {
         self.filled.first_from(from)
     }
 
-    /// How long after its begin a filled slot's deadlines are at least, nanoseconds.
+    /// Returns a lower bound of the delay from the slot's start to its deadlines, in nanoseconds.
+    /// The slot is filled.
     pub(super) fn after(&self, slot: usize) -> u32 {
         self.slot(slot).map_or(0, |found| found.after)
     }
 
-    /// Empty a filled slot; the head of its list.
+    /// Empties a filled slot and returns the head of its list.
     pub(super) fn take(&mut self, slot: usize, spare: &mut PagePool) -> Option<u32> {
         let first = self.slot(slot).map(|found| found.first);
         self.clear(slot, spare);
         first
     }
 
-    /// Nothing is in a slot any more.
+    /// Marks a slot as empty.
     pub(super) fn clear(&mut self, slot: usize, spare: &mut PagePool) {
         self.filled.clear(slot);
         let page = slot / PAGE_SLOTS;
@@ -101,7 +104,7 @@ impl Slots {
         self.pages[slot / PAGE_SLOTS].as_ref().map(|page| &page[slot % PAGE_SLOTS])
     }
 
-    /// Pages that are there.
+    /// The number of existing pages.
     #[cfg(test)]
     pub(super) fn pages(&self) -> usize {
         self.pages.iter().flatten().count()

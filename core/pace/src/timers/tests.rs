@@ -7,7 +7,7 @@ use crate::Philox;
 
 const MS: i64 = 1_000_000;
 
-/// Timers beside the plainest thing that could do the same.
+/// Timers next to a sorted map, the simplest structure that could do the same.
 struct Pair {
     timers: Timers<u64>,
     model: BTreeMap<(i64, u64), TimerId>,
@@ -37,7 +37,7 @@ impl Pair {
         assert_eq!(self.timers.cancel(id), None, "seed {}", self.seed);
     }
 
-    /// Everything due comes, by deadline, and nothing else.
+    /// Pops everything due; checks that it is sorted by deadline and complete.
     fn pop_all(&mut self, now: i64) -> usize {
         self.now = now;
         let (mut popped, mut last) = (0, i64::MIN);
@@ -66,7 +66,7 @@ impl Pair {
         }
     }
 
-    /// Follow `next` to the end: it must lead to every timer in a bounded number of steps.
+    /// Follows `next` to the end: it must lead to every timer in a bounded number of steps.
     fn run_out(&mut self, steps_max: usize) {
         let mut steps = 0;
         while let Some(next) = self.timers.next() {
@@ -207,7 +207,8 @@ fn a_million_timers_move_in_small_steps() {
 fn time_that_has_gone_by_takes_no_memory() {
     let mut timers = Timers::new();
     let mut pages_max = 0;
-    // Twenty minutes of a thread whose users come again after a minute; each has a timeout that is taken back.
+    // Twenty minutes of a thread with users that return after a minute; each has a timeout that is
+    // cancelled.
     for step in 0..1_200_000 / 5 {
         let now = Nanos::from_millis(step * 5);
         while timers.pop(now).is_some() {}

@@ -1,10 +1,14 @@
-//! [`Wheel`]: where timers wait.
+//! [`Wheel`]: the slots in which timers wait.
 //!
-//! A *tick* is 2^10 ns (about a microsecond), a *turn* 2^12 ticks (4.2 ms). The near wheel has a slot for
-//! each tick of the current turn, the far wheel one for each of the next 65,535 turns (4.6 minutes), so a
-//! request timeout moves once in its life, together only with those of its own 4 ms: there is no moment at
-//! which seconds' worth of timers move at once. A deadline still further away parks in the farther half of
-//! the far wheel, spread over its slots, and is filed anew when that slot comes.
+//! A *tick* is 2^10 ns (about a microsecond), a *turn* 2^12 ticks (4.2 ms). The near wheel has a
+//! slot for each tick of the current turn. The far wheel has one for each of the next 65,535 turns
+//! (4.6 minutes).
+//!
+//! A request timeout therefore moves once in its life, together only with those of its own 4 ms.
+//! Timers of a whole second never move at the same moment.
+//!
+//! A deadline beyond the far wheel parks in the farther half of the far wheel, spread over its
+//! slots. It is filed again when that slot is reached.
 
 use super::slots::{PagePool, Slots};
 
@@ -15,7 +19,7 @@ const TICK_BITS: u32 = 10;
 const TURN_BITS: u32 = 12;
 const NEAR_SLOTS: usize = 1 << TURN_BITS;
 const FAR_SLOTS: usize = 1 << 16;
-/// Where an instant lies within its turn, and within its tick, nanoseconds.
+/// Masks of the position of an instant within its turn, and within its tick, in nanoseconds.
 const TURN_NS_MASK: u64 = (1 << (TICK_BITS + TURN_BITS)) - 1;
 const TICK_NS_MASK: u32 = (1 << TICK_BITS) - 1;
 /// A parked timer counts as one of its slot's last tick.
@@ -25,7 +29,8 @@ const PARKED: u32 = (NEAR_SLOTS as u32 - 1) << TICK_BITS;
 #[derive(Clone, Debug)]
 pub(super) struct Entry<T> {
     pub(super) at: i64,
-    /// Counts reuses of this place; a [`super::TimerId`] of an older one names nothing.
+    /// The number of times this place was reused; a [`super::TimerId`] of an older generation
+    /// matches nothing.
     pub(super) generation: u32,
     /// Next entry of the slot, or of the free list.
     pub(super) next: u32,
@@ -34,10 +39,10 @@ pub(super) struct Entry<T> {
     value: Option<T>,
 }
 
-/// Which list an entry is in.
+/// The list that contains an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryState {
-    /// None: free, or between two.
+    /// In no list: free, or being moved.
     Nowhere,
     /// The heap of due timers.
     Due,
@@ -47,7 +52,7 @@ pub(super) enum EntryState {
     Far(u16),
 }
 
-/// When the wheel is to be turned next.
+/// When the wheel must be turned next.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Unknown,
@@ -59,12 +64,13 @@ pub(super) struct Wheel<T> {
     entries: Vec<Entry<T>>,
     free: u32,
     used: usize,
-    /// Ticks up to this one are not in the wheels any more.
+    /// Ticks up to this one have left the wheels.
     tick: u64,
     near: Slots,
     far: Slots,
     spare: PagePool,
-    /// What [`Wheel::next`] found, for as long as no slot was filled or emptied since: it is asked in every turn of a loop.
+    /// The result of [`Wheel::next`], kept until a slot is filled or emptied. The event loop calls
+    /// it in every turn.
     next: Next,
 }
 
@@ -74,7 +80,7 @@ impl<T> Wheel<T> {
             entries: Vec::with_capacity(capacity),
             free: NONE,
             used: 0,
-            // A run's clock starts at or a little before zero; another start costs one `jump`.
+            // A run's clock starts at zero or a little before it; any other start costs one `jump`.
             tick: tick_of(0),
             near: Slots::new(NEAR_SLOTS),
             far: Slots::new(FAR_SLOTS),
@@ -87,7 +93,7 @@ impl<T> Wheel<T> {
         self.used
     }
 
-    /// Pages of slots that are there.
+    /// The number of existing pages of slots.
     #[cfg(test)]
     pub(super) fn pages(&self) -> usize {
         self.near.pages() + self.far.pages()
@@ -97,14 +103,15 @@ impl<T> Wheel<T> {
         &self.entries[entry as usize]
     }
 
-    /// The entry, if it still is of that generation and in use.
+    /// Returns the entry if it still has this generation and is in use.
     pub(super) fn get(&self, entry: u32, generation: u32) -> Option<&Entry<T>> {
         self.entries
             .get(entry as usize)
             .filter(|found| found.generation == generation && found.value.is_some())
     }
 
-    /// A place in the slab for a timer, with its generation; in no list yet.
+    /// Allocates a place in the slab for a timer and returns it with its generation. It is in no
+    /// list yet.
     pub(super) fn allocate(&mut self, at: i64, value: T) -> (u32, u32) {
         self.used += 1;
         if self.free == NONE {
@@ -123,7 +130,7 @@ impl<T> Wheel<T> {
         (entry, found.generation)
     }
 
-    /// Free an entry that is in no slot.
+    /// Frees an entry that is in no slot.
     pub(super) fn release(&mut self, entry: u32) -> Option<T> {
         let found = &mut self.entries[entry as usize];
         found.generation = found.generation.wrapping_add(1);
@@ -134,11 +141,12 @@ impl<T> Wheel<T> {
         found.value.take()
     }
 
-    /// File an entry by its deadline; false if that is due by the wheel's tick (then it is marked so).
+    /// Files an entry by its deadline. Returns false, and marks the entry as due, if the wheel's
+    /// tick has reached it.
     pub(super) fn link(&mut self, entry: u32) -> bool {
         let at = self.entries[entry as usize].at;
         let tick = tick_of(at);
-        // How long after the slot's begin.
+        // The delay from the start of the slot.
         let in_turn = (ordinal(at) & TURN_NS_MASK) as u32;
         let (place, after) = if tick <= self.tick {
             (EntryState::Due, 0)
@@ -149,8 +157,9 @@ impl<T> Wheel<T> {
             let (turn, after) = if ahead < FAR_SLOTS as u64 {
                 (turn_of(tick), in_turn)
             } else {
-                // Spread by a multiplicative hash (Knuth): what was set at once must not return at once. It is later than
-                // the slot, which must be visited when it comes all the same.
+                // Spread by a multiplicative hash (Knuth): timers that were set together must not
+                // return together. The deadline is later than the slot, but the slot must be
+                // visited at its time all the same.
                 let spread = u64::from(entry.wrapping_mul(0x9E37_79B1) >> 17);
                 (turn_of(self.tick) + FAR_SLOTS as u64 - 1 - spread, PARKED)
             };
@@ -172,7 +181,7 @@ impl<T> Wheel<T> {
         true
     }
 
-    /// Take an entry out of its slot.
+    /// Takes an entry out of its slot.
     pub(super) fn unlink(&mut self, entry: u32) {
         let Entry { next, previous, place, .. } = self.entries[entry as usize];
         if next != NONE {
@@ -195,8 +204,9 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// Advance to the next filled slot that begins by `now` and hand out its list, linked by `next`, to be
-    /// filed again. `None` if there is none; then the wheel stands at `now`.
+    /// Advances to the next filled slot that begins by `now` and returns its list, linked by
+    /// `next`, to be filed again. Returns `None` if no such slot exists; the wheel is then at
+    /// `now`.
     pub(super) fn turn(&mut self, now: i64) -> Option<u32> {
         let now = tick_of(now);
         if turn_of(now).saturating_sub(turn_of(self.tick)) >= FAR_SLOTS as u64 {
@@ -220,8 +230,8 @@ impl<T> Wheel<T> {
         None
     }
 
-    /// Nobody asked for longer than the far wheel spans: hand everything out at once, rather than follow
-    /// each parked timer through its stations.
+    /// No call was made for longer than the far wheel spans. Returns all timers together instead of
+    /// following each parked timer through its slots.
     fn jump(&mut self, now: u64) -> Option<u32> {
         (self.tick, self.next) = (now, Next::Unknown);
         let mut list = NONE;
@@ -237,7 +247,7 @@ impl<T> Wheel<T> {
         (list != NONE).then_some(list)
     }
 
-    /// A lower bound of the deadlines in the wheels, later than the wheel's tick.
+    /// Returns a lower bound of the deadlines in the wheels, later than the wheel's tick.
     #[inline]
     pub(super) fn next(&mut self) -> Option<i64> {
         if let Next::Known(next) = self.next {
@@ -256,7 +266,7 @@ impl<T> Wheel<T> {
         self.far_first().map(|(turn, slot)| instant_of(turn << TURN_BITS, self.far.after(slot)))
     }
 
-    /// The first filled slot of the far wheel, as the turn it stands for and its number.
+    /// Returns the first filled slot of the far wheel, as the turn it represents and its number.
     fn far_first(&self) -> Option<(u64, usize)> {
         let from = turn_of(self.tick) + 1;
         let begin = (from % FAR_SLOTS as u64) as usize;
@@ -266,7 +276,7 @@ impl<T> Wheel<T> {
     }
 }
 
-/// Nanoseconds since the earliest instant there is, which are never negative.
+/// Returns the nanoseconds since the earliest representable instant, which are never negative.
 const fn ordinal(at: i64) -> u64 {
     at as u64 ^ 1 << 63
 }
@@ -275,7 +285,8 @@ const fn tick_of(at: i64) -> u64 {
     ordinal(at) >> TICK_BITS
 }
 
-/// The instant so long after the begin of a tick, stopping at the last one there is.
+/// Returns the instant `after` ns from the start of a tick, limited to the last representable
+/// instant.
 const fn instant_of(tick: u64, after: u32) -> i64 {
     if tick >= 1 << (64 - TICK_BITS) {
         i64::MAX

@@ -1,4 +1,4 @@
-//! Poisson arrivals are Poisson arrivals: counts, gaps, independence; fixed seeds.
+//! Tests that Poisson arrivals are a Poisson process: counts, gaps, independence; fixed seeds.
 
 use wavetank_pace::{Arrival, ArrivalSource, Partition, Schedule, ScheduleSpec};
 use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
@@ -9,7 +9,7 @@ fn spec(seed: u64, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
         phase: 0,
         start: Nanos::ZERO,
         end: Some(end),
-        // Tests are short, so that nobody misses its memory.
+        // Leaks the curve. Tests are short, so the lost memory does not matter.
         line: ArrivalSource::Rate(Box::leak(Box::new(RateCurve::constant(rate, None))), Arrivals::Poisson),
         count_max: None,
         share: Partition::WHOLE,
@@ -44,7 +44,7 @@ fn check(seed: u64, rate: Rate, seconds: i64, window: Nanos) {
         (variance - expected).abs() < 4.0 * error_of_variance,
         "seed {seed} {rate:?}: variance {variance}, not {expected}"
     );
-    // Neighbouring windows know nothing of each other.
+    // Counts of neighbouring windows are independent.
     let together: f64 = counts.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     let correlation = together / windows / variance;
     assert!(correlation.abs() < 4.0 / windows.sqrt(), "seed {seed} {rate:?}: correlation {correlation}");
@@ -76,7 +76,8 @@ fn counts_and_gaps_are_those_of_a_poisson_process() {
 #[test]
 fn each_stretch_has_its_own_rate_from_the_very_instant() {
     for seed in 1..6 {
-        // Every block of 10 ms is cut at odd instants: 3 ms at 30k/s, 4 ms at nothing, 3 ms at 3k/s.
+        // Every block of 10 ms is cut at odd instants: 3 ms at 30k/s, 4 ms without arrivals, 3 ms
+        // at 3k/s.
         let mut schedule = Schedule::new(spec(seed, Rate::per_second(30_000), Nanos::from_secs(2)));
         let edges =
             |block: i64| [block * 10_000_000, block * 10_000_000 + 3_000_001, block * 10_000_000 + 7_000_003];
@@ -87,7 +88,7 @@ fn each_stretch_has_its_own_rate_from_the_very_instant() {
             }
         }
         let mut sums = [0_u32; 3];
-        // Arrivals of the fast stretches alone, put end to end, are a Poisson process again.
+        // Arrivals of the fast stretches alone, joined, are a Poisson process again.
         let mut fast = Vec::new();
         for arrival in rest(schedule) {
             let [begin, quiet, slow] = edges(arrival.at.0 / 10_000_000);
@@ -121,7 +122,8 @@ fn a_seed_and_a_phase_fix_the_list_and_others_have_others() {
     }
 }
 
-/// A list once published stays: archived runs are repeated by their seed.
+/// A list that was published once must not change, because archived runs are repeated by their
+/// seed.
 #[test]
 fn the_list_of_a_seed_never_changes() {
     let check = |rate, expected: [i64; 4]| {

@@ -1,4 +1,5 @@
-//! The schedule against plain reference implementations: every arrival, for any division of the work.
+//! Tests the schedule against simple reference implementations: every arrival, for any division of
+//! the work.
 
 use wavetank_pace::{Arrival, ArrivalSource, Partition, Philox, Schedule, ScheduleSpec};
 use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
@@ -6,7 +7,8 @@ use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
 const MINUTE: Nanos = Nanos::from_secs(60);
 const HOUR: Nanos = Nanos::from_secs(3_600);
 
-/// A rate all along; tests are short, so that nobody misses its memory.
+/// Returns a source with a constant rate. It leaks the curve; tests are short, so the lost memory
+/// does not matter.
 fn line(arrivals: Arrivals, rate: Rate) -> ArrivalSource<'static> {
     ArrivalSource::Rate(Box::leak(Box::new(RateCurve::constant(rate, None))), arrivals)
 }
@@ -23,7 +25,7 @@ fn spec(arrivals: Arrivals, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
     }
 }
 
-/// The whole list, with changes told ahead of time or each when its time has come.
+/// Returns the whole list. Changes are made ahead of time, or each when its time has come.
 fn list(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)], ahead: bool) -> Vec<Arrival> {
     let mut schedule = Schedule::new(spec);
     let mut all = Vec::new();
@@ -48,7 +50,7 @@ fn list(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)], ahead: bool) -> Vec<A
     all
 }
 
-/// `units` per arrival of the integral at `at`, by adding up piece after piece.
+/// Returns the integral at `at`, in `units` per arrival, by adding up piece after piece.
 fn integral(at: i64, start: i64, pieces: &[(Nanos, Rate)], units: i128) -> i128 {
     let ends = pieces.iter().skip(1).map(|piece| piece.0.0).chain([i64::MAX]);
     let grown = pieces.iter().zip(ends).map(|(&(from, rate), end)| {
@@ -58,11 +60,12 @@ fn integral(at: i64, start: i64, pieces: &[(Nanos, Rate)], units: i128) -> i128 
     grown.sum()
 }
 
-/// Even arrivals, one by one: the last nanosecond at which the integral has not passed the index.
+/// Checks even arrivals one by one: each is at the last nanosecond at which the integral has not
+/// passed the index.
 fn check_even(rate: Rate, changes: &[(Nanos, Rate)], end: Nanos) {
     let spec = spec(Arrivals::Even, rate, end);
     let found = list(spec, changes, true);
-    assert_eq!(found, list(spec, changes, false), "telling changes ahead or late differs");
+    assert_eq!(found, list(spec, changes, false), "early and late changes differ");
     let pieces: Vec<(Nanos, Rate)> =
         [(spec.start, rate)].into_iter().chain(changes.iter().copied()).collect();
     // A common multiple of every `per` used here.
@@ -131,7 +134,7 @@ fn even_arrivals_stay_exact_for_a_year() {
         Schedule::new(ScheduleSpec { share: Partition { first: far, width: 2, of: far * 2 }, ..spec });
     assert_eq!(schedule.pop(), Some(Arrival { index: far, at: Nanos::from_secs(86_400 * 365) }));
     assert_eq!(schedule.pop().unwrap().at, Nanos(Nanos::from_secs(86_400 * 365).0 + 1_000));
-    // Beyond the end of time there is nothing, and no panic.
+    // Beyond the end of time there are no arrivals, and no panic.
     let last = Nanos(i64::MAX - 1);
     let mut schedule =
         Schedule::new(ScheduleSpec { line: line(Arrivals::Even, Rate { count: 1, per: last }), ..spec });
@@ -142,12 +145,12 @@ fn even_arrivals_stay_exact_for_a_year() {
     schedule.pop();
 }
 
-/// One list, whatever the threads and agents.
+/// Checks that the list is the same for any number of threads and agents.
 fn check_shares(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)]) -> usize {
     let whole = list(spec, changes, true);
     assert!(whole.is_sorted() && whole.is_sorted_by_key(|arrival| arrival.at), "{spec:?}");
     assert!(whole.iter().zip(0..).all(|(arrival, index)| arrival.index == index), "{spec:?}");
-    assert_eq!(whole, list(spec, changes, false), "{spec:?}: telling changes ahead or late differs");
+    assert_eq!(whole, list(spec, changes, false), "{spec:?}: early and late changes differ");
     let agents = [(0, 5), (5, 1), (6, 3)].map(|(first, width)| Partition { first, width, of: 9 });
     for threads in [1, 2, 7] {
         for agents in [&[Partition::WHOLE][..], &agents] {

@@ -1,4 +1,5 @@
-//! Schedules of all shapes against an obvious one: for each second of each shape, for 1, 2 and 7 shares.
+//! Tests schedules of all shapes against a simple reference, for each second of each shape, for 1,
+//! 2 and 7 shares.
 
 use std::sync::Arc;
 
@@ -32,7 +33,8 @@ fn rest(mut schedule: Schedule) -> Vec<Arrival> {
     std::iter::from_fn(move || schedule.pop()).collect()
 }
 
-/// The list of all shares together, which is that of the whole for any number of them.
+/// Returns the merged list of all shares, after checking that it is the same for any number of
+/// them.
 fn merged(seed: u64, rate: &RateCurve, arrivals: Arrivals) -> Vec<Arrival> {
     let list = |share| rest(Schedule::new(spec(seed, rate, arrivals, share)));
     let whole = list(Partition::WHOLE);
@@ -62,7 +64,8 @@ fn integral(rate: &RateCurve, at: f64) -> f64 {
     }
 }
 
-/// Even arrivals are those of the integral in every second; Poisson ones differ from it by what chance allows.
+/// Even arrivals match the integral in every second. Poisson arrivals differ from it within the
+/// bounds of chance.
 fn check(seed: u64, rate: &RateCurve) {
     let start = spec(seed, rate, Arrivals::Even, Partition::WHOLE).start;
     let even = merged(seed, rate, Arrivals::Even);
@@ -100,8 +103,8 @@ fn check(seed: u64, rate: &RateCurve) {
     check_places(seed, rate, &poisson, start);
 }
 
-/// Seen through the integral, a Poisson process on any curve has exponential gaps (Kolmogorov-Smirnov; 2.2 is
-/// exceeded once in 8,000 cases).
+/// Transformed by the integral, a Poisson process on any curve has exponential gaps
+/// (Kolmogorov-Smirnov; 2.2 is exceeded once in 8,000 cases).
 fn check_places(seed: u64, rate: &RateCurve, arrivals: &[Arrival], start: Nanos) {
     if arrivals.len() < 1_000 {
         return;
@@ -154,7 +157,7 @@ fn any_pieces_at_all_make_one_list() {
         let highest = 1 << (1 + random.below(12));
         let pieces: Vec<Segment> = (0..=random.below(6))
             .map(|_| {
-                // Every other piece begins at nothing.
+                // Every other piece starts at rate 0.
                 let mut count = || random.below(2) * random.below(highest);
                 let (begin, end) = (count(), count());
                 Segment { length: Nanos(1 + random.below(900_000_000) as i64), begin, end }
@@ -171,7 +174,8 @@ fn any_pieces_at_all_make_one_list() {
     assert!(arrivals > 10_000, "{arrivals} arrivals are no test");
 }
 
-/// A change inside any shape: what came before stays, what follows has the new rate, and nobody differs.
+/// A change inside any shape keeps earlier arrivals, gives later ones the new rate, and is the same
+/// for all shares.
 #[test]
 fn a_change_cuts_any_shape_at_the_instant() {
     let times: Arc<[Nanos]> = (0..3_000_i64).map(|k| Nanos(k * k * 300)).collect();

@@ -1,4 +1,5 @@
-//! Users who come and go against an obvious list of all of them, for any division into shares.
+//! Tests users that start and leave against a simple list of all of them, for any division into
+//! shares.
 
 use wavetank_pace::{Partition, Philox, PopulationSchedule};
 use wavetank_plan::shape::Segment;
@@ -25,7 +26,7 @@ fn phase(start: Nanos, users: PopulationCurve, length: Option<Nanos>) -> Phase {
     }
 }
 
-/// Phases one after another from -5 s on.
+/// Returns consecutive phases from -5 s on.
 fn follow(all: &[PopulationCurve]) -> Vec<Phase> {
     let mut start = s(-5);
     let phases = all.iter().map(|levels| {
@@ -36,13 +37,14 @@ fn follow(all: &[PopulationCurve]) -> Vec<Phase> {
     phases.collect()
 }
 
-/// How many are wanted at `at` by a share, found by asking for each of them.
+/// Returns the target number of a share at `at`, found by checking each user.
 fn asked(phases: &[Phase], share: Partition, at: Nanos) -> u64 {
     let wanted = phases.iter().filter_map(|phase| phase.users_at(at)).sum::<u64>();
     (0..wanted).filter(|&user| share.contains(user)).count() as u64
 }
 
-/// At, just before and just after each move of anybody the number is the one asked for, and nothing moves twice.
+/// Checks the number at, just before and just after each change, and that no user changes twice in
+/// one step.
 fn check(seed: u64, phases: &[Phase], agents: &[Partition]) -> usize {
     let moves = |share| {
         let mut starts = PopulationSchedule::new(phases, share);
@@ -138,7 +140,7 @@ fn a_million_users_of_one_instant_are_one_move_and_a_quiet_year_costs_nothing() 
     let mut starts = PopulationSchedule::new(&phases, Partition::WHOLE.split(4, 3));
     assert_eq!(starts.pop().map(|moved| (moved.at, moved.wanted)), Some((Nanos::ZERO, 250_000)));
     assert_eq!(starts.pop(), None);
-    // Of 11 and 12 users one more comes and goes each second, and it is nobody of this share.
+    // With 11 and 12 users one more starts and leaves each second, and it belongs to another share.
     let year = s(86_400 * 365);
     let wave = PopulationCurve::wave(11, 12, s(1), year).expect("a wave");
     let mut starts = PopulationSchedule::new(
