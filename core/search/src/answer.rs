@@ -3,7 +3,7 @@
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchEnd {
-    /// The knee lies between two levels.
+    /// The knee is between two levels.
     Found,
     /// The highest level that may be tried still holds: a lower bound.
     Above,
@@ -85,12 +85,13 @@ pub struct SearchResult {
     pub end: SearchEnd,
     /// The best guess; of a lower bound the bound itself. `None` where nothing is known.
     pub knee: Option<f64>,
-    /// The knee is not below this; `None` where nothing is known. Of an open load what the target is known to have done at
-    /// [`low_level`](Self::low_level).
+    /// The knee is not below this; `None` if nothing is known. For an open load it is the rate that
+    /// the target is known to have done at [`low_level`](Self::low_level).
     pub low: Option<f64>,
     /// The level that held and that `low` comes from.
     pub low_level: Option<f64>,
-    /// Whether that is proven with [`CONFIDENCE`](crate::CONFIDENCE), and not only the highest level that held.
+    /// Whether that is proven with [`CONFIDENCE`](crate::CONFIDENCE), and not only the highest
+    /// level that passed.
     pub low_proven: bool,
     /// The knee is not above this; `None` where nothing is known.
     pub high: Option<f64>,

@@ -1,20 +1,21 @@
-//! [`bounds`]: between which levels the knee lies, with 95 % confidence.
+//! [`bounds`]: the levels between which the knee is, with 95 % confidence.
 //!
-//! Nothing is assumed but that the chance to hold never rises with the load and that runs do not know of each other. If
-//! the knee were not above a level, each run of that level and of all above it would hold with a chance of one half at
-//! the most. So those runs are counted level by level upwards; where more of them held than fair coins would do but once
-//! in 40 times, the knee is above. The other end is the same, downwards. How many it takes after each level is computed
-//! exactly, all looks together staying within one in 40.
+//! It assumes that the chance to pass never rises with the load, and that runs are independent. If
+//! the knee were not above a level, each run of that level and of all above it would pass with a
+//! chance of at most one half. So the passes of those runs are counted level by level upwards.
+//! Where more of them passed than fair coins would once in 40 times, the knee is above. The other
+//! end is found the same way, downwards. The number needed after each level is computed exactly, so
+//! that all checks together stay within one in 40.
 
 use crate::LevelTally;
 
-/// With which confidence the knee lies between the bounds.
+/// Confidence with which the knee is between the bounds.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// What each end may be wrong.
 const WRONG_MAX: f64 = (1.0 - CONFIDENCE) / 2.0;
 
-/// Levels between which the knee lies.
+/// The levels between which the knee is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
     /// The highest level that is proven to be below the knee.
@@ -39,7 +40,8 @@ pub(crate) fn bounds(levels: &[LevelTally]) -> Bounds {
     }
 }
 
-/// Whether so many heads (of so many tosses, level by level) come of fair coins less often than [`WRONG_MAX`].
+/// Returns whether fair coins show this many heads, of this many tosses level by level, less often
+/// than [`WRONG_MAX`].
 fn more_than_coins(levels: &mut dyn Iterator<Item = (u32, u32)>) -> bool {
     // The chance of each number of heads so far, without what was rejected at an earlier level.
     let mut chances = vec![1.0];
@@ -108,8 +110,8 @@ mod tests {
         check(&[], None, None);
     }
 
-    /// Fair coins at every level, so that none is proven below the knee nor above it: each end is wrong in 2.5 % of all
-    /// outcomes at the most, counted out for five levels of three runs.
+    /// With fair coins at every level, no level is proven to be below or above the knee. Each end
+    /// is wrong in at most 2.5 % of all outcomes, enumerated for five levels of three runs.
     #[test]
     fn coins_prove_too_much_in_one_of_40() {
         let (mut low, mut high) = (0_u32, 0_u32);

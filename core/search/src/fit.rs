@@ -2,8 +2,9 @@
 
 use crate::LevelTally;
 
-/// The chance to meet the thresholds at each of `levels`, lowest first: of all that never rise, the one under which
-/// what was seen is likeliest. Neighbours that contradict it share one value (pool adjacent violators).
+/// Returns the chance to meet the thresholds at each of `levels`, lowest first. Of all sequences
+/// that never rise, it is the one with the highest likelihood. Neighbours that contradict it share
+/// one value (pool adjacent violators).
 pub(crate) fn isotonic_fit(levels: &[LevelTally]) -> Vec<f64> {
     // Passed, runs, and how many levels are in the block.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
@@ -23,8 +24,9 @@ pub(crate) fn isotonic_fit(levels: &[LevelTally]) -> Vec<f64> {
     blocks.into_iter().flat_map(chance).collect()
 }
 
-/// Where the fit falls through one half, between two levels on a logarithmic scale; where it lies at one half for some
-/// levels, in the middle of those. `None` where it stays on one side.
+/// Returns where the fit falls through one half, between two levels on a logarithmic scale. If it
+/// equals one half for some levels, the result is in the middle of those. `None` if it stays on one
+/// side.
 pub(crate) fn half_crossing(levels: &[LevelTally], fit: &[f64]) -> Option<f64> {
     let above = fit.iter().rposition(|&chance| chance > 0.5)?;
     let below = fit.iter().position(|&chance| chance < 0.5)?;

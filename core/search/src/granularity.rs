@@ -6,7 +6,7 @@ const RATE_DIGITS: i32 = 4;
 /// Which levels of load there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
-    /// Rates: any, told in four digits.
+    /// Any rate, shown with four digits.
     Rate,
     /// Users and connections: whole ones.
     Whole,
@@ -31,7 +31,8 @@ impl Granularity {
         }
     }
 
-    /// What is told of a knee at `value`: of whole ones the highest that is not above it, of rates the nearest.
+    /// Returns what is shown of a knee at `value`: for whole numbers the highest one not above it,
+    /// for rates the nearest.
     pub fn below(self, value: f64) -> f64 {
         match self {
             Self::Whole => value.floor().max(1.0),

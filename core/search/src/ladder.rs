@@ -2,9 +2,9 @@
 
 use crate::{Granularity, Setup};
 
-/// The levels inside `low` to `high`, evenly apart on a logarithmic scale. Where there are too few whole numbers, both
-/// ends and their neighbours are among them, as far as the limits go. Never none: the ends themselves where no rate lies
-/// between them.
+/// Returns the levels inside `low` to `high`, evenly spaced on a logarithmic scale. If there are
+/// too few whole numbers, both ends and their neighbours are included, as far as the limits allow.
+/// The result is never empty: without a rate between them, it is the ends themselves.
 pub(crate) fn inside(setup: &Setup, low: f64, high: f64) -> Vec<f64> {
     if low >= high {
         return vec![low];

@@ -1,13 +1,15 @@
-//! Where the knee lies: the highest load that still meets what is asked of it.
+//! Finds the knee: the highest load that still meets the thresholds.
 //!
-//! [`Search`] is a state machine. It says which level of load is to be tried next and is told how that went; it knows
-//! no sockets, clocks or runs. It climbs until a level fails, halves the bracket until it is narrow, tries several
-//! levels inside it several times in random order, and goes beyond the bracket where those do not settle the answer.
-//! [`SearchWithLiveness`] is one that ends when its target is gone.
+//! [`Search`] is a state machine. It says which level of load to try next and is given the outcome;
+//! it knows no sockets, clocks or runs. It climbs until a level fails and halves the bracket until
+//! it is narrow. Then it tries several levels inside it several times in random order, and goes
+//! beyond the bracket if those do not settle the result. [`SearchWithLiveness`] also ends when its
+//! target is gone.
 //!
-//! The *knee* is where the chance that a run meets the thresholds falls through one half, that chance never rising with
-//! the load. A target that meets them always up to some load and never beyond has its knee there. Of an open load the answer
-//! is what is sure to have been done in time, so that a queue that did not yet break a threshold is not taken for capacity.
+//! The *knee* is where the chance that a run meets the thresholds falls through one half, given
+//! that this chance never rises with the load. A target that always passes up to some load and
+//! never beyond has its knee there. For an open load the result is the rate that was certainly done
+//! in time, so that a queue that did not yet fail a threshold is not mistaken for capacity.
 
 mod answer;
 mod bounds;

@@ -2,17 +2,21 @@
 
 use crate::{RunOutcome, RunRequest, Search, SearchResult, Setup, Stage, StopReason};
 
-/// Silent runs in a row after which the lowest level that held is asked; each time that it answers, twice as many.
+/// Silent runs in a row after which the lowest level that passed is tried again. The number doubles
+/// each time the target answers.
 const SILENT_ASKS: u32 = 2;
-/// Runs that stayed silent well below a load that held, with answers in between, of a target that comes and goes.
+/// Silent runs well below a load that passed, with answers in between, that show an intermittent
+/// target.
 const GAPS_MAX: u32 = 3;
 /// Levels this far below one that held are not the other side of one knee.
 const APART: f64 = 0.95;
 
-/// A [`Search`] that ends when a target that did answer answers nothing any more, even at the lowest level that held.
+/// A [`Search`] that ends when a target that answered before no longer answers, even at the lowest
+/// level that passed.
 ///
-/// Too much load may leave nothing done, so that silence alone proves nothing: the lowest level is asked again. Where it
-/// is silent too, the search goes back to what it knew before the silence and ends.
+/// Too much load may leave no request done, so silence alone proves nothing: the lowest level is
+/// tried again. If that is silent too, the search returns to what it knew before the silence and
+/// ends.
 #[derive(Clone, Debug)]
 pub struct SearchWithLiveness {
     search: Search,
@@ -48,7 +52,8 @@ impl SearchWithLiveness {
         }
     }
 
-    /// How the run went that was wanted. `silent`: it asked for something and nothing was done. `kept`: as of [`Search::result`].
+    /// Handles the outcome of the requested run. `silent`: it sent requests and none was done.
+    /// `kept`: as in [`Search::result`].
     pub fn result(&mut self, seen: RunOutcome, silent: bool, kept: f64) {
         let Some(wanted) = self.next() else { return };
         let silent = silent && seen != RunOutcome::Pass;
@@ -70,7 +75,7 @@ impl SearchWithLiveness {
         let Some((_, high)) = self.held else { return };
         self.silent += 1;
         self.gaps += u32::from(wanted.level <= high * APART);
-        // An answer must not rest on a silence that nobody looked into.
+        // A result must not rest on a silence that was not checked.
         self.asking = self.silent >= self.asks || self.search.next().is_none();
     }
 

@@ -1,4 +1,5 @@
-//! [`RunRequest`] and [`RunOutcome`]: what passes between a search and whoever carries out its runs.
+//! [`RunRequest`] and [`RunOutcome`]: the messages between a search and the caller that executes
+//! its runs.
 
 /// A run that the search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -7,7 +8,7 @@ pub struct RunRequest {
     pub level: f64,
     /// What for.
     pub stage: Stage,
-    /// So many times longer than usual: the last one was too short to decide.
+    /// Factor on the usual length: the last run was too short to decide.
     pub stretch: u32,
 }
 

@@ -1,12 +1,14 @@
-//! [`QueueGrowth`]: whether more was asked of a target than it can do, whatever the thresholds say.
+//! [`QueueGrowth`]: whether the offered load exceeded what the target can do, whatever the
+//! thresholds say.
 //!
-//! In the open model a target that is asked for more than it can do is not slow at once: its queue grows, and so long as
-//! the run is short enough, every answer may still be in time. A queue that stands holds what comes in a mean response
-//! time (Little's law). One that grows evenly holds about twice that in the end, since the mean is of its middle.
+//! In the open model an overloaded target is not slow immediately. Its queue grows, and in a short
+//! run every response may still be in time. A stable queue holds what arrives in a mean response
+//! time (Little's law). A queue that grows evenly holds about twice that in the end, since the mean
+//! is that of its middle.
 
 /// Growth that counts: of all that was asked for in the window.
 pub const GROWTH_MAX: f64 = 0.005;
-/// How many standard deviations of what is under way by chance are no growth.
+/// Random variation of the number of open requests that is not growth, in standard deviations.
 const NOISE: f64 = 3.0;
 
 /// What went in and out in the measured window of a run in the open model.
@@ -33,13 +35,14 @@ impl QueueGrowth {
         let under_way = (self.offered - self.resolved).max(0.0);
         let standing = self.offered / self.window_s * self.response_s;
         let grown = 2.0 * (under_way - standing);
-        // What is under way at an instant is a matter of chance, too.
+        // The number of open requests at an instant is random, too.
         if grown <= NOISE * (1.0 + under_way.sqrt()) { 0.0 } else { grown / self.offered }
     }
 
-    /// The share (0 to 1) of what was asked for that the target is sure to have done in time: all of it but what was under way at
-    /// the end and would not have been if every answer had taken as long as the fastest. More than that a queue cannot have
-    /// grown by, whatever chance did. 1 where nothing was asked for.
+    /// Returns the share (0 to 1) of the offered load that the target certainly did in time. It
+    /// excludes the requests that were open at the end and would not have been if every response
+    /// had been as fast as the fastest. A queue cannot have grown by more than that. 1 if nothing
+    /// was offered.
     pub fn done_in_time_share(&self) -> f64 {
         if self.offered <= 0.0 || self.window_s <= 0.0 {
             return 1.0;
@@ -59,8 +62,8 @@ impl QueueGrowth {
 mod tests {
     use super::*;
 
-    /// A target of `capacity` requests a second that takes `work_s` for each, in a run of `window_s` after a warm-up of
-    /// `warmup_s`, all evenly spaced.
+    /// A target of `capacity` requests a second that needs `work_s` for each, in a run of
+    /// `window_s` after a warm-up of `warmup_s`, all evenly spaced.
     fn run(rate: f64, capacity: f64, work_s: f64, (warmup_s, window_s): (f64, f64)) -> QueueGrowth {
         let late = |at: f64| work_s + (rate / capacity - 1.0).max(0.0) * at;
         let last = late(warmup_s + window_s);

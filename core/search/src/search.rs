@@ -8,19 +8,21 @@ use crate::{
     half_crossing, isotonic_fit,
 };
 
-/// A run that could not decide is tried again so many times longer at most.
+/// Largest factor on the length of a run that is repeated because it could not decide.
 const STRETCH_MAX: u32 = 8;
 /// Runs of one level that the generator may spoil before it counts as the limit.
 const SPOILED_MAX: u32 = 3;
-/// How often levels are added below and above: by one distance twice, then each time twice as far from the last.
+/// How often levels are added below and above: twice by one distance, then each time twice as far
+/// from the last.
 const ADDED_MAX: u32 = 12;
 
-/// The state machine. Ask [`next`](Self::next), carry that run out, tell [`result`](Self::result); until there is none.
+/// The state machine. Call [`next`](Self::next), execute that run, and pass its outcome to
+/// [`result`](Self::result), until `next` returns `None`.
 #[derive(Clone, Debug)]
 pub struct Search {
     setup: Setup,
     stage: Stage,
-    /// The level under way, until the random order.
+    /// The current level, until the random order.
     level: f64,
     /// Results at that level so far.
     tries: Vec<RunOutcome>,
@@ -32,7 +34,7 @@ pub struct Search {
     generator: Option<f64>,
     /// What is still to be run of the random order, the next one last.
     pending: Vec<f64>,
-    /// Levels whose runs the generator spoiled, once for each.
+    /// Levels with runs that the generator spoiled, once for each run.
     spoiled: Vec<f64>,
     tally: LevelTallies,
     kept: SustainedShares,
@@ -79,8 +81,10 @@ impl Search {
         Some(RunRequest { level, stage: self.stage, stretch: self.stretch })
     }
 
-    /// How the run went that was wanted; `kept`: of what it asked for, the share (0 to 1) that is sure to have been
-    /// done in time ([`QueueGrowth::done_in_time_share`](crate::QueueGrowth::done_in_time_share)); 1 where nothing can pile up, as with users who wait for their answers.
+    /// Handles the outcome of the requested run. `kept` is the share (0 to 1) of its load that was
+    /// certainly done in time
+    /// ([`QueueGrowth::done_in_time_share`](crate::QueueGrowth::done_in_time_share)); 1 where
+    /// nothing can queue up, as with users who wait for their responses.
     pub fn result(&mut self, seen: RunOutcome, kept: f64) {
         let Some(wanted) = self.next() else { return };
         self.runs += 1;
@@ -112,10 +116,12 @@ impl Search {
     fn tried(&mut self) {
         let decided = match self.stage {
             Stage::Confirm => majority(&self.tries, self.setup.repeats.div_ceil(2) as usize),
-            // One that holds is believed at once, and so is what only narrows the bracket.
+            // A level that passes is accepted after one run, and so is one that only narrows the
+            // bracket.
             Stage::Climb if self.tries == [RunOutcome::Pass] => Some(RunOutcome::Pass),
             Stage::Narrow if self.tries[0] != RunOutcome::Generator => Some(self.tries[0]),
-            // A search that ends at its first level, or for the generator, must not do so for a disturbance.
+            // A search that ends at its first level, or because of the generator, must not do so
+            // for a single disturbance.
             Stage::Climb if self.low.is_none() => majority(&self.tries, SPOILED_MAX as usize),
             _ => majority(&self.tries, 2).filter(|&seen| seen != RunOutcome::Generator || self.spoiled_out()),
         };
@@ -177,7 +183,8 @@ impl Search {
                 self.stage = Stage::Confirm;
             }
             (Stage::Narrow, Some(_)) => {
-                // It can be no end of the bracket that is measured at, but nothing above it can be either.
+                // It cannot be an end of the bracket for measuring, but no level above it can be
+                // one either.
                 self.high = Some(self.level);
                 self.narrow();
             }
@@ -267,7 +274,7 @@ impl Search {
         let fit = isotonic_fit(self.tally.levels());
         match half_crossing(self.tally.levels(), &fit) {
             Some(_) if high_proven || self.generator.is_none() => SearchEnd::Found,
-            // Where even the lowest level does not hold, it is all the same what the generator can do.
+            // If even the lowest level fails, the limit of the generator does not matter.
             None if fit.last().is_some_and(|&chance| chance < 0.5) => SearchEnd::Below,
             _ if self.generator.is_some() => SearchEnd::Generator,
             _ => SearchEnd::Above,
@@ -284,11 +291,13 @@ impl Search {
             .zip(&fit)
             .map(|(one, &chance)| Point { level: one.level, runs: one.runs(), passed: one.passed, chance })
             .collect();
-        // Without proof the ends are the highest level that held mostly, and the lowest that mostly did not.
+        // Without proof the ends are the highest level that mostly passed, and the lowest that
+        // mostly failed.
         let held = points.iter().rev().find(|point| point.chance >= 0.5).map(|point| point.level);
         let broke = points.iter().find(|point| point.chance < 0.5).map(|point| point.level);
         let (low, high) = (proven.low.or(held).or(self.low), proven.high.or(broke).or(self.high));
-        // Levels that contradict each other strongly can prove both ends the wrong way round: then it is between them.
+        // Levels that contradict each other strongly can prove both ends the wrong way round. The
+        // knee is then between them.
         let (low, high) = match (low, high) {
             (Some(low), Some(high)) => (Some(low.min(high)), Some(high.max(low))),
             ends => ends,
@@ -296,7 +305,8 @@ impl Search {
         let end = self.end.unwrap_or(SearchEnd::Stopped(StopReason::UnderWay));
         let high = high.filter(|_| !matches!(end, SearchEnd::Above | SearchEnd::Generator));
         let low_level = low;
-        // Where a level beyond broke, a queue may hide in one that held; without one, the bound is the load that was asked for.
+        // If a level beyond failed, a queue may hide in one that passed. Without such a level, the
+        // bound is the offered load.
         let sustained = |level: f64| match self.kept.share_at(level) {
             share if share < 1.0 && high.is_some() => self.setup.grain.nearest(level * share),
             _ => level,
@@ -324,7 +334,7 @@ impl Search {
     }
 }
 
-/// What so many of `tries` agree on.
+/// Returns the outcome that at least `needed` of `tries` agree on.
 fn majority(tries: &[RunOutcome], needed: usize) -> Option<RunOutcome> {
     let kinds = [RunOutcome::Pass, RunOutcome::Fail, RunOutcome::Generator];
     kinds.into_iter().find(|&kind| tries.iter().filter(|&&seen| seen == kind).count() >= needed)

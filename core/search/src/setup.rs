@@ -111,8 +111,9 @@ impl Setup {
         (1.0 + self.step).powi(self.levels as i32 + 1)
     }
 
-    /// Seconds that it takes, where a run at a level takes `each` with all around it: for the knee that is found soonest,
-    /// and for the one that takes longest, where all else goes as expected.
+    /// Returns the expected duration in seconds, where a run at a level takes `each`, overhead
+    /// included: for the knee that is found soonest, and for the one that takes longest, if
+    /// everything else goes as expected.
     pub fn seconds_expected(&self, each: &dyn Fn(f64) -> f64) -> (f64, f64) {
         let (fewest, _) = self.runs_expected();
         // Two of them at the level that fails, one at the lowest.
@@ -132,12 +133,14 @@ impl Setup {
         (soonest, longest)
     }
 
-    /// Runs that it takes: where the knee is found right above the lowest level, and right below the highest.
+    /// Returns the expected number of runs: for a knee right above the lowest level, and for one
+    /// right below the highest.
     pub fn runs_expected(&self) -> (u32, u32) {
         let climb = ((self.to / self.from).ln() / self.factor.ln()).ceil().max(1.0) as u32;
         let halvings = (self.factor.ln() / self.bracket().ln()).log2().ceil().max(0.0) as u32;
         let inside = halvings + (self.levels + 1) * self.repeats;
-        // The level that fails is tried twice; right above the lowest there is nothing to add below.
+        // The level that fails is tried twice. Right above the lowest level there is nothing to add
+        // below.
         let added = if climb > 1 { 2 * self.repeats } else { 0 };
         (3 + inside, climb + 2 + inside + added)
     }

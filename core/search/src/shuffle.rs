@@ -10,7 +10,8 @@ pub(crate) fn shuffle(levels: &mut [f64], seed: u64, round: u64) {
     }
 }
 
-/// One step of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// One step of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+/// 2014).
 const fn mixed(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

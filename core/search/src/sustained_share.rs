@@ -1,10 +1,11 @@
 //! [`SustainedShares`]: how much of a load that held the target had done by the end.
 
-/// Of each level that held: the least share of what was asked for that is sure to have been done in time.
+/// For each level that passed: the smallest share of the offered load that was certainly done in
+/// time.
 ///
-/// A target that is asked for a little more than it can do meets its thresholds so long as its queue is short. What was under
-/// way at the end may all be such a queue, and more than that cannot be: so the target sustains the load times this share, whatever
-/// the length of the runs and the thresholds.
+/// A target that is offered slightly more than it can do meets its thresholds while its queue is
+/// short. All requests open at the end may be such a queue, and it cannot be longer. So the target
+/// sustains the load times this share, for any length of the runs and any thresholds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SustainedShares(Vec<(f64, f64)>);
 

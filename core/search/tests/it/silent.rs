@@ -5,7 +5,8 @@ use wavetank_search::{
     StopReason,
 };
 
-/// Searches a target that says of each run, by its number and level, how it went and whether nothing was done.
+/// Searches a target that returns, by the number and level of each run, its outcome and whether it
+/// was silent.
 fn search(target: &dyn Fn(usize, f64) -> (RunOutcome, bool)) -> (SearchResult, Vec<RunRequest>) {
     let mut search = SearchWithLiveness::new(Setup::new(Granularity::Rate, 100.0, 5_000.0));
     let mut asked = Vec::new();
@@ -24,7 +25,8 @@ fn alive(level: f64) -> (RunOutcome, bool) {
 
 const DEAD: (RunOutcome, bool) = (RunOutcome::Fail, true);
 
-/// From each run on that it may die at: it is noticed within three runs, and the answer is what was known before.
+/// The target dies at each possible run. The search notices within three runs and returns what was
+/// known before.
 #[test]
 fn a_target_that_died_ends_the_search() {
     let whole = search(&|_, level| alive(level)).1.len();
@@ -46,7 +48,7 @@ fn a_target_that_died_ends_the_search() {
     }
 }
 
-/// A target that refuses everything beyond its knee is as good as any: a few runs more make sure of it.
+/// A target that refuses everything beyond its knee is valid. A few more runs make sure of it.
 #[test]
 fn too_much_load_may_leave_nothing_done() {
     let (plain, usual) = search(&|_, level| alive(level));

@@ -1,4 +1,4 @@
-//! Searches against targets whose knee is known.
+//! Searches against targets with a known knee.
 
 use wavetank_search::{
     Granularity, RunOutcome, RunRequest, Search, SearchEnd, SearchResult, Setup, Stage, StopReason,
@@ -37,7 +37,8 @@ fn search(setup: Setup, seed: u64, target: Target<'_>) -> (SearchResult, Vec<Run
     (search.answer(), asked)
 }
 
-/// Over many seeds: how often the interval holds the knee, its mean width, and the runs that it took.
+/// Returns, over many seeds, how often the interval contains the knee, its mean width, and the
+/// number of runs.
 fn coverage(setup: Setup, seeds: u64, knee_of: &dyn Fn(f64) -> f64, noise: f64) -> (f64, f64, f64) {
     let (mut held, mut width, mut runs) = (0_u32, 0.0, 0);
     for seed in 0..seeds {
@@ -96,7 +97,8 @@ fn more_repeats_are_narrower_where_it_is_noisy() {
 
 #[test]
 fn a_target_that_fails_now_and_then_below_its_knee_keeps_its_knee() {
-    // Between half of the knee and three quarters of it every fourth run fails; above the knee one in five holds.
+    // Between half of the knee and three quarters of it every fourth run fails; above the knee one
+    // in five passes.
     let (mut held, seeds) = (0, 1_000);
     for seed in 0..seeds {
         let knee = 1_000.0 + 3_000.0 * Chance(!seed).draw();
@@ -147,7 +149,7 @@ fn the_time_that_it_takes_is_told_before() {
     let (soonest, longest) = setup.seconds_expected(&|_| 2.0);
     let near = |seconds: f64, runs: u32| (seconds - 2.0 * f64::from(runs)).abs() < 1e-9;
     assert!(near(soonest, fewest) && near(longest, most), "{soonest} to {longest}, {fewest} to {most} runs");
-    // Low rates last longer: 1,100 samples each. What a knee takes is within what was told.
+    // Low rates need longer runs: 1,100 samples each. The duration stays within the estimate.
     let each = |level: f64| (1_100.0 / level).max(1.0);
     let setup = Setup::new(Granularity::Rate, 20.0, 20_000.0);
     let (soonest, longest) = setup.seconds_expected(&each);
@@ -236,10 +238,11 @@ fn the_generator_is_the_limit() {
         "{answer:?}"
     );
     assert_eq!(answer.generator_at, Some(3_200.0));
-    // At once: nothing is known.
+    // At the first run, when nothing is known.
     let (answer, _) = search(Setup::new(Granularity::Rate, 100.0, 1e6), 1, &limited(10.0));
     assert_eq!((answer.end, answer.knee), (SearchEnd::Generator, None));
-    // Between the knee's bracket and the climb's: the knee at 2,900 is found although 3,000 cannot be offered.
+    // Between the knee's bracket and the climb's: the knee at 2,900 is found although 3,000 cannot
+    // be offered.
     let both = |level: f64, _: [f64; 3]| match level {
         level if level > 3_000.0 => RunOutcome::Generator,
         level if level > 1_500.0 => RunOutcome::Fail,
