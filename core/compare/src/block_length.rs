@@ -1,15 +1,16 @@
-//! How long blocks must be so that what happens in one says little about the next.
+//! Computes how long blocks must be so that one block says little about the next.
 //!
-//! D. N. Politis and H. White, "Automatic block-length selection for the dependent bootstrap", Econometric Reviews 23,
-//! 2004, with the correction of A. Patton, D. N. Politis and H. White, Econometric Reviews 28, 2009: the length for the
-//! circular bootstrap.
+//! D. N. Politis and H. White, "Automatic block-length selection for the dependent bootstrap",
+//! Econometric Reviews 23, 2004, with the correction of A. Patton, D. N. Politis and H. White,
+//! Econometric Reviews 28, 2009: the length for the circular bootstrap.
 
 /// Blocks are this many columns long at least: a second's end cuts through what happens.
 pub(crate) const COLUMNS_MIN: usize = 2;
-/// A run is at least this many blocks, else its blocks tell nothing about its spread.
+/// Fewest blocks of a run. With fewer, the blocks do not show the spread of the run.
 pub(crate) const BLOCKS_MIN: usize = 4;
 
-/// Columns of a block for a series with such `values` in order of time; `None` where there are too few of them to cut.
+/// Returns the block length, in columns, for a series of `values` in order of time; `None` if the
+/// series is too short to cut.
 pub(crate) fn block_length(values: &[f64]) -> Option<usize> {
     let longest = values.len() / BLOCKS_MIN;
     (longest >= COLUMNS_MIN).then(|| (wanted(values).ceil() as usize).clamp(COLUMNS_MIN, longest))
@@ -63,7 +64,8 @@ mod tests {
 
     use super::*;
 
-    /// The mean length over many series of 120 values, each `persistence` of the one before and chance.
+    /// Returns the mean length over many series of 120 values. Each value is `persistence` times
+    /// the one before, plus noise.
     fn mean_length(persistence: f64) -> f64 {
         let mut sum = 0;
         for series in 0..200 {

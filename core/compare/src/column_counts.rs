@@ -2,11 +2,12 @@
 
 use wavetank_plan::Nanos;
 
-/// What one run counted of one thing, in columns of one length and in order of time. A column is sparse: pairs of an
-/// index and a count, ascending by index, no index twice. What an index means is the [`Metric`](crate::Metric)'s.
+/// What one run counted of one kind, in columns of equal length and in order of time. A column is
+/// sparse: pairs of an index and a count, ascending by index, no index twice. The
+/// [`Metric`](crate::Metric) defines what an index means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnCounts {
-    /// Length of a column; a second unless it is told.
+    /// Length of a column; one second by default.
     pub column: Nanos,
     /// The columns.
     pub columns: Vec<Vec<(u16, u64)>>,

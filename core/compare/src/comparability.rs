@@ -1,4 +1,4 @@
-//! Whether two runs may be compared at all, and what else differs between them than what is compared.
+//! Checks whether two runs can be compared, and lists their other differences.
 
 use wavetank_plan::{Load, Plan, UserError};
 
@@ -17,11 +17,12 @@ pub struct Machine {
     pub engine: String,
 }
 
-/// What differs between the plans, a sentence each, where `names` are how the runs are called. Where the load goes to is what
-/// is compared, and no difference; nor are names, labels and thresholds.
+/// Lists how the plans differ, one sentence each; `names` are the names of the runs. The target of
+/// the load is what is compared, so it is not listed. Names, labels and thresholds are not listed
+/// either.
 ///
 /// # Errors
-/// A usage error where the loads are of different kinds: their numbers mean different things.
+/// A usage error if the loads are of different kinds, because their numbers mean different things.
 pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
     let [of_a, of_b] = names;
     let runs = names.map(as_run);
@@ -68,7 +69,7 @@ pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, 
     Ok(told)
 }
 
-/// How a run called so is told in an error.
+/// Returns how an error names the run `name`.
 fn as_run(name: &str) -> String {
     format!("run {name}")
 }
@@ -101,7 +102,8 @@ fn kind(plan: &Plan) -> &'static str {
     }
 }
 
-/// What differs between the machines and programs, a sentence each. What is not known of one of them is no difference.
+/// Lists how the machines and programs differ, one sentence each. A value unknown for one of them
+/// is not listed.
 pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<String> {
     let [of_a, of_b] = names;
     let known = |n: usize| if n > 0 { n.to_string() } else { String::new() };

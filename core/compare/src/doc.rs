@@ -6,14 +6,14 @@ use wavetank_record::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, MetricDoc, Numb
 use crate::metrics::{LEVEL, MetricComparison};
 use crate::{DRAWS, IntervalSource, holm, required_runs};
 
-/// What is told beside the values.
+/// Context of a comparison that is printed with the values.
 #[derive(Clone, Debug, Default)]
 pub struct CompareContext {
     /// Version of wavetank.
     pub version: String,
     /// Seed of what was drawn.
     pub seed: u64,
-    /// The largest regression allowed, as a share; `None`: nobody asked.
+    /// The largest regression allowed, as a share; `None` if no limit was given.
     pub max_regression: Option<f64>,
     /// The runs of A, and of B.
     pub sides: [SideDoc; 2],
@@ -60,7 +60,8 @@ pub fn compare_doc(rows: &[MetricComparison], told: CompareContext) -> CompareDo
 
 fn answer(rows: &[MetricComparison], metrics: &[MetricDoc], asked: bool) -> CompareAnswer {
     let any = |word: &str| metrics.iter().any(|metric| metric.regression.as_deref() == Some(word));
-    // A value that stayed at none tells even of single runs, and must not speak for those beside it.
+    // A value that stayed at zero can be judged even for single runs, and must not decide for the
+    // other values.
     let judged = || rows.iter().filter(|row| row.judged);
     let mut happened = judged().filter(|row| row.values != [Some(0.0); 2]).peekable();
     let tells = match happened.peek() {
@@ -123,8 +124,8 @@ const fn basis(basis: IntervalSource) -> &'static str {
     }
 }
 
-/// Runs a side that would show the difference seen. With one run a side it is a lower bound: only blocks tell how much a
-/// run varies.
+/// Returns how many runs a side would show the observed difference. With one run a side it is a
+/// lower bound, because blocks alone show how much a run varies.
 fn needed(row: &MetricComparison, level: f64) -> Option<u32> {
     let [a, b] = row.estimates?;
     let of_one = |side: &crate::Estimate| Some(side.spread().or(side.within)? * side.runs as f64);
@@ -133,9 +134,10 @@ fn needed(row: &MetricComparison, level: f64) -> Option<u32> {
     (!variances.is_empty()).then(|| required_runs(row.ratio?.log, mean, level)).flatten()
 }
 
-/// For each row whether a regression beyond `limit` is shown, can be excluded, or neither. A regression is `limit` more of
-/// what should be less, or `limit` less of what should be more. Shown: the chance of such a ratio without one is below
-/// 0.05, two-sided and corrected, which is to say that the interval's nearer end lies beyond the limit.
+/// For each row: whether a regression beyond `limit` is shown, can be excluded, or neither. A
+/// regression is `limit` more of what should be less, or `limit` less of what should be more. Shown
+/// means that the corrected two-sided chance of such a ratio without a regression is below 0.05.
+/// The nearer end of the interval is then beyond the limit.
 fn regressions(rows: &[MetricComparison], limit: f64) -> Vec<Option<String>> {
     let bound = |row: &MetricComparison| if row.more_is_better { 1.0 - limit } else { 1.0 + limit };
     let judged = |row: &&MetricComparison| row.judged;
@@ -210,7 +212,7 @@ mod tests {
         check(&[], None, CompareAnswer::Undecided, 0);
     }
 
-    /// A value of which there was none in so many runs.
+    /// A value that was zero in this many runs.
     fn none(runs: usize) -> MetricComparison {
         let half = vec![0.5; runs];
         MetricComparison { values: [Some(0.0); 2], p_adjusted: Some(1.0), ..row("failed", &half, &half) }
@@ -227,7 +229,7 @@ mod tests {
         }
         let single = row("p99", &[10.0], &[10.0]);
         check(&[none(1), single.clone()], Some(0.1), CompareAnswer::Undecided, 4);
-        // Nor does one that is unknown in a run silence those that are not.
+        // A value that is unknown in one run does not hide the known ones.
         let unknown =
             MetricComparison { ratio: None, p_adjusted: None, ..row("p50", &[10.0; 3], &[10.0; 3]) };
         let differs = row("p99", &[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]);

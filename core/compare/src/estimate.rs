@@ -6,11 +6,12 @@ use wavetank_plan::Nanos;
 use crate::resample_table::{ResampleTable, add};
 use crate::{ColumnCounts, Metric};
 
-/// Samples drawn at each level. The error of a variance drawn so often is 1 part in 22, of its root half of that.
+/// Samples drawn at each level. A variance from this many draws has an error of 1 part in 22, and
+/// its root half of that.
 pub(crate) const DRAWS: u64 = 1_000;
 
-/// A value of one side, by all its runs together, as a natural logarithm: a ratio of two sides is then a difference, and
-/// equal factors up and down weigh alike.
+/// A value of one side over all its runs, as a natural logarithm. The ratio of two sides is then a
+/// difference, and equal factors up and down have equal weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The logarithm of the value.
@@ -19,7 +20,8 @@ pub struct Estimate {
     pub runs: usize,
     /// The variance of `log` by how much the runs differ; `None` with one run.
     pub between: Option<f64>,
-    /// The variance of `log` by how much blocks within the runs differ; `None` where the runs are too short to be cut.
+    /// Variance of `log` from the differences between blocks within the runs; `None` if the runs
+    /// are too short to cut.
     pub within: Option<f64>,
     /// The variance that independent events have at least; 0 where nothing of the kind is known.
     pub counting: f64,
@@ -32,12 +34,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The values of all `measures` in all `strips`, a run each; each level is drawn `draws` times (`DRAWS`), and `random`
-    /// decides what. `None` where nothing was counted.
+    /// Estimates all `measures` from `strips`, one per run. Each level is drawn `draws` times
+    /// (`DRAWS`), decided by `random`. An estimate is `None` if nothing was counted.
     ///
-    /// Two levels are drawn apart, since a run's own noise is in how much runs differ already: drawing blocks within drawn
-    /// runs would count it twice (A. C. Davison and D. V. Hinkley, *Bootstrap Methods and their Application*, 1997, §3.8).
-    /// The variance between runs is what is believed; where few runs agree by luck, the one within is its lower bound.
+    /// The two levels are drawn separately. A run's own noise is part of how much runs differ, so
+    /// drawing blocks within drawn runs would count it twice (A. C. Davison and D. V. Hinkley,
+    /// *Bootstrap Methods and their Application*, 1997, §3.8). The variance between runs is used;
+    /// the one within is its lower bound, in case few runs agree by luck.
     pub fn bootstrap(
         measures: &[Metric],
         strips: &[&ColumnCounts],
@@ -67,8 +70,8 @@ impl Estimate {
         measures.iter().enumerate().map(one).collect()
     }
 
-    /// Of figures that each run has one of, e.g. its memory: their geometric mean. `None` if there is none or one is not
-    /// above 0.
+    /// Estimates from figures of which each run has one, such as its memory: their geometric mean.
+    /// Returns `None` if there is no figure or one is not above 0.
     pub fn from_scalars(figures: &[f64]) -> Option<Self> {
         if figures.is_empty() || figures.iter().any(|figure| !(figure.is_finite() && *figure > 0.0)) {
             return None;
@@ -105,8 +108,8 @@ impl Estimate {
     }
 }
 
-/// The variances by drawing whole runs with replacement. Of n runs a drawn sample varies by (n − 1)/n of what n new runs
-/// would, which matters where n is 3.
+/// Returns the variances from drawing whole runs with replacement. A sample drawn from n runs
+/// varies by (n − 1)/n of what n new runs would, which matters for n = 3.
 fn between(measures: &[Metric], table: &ResampleTable, draws: u64, random: &mut Philox) -> Vec<Option<f64>> {
     let n = table.runs.len();
     let mut spreads = vec![Spread::default(); measures.len()];
@@ -135,7 +138,8 @@ fn within(measures: &[Metric], table: &ResampleTable, draws: u64, random: &mut P
         }
         read(measures, table, &sum, &mut spreads);
     }
-    // The last block of a run is drawn whole where it would be cut, and few blocks vary less than many new ones.
+    // The last block of a run is drawn whole where it would be cut, and few blocks vary less than
+    // many new ones.
     let columns: usize = table.runs.iter().map(|run| run.columns).sum();
     let drawn: usize = table.runs.iter().map(|run| run.columns.div_ceil(run.block) * run.block).sum();
     let each = blocks(table) / table.runs.len() as f64;
@@ -181,7 +185,7 @@ impl Spread {
 mod tests {
     use super::*;
 
-    /// A run whose columns all hold the same.
+    /// A run with the same counts in all columns.
     fn even(columns: usize, cells: &[(u16, u64)]) -> ColumnCounts {
         ColumnCounts { columns: vec![cells.to_vec(); columns], ..ColumnCounts::default() }
     }
@@ -198,8 +202,8 @@ mod tests {
         assert!(estimate.resolution > 0.0 && (estimate.block, estimate.blocks) == (Nanos::from_secs(2), 20));
     }
 
-    /// A run of half a minute beside an hour, whose columns are longer: what is drawn of each is a stretch of the same time, as
-    /// far as the short one can be cut at all.
+    /// A run of half a minute and one of an hour, with longer columns. Blocks of both cover the
+    /// same time, as far as the short run can be cut at all.
     #[test]
     fn blocks_are_as_long_in_runs_of_other_columns() {
         let (minutes, mut hour) = (even(600, &[(0, 9), (1, 1_000)]), even(225, &[(0, 144), (1, 16_000)]));

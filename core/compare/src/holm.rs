@@ -1,8 +1,10 @@
-//! Many questions asked at once: with twenty of them one in twenty would be answered wrongly somewhere by chance alone.
+//! Corrects for several questions asked together: of twenty, one would be answered wrongly by
+//! chance alone.
 
-/// Holm's correction (S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statistics 6, 1979): the
-/// chances `p`, each made larger so that comparing all of them with 0.05 is wrong about any of them 5 times in 100 at
-/// most, however they depend on each other. In the order given.
+/// Holm's correction (S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J.
+/// Statistics 6, 1979). Each chance in `p` is increased so that comparing all of them with 0.05
+/// errs on any of them at most 5 times in 100, for any dependence between them. Returns them in the
+/// given order.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));

@@ -1,10 +1,11 @@
-//! Whether two sides of runs differ, by how much, and how sure that is.
+//! Decides whether two sides of runs differ, by how much, and how sure that is.
 //!
-//! Runs of one thing differ from each other, and seconds of one run are like the seconds before them; a comparison that
-//! forgets either finds differences everywhere. Here each side is a few runs, each run a row of columns. What a value
-//! may be off by comes from drawing runs and blocks of columns again and again (a bootstrap on both levels), what that says
-//! of few runs is corrected by Student's t, and many values compared at once by Holm. Everything drawn comes from a seed:
-//! the same runs compare the same on any machine.
+//! Repeated runs differ from each other, and the seconds of one run resemble the seconds before
+//! them. A comparison that ignores either finds differences everywhere. Here each side is a few
+//! runs, and each run is a row of columns. The error of a value comes from drawing runs and blocks
+//! of columns repeatedly (a bootstrap on both levels). Student's t corrects for few runs, and
+//! Holm's method for comparing many values together. All draws derive from a seed, so the same runs
+//! compare the same on any machine.
 
 mod block_length;
 mod column_counts;

@@ -17,8 +17,9 @@ pub enum Metric {
 const QUOTIENT_STEP: f64 = 0.000_5;
 
 impl Metric {
-    /// The natural logarithm of the value in `counts`, whose places mean `indices`; `None` where nothing was counted. Of no
-    /// event at all half a one is made, so that a share of nothing has a logarithm.
+    /// Returns the natural logarithm of the value in `counts`, with `indices` giving the meaning of
+    /// its places; `None` if nothing was counted. Zero events count as half an event, so that a
+    /// share of zero has a logarithm.
     pub(crate) fn log(self, indices: &[u16], counts: &[u64]) -> Option<f64> {
         match self {
             Self::Percentile(q) => {
@@ -35,7 +36,8 @@ impl Metric {
         }
     }
 
-    /// The variance of the logarithm that no number of runs takes away: a histogram knows a time to a bucket's width.
+    /// Returns the variance of the logarithm that more runs cannot reduce: a histogram knows a time
+    /// to a bucket's width.
     pub(crate) fn resolution(self, indices: &[u16], counts: &[u64]) -> f64 {
         match self {
             Self::Percentile(q) => place(q, counts).map_or(0.0, |at| {
@@ -51,18 +53,20 @@ impl Metric {
         }
     }
 
-    /// The variance of the logarithm that independent events have at least: a count of them scatters by its root, even where
-    /// every run counted the same.
+    /// Returns the least variance of the logarithm for independent events. A count of them scatters
+    /// by its square root, even if every run counted the same.
     pub(crate) fn counting(self, indices: &[u16], counts: &[u64]) -> f64 {
         match self {
-            // Arrivals of a plan are no chance, so a rate scatters only as far as runs and blocks do.
+            // Arrivals of a plan are not random, so a rate scatters only as much as runs and blocks
+            // do.
             Self::Percentile(_) | Self::Rate => 0.0,
             Self::Share => 1.0 / (events(indices, counts) + 0.5),
         }
     }
 
-    /// What a column with `counts` contributes to how far the value is off (its influence): for the length of blocks.
-    /// `whole` are the counts of all columns together.
+    /// Returns how much a column with `counts` contributes to the error of the value (its
+    /// influence), which decides the length of blocks. `whole` are the counts of all columns
+    /// together.
     pub(crate) fn influence(self, indices: &[u16], counts: &[u64], whole: &[u64]) -> f64 {
         match self {
             Self::Percentile(q) => {
@@ -87,7 +91,8 @@ fn events(indices: &[u16], counts: &[u64]) -> f64 {
     indices.iter().position(|&index| index == 0).map_or(0, |at| counts[at]) as f64
 }
 
-/// Where percentile `q` lies by nearest rank, as [`Histogram::percentile`] has it; `None` where nothing was counted.
+/// Returns the place of percentile `q` by nearest rank, as in [`Histogram::percentile`]; `None` if
+/// nothing was counted.
 fn place(q: f64, counts: &[u64]) -> Option<usize> {
     let all: u64 = counts.iter().sum();
     if all == 0 {

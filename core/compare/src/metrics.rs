@@ -1,4 +1,5 @@
-//! [`compare`]: every value of two sides beside each other, and what may be said of their difference.
+//! [`compare`]: compares every value of two sides and states what can be said about their
+//! difference.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ pub(crate) const LEVEL: f64 = 0.05;
 /// A percentile with fewer values above it on a side is not compared.
 const ABOVE_MIN: u64 = wavetank_plan::constants::UNCERTAIN_BELOW;
 
-/// Told, and judged only where it is asked for: it lies between two that are judged and follows them, and each value more
-/// that is judged makes all the others harder to tell from chance.
+/// Listed, and judged only on request. It is between two judged percentiles and follows them, and
+/// each further judged value makes the others harder to distinguish from chance.
 const TOLD_ONLY: &str = "p95";
 
 /// One run of a side.
@@ -34,14 +35,14 @@ pub struct CompareOptions {
     pub metrics: Vec<String>,
     /// Seed of what is drawn.
     pub seed: u64,
-    /// Names of steps by scenario and step, as they are told; those without one are not compared by themselves.
+    /// Names of steps, by scenario and step. Steps without a name are not compared separately.
     pub steps: BTreeMap<(u16, u16), String>,
 }
 
 /// One value of both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparison {
-    /// Its name, in the words of conditions: `p99`, `done_rate`, `p99(service)`, `failed(login)`.
+    /// Its name as conditions write it: `p99`, `done_rate`, `p99(service)`, `failed(login)`.
     pub name: String,
     /// `us`, `per_s`, `share`, `bytes` or `s`.
     pub unit: &'static str,
@@ -55,7 +56,8 @@ pub struct MetricComparison {
     pub estimates: Option<[Estimate; 2]>,
     /// It is in the family that is corrected for.
     pub judged: bool,
-    /// The chance of such a difference by chance alone, corrected; `None` where it is not judged or the runs cannot tell.
+    /// Corrected chance of such a difference by chance alone; `None` if it is not judged or the
+    /// runs cannot show it.
     pub p_adjusted: Option<f64>,
     /// It is a figure that each run has one of, not a value read from what was counted over time.
     pub figure: bool,
@@ -69,18 +71,20 @@ impl MetricComparison {
         self.p_adjusted.is_some_and(|p| p < LEVEL)
     }
 
-    /// The chance of such a difference by chance alone; `None` where the runs cannot tell.
+    /// Returns the chance of such a difference by chance alone; `None` if the runs cannot show it.
     pub(crate) fn p_differs(&self) -> Option<f64> {
         self.p(Ratio::p_value)
     }
 
-    /// The chance of a ratio so far beyond `limit` if the true one is not, as [`Ratio::p_value_beyond`] has it.
+    /// Returns the chance of a ratio this far beyond `limit` if the true ratio is not, as in
+    /// [`Ratio::p_value_beyond`].
     pub(crate) fn p_beyond(&self, limit: f64) -> Option<f64> {
         self.p(|ratio| ratio.p_value_beyond(limit))
     }
 
-    /// For a count of none the ratio takes half an event, which is a large share of little and a small one of much: it may tell
-    /// two sides on which nothing happened apart, or a side with nothing for the one with more.
+    /// For a count of zero the ratio uses half an event, which is a large share of a small count
+    /// and a small share of a large one. It could separate two sides on which nothing happened, or
+    /// rank a side with no events above one with more.
     fn p(&self, of: impl Fn(&Ratio) -> Option<f64>) -> Option<f64> {
         let (ratio, [Some(a), Some(b)]) = (self.ratio?, self.values) else { return of(&self.ratio?) };
         match (a, b) {
@@ -148,7 +152,8 @@ impl Rows<'_> {
         }
     }
 
-    /// A count divided by another. Of what happened on neither side nothing is told unless it was asked for.
+    /// Adds a count divided by another. A metric that is zero on both sides is left out unless
+    /// requested.
     fn add_quotient(
         &mut self,
         strips: &[Vec<&ColumnCounts>; 2],
@@ -165,7 +170,8 @@ impl Rows<'_> {
         self.told.push(row((name, unit, more_is_better), values, [a, b]));
     }
 
-    /// Percentiles of times. `scopes` tell of dropped requests, which have no time and would be slower than all.
+    /// Adds percentiles of times. `scopes` report dropped requests, which have no time and would be
+    /// slower than all others.
     fn add_times(
         &mut self,
         times: &[Vec<&LatencyBuckets>; 2],
@@ -220,7 +226,7 @@ impl Rows<'_> {
     }
 }
 
-/// What the draws of a comparison are keyed by, beside its seed.
+/// Keys the draws of a comparison, together with its seed.
 const DOMAIN: u64 = 0x636f_6d70;
 
 fn row(
@@ -237,8 +243,9 @@ fn row(
     MetricComparison { name, unit, values, more_is_better, ratio, estimates, judged, p_adjusted, figure, why }
 }
 
-/// Why a percentile cannot be compared; empty if it can. Dropped requests have no time: fewer of them than lie above the
-/// percentile are left out of it on both sides alike, as a report does; with more, the percentile is itself one of them.
+/// Returns why a percentile cannot be compared; empty if it can. Dropped requests have no time. If
+/// fewer were dropped than are above the percentile, they are left out on both sides alike, as in a
+/// report. With more, the percentile is itself a dropped request.
 fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
     if counts.iter().any(|&count| Histogram::count_above_percentile(count, q) < ABOVE_MIN) {
         return MetricDoc::FEW_ABOVE.to_owned();
@@ -249,7 +256,7 @@ fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
         dropped > Histogram::count_above_percentile(quotient(&strips).1, q)
     };
     if scopes.is_some_and(|scopes| scopes.iter().any(lost)) {
-        return "unknown: it lies among dropped requests, which have no time".to_owned();
+        return "unknown: it is among the dropped requests, which have no time".to_owned();
     }
     String::new()
 }
@@ -291,7 +298,7 @@ fn judge(rows: &mut [MetricComparison], wishes: &CompareOptions) {
 mod tests {
     use super::*;
 
-    /// A run in which so many of so many requests failed, in as many columns.
+    /// A run in which `failed` of `offered` requests failed, in as many columns.
     fn run(failed: u64, offered: u64) -> SideRun {
         let cells = vec![(0, failed), (1, offered)];
         let failed = ColumnCounts { columns: vec![cells; 10], ..ColumnCounts::default() };
@@ -305,7 +312,7 @@ mod tests {
             let wishes =
                 CompareOptions { metrics: vec!["failed".to_owned()], seed: 1, ..CompareOptions::default() };
             let rows = compare(&vec![run(a, of_a); many], &vec![run(b, of_b); many], &wishes);
-            let [row] = rows.as_slice() else { panic!("one value is told: {rows:?}") };
+            let [row] = rows.as_slice() else { panic!("one value is listed: {rows:?}") };
             let told = row.p_adjusted.map(|p| p < LEVEL);
             assert_eq!((row.judged, told), (true, differs), "{a} of {of_a}, {b} of {of_b}: {row:?}");
             // None beyond a limit either where nothing is more.
@@ -323,7 +330,7 @@ mod tests {
         check((0, 1_000), (90, 1_000), 3, Some(true));
         check((90, 1_000), (0, 1_000), 3, Some(true));
         check((0, 1_000), (90, 1_000), 1, None);
-        // Unless it is asked for, it makes nothing else harder to tell.
+        // Unless it is requested, it makes no other value harder to judge.
         assert_eq!(compare(&[run(0, 9)], &[run(0, 9)], &CompareOptions::default()), []);
     }
 

@@ -10,8 +10,8 @@ pub enum IntervalSource {
     Runs,
     /// One side is a single run: it is taken to vary as the other side's runs do.
     OtherSide,
-    /// Each side is a single run: from blocks within them alone. How much two runs of the same thing differ is not in it, so
-    /// no difference can be shown.
+    /// Each side is a single run, so only blocks within them are known. How much two runs of the
+    /// same kind differ is not included, so no difference can be shown.
     Blocks,
     /// Single runs, too short to be cut: there is no interval.
     Nothing,
@@ -31,11 +31,12 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// `b` divided by `a`.
+    /// Returns `b` divided by `a`.
     ///
-    /// The error's degrees of freedom are Welch's (B. L. Welch, Biometrika 34, 1947): between few runs spread is known so badly
-    /// that a percentile interval of the drawn samples would be far too narrow, and Student's t tells by how much
-    /// (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015).
+    /// The degrees of freedom of the error are Welch's (B. L. Welch, Biometrika 34, 1947). The
+    /// spread between few runs is known so badly that a percentile interval of the drawn samples
+    /// would be far too narrow; Student's t corrects for that (T. Hesterberg, "What Teachers Should
+    /// Know About the Bootstrap", The American Statistician 69, 2015).
     pub fn between(a: &Estimate, b: &Estimate) -> Self {
         let log = b.log - a.log;
         let known = a.resolution + b.resolution;
@@ -64,8 +65,8 @@ impl Ratio {
         libm::exp(self.log)
     }
 
-    /// The interval of the ratio that holds the true one with chance 1 − `p`, if nothing but chance is at work; `None`
-    /// without one.
+    /// Returns the interval that contains the true ratio with probability 1 − `p`, if only chance
+    /// is at work; `None` if there is no interval.
     pub fn interval(&self, p: f64) -> Option<(f64, f64)> {
         if self.basis == IntervalSource::Nothing {
             return None;
@@ -74,22 +75,24 @@ impl Ratio {
         Some((libm::exp(self.log - half), libm::exp(self.log + half)))
     }
 
-    /// The chance of a ratio at least this far from 1 if the sides do not differ; `None` where the runs cannot tell.
+    /// Returns the chance of a ratio at least this far from 1 if the sides do not differ; `None` if
+    /// the runs cannot show it.
     pub fn p_value(&self) -> Option<f64> {
         self.tells().then(|| two_sided(self.log / self.error, self.freedom))
     }
 
-    /// The chance of a ratio at least this far beyond `limit` if the true one is not: above a limit ≥ 1, below one < 1.
-    /// Two-sided, so that 0.05 means that the end of the 95 % interval lies at the limit. `None` where the runs cannot tell;
-    /// 1 where the ratio is not beyond the limit.
+    /// Returns the chance of a ratio at least this far beyond `limit` if the true ratio is not:
+    /// above a limit ≥ 1, below one < 1. It is two-sided, so 0.05 means that the end of the 95 %
+    /// interval is at the limit. `None` if the runs cannot show it; 1 if the ratio is not beyond
+    /// the limit.
     pub fn p_value_beyond(&self, limit: f64) -> Option<f64> {
         let sign = if limit >= 1.0 { 1.0 } else { -1.0 };
         let beyond = sign * (self.log - libm::log(limit));
         self.tells().then(|| if beyond > 0.0 { two_sided(beyond / self.error, self.freedom) } else { 1.0 })
     }
 
-    /// The smallest difference, as a share of A, that would have been shown four times in five at level `p`; `None` where
-    /// the runs cannot tell.
+    /// Returns the smallest difference, as a share of A, that would have been shown four times in
+    /// five at level `p`; `None` if the runs cannot show any.
     pub fn minimum_detectable_effect(&self, p: f64) -> Option<f64> {
         self.tells().then(|| libm::exp(sum_of_quantiles(p, self.freedom) * self.error) - 1.0)
     }
@@ -104,9 +107,9 @@ fn sum_of_quantiles(p: f64, freedom: f64) -> f64 {
     critical(p, freedom) + critical(0.4, freedom)
 }
 
-/// Runs a side at least to show a true `difference` of logarithms four times in five at level `p`, where one run's
-/// logarithm has the variance `of_one`; 3 at least, since two tell next to nothing of how much runs differ, and `None` above
-/// [`RUNS_MAX`].
+/// Returns how many runs a side show a true `difference` of logarithms four times in five at level
+/// `p`, where one run's logarithm has the variance `of_one`. At least 3, since two runs say almost
+/// nothing about how much runs differ. `None` above [`RUNS_MAX`].
 pub(crate) fn required_runs(difference: f64, of_one: f64, p: f64) -> Option<u32> {
     let enough = |n: &u32| {
         let error = (2.0 * of_one / f64::from(*n)).sqrt();
@@ -115,10 +118,11 @@ pub(crate) fn required_runs(difference: f64, of_one: f64, p: f64) -> Option<u32>
     (3..=RUNS_MAX).find(enough)
 }
 
-/// Nobody runs more of one thing to compare it.
+/// More runs than this are not realistic for a comparison.
 pub(crate) const RUNS_MAX: u32 = 100;
 
-/// One side is a single run. What n runs differ by says what one more would: their variance is n times that of their mean.
+/// One side is a single run. The difference of n runs shows what one more would vary by: their
+/// variance is n times that of their mean.
 fn borrowed(spread: f64, many: &Estimate, single: &Estimate, known: f64) -> (f64, f64, IntervalSource) {
     let n = many.runs as f64;
     let of_single = (spread * n).max(single.variance_floor());
@@ -153,7 +157,7 @@ mod tests {
         let p = ratio.p_value().unwrap();
         let (low, high) = ratio.interval(0.05).unwrap();
         assert!(low > 1.0 && high < 1.25, "{low} {high}");
-        // The end of the interval that is as wide as p says lies at 1.
+        // The interval that is as wide as p says ends at 1.
         assert!((ratio.interval(p).unwrap().0 - 1.0).abs() < 1e-6);
     }
 
@@ -179,7 +183,8 @@ mod tests {
         let ratio = Ratio::between(&many, &figures(&[11.0]));
         assert_eq!(ratio.basis, IntervalSource::OtherSide);
         assert!((ratio.freedom - 4.0).abs() < 0.1, "{}", ratio.freedom);
-        // 6 times the variance of a mean of five: the mean's own and five times that for the single run.
+        // 6 times the variance of a mean of five: the mean's own and five times that for the single
+        // run.
         let error = (6.0 * many.between.unwrap()).sqrt();
         assert!((ratio.error / error - 1.0).abs() < 0.01, "{} {error}", ratio.error);
     }

@@ -6,7 +6,8 @@ use crate::block_length::{BLOCKS_MIN, COLUMNS_MIN, block_length};
 use crate::column_counts::merge;
 use crate::{ColumnCounts, Metric};
 
-/// The runs of one side. Indices that never occur are left out, so that a sum is a short row of numbers.
+/// The runs of one side. Indices that never occur are left out, so that a sum is a short row of
+/// numbers.
 pub(crate) struct ResampleTable {
     /// What each place of a row means, ascending.
     pub(crate) indices: Vec<u16>,
@@ -24,8 +25,8 @@ pub(crate) struct RunTable {
     pub(crate) block_length: Nanos,
     /// All columns added up.
     pub(crate) whole: Vec<u64>,
-    /// For each column the sum of the block that begins there and, past the end, goes on at the run's begin: every column
-    /// is then in as many blocks as any other. Empty without blocks.
+    /// For each column the sum of the block that starts there. Past the end the block continues at
+    /// the start of the run, so every column is in equally many blocks. Empty without blocks.
     blocks: Vec<u64>,
 }
 
@@ -93,8 +94,9 @@ fn added_up(rows: &[u64], width: usize) -> Vec<u64> {
     sum
 }
 
-/// One length of time for all runs of the side, whose columns may be of different lengths: for each measure the median of what
-/// runs ask for, and of those the longest; none if a run is too short.
+/// Returns one block duration for all runs of the side, which may have columns of different
+/// lengths. For each measure it takes the median over the runs, and of those the longest; `None` if
+/// a run is too short.
 fn common_block(
     measures: &[Metric],
     indices: &[u16],
@@ -117,7 +119,8 @@ fn common_block(
     longest
 }
 
-/// How many columns of one run such a length is. Never so many that its blocks would tell nothing of how it varies.
+/// Returns how many columns of one run a block has. The number is limited so that the blocks still
+/// show how the run varies.
 fn block_columns(length: Nanos, column: Nanos, columns: usize) -> usize {
     let wanted = length.0.unsigned_abs().div_ceil(column.0.unsigned_abs().max(1)) as usize;
     wanted.clamp(COLUMNS_MIN, (columns / BLOCKS_MIN).max(COLUMNS_MIN))

@@ -20,7 +20,8 @@ pub struct RunSeries {
     pub whole: ScopeSeries,
     /// Those of each step that occurred, by scenario and step.
     pub steps: Vec<((u16, u16), ScopeSeries)>,
-    /// Connections lost (0) of those opened (1), in warm-up too: those that the load uses were mostly opened then.
+    /// Connections lost (0) of those opened (1), including warm-up, when most connections of the
+    /// load are opened.
     pub lost: ColumnCounts,
     /// TCP connect times of connections for judged phases.
     pub connect: LatencyBuckets,
@@ -29,7 +30,7 @@ pub struct RunSeries {
 /// Requests of one scope.
 #[derive(Clone, Debug, Default)]
 pub struct ScopeSeries {
-    /// Done in the measured window (0) in so many milliseconds of it (1).
+    /// Requests done in the measured window (0), and the milliseconds of the window (1).
     pub rate: ColumnCounts,
     /// Failed (0) of offered (1).
     pub failed: ColumnCounts,
@@ -69,12 +70,14 @@ impl RunSeriesBuilder {
         Self { spans: PhaseWindows::new(plan), begin, cut }
     }
 
-    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before any interval.
+    /// Sets that phase number `phase` ended at `at`, before its planned end or without one. Call it
+    /// before adding any interval.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.spans.phase_ended(phase, at);
     }
 
-    /// Add an interval; `timed` says whether its time counts, which passes once however many agents there are.
+    /// Adds an interval. `timed` says whether its time counts, since time passes once for any
+    /// number of agents.
     pub fn add(&mut self, interval: &Interval, timed: bool) {
         let column = self.column_of(interval.from);
         let cut = &mut self.cut;
@@ -115,7 +118,8 @@ impl RunSeriesBuilder {
         self.cut
     }
 
-    /// The number of the column that `at` lies in; what is earlier than the load lies in the first.
+    /// Returns the number of the column that contains `at`. Instants before the load belong to the
+    /// first column.
     fn column_of(&mut self, at: Nanos) -> usize {
         loop {
             let number = ((at - self.begin).0.max(0) / self.cut.column.0) as usize;

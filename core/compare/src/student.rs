@@ -1,14 +1,18 @@
-//! Student's t distribution: what an estimate may be off by when its own spread had to be estimated from few runs.
+//! Student's t distribution: the error of an estimate with a spread that was also estimated from few
+//! runs.
 //!
-//! By the regularised incomplete beta function, as a continued fraction (Abramowitz and Stegun 26.5.8 and 26.7.1). The
-//! functions of `libm` give the same bits on every machine, and with them the same comparison.
+//! It uses the regularised incomplete beta function as a continued fraction (Abramowitz and Stegun
+//! 26.5.8 and 26.7.1). The functions of `libm` give the same bits on every machine, and with them
+//! the same comparison.
 
-/// From here on t is the normal distribution for our purposes, and the continued fraction would only get slower.
+/// Above this, t equals the normal distribution for our purposes, and the continued fraction would
+/// only get slower.
 const FREEDOM_MAX: f64 = 1e5;
 /// Steps of the continued fraction at most; it needs fewer than 200 for any `FREEDOM_MAX`.
 const STEPS_MAX: u32 = 2_000;
 
-/// The chance of |T| ≥ |t| with `freedom` degrees of freedom, 0 to 1. Any positive `freedom`, whole or not.
+/// Returns the chance of |T| ≥ |t| with `freedom` degrees of freedom, 0 to 1. `freedom` is any
+/// positive number.
 pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     let freedom = freedom.clamp(1e-3, FREEDOM_MAX);
     if !t.is_finite() {
@@ -24,7 +28,8 @@ pub(crate) fn critical(p: f64, freedom: f64) -> f64 {
         low = high;
         high *= 2.0;
     }
-    // The distribution is monotone: halving finds it to the last bits, and nothing here is called often.
+    // The distribution is monotone, so bisection finds the value to the last bits. This is not
+    // called often.
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);
         if two_sided(middle, freedom) > p {

@@ -1,8 +1,8 @@
-//! Whether the comparison keeps its word: 2,000 pairs of sides that do not differ, for each of several kinds of chance, and
-//! pairs that do.
+//! Checks the error rate of the comparison: 2,000 pairs of equal sides, for each of several kinds
+//! of chance, and pairs that differ.
 //!
-//! A simulated run is 30 columns of 60 requests. Its speed differs from other runs' (between-run variance), wanders
-//! from second to second (autocorrelation), and its times have a long tail.
+//! A simulated run is 30 columns of 60 requests. Its speed differs from other runs' (between-run
+//! variance), wanders from second to second (autocorrelation), and its times have a long tail.
 
 use crate::simulated;
 
@@ -37,7 +37,7 @@ fn judged(world: &World, (runs_a, runs_b): (u64, u64), pair: u64, shift: f64) ->
     [p, adjusted]
 }
 
-/// Shares of pairs in which each value alone, and any value after correction, is told to differ.
+/// Returns the shares of pairs in which each value alone, and any value after correction, differs.
 fn alarms(world: &World, runs: (u64, u64), pairs: u64, shift: f64) -> (Vec<f64>, f64) {
     let mut single = Vec::new();
     let mut family = 0.0;

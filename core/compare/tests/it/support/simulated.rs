@@ -14,7 +14,8 @@ const PERSISTENCE: f64 = 0.7;
 pub(crate) enum Chance {
     /// Runs differ by 5 %, seconds by 15 %, all of it normally distributed.
     Normal,
-    /// The same with Student's t of 3 degrees of freedom for runs and seconds: now and then one is far off.
+    /// The same with Student's t of 3 degrees of freedom for runs and seconds: now and then one is
+    /// far off.
     Heavy,
     /// Runs differ by their seconds alone.
     Within,
