@@ -1,22 +1,24 @@
-//! [`Budget`]: this thread's part of a counted limit.
+//! [`Budget`]: the part of a counted limit that one load thread owns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wavetank_pace::CountedLimit;
 
-/// A total (`-n`, `max_open`) split exactly over threads: an own share each, then batches borrowed from
-/// one common remainder. Only when both are empty is the limit reached.
+/// A total (`-n`, `max_open`) split exactly over threads.
+///
+/// Each thread has its own share. When that is used up, it borrows batches from one common
+/// remainder. The limit is reached only when both are empty.
 pub(crate) struct Budget {
     left: u64,
-    /// Above this much unused, give a batch back.
+    /// When more than this is unused, a batch goes back to the remainder.
     keep_max: u64,
     remainder: Arc<AtomicU64>,
     parts: u64,
 }
 
 impl Budget {
-    /// `total` split into `parts` budgets.
+    /// Splits `total` into `parts` budgets.
     pub(crate) fn split(total: u64, parts: u64) -> Vec<Self> {
         let (shares, remainder) = CountedLimit::split(total, parts);
         let remainder = Arc::new(AtomicU64::new(remainder));
@@ -29,7 +31,7 @@ impl Budget {
         shares.into_iter().map(budget).collect()
     }
 
-    /// Take one, if the limit is not reached.
+    /// Takes one unit, if the limit is not reached.
     #[inline]
     pub(crate) fn take(&mut self) -> bool {
         if self.left == 0 && !self.borrow() {
@@ -39,7 +41,7 @@ impl Budget {
         true
     }
 
-    /// Give one back (for limits on what is under way at once).
+    /// Returns one unit, for limits on what is in flight at one time.
     #[inline]
     pub(crate) fn give_back(&mut self) {
         self.left += 1;
@@ -78,7 +80,8 @@ mod tests {
 
     fn check(total: u64, parts: u64) {
         let mut budgets = Budget::split(total, parts);
-        // One thread may use up everything that is not another's own share; then the others the rest.
+        // One thread may use up everything that is not part of another thread's own share. The
+        // others can then take the rest.
         let taken: u64 = budgets
             .iter_mut()
             .map(|budget| std::iter::from_fn(|| budget.take().then_some(())).count() as u64)

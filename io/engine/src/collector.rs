@@ -1,4 +1,4 @@
-//! [`Collector`]: the threads' intervals become the host's.
+//! [`Collector`]: merges the intervals of load threads into intervals of the host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,29 @@ use wavetank_plan::{Key, Nanos};
 
 use crate::messages::{LogLine, Sample, SealedInterval, SlowSample};
 
-/// Merges what load threads seal, off the load threads. An interval of the host is complete when every
-/// thread that still runs has sealed it; they come out in order of time.
+/// Merges the sealed intervals of load threads, outside those threads.
+///
+/// An interval of the host is complete when every thread that still runs has sealed it. Complete
+/// intervals are returned in order of time.
 pub struct Collector {
     running: BTreeSet<u16>,
     partial: BTreeMap<Nanos, HostInterval>,
-    /// What each running thread had at its last seal.
+    /// The gauges of each running thread at its last seal.
     held: BTreeMap<u16, ThreadGauges>,
-    /// The same of threads that were lost, until an interval has told of it.
+    /// The gauges of threads that were lost, until an interval has reported the loss.
     bereft: Vec<ThreadGauges>,
 }
 
-/// Gauges of one thread at the seal of an interval.
+/// Gauges of one thread when it sealed an interval.
 #[derive(Debug, Default)]
 struct ThreadGauges {
-    /// Begin of the interval.
+    /// Start of the interval.
     from: Nanos,
     opening: u64,
     open: u64,
-    /// Requests under way.
+    /// Requests in flight.
     requests: Vec<(Key, u64)>,
-    /// Sessions under way, by phase and scenario.
+    /// Sessions in progress, by phase and scenario.
     sessions: Vec<((u16, u16), u64)>,
 }
 
@@ -44,7 +46,8 @@ impl ThreadGauges {
         }
     }
 
-    /// What nobody holds any more is over: connections are lost, requests and sessions have failed.
+    /// Counts the loss of everything the thread held: its connections as lost, its requests and
+    /// sessions as failed.
     fn lose(&self, interval: &mut Interval) {
         interval.conns.failed += self.opening;
         interval.conns.lost += self.open;
@@ -62,20 +65,20 @@ impl ThreadGauges {
 pub struct HostInterval {
     /// The counts of all threads.
     pub interval: Interval,
-    /// First failures of their class and step, per thread.
+    /// First failure of each class and step, per thread.
     pub samples: Vec<Sample>,
-    /// What journeys logged, and how many lines beyond that.
+    /// The lines that journeys logged, and the number of further lines.
     pub logs: (Vec<LogLine>, u64),
-    /// Answers that have become some of the slowest of their step, per thread.
+    /// Responses that have become some of the slowest of their step, per thread.
     pub slow: Vec<SlowSample>,
-    /// What does not add up, if anything.
+    /// Inconsistencies in the counters, if any.
     pub accounting: Vec<String>,
-    /// Who has sealed it.
+    /// The threads that have sealed it.
     threads: BTreeSet<u16>,
 }
 
 impl Collector {
-    /// For `threads` load threads, numbered from 0.
+    /// Creates a collector for `threads` load threads, numbered from 0.
     pub fn new(threads: u16) -> Self {
         Self {
             running: (0..threads).collect(),
@@ -85,7 +88,7 @@ impl Collector {
         }
     }
 
-    /// Take in what one thread sealed.
+    /// Adds the interval that one thread sealed.
     pub fn sealed(&mut self, sealed: SealedInterval) {
         for health in &sealed.interval.threads {
             self.held.insert(health.thread, ThreadGauges::of(&sealed.interval));
@@ -105,23 +108,24 @@ impl Collector {
         }
     }
 
-    /// This thread will seal nothing more.
+    /// Records that this thread has ended and will seal nothing more.
     pub fn thread_ended(&mut self, thread: u16) {
         self.running.remove(&thread);
     }
 
-    /// The same of a thread that did not come to its end: what it held is told as lost with the next interval.
+    /// Records that a thread was lost before its end. What it held is reported as lost with the
+    /// next interval.
     pub fn thread_lost(&mut self, thread: u16) {
         self.running.remove(&thread);
         self.bereft.extend(self.held.remove(&thread));
     }
 
-    /// Whether threads still run, or intervals wait to be polled.
+    /// Whether all threads have ended and all intervals were polled.
     pub fn is_over(&self) -> bool {
         self.running.is_empty() && self.partial.is_empty()
     }
 
-    /// The next complete interval.
+    /// Returns the next complete interval.
     pub fn poll(&mut self) -> Option<HostInterval> {
         let first = self.partial.first_entry()?;
         if !first.get().threads.is_superset(&self.running) {
@@ -129,7 +133,8 @@ impl Collector {
         }
         let mut merged = first.remove();
         self.bereft.retain(|held| {
-            // In the interval it was sealed with, it was still held.
+            // In the interval that the thread sealed itself, the connections and requests were
+            // still open.
             let later = held.from < merged.interval.from;
             if later {
                 held.lose(&mut merged.interval);

@@ -1,4 +1,4 @@
-//! [`CompletedRequest`]: what came of a request.
+//! [`CompletedRequest`]: the result of a request.
 
 use wavetank_plan::{Key, Nanos};
 use wavetank_wire::h1::ResponseEnd;
@@ -6,35 +6,35 @@ use wavetank_wire::h1::ResponseEnd;
 use crate::offered::Owner;
 use crate::slab::Id;
 
-/// A request came to its end.
+/// A request that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CompletedRequest {
     pub(crate) owner: Owner,
-    /// When: the next one of the same user is intended now.
+    /// When it ended. The next request of the same user is intended at this instant.
     pub(crate) at: Nanos,
-    /// Whether it was done.
+    /// Whether it succeeded.
     pub(crate) done: bool,
-    /// It could not even be written.
+    /// Whether it could not even be written.
     pub(crate) unwritten: bool,
 }
 
-/// What is told of exchanges.
+/// An event that exchanges report.
 pub(crate) enum ExchangeEvent {
-    /// One came to its end.
+    /// A request ended.
     Resolved(CompletedRequest),
-    /// One of a session was answered: whether as wanted, the session says.
+    /// A request of a session was answered. The session decides whether the response is acceptable.
     Answered(PendingVerdict),
 }
 
-/// An answer that waits for its session's word, by [`Exchanges::conclude`].
+/// A response that waits for its session's decision, by [`Exchanges::conclude`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingVerdict {
     pub(crate) exchange: Id,
     pub(crate) session: u32,
-    /// What its request is counted under.
+    /// The key under which its request is counted.
     pub(crate) key: Key,
     pub(crate) answer: ResponseEnd,
-    /// Since it was intended.
+    /// Time since the intended instant.
     pub(crate) response: Nanos,
     pub(crate) first_byte: Nanos,
     pub(crate) at: Nanos,

@@ -1,7 +1,9 @@
-//! [`ConnIo`]: what goes on on a seat's connection: its requests, the answer that is being read, its timer.
+//! [`ConnIo`]: the activity on a slot's connection: its requests, the response being read, its
+//! timer.
 //!
-//! A seat has one from its first opening on. Where a million connections are held and nearly all of them are idle, those
-//! have none: it is lent to them for the time of an opening or of a request.
+//! A slot gets one when it is first opened. A held connection that is idle has none: it borrows one
+//! for the time of an opening or a request. A million mostly idle connections therefore need little
+//! memory.
 
 use wavetank_pace::TimerId;
 use wavetank_plan::Nanos;
@@ -9,23 +11,25 @@ use wavetank_wire::h1::{Limits, ResponseReader};
 
 use crate::request_queue::RequestQueue;
 
-/// See the module's description.
+/// The activity on a slot's connection; see the module documentation.
 pub(crate) struct ConnIo {
-    /// Sent and unanswered, and waiting for this seat's connection.
+    /// Requests that were sent and not answered, followed by those that wait for this slot's
+    /// connection.
     pub(crate) flights: RequestQueue,
     pub(crate) reader: ResponseReader,
-    /// When the first byte of the answer under way came; before there is any, when it was connected.
+    /// When the first byte of the current response arrived. Before any response, when the
+    /// connection was established.
     pub(crate) first_byte: Nanos,
-    /// When the earliest timer set for this seat goes off; [`Nanos::MAX`] if there is none.
+    /// When the earliest timer set for this slot fires; [`Nanos::MAX`] if none is set.
     pub(crate) armed: Nanos,
-    /// That timer.
+    /// The earliest timer.
     pub(crate) timer: Option<TimerId>,
-    /// Tuples the kernel refused in the present opening.
+    /// Tuples that the kernel refused during the current opening.
     pub(crate) refused: u8,
 }
 
 impl ConnIo {
-    /// One in which nothing has been said.
+    /// Creates one without any activity.
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             flights: RequestQueue::default(),
@@ -38,14 +42,14 @@ impl ConnIo {
     }
 }
 
-/// Those that nobody has at the moment, to be had without asking for memory.
+/// Unused instances, which can be taken without an allocation.
 pub(crate) struct ConnIoPool {
     limits: Limits,
-    #[expect(clippy::vec_box, reason = "they are handed out as they are")]
+    #[expect(clippy::vec_box, reason = "boxes are passed on without a move")]
     spare: Vec<Box<ConnIo>>,
 }
 
-/// More than are handed back in a turn; after a burst the rest of the memory is given back.
+/// More than one loop turn returns. After a burst the rest of the memory is freed.
 const SPARE_MAX: usize = 1_024;
 
 impl ConnIoPool {
@@ -53,18 +57,18 @@ impl ConnIoPool {
         Self { limits, spare: Vec::new() }
     }
 
-    /// What an answer may be.
+    /// The limits on a response.
     pub(crate) const fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// One for a seat that has none.
+    /// Takes an instance for a slot that has none.
     #[cold]
     pub(crate) fn take(&mut self) -> Box<ConnIo> {
         self.spare.pop().unwrap_or_else(|| Box::new(ConnIo::new(self.limits)))
     }
 
-    /// One that has come to its end, without any request or timer.
+    /// Returns an instance to the pool. It must have no requests and no timer left.
     pub(crate) fn put(&mut self, talk: Box<ConnIo>) {
         if self.spare.len() < SPARE_MAX && talk.reader.is_idle() {
             self.spare.push(talk);

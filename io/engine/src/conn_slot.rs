@@ -1,4 +1,4 @@
-//! [`ConnSlot`]: the place of one connection; the connection in it may come and go.
+//! [`ConnSlot`]: the slot of one connection, which may be closed and opened again.
 
 use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
@@ -7,67 +7,68 @@ use crate::conn_io::ConnIo;
 use crate::request_queue::QueuedRequest;
 use crate::sources::Tuple;
 
-/// What a seat's connection is doing.
+/// The state of a slot's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnState {
-    /// There is none.
+    /// No connection exists.
     Closed,
     /// It is being opened.
     Connecting,
-    /// It is connected to a proxy, which opens a tunnel.
+    /// It is connected to a proxy, which is opening a tunnel.
     Tunnelling,
-    /// It is connected, and TLS is being agreed on.
+    /// It is connected, and the TLS handshake is in progress.
     Securing,
     /// It is open.
     Open,
 }
 
-/// What is wanted of a seat's connection beside carrying requests.
+/// The use of a slot's connection, apart from carrying requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlotIntent {
-    /// Nothing.
+    /// No special use.
     None,
-    /// Somebody keeps it and wants to hear of it.
+    /// A user holds the connection and must be notified of changes.
     Hold,
-    /// It is being opened, and nobody wants it any more.
+    /// It is being opened, but is no longer needed.
     Leave,
-    /// The same, and the seat is given back as soon as there is no connection in it.
+    /// Like `Leave`, and the slot is released as soon as it has no connection.
     Vacate,
 }
 
-/// What happened here last.
+/// The last event on this slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastUse {
-    /// Nothing of meaning.
+    /// No relevant event.
     Nothing,
-    /// A connection was lost, or ended though it was held: the next one is a re-opening.
+    /// A connection was lost, or ended while it was held. The next opening is a reconnect.
     Lost,
-    /// The present connection served a request.
+    /// The current connection served a request.
     Served,
 }
 
-/// In [`ConnSlot::idle_at`]: none of the pool's seats.
+/// Value of [`ConnSlot::idle_at`]: the slot does not belong to the pool.
 pub(crate) const NOT_POOLED: u32 = u32::MAX;
-/// In [`ConnSlot::idle_at`]: one of the pool's, and not on its stack.
+/// Value of [`ConnSlot::idle_at`]: the slot belongs to the pool, but is not on its stack of idle
+/// slots.
 pub(crate) const NOT_IDLE: u32 = u32::MAX - 1;
 
-/// See the module's description.
+/// The slot of one connection; see the module documentation.
 pub(crate) struct ConnSlot {
     pub(crate) state: ConnState,
     pub(crate) link: Option<ConnId>,
     pub(crate) target: u16,
-    /// Address and port of our own that the connection has, if we chose them.
+    /// The local address and port of the connection, if they were chosen here.
     pub(crate) tuple: Tuple,
-    /// The phase that wanted the connection.
+    /// The phase that requested the connection.
     pub(crate) phase: u16,
-    /// What goes on here; a connection that is held and idle is without it.
+    /// The activity on the connection; `None` for a held connection that is idle.
     pub(crate) talk: Option<Box<ConnIo>>,
-    /// When its opening began.
+    /// When its opening started.
     pub(crate) began: Nanos,
-    /// Requests that the present connection may still serve; [`u64::MAX`]: any number.
+    /// Requests that the current connection may still serve; [`u64::MAX`]: any number.
     pub(crate) left: u64,
     pub(crate) past: LastUse,
-    /// Its place on the pool's stack of idle seats; [`NOT_IDLE`], [`NOT_POOLED`].
+    /// Its position on the pool's stack of idle slots, or [`NOT_IDLE`] or [`NOT_POOLED`].
     pub(crate) idle_at: u32,
     pub(crate) wish: SlotIntent,
 }
@@ -89,8 +90,10 @@ impl ConnSlot {
         }
     }
 
-    /// Whether another request may be sent now: at most `pipeline` are under way, and not more than the connection may
-    /// still serve. None once the kernel took one no more.
+    /// Whether another request may be sent now.
+    ///
+    /// At most `pipeline` requests are in flight, and at most as many as the connection may still
+    /// serve. After the kernel refused a request, no further request is sent.
     #[inline]
     pub(crate) fn has_room(&self, pipeline: usize) -> bool {
         self.state == ConnState::Open
@@ -100,42 +103,43 @@ impl ConnSlot {
             })
     }
 
-    /// How many requests are under way.
+    /// The number of requests in flight.
     #[inline]
     pub(crate) fn sent(&self) -> usize {
         self.talk.as_ref().map_or(0, |talk| talk.flights.sent())
     }
 
-    /// The first request that waits for this seat's connection.
+    /// Returns the first request that waits for this slot's connection.
     #[inline]
     pub(crate) fn first_waiting(&self) -> Option<QueuedRequest> {
         self.talk.as_ref()?.flights.first_waiting()
     }
 
-    /// It waits no longer.
+    /// Removes the first waiting request.
     #[inline]
     pub(crate) fn take_waiting(&mut self) -> Option<QueuedRequest> {
         self.talk.as_mut()?.flights.take_waiting()
     }
 
-    /// Whether a connection that is held has nothing to do.
+    /// Whether the slot has a held connection without activity.
     #[inline]
     pub(crate) fn is_held_idle(&self) -> bool {
         self.wish == SlotIntent::Hold && self.talk.as_ref().is_some_and(|talk| talk.flights.is_empty())
     }
 
-    /// Whether it is one of the pool's.
+    /// Whether the slot belongs to the pool.
     #[inline]
     pub(crate) const fn is_pooled(&self) -> bool {
         self.idle_at != NOT_POOLED
     }
 
-    /// Whether it stands on the pool's stack.
+    /// Whether the slot is on the pool's stack of idle slots.
     pub(crate) const fn is_idle(&self) -> bool {
         self.idle_at < NOT_IDLE
     }
 
-    /// One more request was answered on the present connection. Whether it may serve another one.
+    /// Counts one more response on the current connection. Returns whether it may serve another
+    /// request.
     #[inline]
     pub(crate) fn serve(&mut self) -> bool {
         self.past = LastUse::Served;
@@ -143,7 +147,7 @@ impl ConnSlot {
         self.left > 0
     }
 
-    /// When something about this seat times out next.
+    /// Returns the next deadline of this slot.
     #[inline]
     pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
         let connect = match self.state {
@@ -166,7 +170,8 @@ mod tests {
 
     #[test]
     fn a_seat_stays_small() {
-        // There are a million of them; what grows here must be wanted (see tests/memory.rs and tests/held_memory.rs).
+        // A million slots may exist, so additional fields need a good reason (see tests/memory.rs
+        // and tests/held_memory.rs).
         assert!(size_of::<ConnSlot>() <= 64, "{} bytes", size_of::<ConnSlot>());
         assert!(size_of::<ConnIo>() <= 152, "{} bytes", size_of::<ConnIo>());
     }

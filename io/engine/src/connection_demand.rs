@@ -1,18 +1,20 @@
-//! [`ConnectionDemand`]: how many connections a plan has beside those that users have for themselves.
+//! [`ConnectionDemand`]: the number of connections a plan needs, not counting those dedicated to
+//! users.
 
 use wavetank_plan::{ConnectionOwner, Phase, Plan};
 
-/// See the module's description. Totals of the whole run, at any one time.
+/// The connections needed at any one time, as totals of the whole run; see the module
+/// documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionDemand {
     /// Shared by sessions.
     pub(crate) shared: u64,
-    /// Of sessions that arrive, which have connections of their own.
+    /// Dedicated to sessions of the open model.
     pub(crate) own: u64,
 }
 
 impl ConnectionDemand {
-    /// What the phases of `plan` have that run beside each other.
+    /// Returns the connections that simultaneous phases of `plan` need.
     pub(crate) fn for_plan(plan: &Plan) -> Self {
         let at_once = |connections: &dyn Fn(&Phase) -> u64| {
             let beside = |first: &Phase| {
@@ -35,27 +37,28 @@ impl ConnectionDemand {
     }
 }
 
-/// How many connections a load thread may come to have.
+/// The number of connections that a load thread may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotCounts {
-    /// Users have so many of their own, for as long as they stay: the first seats of all.
+    /// Connections dedicated to users for as long as they are present. Their slots come first.
     pub(crate) own: u32,
-    /// Of those, so many are held, and idle for most of the time.
+    /// The held connections among those, which are idle most of the time.
     pub(crate) held: u32,
-    /// So many are shared at most.
+    /// The maximum number of shared connections.
     pub(crate) pool: u32,
-    /// So many belong to sessions that arrive, or lead users to further targets: a guess, not a limit.
+    /// Connections of sessions of the open model, and connections of users to further targets. This
+    /// is an estimate, not a limit.
     pub(crate) guests: u32,
 }
 
 impl SlotCounts {
-    /// All of them.
+    /// The sum of all kinds.
     pub(crate) const fn all(self) -> u32 {
         self.own.saturating_add(self.pool).saturating_add(self.guests)
     }
 }
 
-/// Whether users of a scenario, if there are any, always send on the seat that they have.
+/// Whether users of a scenario, if it has any, always send on their own slot.
 pub(crate) fn uses_dedicated_slot(plan: &Plan, scenario: u16) -> bool {
     match plan.scenarios[usize::from(scenario)].connection {
         ConnectionOwner::User | ConnectionOwner::Request => true,

@@ -1,6 +1,8 @@
-//! [`ExchangeBuffers`]: what sessions send and what is kept of their answers, by exchange.
+//! [`ExchangeBuffers`]: the requests that sessions send and the kept parts of their responses, by
+//! exchange.
 //!
-//! A run of one URL has none. The memory of an exchange's place is used again by the next one there.
+//! A run of one URL has none. The memory of an exchange is reused by the next exchange with the
+//! same index.
 
 use wavetank_journey::is_html_media_type;
 use wavetank_plan::Nanos;
@@ -9,14 +11,14 @@ use wavetank_wire::h1::{HeadCache, ParseError, Progress, ResponseHead, ResponseR
 use crate::request_flags::RequestFlags;
 use crate::slab::Id;
 
-/// More than this an unused place does not keep.
+/// An unused buffer keeps at most this much memory.
 const IDLE_BYTES_MAX: usize = 64 << 10;
-/// A body that is looked into has so many bytes at most, whatever `body_max` allows.
+/// The maximum size of a body that is evaluated, whatever `body_max` allows.
 pub(crate) const BODY_BYTES_MAX: usize = 16 << 20;
-/// All bodies that are kept at a time on one load thread.
+/// The maximum size of all bodies that one load thread keeps at a time.
 const BODIES_BYTES_MAX: usize = 1 << 30;
 
-/// The letters of all exchanges under way.
+/// The buffers of all exchanges in flight.
 #[derive(Default)]
 pub(crate) struct ExchangeBuffers {
     places: Vec<ExchangeBuffer>,
@@ -24,29 +26,29 @@ pub(crate) struct ExchangeBuffers {
     bodies: usize,
 }
 
-/// What one exchange sends, and what is kept of its answer.
+/// The request of one exchange, and the kept parts of its response.
 #[derive(Default)]
 pub(crate) struct ExchangeBuffer {
-    /// The request; empty where the step's fixed bytes are sent.
+    /// The request; empty if the fixed bytes of the step are sent.
     pub(crate) request: Vec<u8>,
-    /// The field lines of the answer's head.
+    /// The field lines of the response's head.
     pub(crate) fields: Vec<u8>,
-    /// The answer's body as it came.
+    /// The response's body as received.
     pub(crate) body: Vec<u8>,
     /// The body was too long to be kept.
     pub(crate) overflowed: bool,
-    /// When the first byte of the page came that waits for what it embeds.
+    /// When the first byte of a page arrived that waits for its embedded resources.
     pub(crate) page_began: Option<Nanos>,
-    /// Whether the body of the answer under way is kept.
+    /// Whether the body of the current response is kept.
     keeps_body: bool,
-    /// How much of it may be.
+    /// The maximum number of bytes to keep.
     room: usize,
-    /// Of what was sent.
+    /// The properties of the message that was sent.
     manner: RequestFlags,
 }
 
 impl ExchangeBuffers {
-    /// The letter of `exchange`, made if there is none.
+    /// Returns the buffer of `exchange`, creating it if it does not exist.
     pub(crate) fn entry(&mut self, exchange: Id) -> &mut ExchangeBuffer {
         let place = exchange.place();
         if self.places.len() <= place {
@@ -55,20 +57,20 @@ impl ExchangeBuffers {
         &mut self.places[place]
     }
 
-    /// Whether nobody has ever written one: then nothing is kept of answers, either.
+    /// Whether no buffer was ever written. Then no part of a response is kept either.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// What `exchange` sends, if it is not the step's fixed bytes.
+    /// Returns the request of `exchange`, if it does not send the step's fixed bytes.
     #[inline]
     pub(crate) fn request(&self, exchange: Id) -> Option<&[u8]> {
         let letter = self.places.get(exchange.place())?;
         (!letter.request.is_empty()).then_some(&letter.request)
     }
 
-    /// Read `input`, of the answer to `exchange`, keeping what is to be kept of it.
+    /// Reads `input`, a part of the response to `exchange`, and keeps the required parts.
     #[inline]
     pub(crate) fn read(
         &mut self,
@@ -95,7 +97,8 @@ impl ExchangeBuffers {
         }
     }
 
-    /// Something more goes out for `exchange`: nothing is kept of its last answer.
+    /// Discards the kept parts of the last response, because one more message is sent for
+    /// `exchange`.
     pub(crate) fn reset_response(&mut self, exchange: Id) {
         if let Some(letter) = self.places.get_mut(exchange.place()) {
             self.bodies -= letter.body.len();
@@ -104,7 +107,7 @@ impl ExchangeBuffers {
         }
     }
 
-    /// `exchange` is over.
+    /// Clears the buffer of `exchange`, which is over.
     pub(crate) fn clear(&mut self, exchange: Id) {
         if let Some(letter) = self.places.get_mut(exchange.place()) {
             self.bodies -= letter.body.len();

@@ -1,12 +1,18 @@
-//! Load threads: shared-nothing, one loop each, arrays instead of objects.
+//! Load threads: shared-nothing, one event loop each, arrays instead of objects.
 //!
-//! Five nouns, each calling only downwards: [`pacer`] (when does something fall due) → [`users`] (who
-//! goes on next) → [`exchange`] (one request under way) → [`connections`] (seats, pool, protocol) → the
-//! driver. What happened comes back up as plain values. [`worker`] turns the loop; [`threads`] is what
-//! the outside sees. Nothing here decides what a result means.
+//! There are five layers, each of which calls only downwards:
 //!
-//! Beside the load, [`single_user`] walks one user through a journey and waits for every answer: what a run does before and
-//! after, the probe, `wavetank try`.
+//! - [`pacer`] computes when something is due.
+//! - [`users`] decides which virtual user continues next.
+//! - [`exchange`] handles one request in flight.
+//! - [`connections`] handles slots, the pool and the protocol.
+//! - The driver moves bytes.
+//!
+//! Results are returned upwards as plain values. [`worker`] runs the loop, and [`threads`] is the
+//! public interface. Nothing here decides what a result means.
+//!
+//! In addition to the load, [`single_user`] walks one user through a journey and waits for every
+//! response. It serves the steps before and after a run, the probe, and `wavetank try`.
 
 mod budget;
 mod collector;

@@ -1,4 +1,4 @@
-//! [`LoadConfig`]: what of a host the load may use, and what it was told to do with it.
+//! [`LoadConfig`]: the resources of a host that the load may use, and how to use them.
 
 use std::sync::Arc;
 
@@ -9,18 +9,20 @@ use wavetank_plan::{Plan, Ports, UserError};
 use crate::load_namespace::LoadNamespace;
 use crate::sources::SourcePorts;
 
-/// What load threads are made with, beside their plan.
+/// The configuration of load threads, in addition to their plan.
 #[derive(Clone)]
 pub struct LoadConfig {
-    /// One for each thread, where there are enough; with none the kernel places them.
+    /// One CPU for each thread, if there are enough. If empty, the kernel places the threads.
     pub cpus: Vec<u32>,
-    /// Ports to bind, with source addresses in the plan: where there are places, of who asks beside the load.
+    /// Ports to bind if the plan has source addresses. With namespaces, this applies only to
+    /// requests outside the load.
     pub ports: SourcePorts,
-    /// Where load threads are, in turn; with none they are where the process is.
+    /// The namespaces of load threads, in turn. If empty, the threads run in the namespace of the
+    /// process.
     pub places: Vec<LoadNamespace>,
-    /// What of the kernel may be used.
+    /// The kernel features that may be used.
     pub features: Features,
-    /// Our side of TLS, of a plan that speaks it.
+    /// The TLS client, if the plan uses TLS.
     pub tls: Option<Arc<TlsClient>>,
     /// The plan's scenarios, compiled.
     pub journeys: Journeys,
@@ -29,24 +31,25 @@ pub struct LoadConfig {
 /// How connections leave this host.
 #[derive(Clone)]
 pub(crate) struct OutboundConfig {
-    /// Ports to bind, with source addresses in the plan.
+    /// Ports to bind if the plan has source addresses.
     pub(crate) ports: SourcePorts,
-    /// What of the kernel may be used.
+    /// The kernel features that may be used.
     pub(crate) features: Features,
-    /// Our side of TLS, of a plan that speaks it.
+    /// The TLS client, if TLS is used.
     pub(crate) tls: Option<Arc<TlsClient>>,
 }
 
 impl LoadConfig {
-    /// How connections leave this host.
+    /// Returns how connections leave this host.
     pub(crate) fn way(&self) -> OutboundConfig {
         OutboundConfig { ports: self.ports.clone(), features: self.features, tls: self.tls.clone() }
     }
 
-    /// Everything a kernel may have, no TLS, no port of our own choice, no data: for tests and benches.
+    /// The configuration for tests and benches: all kernel features, no TLS, no chosen ports, no
+    /// data.
     ///
     /// # Errors
-    /// Where a scenario cannot be compiled.
+    /// If a scenario cannot be compiled.
     pub fn plain(plan: &Plan) -> Result<Self, UserError> {
         Ok(Self {
             cpus: Vec::new(),

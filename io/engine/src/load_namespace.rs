@@ -1,33 +1,36 @@
-//! [`LoadNamespace`]: where load threads are, where the load comes from several hosts of one machine.
+//! [`LoadNamespace`]: the network namespace of load threads, if the load comes from several hosts
+//! on one machine.
 
 use wavetank_driver::NetworkNamespace;
 
 use crate::sources::SourcePorts;
 
-/// A host of a lab: a network namespace with addresses and ports of its own.
+/// A host of a lab: a network namespace with its own addresses and ports.
 #[derive(Clone, Debug)]
 pub struct LoadNamespace {
-    /// Threads of this place are in it before they make their first socket.
+    /// Threads enter this namespace before they create their first socket.
     pub network: NetworkNamespace,
-    /// Ports to bind there, and the addresses that are the place's own.
+    /// Ports to bind there, and the addresses that belong to the namespace.
     pub ports: SourcePorts,
-    /// CPUs that the place's threads are kept on, in turn; with none they run where all others do.
+    /// CPUs to which its threads are pinned, in turn. If empty, they run on the same CPUs as all
+    /// other threads.
     pub cpus: Vec<u32>,
 }
 
-/// Which place a load thread is at, and which of those there it is.
+/// The namespace of a load thread, and the thread's number within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadPlacement {
-    /// The place's number.
+    /// The number of the namespace.
     pub(crate) place: usize,
-    /// The thread's number among those at the place.
+    /// The thread's number within the namespace.
     pub(crate) among: u64,
-    /// How many are there.
+    /// The number of threads in the namespace.
     pub(crate) of: u64,
 }
 
 impl ThreadPlacement {
-    /// Of thread number `thread` of `threads`, dealt out over `places` in turn; with no places all are at one.
+    /// The placement of thread number `thread` of `threads`, dealt out over `places` in turn.
+    /// Without namespaces, all threads share one placement.
     pub(crate) fn new(thread: u32, threads: u32, places: usize) -> Self {
         let all = u32::try_from(places).unwrap_or(u32::MAX).max(1);
         let place = thread % all;
@@ -40,8 +43,8 @@ impl ThreadPlacement {
 mod tests {
     use super::*;
 
-    /// `threads` over `places`: each place's threads are numbered without gaps, and no place has more than one thread
-    /// more than another.
+    /// With `threads` over `places`, the threads of each place are numbered without gaps. The
+    /// number of threads differs by at most one between places.
     fn check(threads: u32, places: usize) {
         let seats: Vec<_> =
             (0..threads).map(|thread| ThreadPlacement::new(thread, threads, places)).collect();

@@ -1,20 +1,20 @@
-//! [`Logs`]: lines that journeys log, until the next seal takes them.
+//! [`Logs`]: lines that journeys log, kept until the next seal takes them.
 
 use wavetank_plan::redact::REDACTED;
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::messages::LogLine;
 
-/// Lines of one load thread in one interval at most; further ones are only counted.
+/// The maximum number of lines of one load thread in one interval. Further lines are only counted.
 const LINES_MAX: usize = 100;
-/// Bytes of a line at most.
+/// The maximum length of a line in bytes.
 const LINE_BYTES_MAX: usize = 1_000;
 
-/// See the module's description.
+/// The lines that journeys log; see the module documentation.
 pub(crate) struct Logs {
     lines: Vec<LogLine>,
     untold: u64,
-    /// What no line may show.
+    /// Texts that no line may show.
     secrets: Vec<String>,
 }
 
@@ -23,13 +23,13 @@ impl Logs {
         Self { lines: Vec::new(), untold: 0, secrets: plan.secrets() }
     }
 
-    /// A session counted under `key` said `text` at `at`.
+    /// Adds the line `text`, logged at `at` by a session counted under `key`.
     pub(crate) fn add(&mut self, key: Key, at: Nanos, text: &str) {
         if self.lines.len() >= LINES_MAX {
             self.untold += 1;
             return;
         }
-        // Before it is cut off: a part of a secret is one, too.
+        // Secrets are removed before truncation, because a part of a secret is a secret too.
         let mut text = text.to_owned();
         for secret in self.secrets.iter().filter(|secret| !secret.is_empty()) {
             if text.contains(secret.as_str()) {
@@ -37,12 +37,12 @@ impl Logs {
             }
         }
         text.truncate(text.floor_char_boundary(LINE_BYTES_MAX));
-        // One line is one line, whatever an answer had in it.
+        // A line stays one line, whatever a response contains.
         let text = text.replace(|letter: char| letter.is_control(), " ");
         self.lines.push(LogLine { key, at, text });
     }
 
-    /// The lines since the last call, and how many there were beyond them.
+    /// Returns the lines since the last call, and the number of further lines.
     pub(crate) fn take(&mut self) -> (Vec<LogLine>, u64) {
         (std::mem::take(&mut self.lines), std::mem::take(&mut self.untold))
     }
@@ -66,7 +66,7 @@ mod tests {
         check(&[""], "a\r\nb\u{1b}[31m", "a  b [31m");
         let long = format!("{}ü", "x".repeat(LINE_BYTES_MAX - 1));
         check(&[], &long, &long[..LINE_BYTES_MAX - 1]);
-        // What is cut off in its middle was taken out before.
+        // A secret at the truncation limit was removed before.
         let hidden = format!("{}secret", "x".repeat(LINE_BYTES_MAX - 4));
         check(&["secret"], &hidden, &format!("{}***", "x".repeat(LINE_BYTES_MAX - 4)));
     }

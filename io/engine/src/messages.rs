@@ -1,4 +1,4 @@
-//! What load threads and the one who runs them say to each other.
+//! Messages between load threads and the thread that controls them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,82 +9,91 @@ use wavetank_plan::{Key, Nanos, Rate};
 
 use crate::failure::Failure;
 
-/// Bytes of a request line that are told with a failure.
+/// The maximum number of bytes of a request line in the details of a failure.
 const TOLD_BYTES_MAX: usize = 200;
 
-/// To a load thread.
+/// A command to a load thread.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// The run's clock begins: its zero on the clock the thread was given.
+    /// Starts the run's clock: its zero, on the clock that the thread was given.
     Start(Nanos),
-    /// From an instant of the run's clock on (at least a second ahead), a phase's load is another one.
+    /// Changes the load of a phase from an instant of the run's clock on, at least a second ahead.
     Change(Nanos, Change),
-    /// No arrivals and iterations intended at that instant of the run's clock or later; what is under way
-    /// goes on. A little ahead, so that all threads stop at the same one.
+    /// Stops arrivals and iterations intended at that instant of the run's clock or later; requests
+    /// in flight continue. The instant is slightly ahead, so that all threads stop at the same
+    /// time.
     Drain(Nanos),
-    /// At that instant of the run's clock: cut what is under way, close everything, seal and end. One
-    /// instant for all threads, a little ahead, so that their last intervals are the same.
+    /// Ends the run at that instant of the run's clock: cut what is in flight, close everything,
+    /// seal and end. All threads get the same instant, slightly ahead, so that their last intervals
+    /// are the same.
     Finish(Nanos),
-    /// Connections opened from now on go to these addresses, in turn: for each target of the plan its own, none where
-    /// they stay what they were. What is open stays.
+    /// Changes the addresses of connections opened from now on, which are used in turn.
+    ///
+    /// There is one list for each target of the plan, empty if its addresses do not change. Open
+    /// connections stay.
     UpdateAddresses(Arc<[Vec<SocketAddr>]>),
 }
 
 /// A new load for the phase that runs at the instant of the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Open model: this rate, as the total of the run.
+    /// Open model: the new rate, as the total of the run.
     Rate(Rate),
-    /// Closed model: this many users, as the total of the run; at most as many as the plan had seats for.
+    /// Closed model: the new number of users, as the total of the run. It is limited by the slots
+    /// of the plan.
     Users(u64),
 }
 
-/// From a load thread.
+/// A message from a load thread.
 #[derive(Debug)]
 pub enum Message {
-    /// Thread number: connections that are to be there before the load are open, so many of them, or have
-    /// failed; it waits for the start.
+    /// The connections to be opened before the load are open or have failed, and the thread waits
+    /// for the start. Contains the thread number and the number of open connections.
     Ready(u16, u64),
-    /// What happened in one interval on one thread.
+    /// The data of one interval on one thread.
     Sealed(Box<SealedInterval>),
-    /// A journey wants the run to end: each thread says so once.
+    /// A journey requests the end of the run. Each thread reports this once.
     EndRun(EndOfRun),
-    /// Thread number; no arrivals or iterations will follow, nothing is under way. With it the instant
-    /// the last request was resolved.
+    /// No arrivals or iterations will follow, and nothing is in flight. Contains the thread number
+    /// and the instant at which the last request was resolved.
     Drained(u16, Nanos),
-    /// Thread number: it has ended; its last interval was sent before.
+    /// The thread with this number has ended; its last interval was sent before.
     Finished(u16),
-    /// Thread number: its driver or its process failed, as the words say; nothing more comes from it.
+    /// The driver or process of the thread with this number failed for the given reason. It sends
+    /// nothing more.
     Failed(u16, String),
 }
 
-/// One interval of one thread, with what does not add up.
+/// One interval of one thread, with inconsistencies in the counters.
 #[derive(Debug)]
 pub struct SealedInterval {
     /// The counts.
     pub interval: Interval,
-    /// First failures of their class and step on this thread.
+    /// First failure of each class and step on this thread.
     pub samples: Vec<Sample>,
-    /// What journeys logged.
+    /// The lines that journeys logged.
     pub logs: Vec<LogLine>,
-    /// Lines that they logged beyond these.
+    /// The number of further lines that they logged.
     pub logs_untold: u64,
-    /// Answers that have become some of the slowest of their step on this thread.
+    /// Responses that have become some of the slowest of their step on this thread.
     pub slow: Vec<SlowSample>,
-    /// What the counters hold as open differs from what is under way: a defect, never ignored.
+    /// The number of open requests or sessions in the counters differs from the actual number. This
+    /// is a defect and never ignored.
     pub accounting: Option<String>,
 }
 
-/// Where a journey ended the run.
+/// The place where a journey ended the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndOfRun {
     /// Index into [`Plan::scenarios`](wavetank_plan::Plan::scenarios).
     pub scenario: u16,
-    /// The step whose request failed where that is to end the run; `None`: the run came to its `end`.
+    /// The step with the failed request, if the failure ended the run. `None`: the run reached its
+    /// `end`.
     pub failed: Option<u16>,
 }
 
-/// A line that a journey logged: without secrets, control characters and what is too long.
+/// A line that a journey logged, without secrets and control characters, truncated to the maximum
+/// length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
     /// Its session's phase and scenario.
@@ -95,10 +104,10 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// The times of a done request: its intended instant, the others in nanoseconds.
+/// The times of a successful request: its intended instant, the others in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestTimes {
-    /// When the plan wanted it.
+    /// When the plan intended it.
     pub intended: Nanos,
     /// complete − intended.
     pub response: u64,
@@ -115,28 +124,28 @@ pub struct RequestTimes {
 /// One answered request, as an example of the slowest.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowSample {
-    /// What it was counted under.
+    /// The key under which it was counted.
     pub key: Key,
-    /// How long everything took.
+    /// The times of its stages.
     pub times: RequestTimes,
-    /// The answer's status.
+    /// The status of the response.
     pub status: u16,
 }
 
 /// One failed request, as an example of its class.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// What it was counted under.
+    /// The key under which it was counted.
     pub key: Key,
     /// Why it failed.
     pub class: ErrorClass,
     /// When it ended.
     pub at: Nanos,
-    /// How long after its intended instant, in nanoseconds.
+    /// The time from its intended instant to its end, in nanoseconds.
     pub waited_ns: u64,
-    /// The answer's status, if there was one.
+    /// The status of the response, if there was one.
     pub status: Option<u16>,
-    /// What the kernel, the parser or TLS said.
+    /// The details from the kernel, the parser or TLS.
     pub detail: Option<String>,
     /// The error number behind it.
     pub errno: Option<Errno>,
@@ -159,7 +168,7 @@ impl Sample {
         Self { detail, errno: failure.errno, ..self }
     }
 
-    /// It failed in something more that was sent for it: the first line of that says what it was.
+    /// Adds the method and target of the follow-up message in which the request failed.
     pub(crate) fn with_what(self, request: Option<&[u8]>) -> Self {
         let line = request.unwrap_or_default().split(|byte| *byte == b'\r').next().unwrap_or_default();
         let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').take(2).collect();

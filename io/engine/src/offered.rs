@@ -1,21 +1,21 @@
-//! [`OfferedRequest`]: a request that the plan wants, and whose it is.
+//! [`OfferedRequest`]: a request that the plan intends, and its owner.
 
 use wavetank_plan::{Key, Nanos};
 
-/// Who a request belongs to.
+/// The owner of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// An arrival of the open model: nobody waits for the end of it.
+    /// An arrival of the open model: no virtual user waits for its end.
     Arrival,
-    /// One that has the connection on this seat for its own.
+    /// An arrival with its own connection on this slot.
     Transient(u32),
-    /// A virtual user of the closed model, who has a seat of its own.
+    /// A virtual user of the closed model, which has its own slot.
     User(u32),
-    /// A session that stands somewhere in its journey, by its place: it stays while its request is under way.
+    /// A session within its journey, by its index. It stays while its request is in flight.
     Session(u32),
 }
 
-/// A request that was offered and not yet begun.
+/// A request that was offered and not started yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfferedRequest {
     pub(crate) key: Key,

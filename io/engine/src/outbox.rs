@@ -1,18 +1,18 @@
-//! [`Outbox`]: messages to the one who runs the load threads.
+//! [`Outbox`]: messages to the thread that controls the load threads.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 use crate::messages::Message;
 
-/// Messages kept back while their reader is busy: ten minutes of intervals. Later intervals are lost, and that
-/// is told.
+/// The number of messages kept while their reader is busy: ten minutes of intervals. Later
+/// intervals are lost, and the loss is reported.
 const UNSENT_MAX: usize = 600;
 
-/// Sends without waiting: a reader that is slow or gone must never hold up the load.
+/// Sends without waiting, because a reader that is slow or gone must never delay the load.
 pub(crate) struct Outbox {
     messages: SyncSender<Message>,
-    /// What the reader had no room for.
+    /// Messages for which the reader had no room.
     unsent: VecDeque<Message>,
     lost: u64,
 }
@@ -23,7 +23,7 @@ impl Outbox {
     }
 
     pub(crate) fn send(&mut self, message: Message) {
-        // Only intervals come without end; what is said once must arrive.
+        // Only intervals are sent without end. Messages that are sent once must arrive.
         if self.unsent.len() >= UNSENT_MAX && matches!(message, Message::Sealed(_)) {
             self.lost += 1;
         } else {
@@ -32,7 +32,7 @@ impl Outbox {
         self.flush();
     }
 
-    /// Send what was kept back, as far as there is room.
+    /// Sends kept messages until the reader has no more room.
     #[inline]
     pub(crate) fn flush(&mut self) {
         while let Some(message) = self.unsent.pop_front() {
@@ -43,12 +43,12 @@ impl Outbox {
         }
     }
 
-    /// How many intervals were lost since the last call.
+    /// Returns how many intervals were lost since the last call.
     pub(crate) fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }
 
-    /// Send everything and wait for it: at the end there is no load to hold up.
+    /// Sends all messages and waits for room, since at the end there is no load to delay.
     pub(crate) fn close(self, last: impl IntoIterator<Item = Message>) {
         for message in self.unsent.into_iter().chain(last) {
             if self.messages.send(message).is_err() {

@@ -1,4 +1,5 @@
-//! [`Pacer`]: when does the next arrival fall due, when do users come and go, when is an interval over.
+//! [`Pacer`]: computes when arrivals are due, when users start and leave, and when an interval
+//! ends.
 
 use std::collections::VecDeque;
 
@@ -9,18 +10,18 @@ use wavetank_plan::{Key, Nanos, Phase, Plan};
 use crate::offered::{OfferedRequest, Owner};
 use crate::users::Users;
 
-/// The instants of one load thread's plan. The plan speaks of the run's clock; all instants that go in and out
-/// here are of the thread's.
+/// The instants of one load thread's plan. The plan uses the run's clock; all arguments and results
+/// here use the thread's clock.
 pub(crate) struct Pacer {
-    /// The run's zero on the thread's clock.
+    /// The zero of the run's clock on the thread's clock.
     zero: Nanos,
     phases: Vec<PhasePace>,
     tracks: Vec<TrackPace>,
-    /// Offered and not begun yet, in order of their intended instant.
+    /// Requests that were offered and not started yet, in order of their intended instant.
     pub(crate) ready: VecDeque<OfferedRequest>,
-    /// Instants at which an interval must end though no second does: begin and end of phases.
+    /// Instants other than whole seconds at which an interval must end: start and end of phases.
     edges: Vec<Nanos>,
-    /// Nothing that is intended then or later is wanted.
+    /// Requests intended at or after this instant are not sent.
     ends_at: Nanos,
 }
 
@@ -28,23 +29,23 @@ struct PhasePace {
     start: Nanos,
     end: Option<Nanos>,
     scenario: WeightedScenarios,
-    /// Of the open model; in any other users pace themselves.
+    /// The arrivals of the open model. In the closed model users pace themselves.
     arrivals: Option<Box<Schedule>>,
 }
 
 /// When users of a track start and leave.
 struct TrackPace {
     starts: PopulationSchedule,
-    /// Starts of its phases, at which those who left before their time come again, the next one first.
+    /// Starts of its phases, the next one first. Users that left early return then.
     joins: VecDeque<Nanos>,
-    /// When those who hold connections let go of them.
+    /// When users stop holding connections.
     over: Option<Nanos>,
-    /// The next of all these: looked at in every turn.
+    /// The earliest of all these instants, checked in every loop turn.
     next: Option<Nanos>,
 }
 
 impl Pacer {
-    /// Nothing is to happen yet.
+    /// Creates a pacer without any planned events.
     pub(crate) fn idle() -> Self {
         Self {
             zero: Nanos::ZERO,
@@ -56,7 +57,7 @@ impl Pacer {
         }
     }
 
-    /// The run's clock begins at `zero`.
+    /// Creates a pacer for a run clock that starts at `zero`.
     pub(crate) fn new(plan: &Plan, share: Partition, zero: Nanos) -> Self {
         let mut edges = Vec::new();
         let mut phases = Vec::new();
@@ -87,7 +88,7 @@ impl Pacer {
         Self { zero, phases, tracks, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
     }
 
-    /// When the next arrival falls due.
+    /// Returns when the next arrival is due.
     #[inline]
     pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
         let (zero, ends_at) = (self.zero, self.ends_at);
@@ -96,7 +97,7 @@ impl Pacer {
         arrivals.chain(moves).min().map(|at| at + zero).filter(|&at| at < ends_at)
     }
 
-    /// The next arrival intended before `limit`.
+    /// Returns the next arrival intended before `limit`.
     #[inline]
     pub(crate) fn pop_arrival(&mut self, limit: Nanos) -> Option<Due> {
         let zero = self.zero;
@@ -116,8 +117,8 @@ impl Pacer {
         (0_u16..).zip(&mut self.tracks).find_map(|(index, track)| track.pop(index, limit, zero))
     }
 
-    /// Whether every phase is over at `now`: by time, or because its counted requests are offered, which
-    /// for users `users_used_up` tells.
+    /// Whether every phase is over at `now`, either by time or because its counted requests were
+    /// all offered. For users, `users_used_up` returns the latter.
     pub(crate) fn is_over(&self, now: Nanos, users_used_up: impl Fn(usize) -> bool) -> bool {
         self.phases.iter().enumerate().all(|(index, phase)| {
             let used_up = match &phase.arrivals {
@@ -128,12 +129,12 @@ impl Pacer {
         })
     }
 
-    /// Whether any phase goes on after `at`, or is still to come.
+    /// Whether any phase continues after `at` or is still to start.
     pub(crate) fn has_load_after(&self, at: Nanos) -> bool {
         self.phases.iter().any(|phase| phase.end.is_none_or(|end| end + self.zero > at))
     }
 
-    /// From `at` of the run's clock on the open phase under way then has another rate.
+    /// Sets the rate of the current open phase from `at` of the run's clock on.
     pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_plan::Rate) {
         for phase in &mut self.phases {
             if phase.start <= at
@@ -145,33 +146,34 @@ impl Pacer {
         }
     }
 
-    /// The load ends at `at`, before its time.
+    /// Ends the load at `at`, before its planned end.
     pub(crate) fn cut_off_at(&mut self, at: Nanos) {
         self.ends_at = self.ends_at.min(at);
     }
 
-    /// Whether what is intended at `at` comes after such an end.
+    /// Whether a request intended at `at` falls after such an end.
     pub(crate) fn is_ended(&self, at: Nanos) -> bool {
         at >= self.ends_at
     }
 
-    /// When the first phase begins: until then connections are opened, in one interval.
+    /// Returns when the first phase starts. Until then connections are opened, in one interval.
     pub(crate) fn first_edge(&self) -> Nanos {
         self.edges.first().copied().unwrap_or(Nanos::ZERO) + self.zero
     }
 
-    /// `instant` on the run's clock.
+    /// Converts `instant` to the run's clock.
     #[inline]
     pub(crate) fn to_run_time(&self, instant: Nanos) -> Nanos {
         instant - self.zero
     }
 
-    /// The run's `instant` on the thread's clock.
+    /// Converts the run's `instant` to the thread's clock.
     pub(crate) fn to_thread_time(&self, instant: Nanos) -> Nanos {
         instant.after(self.zero)
     }
 
-    /// The end of the interval that holds `instant`: the next whole second or edge of a phase.
+    /// Returns the end of the interval that contains `instant`: the next whole second or edge of a
+    /// phase.
     pub(crate) fn interval_end(&self, instant: Nanos) -> Nanos {
         let instant = instant - self.zero;
         let second = Nanos((instant.0.div_euclid(INTERVAL.0) + 1) * INTERVAL.0);
@@ -180,16 +182,17 @@ impl Pacer {
     }
 }
 
-/// What falls due.
+/// An event that is due.
 #[derive(Clone, Copy)]
 pub(crate) enum Due {
     /// An arrival of the open model, and its number within its phase.
     Arrival(OfferedRequest, u64),
-    /// From that instant on this many of the thread's users of a track are wanted.
+    /// The number of users of a track on this thread changes to `users` at that instant.
     Wanted { track: u16, at: Nanos, users: u64 },
-    /// Those of a track who hold connections let go of them.
+    /// The users of a track stop holding connections.
     Over { track: u16 },
-    /// A phase of a track begins at that instant: whoever is wanted is to be there.
+    /// A phase of a track starts at that instant. Every user below the target number must be
+    /// present.
     Join { track: u16, at: Nanos },
 }
 
@@ -199,7 +202,7 @@ impl TrackPace {
         self.next = next.into_iter().flatten().min();
     }
 
-    /// What happens next before `limit`.
+    /// Returns the next event before `limit`.
     #[inline]
     fn pop(&mut self, track: u16, limit: Nanos, zero: Nanos) -> Option<Due> {
         let next = self.next.filter(|&at| at < limit)?;
@@ -208,7 +211,7 @@ impl TrackPace {
         due
     }
 
-    /// What happens at `next`; at one instant first how many are wanted.
+    /// Returns the event at `next`. Changes of the user count come first at the same instant.
     fn take(&mut self, track: u16, next: Nanos, zero: Nanos) -> Option<Due> {
         if self.starts.peek() == Some(next) {
             let moved = self.starts.pop()?;

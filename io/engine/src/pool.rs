@@ -1,7 +1,9 @@
-//! [`Pool`]: connections that any session of a load thread may use, and who waits for one.
+//! [`Pool`]: connections that any session of a load thread may use, and the requests that wait for
+//! one.
 //!
-//! All targets together have so many connections at most. Which seats they are is not decided here: a seat comes from
-//! [`SlotAllocator`](crate::slot_allocator::SlotAllocator) when a connection is opened and goes back when it has ended.
+//! One maximum applies to the connections of all targets together. The pool does not choose slots:
+//! a slot is allocated by [`SlotAllocator`](crate::slot_allocator::SlotAllocator) when a connection
+//! is opened, and returned when it has ended.
 
 use std::collections::VecDeque;
 
@@ -10,34 +12,34 @@ use wavetank_plan::Nanos;
 use crate::conn_slot::{ConnSlot, NOT_IDLE};
 use crate::request_queue::QueuedRequest;
 
-/// Where requests wait that time out after different times, their queue is looked through at most this often.
+/// If waiting requests have different timeouts, their queue is scanned at most this often.
 const LOOK_THROUGH: Nanos = Nanos::from_millis(10);
 
 /// Shared connections by target, and the requests waiting for one of them.
 pub(crate) struct Pool {
-    /// So many more connections may be opened.
+    /// The number of further connections that may be opened.
     room: u32,
     shelves: Vec<TargetPool>,
-    /// Somebody waits for a target, and every connection goes to others.
+    /// Requests wait for a target while every connection leads to other targets.
     starved: bool,
 }
 
-/// What there is for one target.
+/// The connections and waiting requests of one target.
 struct TargetPool {
-    /// Seats with an open connection and nothing to do, most recently used last.
+    /// Slots with an idle open connection, most recently used last.
     idle: Vec<u32>,
-    /// In the order of their coming.
+    /// Waiting requests, in order of arrival.
     waiting: VecDeque<QueuedRequest>,
-    /// Not all of them time out in the order of their coming.
+    /// The deadlines of waiting requests are not in order of arrival.
     mixed: bool,
-    /// Connections being opened.
+    /// The number of connections being opened.
     opening: u32,
-    /// When the timer of those that wait goes off; [`Nanos::MAX`]: none is set.
+    /// When the timer of waiting requests fires; [`Nanos::MAX`] if none is set.
     armed: Nanos,
 }
 
 impl Pool {
-    /// At most `most` connections to `targets` targets.
+    /// Creates a pool of at most `most` connections to `targets` targets.
     pub(crate) fn new(most: u32, targets: usize) -> Self {
         let shelf = || TargetPool {
             idle: Vec::new(),
@@ -54,7 +56,7 @@ impl Pool {
         &mut self.shelves[usize::from(target)]
     }
 
-    /// A seat that can send to `target` at once.
+    /// Returns a slot that can send to `target` immediately.
     #[inline]
     pub(crate) fn take_idle(&mut self, target: u16, seats: &mut [ConnSlot]) -> Option<u32> {
         let seat = self.shelf(target).idle.pop()?;
@@ -62,17 +64,17 @@ impl Pool {
         Some(seat)
     }
 
-    /// An open seat has nothing to do.
+    /// Adds an open slot to the idle ones.
     #[inline]
     pub(crate) fn put_idle(&mut self, seat: u32, entry: &mut ConnSlot) {
         if entry.idle_at == NOT_IDLE {
             let idle = &mut self.shelf(entry.target).idle;
-            entry.idle_at = u32::try_from(idle.len()).expect("fewer seats than 2^32");
+            entry.idle_at = u32::try_from(idle.len()).expect("fewer slots than 2^32");
             idle.push(seat);
         }
     }
 
-    /// A seat's connection has ended: it is idle no longer.
+    /// Removes a slot with a connection that has ended from the idle ones.
     pub(crate) fn unlink(&mut self, seat: u32, seats: &mut [ConnSlot]) {
         let entry = &mut seats[seat as usize];
         if !entry.is_idle() {
@@ -86,35 +88,36 @@ impl Pool {
         }
     }
 
-    /// An idle seat of any target but this, one that has long been idle.
+    /// Returns an idle slot of another target, one that has been idle for long.
     pub(crate) fn idle_elsewhere(&self, target: u16) -> Option<u32> {
         let others = self.shelves.iter().enumerate().filter(|(other, _)| *other != usize::from(target));
         others.max_by_key(|(_, shelf)| shelf.idle.len()).and_then(|(_, shelf)| shelf.idle.first().copied())
     }
 
-    /// Whether one more connection may be opened; then it is counted.
+    /// Reserves room for one more connection. Returns whether there was room.
     pub(crate) fn take_room(&mut self) -> bool {
         let any = self.room > 0;
         self.room -= u32::from(any);
         any
     }
 
-    /// A connection is gone.
+    /// Records that a connection is gone.
     pub(crate) fn connection_closed(&mut self) {
         self.room += 1;
     }
 
-    /// A connection to `target` is being opened.
+    /// Records that a connection to `target` is being opened.
     pub(crate) fn opening(&mut self, target: u16) {
         self.shelf(target).opening += 1;
     }
 
-    /// It is open, or could not be opened.
+    /// Records that a connection to `target` was opened or failed to open.
     pub(crate) fn no_longer_opening(&mut self, target: u16) {
         self.shelf(target).opening -= 1;
     }
 
-    /// A target for which more requests wait than connections are coming: the one whose first has waited longest.
+    /// Returns a target with more waiting requests than connections being opened: the one with the
+    /// longest wait.
     pub(crate) fn next_target_to_dial(&self) -> Option<u16> {
         let wanted =
             (0_u16..).zip(&self.shelves).filter(|(_, shelf)| (shelf.opening as usize) < shelf.waiting.len());
@@ -123,18 +126,20 @@ impl Pool {
             .map(|(target, _)| target)
     }
 
-    /// Whether somebody waits for a target while every connection goes to others.
+    /// Whether requests wait for a target while every connection leads to other targets.
     #[inline]
     pub(crate) const fn is_starved(&self) -> bool {
         self.starved
     }
 
-    /// See [`is_starved`](Self::is_starved). Where there is but one target, a connection that gets free serves it anyway.
+    /// Sets [`is_starved`](Self::is_starved). With only one target, any connection that becomes
+    /// free serves it anyway.
     pub(crate) fn set_starved(&mut self, starved: bool) {
         self.starved = starved && self.shelves.len() > 1;
     }
 
-    /// The target whose first request has waited longer than that of `target`, if every connection goes to others.
+    /// Returns the target with a first request that has waited longer than that for `target`, if
+    /// the pool is starved.
     pub(crate) fn longest_waiting_other(&self, target: u16) -> Option<u16> {
         let mine =
             self.shelves[usize::from(target)].waiting.front().map_or(Nanos::MAX, |flight| flight.deadline);
@@ -143,8 +148,8 @@ impl Pool {
         (first.deadline < mine).then_some(wanted)
     }
 
-    /// A request waits for any seat; one that is tried again, ahead of all others. Its deadline, where a timer is to be
-    /// set for it.
+    /// Adds a request that waits for any slot; a retried one goes before all others. Returns its
+    /// deadline if a timer must be set for it.
     pub(crate) fn wait(&mut self, flight: QueuedRequest) -> Option<Nanos> {
         let shelf = self.shelf(flight.target);
         if flight.again {
@@ -161,14 +166,17 @@ impl Pool {
         Some(flight.deadline)
     }
 
-    /// The request that has waited longest for `target`.
+    /// Takes the request that has waited longest for `target`.
     #[inline]
     pub(crate) fn take_waiting(&mut self, target: u16) -> Option<QueuedRequest> {
         self.shelf(target).waiting.pop_front()
     }
 
-    /// The timer of those who wait for `target`, set for `fired`, has gone off at `now`: whose time is up goes to `up`.
-    /// When the next one is to go off, if any, and whether a connection is being opened.
+    /// Handles the timer of requests that wait for `target`, which was set for `fired` and fires at
+    /// `now`.
+    ///
+    /// Requests that have timed out are moved to `up`. Returns when the next timer is due, if any,
+    /// and whether a connection is being opened.
     pub(crate) fn expire(
         &mut self,
         target: u16,
@@ -178,7 +186,7 @@ impl Pool {
     ) -> Option<Nanos> {
         let shelf = self.shelf(target);
         if shelf.armed != fired {
-            // An earlier one was set since, and looks after all.
+            // An earlier timer was set since then, and will check all requests.
             return None;
         }
         let opening = shelf.opening > 0;
@@ -203,7 +211,7 @@ impl Pool {
         next
     }
 
-    /// How many wait for `target`.
+    /// The number of requests that wait for `target`.
     pub(crate) fn waiting(&self, target: u16) -> usize {
         self.shelves[usize::from(target)].waiting.len()
     }

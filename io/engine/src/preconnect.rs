@@ -1,4 +1,5 @@
-//! [`Preconnect`]: connections that are opened ahead of the phases that want them at once, at a pace.
+//! [`Preconnect`]: opens connections at a set pace, ahead of the phases that need them all from
+//! their start.
 
 use std::collections::VecDeque;
 
@@ -7,34 +8,39 @@ use wavetank_plan::{Nanos, Phase, Plan, Rate};
 
 use crate::users::Users;
 
-/// Handshakes under way at once ahead of the load, on one thread: enough for a distant target at the usual rate
-/// of opening, and done with in some hundred milliseconds.
+/// The maximum number of simultaneous handshakes ahead of the load, on one thread. It suffices for
+/// a distant target at the usual opening rate, and takes only some hundred milliseconds to
+/// complete.
 pub(crate) const HANDSHAKES_MAX: usize = 1_024;
 
-/// The seats of one load thread that are to have a connection before a phase begins.
+/// The slots of one load thread that need a connection before a phase starts.
 pub(crate) struct Preconnect {
     share: Partition,
     rate: Rate,
-    /// One after the other.
+    /// The batches, opened one after the other.
     batches: VecDeque<Batch>,
 }
 
-/// The seats of one phase.
+/// The slots of one phase.
 struct Batch {
     phase: u16,
-    /// When its first opens: on the thread's clock, or as long as `waits`, on the run's.
+    /// When its first connection is opened. This is on the run's clock while `waits`, and on the
+    /// thread's clock after that.
     from: Nanos,
-    /// Until the run's clock is known.
+    /// Whether the batch waits until the run's clock is known.
     waits: bool,
-    /// `None`: shared ones, on whichever seats.
+    /// `None`: shared connections, on any slots.
     first_seat: Option<u32>,
     seats: u64,
     next: u64,
 }
 
 impl Preconnect {
-    /// What is to be open when the load begins is opened from `now` on; the `k`-th connection of the run when
-    /// `open_rate` has made `k`. What later phases want is opened as long before them as that takes.
+    /// Plans the connections of `share`.
+    ///
+    /// Connections needed when the load starts are opened from `now` on. The `k`-th connection of
+    /// the run is opened when `open_rate` allows `k`. Connections of later phases are opened as
+    /// long before them as opening takes.
     pub(crate) fn new(plan: &Plan, share: Partition, now: Nanos) -> Self {
         let first_seats = Users::first_slots(plan, share);
         let (mut batches, mut taken) = (VecDeque::new(), Vec::new());
@@ -53,7 +59,7 @@ impl Preconnect {
                 from: if waits { phase.start - takes } else { from },
                 waits,
                 first_seat,
-                // Users have one seat each ahead of the load, however many they come to need.
+                // Before the load, each user has one slot, however many it needs later.
                 seats: share.count_below(phase.connections).min(
                     track.map_or(u64::MAX, |track| u64::from(first_seats[track + 1] - first_seats[track])),
                 ),
@@ -65,8 +71,10 @@ impl Preconnect {
         Self { share, rate: plan.open_rate, batches }
     }
 
-    /// How long opening ahead of the load takes at the longest. The target decides how fast it shakes hands, and each
-    /// handshake has the whole connect timeout; in the clear they all wait at once.
+    /// Returns the longest time that opening ahead of the load may take.
+    ///
+    /// The target decides how fast its handshakes are, and each handshake may take the whole
+    /// connect timeout. Without TLS they all wait simultaneously.
     pub(crate) fn time_max(plan: &Plan) -> Nanos {
         let first = ahead(plan).filter(|(_, phase)| phase.start == load_start(plan));
         let count = first.fold(0_u64, |sum, (_, phase)| sum.saturating_add(phase.connections));
@@ -76,21 +84,21 @@ impl Preconnect {
         due(count, plan.open_rate).after(Nanos(plan.http.connect_timeout.0.saturating_mul(waves)))
     }
 
-    /// The run's clock begins at `zero`: later phases have their instants.
+    /// Sets the start of the run's clock to `zero`, which fixes the instants of later phases.
     pub(crate) fn start(&mut self, zero: Nanos) {
         for batch in self.batches.iter_mut().filter(|batch| batch.waits) {
             (batch.from, batch.waits) = (batch.from.after(zero), false);
         }
     }
 
-    /// When the next one is to be opened, of those whose instant is known.
+    /// Returns when the next connection is to be opened, among those with a known instant.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {
         let batch = self.batches.front().filter(|batch| !batch.waits && batch.next < batch.seats)?;
         Some(batch.from.after(due(self.share.nth(batch.next), self.rate)))
     }
 
-    /// The seat to open at `now`, `None` if it is to be a shared one, and for which phase.
+    /// Returns the slot to open at `now`, or `None` for a shared connection, and its phase.
     pub(crate) fn pop(&mut self, now: Nanos) -> Option<(Option<u32>, u16)> {
         if self.next_deadline().is_none_or(|at| at > now) {
             return None;
@@ -107,17 +115,17 @@ impl Preconnect {
     }
 }
 
-/// Phases ahead of which connections are opened.
+/// Returns the phases with connections that are opened ahead.
 fn ahead(plan: &Plan) -> impl Iterator<Item = (u16, &Phase)> {
     (0_u16..).zip(&plan.phases).filter(|(_, phase)| phase.open_before)
 }
 
-/// When the load begins.
+/// Returns when the load starts.
 fn load_start(plan: &Plan) -> Nanos {
     plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO)
 }
 
-/// How long opening `count` connections takes.
+/// Returns how long opening `count` connections takes.
 fn due(count: u64, rate: Rate) -> Nanos {
     let ns = u128::from(count) * u128::from(rate.per.0.unsigned_abs()) / u128::from(rate.count.max(1));
     Nanos(i64::try_from(ns).unwrap_or(i64::MAX))

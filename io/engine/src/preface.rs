@@ -1,5 +1,5 @@
-//! [`Preface`]: what is said on a new connection ahead of TLS and requests: the PROXY protocol's header, and to a forward
-//! proxy CONNECT.
+//! [`Preface`]: the data sent on a new connection ahead of TLS and requests. This is the PROXY
+//! protocol's header, and CONNECT to a forward proxy.
 
 use std::borrow::Cow;
 
@@ -12,39 +12,40 @@ use wavetank_wire::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};
 
 use crate::failure::{self, Failure};
 
-/// Connected to the proxy, and then no answer to CONNECT in time.
+/// Connected to the proxy, which did not answer CONNECT in time.
 pub(crate) const TUNNEL_TIMEOUT: Failure = Failure::detailed(
     ErrorClass::ConnectTimeout,
     "connected to the proxy, but it did not answer CONNECT in time",
 );
 
-/// Behind the proxy's answer came something that nobody could have said yet.
+/// The proxy sent more bytes after its response, although no other side could have sent anything
+/// yet.
 const TUNNEL_SURPLUS: Failure =
-    Failure::detailed(ErrorClass::Protocol, "the proxy sent bytes behind its answer to CONNECT");
+    Failure::detailed(ErrorClass::Protocol, "the proxy sent bytes after its response to CONNECT");
 
-/// See the module's description.
+/// The preface of connections; see the module documentation.
 pub(crate) struct Preface {
     header: Option<ProxyProtocol>,
-    /// By target, what asks the proxy for a tunnel to it; empty where it is asked for none.
+    /// By target, the request for a tunnel through the proxy; empty if none is needed.
     connects: Vec<Vec<u8>>,
     any: bool,
 }
 
 impl Preface {
-    /// What connections of `plan` begin with.
+    /// Creates the preface for connections of `plan`.
     pub(crate) fn new(plan: &Plan) -> Self {
         let connects: Vec<_> = plan.targets.iter().map(|target| connect(plan, target)).collect();
         let header = plan.http.proxy_protocol;
         Self { any: header.is_some() || connects.iter().any(|connect| !connect.is_empty()), header, connects }
     }
 
-    /// Whether any connection begins with something.
+    /// Whether any connection has a preface.
     #[inline]
     pub(crate) const fn is_needed(&self) -> bool {
         self.any
     }
 
-    /// Whether a driver must know the ends of connections.
+    /// Whether a driver must know the addresses of both ends.
     pub(crate) const fn needs_addresses(&self) -> bool {
         self.header.is_some()
     }
@@ -54,10 +55,10 @@ impl Preface {
         !self.connects[usize::from(target)].is_empty()
     }
 
-    /// The bytes of a connection for `target` whose ends are found out by `ends`.
+    /// Returns the preface of a connection to `target`. `ends` returns its two addresses.
     ///
     /// # Errors
-    /// Where the ends cannot be told.
+    /// If the addresses cannot be determined.
     pub(crate) fn bytes(
         &self,
         target: u16,
@@ -77,7 +78,7 @@ impl Preface {
     }
 }
 
-/// The request for a tunnel (RFC 9110 §9.3.6).
+/// Returns the request for a tunnel (RFC 9110 §9.3.6).
 fn connect(plan: &Plan, target: &wavetank_plan::Target) -> Vec<u8> {
     let Some(to) = plan.tunnel_to(target) else { return Vec::new() };
     let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\nUser-Agent: {USER_AGENT}\r\n");
@@ -90,7 +91,7 @@ fn connect(plan: &Plan, target: &wavetank_plan::Target) -> Vec<u8> {
     request.into_bytes()
 }
 
-/// The peer may be gone before it can be asked who it is.
+/// The peer may be gone before its address can be determined.
 fn of_ends(errno: Errno) -> Failure {
     match errno.0 {
         libc::ENOTCONN | libc::EINVAL => Failure::new(ErrorClass::Reset),
@@ -98,22 +99,24 @@ fn of_ends(errno: Errno) -> Failure {
     }
 }
 
-/// A reader of the answer to CONNECT.
+/// Returns a reader for the response to CONNECT.
 pub(crate) fn tunnel_reader() -> ResponseReader {
     let mut reader = ResponseReader::default();
-    // An answer that opens the tunnel has no body, whatever its fields say, and of any other none is wanted.
+    // A response that opens the tunnel has no body, whatever its fields say. The body of any other
+    // response is not needed.
     reader.expect(true);
     reader
 }
 
-/// Take in `bytes` of the answer to CONNECT. Whether the tunnel is open; if not, more must come.
+/// Reads `bytes` of the response to CONNECT. Returns whether the tunnel is open; if not, more bytes
+/// must follow.
 ///
 /// # Errors
-/// Where it never will be.
+/// If the tunnel was refused or the response is invalid.
 pub(crate) fn read_tunnel(reader: &mut ResponseReader, bytes: &[u8]) -> Result<bool, Failure> {
     let progress = reader.read(bytes, &mut ()).map_err(|fault| {
         let Failure { class, detail, .. } = failure::protocol_failure(fault);
-        let detail = detail.map(|detail| Cow::Owned(format!("the proxy's answer to CONNECT: {detail}")));
+        let detail = detail.map(|detail| Cow::Owned(format!("the proxy's response to CONNECT: {detail}")));
         Failure { detail, ..Failure::new(class) }
     })?;
     let Some(answer) = progress.answer else { return Ok(false) };
@@ -126,7 +129,8 @@ pub(crate) fn read_tunnel(reader: &mut ResponseReader, bytes: &[u8]) -> Result<b
     if progress.consumed < bytes.len() { Err(TUNNEL_SURPLUS) } else { Ok(true) }
 }
 
-/// The connection to the proxy ended, as `failure` says, before it had answered CONNECT.
+/// Returns the failure for a connection to the proxy that ended with `failure` before CONNECT was
+/// answered.
 pub(crate) fn tunnel_ended(failure: &Failure) -> Failure {
     let detail = match failure.errno {
         Some(errno) => Cow::Owned(format!("the connection broke before the proxy answered CONNECT: {errno}")),
@@ -139,7 +143,7 @@ pub(crate) fn tunnel_ended(failure: &Failure) -> Failure {
 mod tests {
     use super::*;
 
-    /// How the answer `text` is taken in, whole and byte by byte.
+    /// Checks how the response `text` is handled, whole and byte by byte.
     fn check(text: &str, expected: Result<bool, (ErrorClass, &str)>) {
         let told = |read: Result<bool, Failure>| {
             read.map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
@@ -151,7 +155,7 @@ mod tests {
         for (at, byte) in text.bytes().enumerate() {
             last = told(read_tunnel(&mut reader, &[byte]));
             if last != Ok(false) {
-                // What follows is a read of its own, and nobody's before TLS is begun.
+                // Later bytes come with a separate read, and no side sends any before TLS starts.
                 let whole = at + 1 == text.len();
                 let surplus = expected.as_ref().is_err_and(|(_, detail)| detail.contains("behind"));
                 assert!(whole || last.is_err() || surplus, "{text}");
@@ -181,12 +185,12 @@ mod tests {
         check("HTTP/1.1 502 No\r\n\r\n", refused("the proxy answered CONNECT with 502 Bad Gateway"));
         check("HTTP/1.1 302 No\r\n\r\n", refused("the proxy answered CONNECT with 302 Found"));
         check("HTTP/1.1 599 No\r\n\r\n", refused("the proxy answered CONNECT with 599"));
-        let surplus = "the proxy sent bytes behind its answer to CONNECT";
+        let surplus = "the proxy sent bytes after its response to CONNECT";
         check("HTTP/1.1 200 OK\r\n\r\nx", Err((ErrorClass::Protocol, surplus)));
         let mut reader = tunnel_reader();
-        let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n").expect_err("is no HTTP");
+        let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n").expect_err("not HTTP");
         assert_eq!(garbage.class, ErrorClass::Protocol);
-        assert!(garbage.detail.expect("is told").starts_with("the proxy's answer to CONNECT: "));
+        assert!(garbage.detail.expect("a detail").starts_with("the proxy's response to CONNECT: "));
     }
 
     #[test]
@@ -200,6 +204,6 @@ mod tests {
             assert!(bytes < 1 << 20, "a head of {bytes} bytes is still read");
             read = read_tunnel(&mut reader, line);
         }
-        assert_eq!(read.expect_err("is too long").class, ErrorClass::Protocol);
+        assert_eq!(read.expect_err("too long").class, ErrorClass::Protocol);
     }
 }

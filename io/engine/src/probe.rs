@@ -1,4 +1,4 @@
-//! [`Probe`]: one request outside every counter, with all its instants and the whole answer.
+//! [`Probe`]: one request outside every counter, with all its instants and the whole response.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::load_config::OutboundConfig;
 use crate::single_user::{Connector, Handshake, RequestError, SingleConnection};
 use crate::sources::SourcePorts;
 
-/// Most of the body that is kept; the rest is counted.
+/// The maximum number of body bytes that are kept; the rest is counted.
 const BODY_KEPT_BYTES: usize = 1 << 20;
 
 /// One request to the plan's first step.
@@ -23,30 +23,30 @@ pub struct Probe<'a> {
     way: OutboundConfig,
 }
 
-/// An answer, with instants on the clock the probe was given.
+/// A response, with instants on the clock that the probe was given.
 #[derive(Clone, Debug)]
 pub struct ProbeAnswer {
     /// The address that answered.
     pub address: SocketAddr,
-    /// When connecting began.
+    /// When connecting started.
     pub begun: Nanos,
-    /// When the connection was there.
+    /// When the connection was established.
     pub connected: Nanos,
-    /// When the proxy had opened a tunnel, where it was asked for one.
+    /// When the proxy had opened a tunnel, if one was requested.
     pub tunnelled: Option<Nanos>,
-    /// What the TLS handshake came to, where there was one.
+    /// The result of the TLS handshake, if there was one.
     pub tls: Option<Handshake>,
     /// When the request was handed to the kernel.
     pub sent: Nanos,
-    /// When the first byte of the answer came.
+    /// When the first byte of the response arrived.
     pub first_byte: Nanos,
-    /// When the answer was complete.
+    /// When the response was complete.
     pub complete: Nanos,
     /// Its status.
     pub status: u16,
     /// The request as sent.
     pub request: Vec<u8>,
-    /// Status line and headers as they came.
+    /// Status line and headers as received.
     pub head: Vec<u8>,
     /// Version of the status line.
     pub version: HttpVersion,
@@ -60,28 +60,30 @@ pub struct ProbeAnswer {
     pub body_bytes: u64,
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Clone, Debug)]
 pub struct ProbeFailure {
     /// The address that was tried.
     pub address: SocketAddr,
-    /// The class it would have counted under.
+    /// The class under which it would have been counted.
     pub class: ErrorClass,
-    /// What the kernel said.
+    /// The kernel's error.
     pub errno: Option<Errno>,
-    /// What was wrong, in words.
+    /// A description of the fault.
     pub detail: String,
     /// Whether the request was handed to the kernel.
     pub sent: bool,
     /// How long it took.
     pub waited: Nanos,
-    /// The beginning of what came, up to some KiB.
+    /// The start of the received bytes, up to some KiB.
     pub seen: Vec<u8>,
 }
 
 impl<'a> Probe<'a> {
-    /// A probe for `plan`, on its engine, with our side of TLS if the plan speaks it. With source addresses in the
-    /// plan it binds one of `ports`, as the load does: the kernel may have none to choose from where loads have been.
+    /// Creates a probe for `plan` on its engine, with the TLS client if the plan uses TLS.
+    ///
+    /// If the plan has source addresses, the probe binds one of `ports`, as the load does. After
+    /// earlier loads the kernel may have no free port left to choose from.
     pub const fn new(
         plan: &'a Plan,
         clock: Clock,
@@ -92,8 +94,10 @@ impl<'a> Probe<'a> {
         Self { plan, clock, way: OutboundConfig { ports, features, tls } }
     }
 
-    /// Connect, send, and wait for the whole answer, within the plan's timeouts; given up once `cancelled`
-    /// says so, which is asked often and whenever a signal interrupts the wait.
+    /// Connects, sends, and waits for the whole response, within the plan's timeouts.
+    ///
+    /// The probe gives up once `cancelled` returns true. It is checked often, and whenever a signal
+    /// interrupts the wait.
     pub fn run(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
         match self.plan.engine {
             EngineChoice::Uring => self.run_over::<Uring>(cancelled),
@@ -103,8 +107,8 @@ impl<'a> Probe<'a> {
 
     fn run_over<D: Driver>(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
         let request = CompiledStep::new(&self.plan.scenarios[0].steps[0], self.plan, false)
-            .expect("the plan's scenarios were compiled before it is probed");
-        let bytes = request.as_fixed().expect("a run of one URL sends the same always");
+            .expect("the plan's scenarios are compiled before the probe");
+        let bytes = request.as_fixed().expect("a run of one URL always sends the same bytes");
         let mut caller = Connector::new(self.plan, self.clock, self.way.clone(), cancelled);
         let begun = self.clock.now();
         let deadline = begun.after(self.plan.http.timeout);
@@ -156,7 +160,7 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Keeps the answer.
+/// Keeps the response.
 struct Keep {
     head: Vec<u8>,
     version: HttpVersion,

@@ -1,38 +1,43 @@
-//! [`ReconnectQueue`]: users whose held connection has ended or did not come about, and is to be opened again.
+//! [`ReconnectQueue`]: users with a held connection that has ended or could not be opened, and must
+//! be reopened.
 
 use wavetank_pace::{Partition, Timers};
 use wavetank_plan::{Load, Nanos, Plan, Rate};
 
-/// Of what the plan opens meanwhile this part counts against the pace, in tenths: while it opens as fast as it ever does,
-/// those who were lost come back at a tenth of the pace, and not beside it at once more of the same.
+/// The part of planned openings that counts against the reconnect pace, in tenths.
+///
+/// While the plan opens connections at its full rate, lost connections are reopened at a tenth of
+/// the pace. Otherwise the target would see twice the rate.
 const PLANNED_TENTHS: i64 = 9;
-/// However much the plan opens at once, those who were lost wait for it no longer than this.
+/// The maximum time for which reconnects wait for planned openings, however many of those are due.
 const YIELD_MAX: Nanos = Nanos::SECOND;
-/// What could not be opened while the thread was at something else is made up for so long back.
+/// Openings that were due while the thread was busy are made up for, at most for this time back.
 const MADE_UP: Nanos = Nanos::from_millis(20);
 
-/// See the module's description. Each has the instant from which on it may be, and all of them a pace: a target that ends
-/// a million connections at once is not to find a million at its door a moment later.
+/// Users waiting to reconnect; see the module documentation.
+///
+/// Each user has an earliest instant, and all of them share one pace. A target that ends a million
+/// connections at one moment must not see a million connects a moment later.
 pub(crate) struct ReconnectQueue {
     users: Timers<u32>,
-    /// Between two of them.
+    /// Time between two of them.
     gap: Nanos,
-    /// When the next one may be opened at the earliest.
+    /// The earliest instant at which the next connection may be opened.
     next_at: Nanos,
 }
 
 impl ReconnectQueue {
-    /// Nobody yet; of all that `plan` holds, `share` is opened here.
+    /// Creates an empty queue for the `share` of the connections that `plan` holds.
     pub(crate) fn new(plan: &Plan, share: Partition) -> Self {
         Self { users: Timers::new(), gap: gap(rate(plan), share), next_at: Nanos(i64::MIN) }
     }
 
-    /// The connection of `user` is to be opened again, not before `at`.
+    /// Adds `user`, with a connection to be reopened at or after `at`.
     pub(crate) fn insert(&mut self, at: Nanos, user: u32) {
         self.users.insert(at, user);
     }
 
-    /// When the next one is to be opened.
+    /// Returns when the next connection is to be reopened.
     pub(crate) fn next_deadline(&mut self) -> Option<Nanos> {
         if self.users.is_empty() {
             return None;
@@ -40,7 +45,7 @@ impl ReconnectQueue {
         self.users.next().map(|at| at.max(self.next_at))
     }
 
-    /// Whose connection is to be opened at `now`.
+    /// Returns a user with a connection to be reopened at `now`.
     pub(crate) fn pop(&mut self, now: Nanos) -> Option<u32> {
         if now < self.next_at {
             return None;
@@ -50,15 +55,16 @@ impl ReconnectQueue {
         Some(user)
     }
 
-    /// At `now` one was opened that the plan wanted then: the target has that at its door as well.
+    /// Defers reconnects after an opening at `now` that the plan intended, because the target must
+    /// handle that one too.
     pub(crate) fn defer_to_planned(&mut self, now: Nanos) {
         let taken = Nanos(self.gap.0 / 10 * PLANNED_TENTHS);
         self.next_at = self.next_at.max(now - MADE_UP).after(taken).min(now.after(YIELD_MAX));
     }
 }
 
-/// How fast all of them are opened again: as fast as the plan opens connections, in the phases that hold them or ahead of
-/// a phase, whichever is faster.
+/// Returns the reconnect rate of all connections. It is the opening rate of the plan, either in the
+/// phases that hold them or ahead of a phase, whichever is higher.
 fn rate(plan: &Plan) -> Rate {
     let holds = plan.phases.iter().filter_map(|phase| match &phase.load {
         Load::Hold { connections, .. } => Some(connections.pieces()),
@@ -74,7 +80,7 @@ fn rate(plan: &Plan) -> Rate {
     )
 }
 
-/// Between two of what one share of it opens.
+/// Returns the time between two reconnects of one share.
 fn gap(rate: Rate, share: Partition) -> Nanos {
     let ns = u128::from(rate.per.0.unsigned_abs()) * u128::from(share.of);
     Nanos(i64::try_from(ns / (u128::from(rate.count) * u128::from(share.width)).max(1)).unwrap_or(i64::MAX))
@@ -114,7 +120,7 @@ mod tests {
             next_at: Nanos(i64::MIN),
         };
         (0..2_000).for_each(|user| all.insert(Nanos::ZERO, user));
-        // The plan opens as many as it ever does for half a second, and then none.
+        // The plan opens connections at its full rate for half a second, and then none.
         let opened: Vec<usize> = (0..10)
             .map(|tenth| {
                 let steps = (0..100).map(|step| Nanos::from_millis(tenth * 100 + step));
@@ -128,18 +134,18 @@ mod tests {
                     .sum()
             })
             .collect();
-        // 20 ms of what may be made up are had at the beginning.
+        // At the start, 20 ms of openings may be made up for.
         assert!((10..=32).contains(&opened[0]), "{opened:?}");
         assert!(opened[1..5].iter().all(|tenth| (9..=11).contains(tenth)), "{opened:?}");
         assert!(opened[6..8].iter().all(|tenth| (99..=101).contains(tenth)), "{opened:?}");
-        // Very many at once do not keep them from it for long.
+        // Very many simultaneous openings do not delay reconnects for long.
         (0..100_000).for_each(|_| all.defer_to_planned(Nanos::from_secs(2)));
         assert_eq!(all.next_deadline(), Some(Nanos::from_secs(3)));
     }
 
     #[test]
     fn mass_losses_are_opened_again_at_a_pace() {
-        // 20 ms of what may be made up are had at the beginning.
+        // At the start, 20 ms of openings may be made up for.
         check(Rate::per_second(1_000), Partition::WHOLE, 250, &[111, 100, 39, 0]);
         check(Rate::per_second(1_000), Partition::WHOLE.split(2, 1), 250, &[56, 50, 50, 50]);
         check(Rate::per_second(1_000_000), Partition::WHOLE, 250, &[250, 0]);

@@ -1,4 +1,4 @@
-//! [`RendezvousWaiters`]: those of one load thread who wait for others.
+//! [`RendezvousWaiters`]: the sessions of one load thread that wait for others.
 
 use std::sync::Arc;
 
@@ -8,16 +8,19 @@ use wavetank_plan::Nanos;
 use crate::rendezvous::{Quorum, RendezvousTable, RoundId, RoundRelease};
 use crate::slab::Id;
 
-/// See the module's description. No longer than there are sessions.
+/// The waiting sessions; see the module documentation. There are at most as many entries as
+/// sessions.
 pub(crate) struct RendezvousWaiters {
     pub(crate) places: Arc<RendezvousTable>,
-    /// Who waits where; one who has been taken out meanwhile stays named, and means nothing.
+    /// The waiting groups. A session that was removed in the meantime keeps its entry, which is
+    /// then ignored.
     groups: Vec<Group>,
-    /// When the wait of rounds is over whose first is here.
+    /// The timeouts of rounds with their first user on this thread.
     ends: Timers<(RoundId, Quorum)>,
-    /// Users who have left: in which phase, counted from 1; 0: there, or not come yet. Empty where nobody cares.
+    /// By user: the phase in which it has left, counted from 1; 0 if it is present or has not
+    /// started. Empty if departures do not matter.
     left: Vec<u16>,
-    /// Whether somebody waits for everybody anywhere.
+    /// Whether any user waits for all others at any rendezvous.
     cares: bool,
     any: bool,
 }
@@ -26,7 +29,7 @@ pub(crate) struct RendezvousWaiters {
 pub(crate) struct Group {
     pub(crate) waiting: RoundId,
     pub(crate) sessions: Vec<Id>,
-    /// The end of the wait, if the first of them is here.
+    /// The timeout, if the first of them is on this thread.
     end: Option<TimerId>,
 }
 
@@ -36,19 +39,19 @@ impl RendezvousWaiters {
         Self { places, groups: Vec::new(), ends: Timers::new(), left: Vec::new(), cares, any }
     }
 
-    /// Whether anybody waits for others anywhere.
+    /// Whether there is any rendezvous.
     #[inline]
     pub(crate) const fn any(&self) -> bool {
         self.any
     }
 
-    /// Whether it matters who leaves.
+    /// Whether departures matter.
     #[inline]
     pub(crate) const fn tracks_departures(&self) -> bool {
         self.cares
     }
 
-    /// Session `id` is at a spot and waits there for so long, from the first to come.
+    /// Adds session `id` to a slot, where it waits for at most `wait` from the first arrival on.
     pub(crate) fn arrive(&mut self, id: Id, spot: u32, company: Quorum, wait: Nanos, now: Nanos) -> RoundId {
         let (waiting, first) = self.places.arrive(spot, company, now);
         let end = first.then(|| self.ends.insert(now.after(wait), (waiting, company)));
@@ -62,12 +65,12 @@ impl RendezvousWaiters {
         waiting
     }
 
-    /// When the next wait is over.
+    /// Returns when the next wait times out.
     pub(crate) fn next_end(&mut self) -> Option<Nanos> {
         if self.ends.is_empty() { None } else { self.ends.next() }
     }
 
-    /// A group that has gone at `now`, and how.
+    /// Returns a group that was released at `now`, and how.
     pub(crate) fn pop_released(&mut self, now: Nanos) -> Option<(Group, RoundRelease)> {
         while let Some((at, (waiting, company))) = self.ends.pop(now) {
             self.places.wait_is_over(waiting, company, at.max(now));
@@ -82,7 +85,7 @@ impl RendezvousWaiters {
         Some((group, gone))
     }
 
-    /// User `user` of the thread, number `number` of a track's, has left in `phase`.
+    /// Records that user `user` of the thread, number `number` of its track, has left in `phase`.
     pub(crate) fn leave(&mut self, user: u32, number: u64, of: (u16, u16, u16), now: Nanos) {
         let (track, phase, scenario) = of;
         let user = user as usize;
@@ -94,7 +97,7 @@ impl RendezvousWaiters {
         }
     }
 
-    /// The same user is there, perhaps again.
+    /// Records that the same user is present, possibly again.
     pub(crate) fn rejoin(&mut self, user: u32, number: u64, of: (u16, u16, u16), now: Nanos) {
         let (track, phase, scenario) = of;
         let Some(left) = self.left.get_mut(user as usize) else { return };

@@ -1,8 +1,10 @@
-//! [`RequestFlags`]: what connections must know of one message to a target, beside its bytes.
+//! [`RequestFlags`]: the properties of a message to a target that connections must know, in
+//! addition to its bytes.
 
 use wavetank_journey::{CompiledStep, FollowUp, Retain};
 
-/// See the module's description. One byte, because every connection holds one for its request.
+/// The properties of a message; see the module documentation. It is one byte, because every
+/// connection stores one for its request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequestFlags(u8);
 
@@ -14,12 +16,12 @@ impl RequestFlags {
     const PAGE: u8 = 16;
     const COOKIES: u8 = 32;
 
-    /// How a step's request goes.
+    /// Returns the properties of a step's request.
     pub(crate) fn from_step(step: &CompiledStep) -> Self {
         Self::new(step.head, step.idempotent, step.retention())
     }
 
-    /// How something more goes for a request.
+    /// Returns the properties of a follow-up message.
     pub(crate) fn from_leg(leg: &FollowUp) -> Self {
         Self::new(leg.head, leg.idempotent, leg.keeps)
     }
@@ -36,24 +38,24 @@ impl RequestFlags {
         Self(all.into_iter().filter(|&(is, _)| is).fold(0, |bits, (_, bit)| bits | bit))
     }
 
-    /// The answer has no body.
+    /// The response has no body.
     #[inline]
     pub(crate) const fn is_head(self) -> bool {
         self.0 & Self::HEAD != 0
     }
 
-    /// May be sent again on another connection (RFC 9110 §9.2.2).
+    /// The message may be sent again on another connection (RFC 9110 §9.2.2).
     pub(crate) const fn is_idempotent(self) -> bool {
         self.0 & Self::IDEMPOTENT != 0
     }
 
-    /// Something of every answer is kept.
+    /// A part of every response is kept.
     #[inline]
     pub(crate) const fn keeps_answer(self) -> bool {
         self.0 & (Self::FIELDS | Self::BODY | Self::PAGE) != 0
     }
 
-    /// Something of those answers is kept that set cookies.
+    /// A part of responses that set cookies is kept.
     #[inline]
     pub(crate) const fn keeps_cookies(self) -> bool {
         self.0 & Self::COOKIES != 0
@@ -64,7 +66,7 @@ impl RequestFlags {
         self.0 & Self::BODY != 0
     }
 
-    /// The body is kept if it is a page.
+    /// The body is kept if it is an HTML page.
     pub(crate) const fn keeps_page(self) -> bool {
         self.0 & Self::PAGE != 0
     }

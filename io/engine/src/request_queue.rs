@@ -1,4 +1,5 @@
-//! [`RequestQueue`]: the requests of one connection, those under way and behind them those that wait for it.
+//! [`RequestQueue`]: the requests of one connection, first those in flight, then those that wait
+//! for it.
 
 use std::collections::VecDeque;
 
@@ -10,77 +11,81 @@ use crate::slab::Id;
 /// A request on its way through a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuedRequest {
-    /// The exchange it belongs to.
+    /// The exchange to which it belongs.
     pub(crate) exchange: Id,
     /// When it times out.
     pub(crate) deadline: Nanos,
-    /// Which request.
+    /// The scenario of the request.
     pub(crate) scenario: u16,
-    /// Which request.
+    /// The step of the request.
     pub(crate) step: u16,
-    /// It was on a connection that was lost, and is older than all that wait.
+    /// It was on a connection that was lost, and goes before all waiting requests.
     pub(crate) again: bool,
-    /// Where it goes: index into the plan's targets.
+    /// The target: index into the plan's targets.
     pub(crate) target: u16,
-    /// What is to be known of it and its answer.
+    /// The properties of the request and its response.
     pub(crate) manner: RequestFlags,
 }
 
-/// See the module's description. Nearly every connection has one at most: that one lies here, and a million idle
-/// connections hold no queue.
+/// The requests of one connection; see the module documentation.
+///
+/// Nearly every connection has at most one request, which is stored inline. A million idle
+/// connections therefore have no queue in memory.
 #[derive(Default)]
 pub(crate) struct RequestQueue {
     first: Option<QueuedRequest>,
-    /// Behind the first.
+    /// The requests after the first one.
     #[expect(
         clippy::box_collection,
-        reason = "a seat pays for the pointer, not for the queue it seldom has"
+        reason = "a slot pays for the pointer, not for the queue it seldom has"
     )]
     more: Option<Box<VecDeque<QueuedRequest>>>,
-    /// So many of them are under way.
+    /// The number of requests in flight.
     sent: u32,
-    /// So many of those, the last ones, the kernel did not take: the connection is at its end.
+    /// The number of those, the last ones, that the kernel refused because the connection is at its
+    /// end.
     refused: u32,
 }
 
 impl RequestQueue {
-    /// How many are under way.
+    /// The number of requests in flight.
     #[inline]
     pub(crate) fn sent(&self) -> usize {
         self.sent as usize
     }
 
-    /// The one whose answer comes next.
+    /// Returns the request with the next response.
     #[inline]
     pub(crate) fn first_sent(&self) -> Option<QueuedRequest> {
         if self.sent > self.refused { self.first } else { None }
     }
 
-    /// One more of those under way, the last ones, was not sent after all: no answer is its.
+    /// Marks one more of the requests in flight, the last ones, as not sent after all. No response
+    /// belongs to it.
     pub(crate) fn refuse(&mut self) {
         self.refused = self.sent.min(self.refused + 1);
     }
 
-    /// Whether that happened on this connection.
+    /// Whether a request was refused on this connection.
     #[inline]
     pub(crate) fn is_refused(&self) -> bool {
         self.refused > 0
     }
 
-    /// The first of them, on a connection that is closed.
+    /// Takes the first request of a closed connection.
     pub(crate) fn pop_cut(&mut self) -> Option<QueuedRequest> {
         self.refused = 0;
         self.pop_sent()
     }
 
-    /// It is answered, or will not be.
+    /// Removes the first request, which was answered or will never be.
     #[inline]
     pub(crate) fn pop_sent(&mut self) -> Option<QueuedRequest> {
         self.sent = self.sent.checked_sub(1)?;
         if self.more.is_none() { self.first.take() } else { self.pop_first() }
     }
 
-    /// One more is under way, behind the others.
+    /// Adds one more request in flight, after the others.
     #[inline]
     pub(crate) fn push_sent(&mut self, flight: QueuedRequest) {
         self.sent += 1;
@@ -91,7 +96,7 @@ impl RequestQueue {
         }
     }
 
-    /// One waits; one that is tried again, ahead of those that wait.
+    /// Adds a waiting request; a retried one goes before all others.
     #[inline]
     pub(crate) fn wait(&mut self, flight: QueuedRequest) {
         if self.first.is_none() {
@@ -102,7 +107,7 @@ impl RequestQueue {
         self.insert(place, flight);
     }
 
-    /// The first of those that wait.
+    /// Returns the first waiting request.
     #[inline]
     pub(crate) fn first_waiting(&self) -> Option<QueuedRequest> {
         match self.sent.checked_sub(1) {
@@ -111,10 +116,11 @@ impl RequestQueue {
         }
     }
 
-    /// It waits no longer.
+    /// Removes the first waiting request.
     #[inline]
     pub(crate) fn take_waiting(&mut self) -> Option<QueuedRequest> {
-        // After most answers nobody waits, and nobody else is under way; on a new connection one waits.
+        // After most responses no other request is waiting or in flight. On a new connection one
+        // request waits.
         if self.first.is_none() {
             None
         } else if self.sent == 0 && self.more.is_none() {
@@ -132,14 +138,15 @@ impl RequestQueue {
         }
     }
 
-    /// When the first of them times out. They are few, and need not be in the order of that.
+    /// Returns the earliest deadline. The requests are few, and not necessarily in order of
+    /// deadline.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Nanos> {
         let first = self.first.as_ref()?.deadline;
         Some(self.more.as_ref().map_or(first, |more| first.min(earliest(more))))
     }
 
-    /// Whether there are none at all.
+    /// Whether there are no requests at all.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_none() && self.sent == 0
@@ -175,7 +182,8 @@ mod tests {
     use super::*;
     use crate::slab::Slab;
 
-    /// Against two plain queues, through every mixture of calls that a small generator makes of `seed`.
+    /// Compares it with two plain queues, with sequences of calls that a small generator derives
+    /// from `seed`.
     fn check(seed: u64) {
         let mut slab = Slab::new();
         let mut flights = RequestQueue::default();

@@ -1,4 +1,4 @@
-//! [`Requests`]: what connections must know of every step's request.
+//! [`Requests`]: the properties of every step's request that connections must know.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use wavetank_plan::Nanos;
 
 use crate::request_flags::RequestFlags;
 
-/// One step's request as it goes over the wire.
+/// One step's request as it is sent.
 pub(crate) struct RenderedRequest {
-    /// What is sent, unless a session has something of its own to say.
+    /// The bytes to send, unless the session writes its own.
     pub(crate) bytes: Arc<[u8]>,
-    /// What is to be known of it and its answer.
+    /// The properties of the request and its response.
     pub(crate) manner: RequestFlags,
     /// Index into the plan's targets.
     pub(crate) target: u16,

@@ -4,10 +4,11 @@ use wavetank_measure::ErrorClass;
 
 use crate::messages::Sample;
 
-/// Failures kept by one thread at most: a run of many steps may fail in many ways.
+/// The maximum number of failures that one thread keeps, because a run of many steps may fail in
+/// many ways.
 const KEPT_MAX: usize = 200;
 
-/// See the module's description.
+/// Examples of failures; see the module documentation.
 #[derive(Default)]
 pub(crate) struct Samples {
     fresh: Vec<Sample>,
@@ -16,17 +17,17 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// A request failed.
+    /// Adds a failed request.
     pub(crate) fn add(&mut self, sample: Sample) {
         let what = (sample.key.scenario, sample.key.step, sample.class);
-        // Most often it is the one that came first.
+        // The most frequent failure usually comes first.
         if self.seen.len() < KEPT_MAX && !self.seen.contains(&what) {
             self.seen.push(what);
             self.fresh.push(sample);
         }
     }
 
-    /// Those since the last call.
+    /// Returns the failures since the last call.
     pub(crate) fn take(&mut self) -> Vec<Sample> {
         std::mem::take(&mut self.fresh)
     }

@@ -1,24 +1,24 @@
-//! [`Slab`]: things in an array, named by index and generation.
+//! [`Slab`]: items in an array, identified by index and generation.
 
 use std::num::NonZeroU32;
 
-/// Names one thing in a [`Slab`]. Stale after the thing was taken out.
+/// Identifies one item in a [`Slab`]. It is stale after the item was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id {
     index: u32,
-    /// Never zero, so that the name of something that need not be there is no larger.
+    /// Never zero, so that an `Option` of an id is no larger.
     generation: NonZeroU32,
 }
 
 impl Id {
-    /// The place in the array: no two things that are there at a time have the same.
+    /// The index in the array, unique among the items present at a time.
     #[inline]
     pub(crate) const fn place(self) -> usize {
         self.index as usize
     }
 }
 
-/// An array whose slots are used again; a stale [`Id`] finds nothing.
+/// An array with reusable entries. A stale [`Id`] matches nothing.
 pub(crate) struct Slab<T> {
     slots: Vec<(NonZeroU32, Option<T>)>,
     free: Vec<u32>,
@@ -41,12 +41,13 @@ impl<T> Slab<T> {
         Id { index, generation: NonZeroU32::MIN }
     }
 
-    /// Room for so many things, so that the array does not grow by doubling; what is not used costs only addresses.
+    /// Reserves room for this many items, so that the array does not grow by doubling. Unused room
+    /// costs only address space.
     pub(crate) fn reserve(&mut self, things: usize) {
         self.slots.reserve_exact(things.saturating_sub(self.slots.len()));
     }
 
-    /// Give a thing another name: whoever knows the old one finds nothing.
+    /// Gives an item a new id. The old id then matches nothing.
     pub(crate) fn rename(&mut self, id: Id) -> Option<Id> {
         self.get(id)?;
         let slot = &mut self.slots[id.index as usize];
@@ -82,18 +83,18 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The name of the thing at `place`.
+    /// Returns the id of the item at `place`.
     pub(crate) fn at(&self, place: u32) -> Option<Id> {
         let (generation, value) = self.slots.get(place as usize)?;
         value.is_some().then_some(Id { index: place, generation: *generation })
     }
 
-    /// How many things are in it.
+    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Take all of them out.
+    /// Removes and returns all items.
     pub(crate) fn drain(&mut self) -> Vec<T> {
         let all = self.slots.drain(..).filter_map(|(_, value)| value).collect();
         self.free.clear();
@@ -101,7 +102,7 @@ impl<T> Slab<T> {
     }
 }
 
-/// The generation after another.
+/// Returns the next generation.
 #[inline]
 fn following(generation: NonZeroU32) -> NonZeroU32 {
     generation.checked_add(1).unwrap_or(NonZeroU32::MIN)

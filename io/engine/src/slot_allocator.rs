@@ -1,19 +1,21 @@
-//! [`SlotAllocator`]: seats that are nobody's for ever: given out to who comes, and taken back when he goes.
+//! [`SlotAllocator`]: slots without a permanent owner, which are allocated and released.
 
-/// See the module's description. Memory of a seat is used again, the last one given back first.
+/// The allocator of such slots; see the module documentation. The slot released last is allocated
+/// first, so memory is reused.
 pub(crate) struct SlotAllocator {
     free: Vec<u32>,
-    /// From this one on no seat has been used yet.
+    /// No slot from this one on was used yet.
     fresh: u32,
 }
 
 impl SlotAllocator {
-    /// All seats from `first` on.
+    /// Creates an allocator for all slots from `first` on.
     pub(crate) const fn from(first: u32) -> Self {
         Self { free: Vec::new(), fresh: first }
     }
 
-    /// A seat for somebody. As many as are out at a time is what limits sessions and connections.
+    /// Allocates a slot. The number of slots in use is bounded by the limits on sessions and
+    /// connections.
     pub(crate) fn pop(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             let fresh = self.fresh;
@@ -22,7 +24,7 @@ impl SlotAllocator {
         })
     }
 
-    /// The seat's owner has gone, and there is no connection in it.
+    /// Releases a slot. Its owner has gone, and it has no connection.
     pub(crate) fn push(&mut self, seat: u32) {
         self.free.push(seat);
     }

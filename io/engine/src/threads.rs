@@ -1,4 +1,4 @@
-//! [`LoadThreads`]: the load threads of one host, started, told and joined.
+//! [`LoadThreads`]: the load threads of one host: start, commands and join.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -30,12 +30,12 @@ use crate::sources::{SourcePorts, Sources};
 use crate::users::Users;
 use crate::worker::{Worker, WorkerParts};
 
-/// Messages that may wait for the one who runs the threads before they are kept back.
+/// Messages that may wait for the controlling thread before further ones are kept back.
 const MESSAGES_MAX: usize = 256;
 /// Commands that may wait for a thread.
 const COMMANDS_MAX: usize = 16;
 
-/// See the module's description. Dropping it ends the threads.
+/// The load threads of one host; see the module documentation. Dropping it ends the threads.
 pub struct LoadThreads {
     threads: Vec<LoadThread>,
     messages: Receiver<Message>,
@@ -48,10 +48,14 @@ struct LoadThread {
 }
 
 impl LoadThreads {
-    /// Start the plan's threads on `cpus` (one each where there are enough). They open the connections that
-    /// are to be there before the load, tell [`Message::Ready`] when that is done, and wait for
-    /// [`Command::Start`]. Where there are places, threads are dealt out over them in turn. Fails if the kernel refuses
-    /// a driver or a thread, or lets it not go where it is sent.
+    /// Starts the plan's threads on the CPUs of `means` (one each if there are enough).
+    ///
+    /// They open the connections needed before the load, report [`Message::Ready`] when that is
+    /// done, and wait for [`Command::Start`]. With several namespaces, threads are dealt out over
+    /// them in turn.
+    ///
+    /// # Errors
+    /// If the kernel refuses a driver, a thread, or a thread's namespace.
     pub fn prepare(
         plan: &Arc<Plan>,
         share: Partition,
@@ -66,7 +70,8 @@ impl LoadThreads {
         let places = Arc::new(RendezvousTable::new(plan, share, count));
         let rows = UniqueRows::new(plan, share);
         let mut limits = Limits::split(plan, share, count);
-        // Whole from the first thread on: where a later one fails, dropping it ends those before.
+        // The value is complete from the first thread on. If a later thread fails, dropping it ends
+        // the earlier ones.
         let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
         for thread in 0..plan.threads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
@@ -96,7 +101,7 @@ impl LoadThreads {
             };
             let failed = sender.clone();
             let crashed = move |crash: Crash| {
-                // Whoever is gone does not miss it.
+                // If the receiver is gone, no process needs the message.
                 let _ = failed.send(Message::Failed(number, crash.to_string()));
             };
             let life = ThreadConfig::life(plan.engine);
@@ -108,50 +113,55 @@ impl LoadThreads {
         Ok(this)
     }
 
-    /// How long opening connections ahead of the load takes at the longest, if this host keeps up: whatever the target
-    /// does, each opening ends with its timeout.
+    /// Returns the longest time that opening connections ahead of the load may take, if this host
+    /// keeps up. Each opening ends by its timeout, whatever the target does.
     pub fn opening_time_max(plan: &Plan) -> Nanos {
         Preconnect::time_max(plan)
     }
 
-    /// Tell every thread.
-    #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are told")]
+    /// Sends a command to every thread.
+    #[expect(clippy::needless_pass_by_value, reason = "callers create the command for this call")]
     pub fn broadcast(&self, command: Command) {
         for thread in &self.threads {
-            // A full inbox means a thread that does not turn any more; it is found out by its silence.
+            // A full queue means that the thread's loop has stopped. It is detected by its silence.
             let _ = thread.commands.try_send(command.clone());
             thread.waker.wake();
         }
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub fn len(&self) -> usize {
         self.threads.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no threads.
     pub fn is_empty(&self) -> bool {
         self.threads.is_empty()
     }
 
-    /// The next message, waiting for it at most so long. `None`: none came, or no thread is left.
+    /// Returns the next message, waiting at most `wait`. `None`: no message arrived, or no thread
+    /// is left.
     pub fn message(&self, wait: Duration) -> Option<Message> {
         self.messages.recv_timeout(wait).ok()
     }
 
-    /// Wait for the threads to end, after [`Message::Finished`] or [`Message::Failed`] came from each.
+    /// Waits for the threads to end, after each has sent [`Message::Finished`] or
+    /// [`Message::Failed`].
     pub fn join(mut self) {
         for thread in std::mem::take(&mut self.threads) {
             drop(thread.commands);
             thread.waker.wake();
-            // A panic of a load thread aborts the process in release builds; in debug builds it was printed.
+            // A panic of a load thread aborts the process in release builds; in debug builds it was
+            // printed.
             let _ = thread.handle.join();
         }
     }
 }
 
-/// One load thread with all of the plan, on `driver` and in the caller's thread: for tests and benches that turn
-/// the loop by a driver of their own. No source addresses, no TLS. Returns when it was told to finish.
+/// Runs one load thread with the whole plan, on `driver` and in the caller's thread.
+///
+/// It is for tests and benches with their own driver. It uses no source addresses and no TLS. It
+/// returns after the command to finish.
 pub fn run_here<D: Driver>(
     driver: D,
     plan: &Arc<Plan>,
@@ -159,7 +169,7 @@ pub fn run_here<D: Driver>(
     commands: Receiver<Command>,
     messages: SyncSender<Message>,
 ) -> Result<(), Errno> {
-    let means = LoadConfig::plain(plan).expect("who runs a plan by hand has compiled it before");
+    let means = LoadConfig::plain(plan).expect("the caller has compiled the plan");
     let seed = ThreadConfig {
         features: means.features,
         plan: Arc::clone(plan),
@@ -175,7 +185,7 @@ pub fn run_here<D: Driver>(
         ports: means.ports,
         sources: Partition::WHOLE,
         tls: None,
-        limits: Limits::split(plan, Partition::WHOLE, 1).pop().expect("one thread was asked for"),
+        limits: Limits::split(plan, Partition::WHOLE, 1).pop().expect("one thread was requested"),
         clock,
         prepared: clock.now(),
         commands,
@@ -184,8 +194,8 @@ pub fn run_here<D: Driver>(
     seed.worker(driver).run()
 }
 
-/// The CPU that a thread is kept on, if on one: its place's, or one of its own where there are enough. With fewer threads
-/// than CPUs the kernel places them better than we could.
+/// Returns the CPU to which a thread is pinned, if any: one of its namespace, or its own if there
+/// are enough. With fewer threads than CPUs, the kernel places them better than we could.
 fn cpu(means: &LoadConfig, threads: u32, thread: u32, seating: ThreadPlacement) -> Option<u32> {
     let of_place = means.places.get(seating.place).map_or(&[][..], |place| &place.cpus);
     if let [_, ..] = of_place {
@@ -194,19 +204,19 @@ fn cpu(means: &LoadConfig, threads: u32, thread: u32, seating: ThreadPlacement) 
     (means.cpus.len() == threads as usize).then(|| means.cpus.get(thread as usize).copied()).flatten()
 }
 
-/// Milliseconds since 1970 at the clock's zero.
+/// Returns the milliseconds since 1970 at the clock's zero.
 pub(crate) fn wall_zero_ms(clock: Clock) -> u64 {
     let zero = WallClock::unix_ns().saturating_sub(clock.now().0);
     (zero / 1_000_000).max(0).unsigned_abs()
 }
 
-/// More than any run has under way.
+/// More than any run has in flight.
 const UNLIMITED: u64 = u64::MAX >> 8;
 
 impl Drop for LoadThreads {
     fn drop(&mut self) {
         for thread in self.threads.drain(..) {
-            // A thread whose commands cannot come any more ends as soon as it looks.
+            // A thread that can receive no more commands ends at its next check.
             drop(thread.commands);
             thread.waker.wake();
         }
@@ -221,16 +231,16 @@ struct Limits {
 }
 
 impl Limits {
-    /// The agent's share of each total, split over its threads.
+    /// Returns the agent's share of each total, split over its threads.
     fn split(plan: &Plan, share: Partition, threads: u64) -> Vec<Self> {
         let mut all: Vec<_> =
             (0..threads).map(|_| Self { max_open: Vec::new(), sessions: Vec::new() }).collect();
         for phase in &plan.phases {
             let (max_open, counted) = if phase.load.is_open() {
-                // The schedule itself ends after as many arrivals.
+                // The schedule itself ends after that number of arrivals.
                 (share.count_below(phase.max_open), None)
             } else {
-                // Users limit themselves: each has one request under way.
+                // Users are their own limit, because each has one request in flight.
                 (UNLIMITED, phase.arrivals_max().map(|total| share.count_below(total)))
             };
             for (limits, budget) in all.iter_mut().zip(Budget::split(max_open, threads)) {
@@ -248,30 +258,30 @@ impl Limits {
     }
 }
 
-/// What a load thread does, on one driver.
+/// The main function of a load thread on one driver.
 type ThreadMain = fn(ThreadConfig, StartReporter<(), Errno>);
 
-/// What a load thread takes with it.
+/// The resources of one load thread.
 struct ThreadConfig {
     features: Features,
     plan: Arc<Plan>,
     /// Rendered once for all threads: bodies may be large.
     requests: Arc<Requests>,
-    /// The thread's own: some of what is compiled keeps memory of its own.
+    /// The thread's own copy, because some compiled parts have their own memory.
     journeys: Journeys,
     wall_zero_ms: u64,
-    /// Where users of all threads wait for each other.
+    /// The rendezvous of users of all threads.
     places: Arc<RendezvousTable>,
-    /// What all threads give out together.
+    /// The unique rows that all threads draw from.
     rows: UniqueRows,
     thread: u16,
     share: Partition,
     sleeper: HybridSleep,
     cpu: Option<u32>,
     ports: SourcePorts,
-    /// Which pairs of address and port are the thread's, of those of its place.
+    /// The thread's share of the (address, port) pairs of its namespace.
     sources: Partition,
-    /// Our side of TLS, where it is spoken.
+    /// The TLS client, if TLS is used.
     tls: Option<Arc<TlsClient>>,
     limits: Limits,
     clock: Clock,
@@ -281,7 +291,7 @@ struct ThreadConfig {
 }
 
 impl ThreadConfig {
-    /// The life of a load thread on `engine`.
+    /// Returns the main function of a load thread on `engine`.
     fn life(engine: EngineChoice) -> ThreadMain {
         match engine {
             EngineChoice::Uring => Self::grow::<Uring>,
@@ -289,10 +299,11 @@ impl ThreadConfig {
         }
     }
 
-    /// On a driver of this kind: under TLS only where it is spoken, so that nobody else pays for it.
+    /// Runs on a driver of this kind. The TLS layer is added only if TLS is used, so that other
+    /// runs do not pay for it.
     fn grow<D: Driver>(mut self, start: StartReporter<(), Errno>) {
         let setup = DriverConfig { clock: self.clock, features: self.features, sockets: self.seats().all() };
-        // Some drivers belong to the thread that made them.
+        // Some drivers belong to the thread that created them.
         let driver = D::new(&setup);
         match self.tls.take() {
             None => self.grow_on(driver, start),
@@ -311,21 +322,22 @@ impl ThreadConfig {
         };
         fine_timers();
         if let Some(cpu) = self.cpu {
-            // Being on another CPU is no reason not to run.
+            // Running on another CPU is no reason to fail.
             let _ = pin_to(cpu);
         }
-        // Made before it is told of: what a thread takes for itself is not its connections'.
+        // Created before the thread reports its start, so that its own memory is not counted for
+        // its connections.
         let worker = self.worker(driver);
         if !start.done(waker, ()) {
             return;
         }
         if let Err(errno) = worker.run() {
-            // Whoever is gone does not miss it.
+            // If the receiver is gone, no process needs the message.
             let _ = messages.send(Message::Failed(thread, errno.to_string()));
         }
     }
 
-    /// Connections of this thread, as many as can be expected.
+    /// Returns the expected number of connections of this thread.
     fn seats(&self) -> SlotCounts {
         let first_seats = Users::first_slots(&self.plan, self.share);
         let own = first_seats.last().copied().unwrap_or(0);

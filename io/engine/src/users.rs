@@ -1,43 +1,46 @@
-//! [`Users`]: virtual users, each sending after its last answer, and those who hold a connection.
+//! [`Users`]: virtual users, each of which sends after its last response, and users that hold a
+//! connection.
 
 use wavetank_pace::{Partition, WeightedScenarios};
 use wavetank_plan::{ConnectionOwner, Key, Nanos, Plan};
 
 use crate::budget::Budget;
 
-/// One load thread's users. Each belongs to a track: the phases through which he carries over. He is known by a number
-/// of the thread: a track's users are numbered on from those of the track before.
+/// The users of one load thread.
+///
+/// Each belongs to a track, that is, the phases through which it carries over. It is identified by
+/// a number of the thread. The numbers of a track follow those of the previous track.
 pub(crate) struct Users {
     tracks: Vec<Track>,
-    /// Present or not, by number.
+    /// Whether the user is present, by number.
     present: Vec<bool>,
-    /// Sessions each has started in his present phase; empty where no phase counts them.
+    /// Sessions that each has started in its current phase; empty if no phase counts them.
     sessions: Vec<(u16, u32)>,
     count: u64,
     /// Sessions left to start, per phase, where counted.
     budgets: Vec<Option<Budget>>,
-    /// Phases in which none is left.
+    /// Whether the counted sessions of a phase are used up.
     used_up: Vec<bool>,
     any_holds: bool,
 }
 
 /// The users of one track.
 struct Track {
-    /// The number of the first of them, and of the first after them.
+    /// The numbers of its first user, and of the first user after it.
     first: u32,
     end: u32,
-    /// The seat of the first.
+    /// The slot of its first user.
     first_seat: u32,
     /// Users on one connection.
     per_seat: u32,
-    /// They have no seats: all of them share connections.
+    /// Its users have no slots: all of them share connections.
     shared: bool,
-    /// From this ordinal on they leave after the request under way.
+    /// Users from this ordinal on leave after their current request.
     wanted: u64,
-    /// Whether they hold connections.
+    /// Whether its users hold connections.
     hold: bool,
     stays: Vec<PhaseSpan>,
-    /// Which users of the run they are.
+    /// The users of the run that belong to this thread.
     share: Partition,
     scenario: WeightedScenarios,
 }
@@ -50,21 +53,23 @@ struct PhaseSpan {
     sessions_each: Option<u64>,
 }
 
-/// What a user who is ready does.
+/// The next action of a user that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UserAction {
-    /// His next session, counted under this.
+    /// Starts its next session, counted under this key.
     Session(Key),
-    /// Leaves: fewer are wanted, or he has had his sessions. Others go on.
+    /// Leaves, because the target number is lower, or because it has run its sessions. Other users
+    /// continue.
     Leave,
-    /// Leaves, because nothing of the kind is planned any more.
+    /// Leaves, because no further phase of the track is planned.
     Over,
-    /// Leaves, because all sessions that were counted out have started.
+    /// Leaves, because all counted sessions have started.
     UsedUp,
 }
 
 impl Users {
-    /// The users of `share` of `plan`, of whom `budgets` many sessions may start in each phase.
+    /// Creates the users of `share` of `plan`. `budgets` limits the sessions that may start in each
+    /// phase.
     pub(crate) fn new(plan: &Plan, share: Partition, budgets: Vec<Option<Budget>>) -> Self {
         let (mut tracks, mut users) = (Vec::new(), 0_u32);
         let first_seats = Self::first_slots(plan, share);
@@ -103,7 +108,8 @@ impl Users {
         }
     }
 
-    /// The first seat of each track's users in `share`, and at the end the first that is nobody's own.
+    /// Returns the first slot of each track's users in `share`, and at the end the first slot
+    /// without a permanent owner.
     pub(crate) fn first_slots(plan: &Plan, share: Partition) -> Vec<u32> {
         let mut all = vec![0_u32];
         for track in plan.tracks() {
@@ -114,12 +120,14 @@ impl Users {
         all
     }
 
-    /// Which users of a track belong to a thread that owns `share` of everything: those on its connections.
+    /// Returns which users of a track belong to a thread that owns `share` of everything: those on
+    /// its connections.
     pub(crate) fn share(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> Partition {
         by_seat(share, per_seat(plan, track))
     }
 
-    /// Who joins a track at a phase's start, or when more are wanted: all of its wanted ones who are not there.
+    /// Returns the users that join a track at a phase's start or at a higher target number: all
+    /// below the target number that are not present.
     pub(crate) fn join(&mut self, track: u16) -> Vec<u32> {
         let Track { first, wanted, .. } = self.tracks[usize::from(track)];
         let wanted = first..first + wanted as u32;
@@ -130,7 +138,7 @@ impl Users {
         joined
     }
 
-    /// One more is wanted, and it is this one; `None` if he is there.
+    /// Returns the user that joins when the target number rises by one; `None` if it is present.
     pub(crate) fn join_last(&mut self, track: u16) -> Option<u32> {
         let track = &self.tracks[usize::from(track)];
         let user = track.first + track.wanted.checked_sub(1)? as u32;
@@ -141,43 +149,44 @@ impl Users {
         Some(user)
     }
 
-    /// From now on so many of a track's are wanted. Returns how many it were.
+    /// Sets the target number of a track's users, and returns the previous one.
     pub(crate) fn set_wanted(&mut self, track: u16, users: u64) -> u64 {
         let track = &mut self.tracks[usize::from(track)];
         std::mem::replace(&mut track.wanted, users.min(u64::from(track.end - track.first)))
     }
 
-    /// The share that a number of users of a whole track means for this thread.
+    /// Returns the share of this thread in a number of users of a whole track.
     pub(crate) fn local_share(&self, track: u16, users: u64) -> u64 {
         self.tracks[usize::from(track)].share.count_below(users)
     }
 
-    /// The track of the closed model under way at `at`.
+    /// Returns the closed-model track that is active at `at`.
     pub(crate) fn closed_track_at(&self, at: Nanos) -> Option<u16> {
         let under_way = |track: &Track| !track.hold && track.stay_at(at).is_some();
         self.tracks.iter().position(under_way).and_then(|track| u16::try_from(track).ok())
     }
 
-    /// Which track's user `user` is, and which one of all of it.
+    /// Returns the track of user `user`, and its number within the whole track.
     pub(crate) fn number(&self, user: u32) -> (u16, u64) {
         let at = self.track_of(user);
         let track = &self.tracks[at];
         (at as u16, track.share.nth(u64::from(user - track.first)))
     }
 
-    /// The phase of a track under way at `at`; before the first that one, after the last that one.
+    /// Returns the phase of a track that is active at `at`. Before the first phase it returns the
+    /// first, after the last the last.
     pub(crate) fn phase_at(&self, track: u16, at: Nanos) -> u16 {
         let stays = &self.tracks[usize::from(track)].stays;
         let begun = stays.partition_point(|stay| stay.start <= at);
         stays[begun.saturating_sub(1)].phase
     }
 
-    /// How many are present.
+    /// The number of users present.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The seat of a user who has one.
+    /// Returns the slot of a user that has one.
     #[inline]
     pub(crate) fn slot(&self, user: u32) -> u32 {
         let track = &self.tracks[self.track_of(user)];
@@ -193,7 +202,7 @@ impl Users {
         track
     }
 
-    /// What `user`, ready at `at`, does next.
+    /// Returns the next action of `user`, which is ready at `at`.
     #[inline]
     pub(crate) fn next(&mut self, user: u32, at: Nanos) -> UserAction {
         let next = self.find_next(user, at);
@@ -214,7 +223,7 @@ impl Users {
         let phase = usize::from(stay.phase);
         if let Some(most) = stay.sessions_each {
             let (of, started) = &mut self.sessions[user as usize];
-            // Phases are counted from 1 here, so that nobody has been in one before.
+            // Phases are counted from 1 here, so that 0 means no phase yet.
             if std::mem::replace(of, stay.phase + 1) != stay.phase + 1 {
                 *started = 0;
             }
@@ -232,60 +241,60 @@ impl Users {
         UserAction::Session(Key { phase: stay.phase, scenario, step: 0 })
     }
 
-    /// Those from the wanted number on, of so many, who are there: the last to come first.
+    /// Returns the present users from the target number up to `before`, the last to start first.
     pub(crate) fn surplus(&self, track: u16, before: u64) -> Vec<u32> {
         let Track { first, wanted, .. } = self.tracks[usize::from(track)];
         let users = first + wanted as u32..first + before as u32;
         users.rev().filter(|&user| self.is_present(user)).collect()
     }
 
-    /// Nobody of a track is wanted any more. Those who are there.
+    /// Sets the target number of a track to zero and returns its present users.
     pub(crate) fn end_track(&mut self, track: u16) -> Vec<u32> {
         let before = self.set_wanted(track, 0);
         self.surplus(track, before)
     }
 
-    /// No connection is to be held any more. Those who hold one.
+    /// Ends all holding of connections and returns the users that hold one.
     pub(crate) fn end_holding(&mut self) -> Vec<u32> {
         let holding = (0_u16..).zip(&self.tracks).filter(|(_, track)| track.hold).map(|(number, _)| number);
         let holding: Vec<u16> = holding.collect();
         holding.into_iter().flat_map(|track| self.end_track(track)).collect()
     }
 
-    /// Nobody is wanted any more. Those who are there.
+    /// Sets all target numbers to zero and returns the present users.
     pub(crate) fn end_all(&mut self) -> Vec<u32> {
         (0..self.tracks.len() as u16).flat_map(|track| self.end_track(track)).collect()
     }
 
-    /// Whether those of a track hold connections.
+    /// Whether the users of a track hold connections.
     pub(crate) fn is_hold(&self, track: u16) -> bool {
         self.tracks[usize::from(track)].hold
     }
 
-    /// Whether anybody ever holds one.
+    /// Whether any user holds a connection in any phase.
     #[inline]
     pub(crate) const fn has_holding_users(&self) -> bool {
         self.any_holds
     }
 
-    /// Whether this user holds one.
+    /// Whether this user holds a connection.
     pub(crate) fn holds(&self, user: u32) -> bool {
         self.tracks[self.track_of(user)].hold
     }
 
-    /// Who holds the connection on `seat`.
+    /// Returns the user that holds the connection on `seat`.
     pub(crate) fn holder(&self, seat: u32) -> Option<u32> {
         let track = self.tracks.iter().find(|track| track.hold && track.seats().contains(&seat))?;
         Some(track.first + (seat - track.first_seat))
     }
 
-    /// The first of those whose seat this is.
+    /// Returns the first user on this slot.
     pub(crate) fn first_on_slot(&self, seat: u32) -> Option<u32> {
         let track = self.tracks.iter().find(|track| !track.shared && track.seats().contains(&seat))?;
         Some(track.first + (seat - track.first_seat) * track.per_seat)
     }
 
-    /// The seat of a user who has left, if nobody else is on it.
+    /// Returns the slot of a user that has left, if no other user is on it.
     pub(crate) fn vacate_slot(&self, user: u32) -> Option<u32> {
         let track = &self.tracks[self.track_of(user)];
         if track.shared {
@@ -296,34 +305,34 @@ impl Users {
         (!on_it.any(|user| self.is_present(user))).then(|| self.slot(user))
     }
 
-    /// Whether the user is there.
+    /// Whether the user is present.
     pub(crate) fn is_present(&self, user: u32) -> bool {
         self.present[user as usize]
     }
 
-    /// Whether the user is one of as many as are wanted.
+    /// Whether the user is below the target number.
     pub(crate) fn is_active(&self, user: u32) -> bool {
         let track = &self.tracks[self.track_of(user)];
         u64::from(user - track.first) < track.wanted
     }
 
-    /// The phase of a user's track under way at `at`.
+    /// Returns the phase of a user's track that is active at `at`.
     pub(crate) fn phase_of(&self, user: u32, at: Nanos) -> Option<u16> {
         self.tracks[self.track_of(user)].stay_at(at).map(|stay| stay.phase)
     }
 
-    /// What a user does.
+    /// Returns the scenario of a user.
     pub(crate) fn scenario_of(&self, user: u32) -> u16 {
         let track = &self.tracks[self.track_of(user)];
         track.scenario.pick(|| track.share.nth(u64::from(user - track.first)))
     }
 
-    /// Whether the sessions counted out for `phase` have all started.
+    /// Whether all counted sessions of `phase` have started.
     pub(crate) fn exhausted(&self, phase: usize) -> bool {
         self.used_up[phase]
     }
 
-    /// `user` goes.
+    /// Removes `user`.
     pub(crate) fn leave(&mut self, user: u32) {
         if std::mem::replace(&mut self.present[user as usize], false) {
             self.count -= 1;
@@ -347,19 +356,19 @@ fn per_seat(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
     if track.hold || is_shared(plan, track) { 1 } else { plan.http.pipeline }
 }
 
-/// Whether nobody on a track has a connection of his own.
+/// Whether no user on a track has its own connection.
 fn is_shared(plan: &Plan, track: &wavetank_plan::Track) -> bool {
     let shares = |scenario: u16| plan.scenarios[usize::from(scenario)].connection == ConnectionOwner::Shared;
     !track.hold && track.mix.parts().iter().all(|&(scenario, _)| shares(scenario))
 }
 
-/// How many times `per_seat` users of a track there are in `share`.
+/// Returns the number of slots for users of a track in `share`, each with `per_seat` users.
 fn places(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> u32 {
     let places = share.count_below(track.most.div_ceil(u64::from(per_seat(plan, track))));
     u32::try_from(places).unwrap_or(u32::MAX)
 }
 
-/// The users on the seats that `share` owns.
+/// Returns the users on the slots that `share` owns.
 fn by_seat(share: Partition, per_seat: u32) -> Partition {
     let per_seat = u64::from(per_seat);
     Partition { first: share.first * per_seat, width: share.width * per_seat, of: share.of * per_seat }

@@ -1,5 +1,7 @@
-//! Requests that sessions write ask for no memory once buffers have grown: a load thread with all there is to it. One
-//! test: the counter is the whole process's.
+//! Requests that sessions write need no allocations once buffers have grown, measured on a complete
+//! load thread.
+//!
+//! There is only one test, because the counter is that of the whole process.
 
 #[path = "it/support/mod.rs"]
 mod support;
@@ -20,7 +22,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{\"sku\": \"A1\"}";
 
-/// Answers whatever comes in one piece, without asking for memory.
+/// Responds to every read with one message, without allocating.
 fn server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -62,7 +64,7 @@ fn templated() -> Scenario {
     scenario
 }
 
-/// How often memory was asked for in a run of four users with so many sessions each.
+/// Returns the number of allocations in a run of four users with `sessions` sessions each.
 fn allocations(address: SocketAddr, engine: EngineChoice, sessions: u64) -> u64 {
     let plan = plain_plan(address);
     let mut plan = Plan { engine, threads: 1, scenarios: vec![templated()], ..plan };
@@ -81,10 +83,11 @@ fn allocations(address: SocketAddr, engine: EngineChoice, sessions: u64) -> u64 
 fn a_templated_request_asks_for_no_memory() {
     let address = server();
     for engine in engines() {
-        // What the process asks for once.
+        // Covers the allocations that the process makes once.
         allocations(address, engine, 10);
         let (few, many) = (allocations(address, engine, 100), allocations(address, engine, 1_600));
-        // What is sealed each second takes some, and the one who collects it.
+        // Sealing an interval each second needs some allocations, as does the thread that collects
+        // it.
         let more = many.saturating_sub(few);
         assert!(more < 300, "{engine:?}: {few} in 400 requests, {more} more in 6,000 more");
     }

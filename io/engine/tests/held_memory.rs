@@ -1,8 +1,8 @@
-//! What a held connection costs in memory of our own, engine and driver together. One test: the counter is the whole
-//! process's.
+//! Measures the user memory of a held connection, engine and driver together.
 //!
-//! Measured as growth of the allocator between two numbers of connections, the larger one just above a power of two on
-//! each thread, where arrays that grow by doubling are emptiest.
+//! There is only one test, because the counter is that of the whole process. The memory is the
+//! growth of the allocator between two numbers of connections. The larger one is just above a power
+//! of two on each thread, where arrays that grow by doubling are emptiest.
 
 #[expect(dead_code, reason = "other tests let it end connections")]
 #[path = "it/support/crowd.rs"]
@@ -30,22 +30,29 @@ use wavetank_plan::{
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The promise is 350 bytes for everything, in a process that holds a million of them; this is what grows with each.
-/// Measured (x86-64, both drivers): 257 to 296 with a heartbeat, 110 to 133 in silence, by what messages hold; 332 once on a
-/// busy machine, where more requests were under way at once.
+/// The limit is 350 bytes for everything, in a process that holds a million connections; this is
+/// the growth per connection.
+///
+/// Measured (x86-64, both drivers): 257 to 296 with a heartbeat and 110 to 133 without, depending
+/// on the size of messages. It was 332 once on a busy machine, with more requests in flight at a
+/// time.
 const HEARTBEAT_MAX: f64 = 350.0;
 const SILENCE_MAX: f64 = 150.0;
-/// What two threads' histograms may take more with many connections than with few, since they reach as far as the slowest
-/// value: a dozen each, of 37 kB. A process with a million connections has them once as well.
+/// The additional size of two threads' histograms with many connections, since they extend to the
+/// slowest value.
+///
+/// There are a dozen per thread, of 37 kB. A process with a million connections has them only once
+/// as well.
 const HISTOGRAMS_MAX: i64 = 2 * 12 * 8 * Histogram::BUCKETS as i64;
 
 const FEW: u64 = 1_000;
-/// On each of two threads just above 2^14.
+/// Just above 2^14 on each of two threads.
 const MANY: u64 = 33_000;
-/// The same just above 2^13, in the short form of the test.
+/// Just above 2^13 on each of two threads, in the short form of the test.
 const MANY_SHORT: u64 = 16_600;
-/// Connections are opened so fast: what falls due while a thread is held up is opened at once, and memory for requests under way
-/// is kept for the next ones. At three times this rate a busy machine was seen to take 414 bytes each.
+/// The opening rate. Openings that are due while a thread is delayed are made together, and the
+/// memory for requests in flight is kept for later ones. At three times this rate, 414 bytes each
+/// were measured on a busy machine.
 const RATE: u64 = 4_000;
 
 fn bytes() -> i64 {
@@ -53,7 +60,8 @@ fn bytes() -> i64 {
     stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
 }
 
-/// So many connections are held, each with a request when it was opened and then every minute, or with none.
+/// Returns a plan that holds `connections` connections. With `heartbeat`, each sends a request when
+/// it is opened and then every minute; otherwise it sends none.
 fn plan(crowd: &Crowd, connections: u64, engine: EngineChoice, heartbeat: bool) -> Plan {
     let plan = plain_plan(crowd.address);
     let ranges = parse_sources("127.1.0.0/16").expect("addresses");
@@ -79,7 +87,7 @@ fn plan(crowd: &Crowd, connections: u64, engine: EngineChoice, heartbeat: bool) 
     plan
 }
 
-/// Bytes that load threads hold with so many connections.
+/// Returns the bytes that load threads allocate with `connections` connections.
 fn held_by(connections: u64, engine: EngineChoice, heartbeat: bool) -> i64 {
     let crowd = Crowd::start(2, 18_000);
     let plan = Arc::new(plan(&crowd, connections, engine, heartbeat));
@@ -115,12 +123,12 @@ fn held_by(connections: u64, engine: EngineChoice, heartbeat: bool) -> i64 {
     held
 }
 
-/// Growth for each connection.
+/// Checks the growth per connection.
 fn check(engine: EngineChoice, heartbeat: bool, bytes_max: f64) {
     let count = if wavetank_testkit::is_long() { MANY } else { MANY_SHORT };
     let (few, many) = (held_by(FEW, engine, heartbeat), held_by(count, engine, heartbeat));
     let each = (many - few) as f64 / (count - FEW) as f64;
-    assert!(each > 16.0, "{engine:?}: {each:.0} bytes each: not even its number and state");
+    assert!(each > 16.0, "{engine:?}: {each:.0} bytes each: less than its number and state");
     let most = bytes_max + HISTOGRAMS_MAX as f64 / (count - FEW) as f64;
     assert!(each <= most, "{engine:?}, heartbeat {heartbeat}: {each:.0} bytes each");
 }

@@ -1,4 +1,5 @@
-//! Held connections that the target ends while nothing is sent on them: they are missed, counted and opened again.
+//! Tests held connections that the target ends while they are idle: the loss is noticed and
+//! counted, and they are reopened.
 
 #[path = "it/support/crowd.rs"]
 mod crowd;
@@ -22,8 +23,8 @@ const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// So many connections are opened within `opening`, and held for three seconds more; each is sent a request for `path`
-/// at first, if any, and then thinks for longer than that.
+/// Returns a plan that opens `count` connections within `opening` and holds them for three seconds
+/// more. Each first sends a request for `path`, if any, and then thinks for longer than that.
 fn plan(crowd: &Crowd, engine: EngineChoice, count: u64, opening: Nanos, path: Option<&str>) -> Plan {
     let mut plan = Plan { engine, drain: ms(200), ..plain_plan(crowd.address) };
     let scenario = &mut plan.scenarios[0];
@@ -46,7 +47,7 @@ fn plan(crowd: &Crowd, engine: EngineChoice, count: u64, opening: Nanos, path: O
     plan
 }
 
-/// The intervals of a run in which `meanwhile` hears of every second that is over.
+/// Returns the intervals of a run. `meanwhile` is called after every second.
 fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
@@ -82,7 +83,7 @@ fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
                 let second = merged.interval.end().0 / Nanos::SECOND.0;
                 meanwhile(second);
                 if second == 6 {
-                    // Nobody waits for answers that never come.
+                    // There is no need to wait for responses that never arrive.
                     threads.broadcast(Command::Finish(clock.now().after(ms(20)) - zero));
                 }
             }
@@ -93,7 +94,7 @@ fn run(plan: Plan, mut meanwhile: impl FnMut(i64)) -> Vec<Interval> {
     intervals
 }
 
-/// What happened to connections after `from` until `until`, and how many were open then.
+/// Returns the events of connections after `from` until `until`, and how many were open at `until`.
 fn between(intervals: &[Interval], from: i64, until: i64) -> (ConnCounts, u64) {
     let mut sum = ConnCounts::default();
     let inside = |interval: &&Interval| interval.end() > ms(from) && interval.end() <= ms(until);
@@ -108,7 +109,7 @@ fn between(intervals: &[Interval], from: i64, until: i64) -> (ConnCounts, u64) {
 const HELD: u64 = 200;
 const ENDED: usize = 50;
 
-/// In the second and in the third second a quarter of them is ended.
+/// In the second and in the third second, the target ends a quarter of the connections.
 fn check(engine: EngineChoice, path: Option<&str>, failed: u64) {
     let crowd = Crowd::start(1, 1_000);
     let plan = plan(&crowd, engine, HELD, ms(300), path);
@@ -117,20 +118,20 @@ fn check(engine: EngineChoice, path: Option<&str>, failed: u64) {
         2 => crowd.end(ENDED, Close::Rst),
         _ => {}
     });
-    let told = format!("{engine:?}, {path:?}");
+    let case = format!("{engine:?}, {path:?}");
     let (opening, open) = between(&intervals, -1, 1_000);
-    assert_eq!((opening.opened, opening.lost, open), (HELD, 0, HELD), "{told}");
-    // Within a second, with one more for a host that is busy with other tests.
+    assert_eq!((opening.opened, opening.lost, open), (HELD, 0, HELD), "{case}");
+    // Within a second, plus one for a host that is busy with other tests.
     let (ended, open) = between(&intervals, 1_000, 4_000);
     let both = 2 * ENDED as u64;
-    assert_eq!((ended.lost, ended.closed, ended.reopened, ended.opened), (both, 0, both, both), "{told}");
-    assert_eq!((ended.failed, open), (0, HELD), "{told}: all are held again");
+    assert_eq!((ended.lost, ended.closed, ended.reopened, ended.opened), (both, 0, both, both), "{case}");
+    assert_eq!((ended.failed, open), (0, HELD), "{case}: all are held again");
     let requests =
         intervals.iter().flat_map(|interval| &interval.steps).map(|series| series.counters.failed());
-    assert_eq!(requests.sum::<u64>(), failed, "{told}: requests that failed");
+    assert_eq!(requests.sum::<u64>(), failed, "{case}: requests that failed");
     let (all, open) = between(&intervals, -1, 60_000);
-    assert_eq!((all.opened, all.closed + all.lost, open), (HELD + both, HELD + both, 0), "{told}");
-    assert_eq!(crowd.counts_from(HELD + both).0, HELD + both, "{told}");
+    assert_eq!((all.opened, all.closed + all.lost, open), (HELD + both, HELD + both, 0), "{case}");
+    assert_eq!(crowd.counts_from(HELD + both).0, HELD + both, "{case}");
 }
 
 #[test]
@@ -160,7 +161,8 @@ fn an_end_that_was_announced_is_no_loss() {
         let crowd = Crowd::start(1, 1_000);
         let plan = plan(&crowd, engine, 10, ms(300), Some("/last"));
         let intervals = run(plan, |_| {});
-        // Whoever thinks has no connection to think on, and has another one a second after the last was begun.
+        // A thinking user loses its connection, and gets another one a second after the last one
+        // was opened.
         let (held, open) = between(&intervals, -1, 2_000);
         assert_eq!((held.opened - held.reopened, held.lost, open), (10, 0, 10), "{engine:?}: {held:?}");
         assert!(held.closed >= 10 && held.closed == held.reopened, "{engine:?}: {held:?}");
@@ -179,7 +181,8 @@ fn a_crowd_that_was_lost_comes_again_at_a_pace() {
                 crowd.end(CROWD as usize, Close::Rst);
             }
         });
-        // As fast as they were opened: within a second, not at once, and not in twenty.
+        // Reconnects run at the opening rate: within a second, not simultaneously, and not over
+        // twenty seconds.
         let (lost, _) = between(&intervals, 2_000, 4_000);
         assert_eq!((lost.lost, lost.failed), (CROWD, 0), "{engine:?}");
         let (again, open) = between(&intervals, 2_000, 4_000);

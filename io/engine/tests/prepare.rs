@@ -1,4 +1,4 @@
-//! Preparing load threads where the kernel gives out only part of what they need.
+//! Tests preparing load threads on a kernel that provides only a part of what they need.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use wavetank_engine::{LoadConfig, LoadThreads};
 use wavetank_pace::Partition;
 use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
 
-/// Connections that take an hour to open: whoever prepares stays busy with it.
+/// Returns a plan with connections that take an hour to open, so that the threads stay busy with
+/// it.
 fn slow_plan(scheme: &str, address: SocketAddr) -> Plan {
     let options = RunOptions {
         connections: Some(60),
@@ -31,7 +32,11 @@ fn load_threads() -> usize {
 fn wait_for_none(clock: Clock) {
     let deadline = clock.now().after(Nanos::from_secs(5));
     while load_threads() > 0 {
-        assert!(clock.now() < deadline, "{} load threads go on though nobody holds them", load_threads());
+        assert!(
+            clock.now() < deadline,
+            "{} load threads still run although they were dropped",
+            load_threads()
+        );
         std::thread::yield_now();
     }
 }
@@ -51,12 +56,12 @@ fn the_time_for_opening_bounds_what_the_slowest_target_can_take() {
     };
     check("http", 5_000, 1, Nanos::from_secs(1 + 5));
     check("http", 100_000, 2, Nanos::from_secs(20 + 5));
-    // 1,024 handshakes at once on each thread, and each may take the whole timeout.
+    // Each thread has 1,024 simultaneous handshakes, and each of those may take the whole timeout.
     check("https", 100_000, 2, Nanos::from_secs(20 + 49 * 5));
     check("https", 5_000, 1, Nanos::from_secs(1 + 5 * 5));
 }
 
-/// One test, because the limit and the threads are the whole process's.
+/// There is only one test, because the limit and the threads are those of the whole process.
 #[test]
 fn threads_end_with_the_one_who_holds_them() {
     let clock = Clock::starting_now();
@@ -70,7 +75,7 @@ fn threads_end_with_the_one_who_holds_them() {
     drop(threads);
     wait_for_none(clock);
 
-    // Files for one driver and a half.
+    // Enough files for one and a half drivers.
     let open = std::fs::read_dir("/proc/self/fd").expect("a list of files").count() as u64;
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");

@@ -1,4 +1,6 @@
-//! What a user who thinks costs in memory, without a connection of his own. One test: the counter is the whole process's.
+//! Measures the memory of a thinking user without its own connection.
+//!
+//! There is only one test, because the counter is that of the whole process.
 
 #[path = "it/support/plain.rs"]
 mod plain;
@@ -21,12 +23,14 @@ use wavetank_plan::{
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The promise: a million of them at half of 512 bytes each, beside their variables. Measured (x86-64): 201, of them 152
-/// the session, which is also what is kept of its user, 32 the timer.
+/// The limit: a million users at half of 512 bytes each, not counting their variables. Measured
+/// (x86-64): 201. Of these, 152 are the session, which also stores the state of its user, and 32
+/// the timer.
 const BYTES_MAX: f64 = 256.0;
 
 const FEW: u64 = 1_000;
-/// An eighth of a million: arrays that grow by doubling are as full then as with a million.
+/// An eighth of a million: arrays that grow by doubling are filled to the same degree as with a
+/// million.
 const MANY: u64 = 125_000;
 
 fn bytes() -> i64 {
@@ -34,7 +38,7 @@ fn bytes() -> i64 {
     stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
 }
 
-/// So many users think for a while before they send anything.
+/// Returns a plan with `users` users that think for a while before they send anything.
 fn plan(address: SocketAddr, users: u64, engine: EngineChoice) -> Plan {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let mut thinking =
@@ -51,7 +55,7 @@ fn plan(address: SocketAddr, users: u64, engine: EngineChoice) -> Plan {
     plan
 }
 
-/// Bytes that a load thread with so many of them holds.
+/// Returns the bytes that a load thread with `users` of them allocates.
 fn held_by(users: u64, engine: EngineChoice) -> i64 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let plan = Arc::new(plan(listener.local_addr().expect("an address"), users, engine));
@@ -74,7 +78,7 @@ fn held_by(users: u64, engine: EngineChoice) -> i64 {
 fn check(engine: EngineChoice) {
     let (few, many) = (held_by(FEW, engine), held_by(MANY, engine));
     let each = (many - few) as f64 / (MANY - FEW) as f64;
-    assert!(each > 64.0, "{engine:?}: {each:.0} bytes each: not even where they stand");
+    assert!(each > 64.0, "{engine:?}: {each:.0} bytes each: less than the size of their state");
     assert!(each <= BYTES_MAX, "{engine:?}: {each:.0} bytes each: {few} at {FEW}, {many} at {MANY}");
 }
 

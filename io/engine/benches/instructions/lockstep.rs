@@ -1,4 +1,4 @@
-//! [`Lockstep`]: a driver whose peers answer while it waits, in the same thread.
+//! [`Lockstep`]: a driver with peers that respond while it waits, in the same thread.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use wavetank_plan::{Close, Nanos};
 
 use super::peers::Peers;
 
-/// See the module's description.
+/// The driver; see the module documentation.
 pub(crate) struct Lockstep<D> {
     inner: D,
     peers: Peers,
-    /// The load thread is to look for commands.
+    /// The load thread must check for commands.
     woken: bool,
 }
 
@@ -28,12 +28,12 @@ impl<D: Driver> Driver for Lockstep<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
 
     fn new(_: &DriverConfig) -> Result<Self, Errno> {
-        unreachable!("made around a driver that there is")
+        unreachable!("made around an existing driver")
     }
 
     #[inline]
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
-        // What was commanded leaves before anybody answers it.
+        // Requested sends leave before any peer responds.
         if D::SENDS_LATER && self.inner.wait_from(now, now)? {
             return Ok(true);
         }

@@ -1,10 +1,11 @@
-//! The load path turned by itself, for `cargo xtask instructions` to count what it costs: `instructions DRIVER CASE N`.
+//! Runs the load path deterministically, so that `cargo xtask instructions` can count its cost:
+//! `instructions DRIVER CASE N`.
 //!
-//! Nothing here depends on how quick anything is. One thread plays both sides: whenever the load thread waits, the
-//! peer answers every request there is, so that each turn has the same work. What the peer does happens in
-//! [`Peers::serve`], and nothing else is in there, so that a counter can leave it out. Kernel work is not counted by
-//! what counts instructions of a program; both drivers are counted with their real system calls.
-#![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
+//! Nothing here depends on speed. One thread plays both sides: whenever the load thread waits, the
+//! peer responds to every request, so that each turn has the same work. The peer's work happens
+//! only in [`Peers::serve`], which a counter can therefore exclude. Instruction counters of a
+//! program do not count kernel work, but both drivers use their real system calls.
+#![expect(clippy::print_stdout, reason = "a command-line program prints to stdout")]
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,12 +26,13 @@ const MESSAGES_MAX: usize = 256;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // `cargo bench` and `cargo test --benches` put words of their own: they ask for a proof that this still works.
+    // `cargo bench` and `cargo test --benches` pass their own arguments. They only need proof that
+    // this still works.
     let (driver, case, requests) = match words[..] {
         [driver, case, requests] if !driver.starts_with('-') => (driver, case, requests),
         _ => ("epoll", "keep-alive", "1000"),
     };
-    let requests: u64 = requests.parse().expect("the third word is a number of requests");
+    let requests: u64 = requests.parse().expect("the third argument is a number of requests");
     match driver {
         "epoll" => case_on::<Epoll>(case, requests),
         "uring" => case_on::<Uring>(case, requests),
@@ -42,9 +44,9 @@ fn main() -> ExitCode {
 fn case_on<D: Driver>(case: &str, requests: u64) {
     let options = RunOptions { requests: Some(requests), threads: Some(1), ..RunOptions::default() };
     let options = match case {
-        // Each turn has 64 answers.
+        // Each turn has 64 responses.
         "keep-alive" => RunOptions { connections: Some(64), ..options },
-        // Each turn has one: what waiting and waking cost is not shared.
+        // Each turn has one response, so the cost of waiting and waking is not shared.
         "alone" => RunOptions { connections: Some(1), ..options },
         "new-connection" => RunOptions {
             connections: Some(16),
@@ -58,17 +60,18 @@ fn case_on<D: Driver>(case: &str, requests: u64) {
     let peers = Peers::listen();
     let plan = Arc::new(plan(&options, &peers));
     let clock = Clock::starting_now();
-    // Tools that count instructions do not know this call: so it is the same one everywhere.
+    // Tools that count instructions do not know this call, so it is disabled everywhere.
     let features = Features::all().without(Feature::EpollPwait2);
     let setup = DriverConfig { features, ..DriverConfig::small(clock) };
     let driver = D::new(&setup).expect("this kernel has the driver");
     let sealed = peers.sealed();
     counted(driver, &plan, clock, peers, requests);
-    // Each second that passes seals an interval, and beginning a new one costs: whoever counts must know.
+    // Each second that passes seals an interval, and starting a new one has a cost. The counting
+    // tool must know the number.
     println!("sealed {}", sealed.get());
 }
 
-/// Everything that is counted, but for what the peer does.
+/// Everything that is counted, except the peer's work.
 #[inline(never)]
 fn counted<D: Driver>(driver: D, plan: &Arc<Plan>, clock: Clock, mut peers: Peers, requests: u64) {
     let (sender, commands) = sync_channel(MESSAGES_MAX);

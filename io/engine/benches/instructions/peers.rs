@@ -1,4 +1,4 @@
-//! [`Peers`]: the other side of every connection, and whoever gives the load thread its commands.
+//! [`Peers`]: the other side of every connection, and the sender of the load thread's commands.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -9,11 +9,11 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use wavetank_driver::Clock;
 use wavetank_engine::{Command, Message, SealedInterval};
 
-/// What every request is answered with.
+/// The response to every request.
 const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nhello, world";
 
-/// See the module's description.
+/// The peers; see the module documentation.
 pub(crate) struct Peers {
     listener: TcpListener,
     connections: Vec<TcpStream>,
@@ -25,7 +25,7 @@ pub(crate) struct Peers {
 struct Control {
     messages: Receiver<Message>,
     commands: SyncSender<Command>,
-    /// Requests that must have been done at the end.
+    /// Requests that must have been completed at the end.
     requests: u64,
 }
 
@@ -40,24 +40,25 @@ impl Peers {
         self.listener.local_addr().expect("it is bound")
     }
 
-    /// Intervals sealed so far, also when the peers are gone.
+    /// Intervals sealed so far; stays available after the peers are gone.
     pub(crate) fn sealed(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.sealed)
     }
 
-    /// It hears the load thread's messages and gives its commands: start when ready, finish when drained.
+    /// Connects it to the load thread: it starts the run when the thread is ready, and finishes it
+    /// when drained.
     pub(crate) fn hear(&mut self, messages: Receiver<Message>, commands: SyncSender<Command>, requests: u64) {
         self.control = Some(Control { messages, commands, requests });
     }
 
-    /// Answer whatever has been asked, and tell whether a command was given. Left out by the counter, so it must
-    /// stay a function of its own.
+    /// Responds to all requests, and returns whether a command was sent. The counter excludes this
+    /// function, so it must stay separate.
     #[inline(never)]
     pub(crate) fn serve(&mut self, clock: Clock) -> bool {
         let commanded = self.command(clock);
         while let Ok((connection, _)) = self.listener.accept() {
             connection.set_nonblocking(true).expect("a socket");
-            // An answer leaves at once, however small.
+            // A response leaves immediately, however small.
             connection.set_nodelay(true).expect("a socket");
             self.connections.push(connection);
         }
@@ -66,8 +67,8 @@ impl Peers {
             match connection.read(&mut asked) {
                 Ok(0) => false,
                 Ok(length) => {
-                    // One at a time, without a body.
-                    assert!(asked[..length].ends_with(b"\r\n\r\n"), "a whole request came");
+                    // One request at a time, without a body.
+                    assert!(asked[..length].ends_with(b"\r\n\r\n"), "a whole request arrived");
                     connection.write_all(ANSWER).expect("the load thread reads");
                     true
                 }
@@ -77,7 +78,7 @@ impl Peers {
         commanded
     }
 
-    /// Whether a command was given.
+    /// Returns whether a command was sent.
     fn command(&mut self, clock: Clock) -> bool {
         let mut given = false;
         while let Some(message) = self.message() {
@@ -89,9 +90,9 @@ impl Peers {
                     continue;
                 }
                 Message::Finished(_) | Message::EndRun(_) => continue,
-                Message::Failed(_, words) => panic!("{words}"),
+                Message::Failed(_, error) => panic!("{error}"),
             };
-            let control = self.control.as_ref().expect("it has sent a message");
+            let control = self.control.as_ref().expect("the load thread has sent a message");
             control.commands.try_send(command).expect("a few commands");
             given = true;
         }
@@ -110,7 +111,7 @@ impl Peers {
 }
 
 impl Drop for Peers {
-    /// A count of work that was not done would be no count.
+    /// A count of incomplete work would be wrong.
     fn drop(&mut self) {
         while let Some(message) = self.message() {
             if let Message::Sealed(sealed) = message {

@@ -1,4 +1,5 @@
-//! Requests handed to a driver whose sends leave with its next wait: they count as sent once they have left.
+//! Requests handed to a driver that sends with its next wait. They count as sent once they have
+//! left.
 
 use wavetank_driver::{ConnId, Driver};
 use wavetank_plan::Nanos;
@@ -6,7 +7,7 @@ use wavetank_plan::Nanos;
 use super::{ConnectionOutcome, Connections};
 use crate::slab::Id;
 
-/// One such request.
+/// A request that was handed to the driver.
 pub(crate) struct DeferredSend {
     link: ConnId,
     pub(crate) exchange: Id,
@@ -15,7 +16,7 @@ pub(crate) struct DeferredSend {
 }
 
 impl<D: Driver> Connections<D> {
-    /// The driver has taken a request.
+    /// Records that the driver has accepted a request.
     #[inline]
     pub(super) fn on_send_queued(&mut self, link: ConnId, exchange: Id, at: Nanos) {
         if D::SENDS_LATER {
@@ -25,7 +26,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// All has left but what the driver now tells of. That waits for the end of its connection.
+    /// Records that everything was sent except what the driver now returns. That part waits for its
+    /// connection to end.
     #[inline]
     pub(super) fn reclaim_unsent(&mut self) {
         while let Some((link, sends)) = self.driver.take_unsent() {
@@ -45,15 +47,15 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// The connection is about to be closed: what was handed over for it leaves first, or it will never be known
-    /// whether it did.
+    /// Flushes the sends of a connection that is about to be closed. Otherwise it would never be
+    /// known whether they left.
     pub(super) fn flush_conn(&mut self, link: ConnId) {
         if self.leaving.iter().any(|leaving| leaving.link == link) {
             self.flush_all();
         }
     }
 
-    /// Everything that was handed over leaves now, and counts.
+    /// Sends everything that was handed over, and counts it.
     #[cold]
     pub(crate) fn flush_all(&mut self) {
         self.driver.send_now();

@@ -1,4 +1,4 @@
-//! Opening connections, and what happens when that fails.
+//! Opens connections and handles failures to open them.
 
 use std::net::SocketAddr;
 
@@ -15,11 +15,13 @@ use crate::preface::TUNNEL_TIMEOUT;
 use crate::recorder::Recorder;
 use crate::sources::{Route, Tuple};
 
-/// One opening tries at most so many tuples: somebody else may have taken a few, but not all.
+/// The maximum number of tuples tried for one opening. Other programs may occupy a few tuples, but
+/// not all.
 const TUPLES_TRIED_MAX: u8 = 16;
 
 impl<D: Driver> Connections<D> {
-    /// Have a place for `seat`. A plan allows for more connections than most loads come to need.
+    /// Makes room for `seat`. A plan allows more connections than most runs need, so the table
+    /// grows on demand.
     #[inline]
     pub(super) fn ensure_slot(&mut self, seat: u32) {
         if self.seats.len() <= seat as usize {
@@ -27,21 +29,23 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// What goes on on `seat`; begun if nothing did.
+    /// Returns the activity of `seat`, creating it if it has none.
     #[inline]
     pub(super) fn conversation(&mut self, seat: u32) -> &mut ConnIo {
         let Self { seats, talks, .. } = self;
         seats[seat as usize].talk.get_or_insert_with(|| talks.take())
     }
 
-    /// Whether one more connection may be opened ahead of the load now. A connect costs us next to nothing; a
-    /// handshake costs more than an opening rate may leave time for, and those that queue behind our own CPU
-    /// would run into the connect timeout as if the target had kept them waiting.
+    /// Whether one more connection may be opened before the load starts.
+    ///
+    /// A connect costs the load thread next to nothing, but a handshake may take longer than the
+    /// opening rate allows. Queued handshakes would run into the connect timeout because of the
+    /// local CPU, as if the target had been slow.
     pub(crate) fn can_preopen(&self) -> bool {
         self.opening < HANDSHAKES_MAX || self.names.iter().all(Option::is_none)
     }
 
-    /// New connections go to these addresses.
+    /// Makes new connections use these addresses.
     pub(crate) fn update_addresses(&mut self, ways: &[Vec<SocketAddr>]) {
         self.sources.lead(ways);
     }
@@ -51,7 +55,7 @@ impl<D: Driver> Connections<D> {
         self.opening > 0
     }
 
-    /// A seat's connection is open, or could not be opened.
+    /// Records that a slot's connection was opened or failed to open.
     pub(super) fn on_dial_finished(&mut self, seat: u32) {
         self.opening -= 1;
         let entry = &self.seats[seat as usize];
@@ -62,12 +66,12 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Whether connections wait to be opened that did not fit into the last turn.
+    /// Whether some connections must still be opened that did not fit into the last turn.
     pub(crate) const fn is_opening_more(&self) -> bool {
         self.opening_more.is_some()
     }
 
-    /// Open them. Whether there were any.
+    /// Opens them. Returns whether there were any.
     pub(crate) fn continue_opening(&mut self, rec: &mut Recorder) -> bool {
         let phase = self.opening_more;
         if let Some(phase) = phase {
@@ -76,7 +80,7 @@ impl<D: Driver> Connections<D> {
         phase.is_some()
     }
 
-    /// Open this seat's connection ahead of the phase that will need it.
+    /// Opens this slot's connection before the phase that needs it starts.
     pub(crate) fn preopen(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
         self.ensure_slot(seat);
         if self.seats[seat as usize].state == ConnState::Closed {
@@ -84,7 +88,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Open this seat's connection, unless no source address is left.
+    /// Opens this slot's connection, unless no source address is left.
     pub(super) fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
         let began = self.clock.now();
         let Some(route) = self.sources.allocate(target, began) else {
@@ -104,19 +108,21 @@ impl<D: Driver> Connections<D> {
             pool.opening(target);
         }
         self.conversation(seat).refused = 0;
-        // Not `open_for_waiting` if it fails: its loop goes on by itself, and others have nothing else waiting.
+        // `open_for_waiting` is not called if this fails: its loop continues anyway, and other
+        // slots have no waiting requests.
         if let Err(failure) = self.dial(seat, route) {
             self.open_failed(seat, &failure, began, rec);
         }
     }
 
-    /// Connect, by another tuple if this one turns out to be taken: it all is one opening.
+    /// Connects. If the tuple is taken, it tries another one as part of the same opening.
     fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
         let name = self.names[usize::from(self.seats[seat as usize].target)];
-        // Behind a preface TLS begins later.
+        // After a preface, TLS starts later.
         let prefaced = self.preface.is_needed();
         let tls = name.filter(|_| !prefaced).map(|name| DialTls { name, session: seat });
-        // One opened ahead of the load has nobody waiting for it, and the target shall know of it at once.
+        // A connection opened before the load has no request waiting, and the target must see it
+        // immediately.
         let speaks_at_once = prefaced || self.seats[seat as usize].left == 1 && self.is_awaited(seat);
         let asks_ends = self.preface.needs_addresses();
         loop {
@@ -140,7 +146,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Whether a request will go out on this seat's connection as soon as it is open.
+    /// Whether a request will be sent on this slot's connection as soon as it is open.
     fn is_awaited(&self, seat: u32) -> bool {
         let entry = &self.seats[seat as usize];
         match &self.pool {
@@ -149,7 +155,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Connecting by `tuple` failed: the next tuple to try, if that was its fault.
+    /// Returns the next tuple to try after connecting by `tuple` failed, if the tuple was the
+    /// cause.
     fn another(&mut self, seat: u32, tuple: Tuple, errno: Errno) -> Option<Route> {
         let now = self.clock.now();
         if !tuple.is_chosen() || !matches!(errno.0, libc::EADDRINUSE | libc::EADDRNOTAVAIL) {
@@ -165,7 +172,7 @@ impl<D: Driver> Connections<D> {
         self.sources.allocate(self.seats[seat as usize].target, now)
     }
 
-    /// The driver could not connect.
+    /// Handles a connect that the driver reports as failed.
     pub(super) fn connect_failed(&mut self, seat: u32, errno: Errno, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         entry.link = None;
@@ -181,8 +188,10 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// A connection that was reset before it was seen to be open had been accepted: with TLS that is a handshake that
-    /// failed, as it is told where the driver sees the connect first.
+    /// Returns the failure as one of the TLS handshake if TLS is used.
+    ///
+    /// A connection that was reset before it was seen as open had been accepted. This makes the
+    /// result the same as with a driver that sees the connect first.
     fn in_handshake(&self, seat: u32, failure: Failure, rec: &mut Recorder) -> Failure {
         let ConnSlot { phase, target, .. } = self.seats[seat as usize];
         match (failure.class, failure.errno) {
@@ -196,7 +205,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Every tuple is in use or rests, as is known before a try: those who wait for this seat are dropped.
+    /// Handles a slot for which every tuple is in use or resting. The requests that wait for it are
+    /// dropped without a try.
     fn without_source(&mut self, seat: u32, target: u16, at: Nanos) {
         if self.seats[seat as usize].is_pooled() {
             self.remove_from_pool(seat);
@@ -207,12 +217,12 @@ impl<D: Driver> Connections<D> {
         while let Some(flight) = self.seats[seat as usize].take_waiting() {
             self.outcomes.push_back(ConnectionOutcome::Dropped(flight.exchange, at));
         }
-        // He comes again as if he had been refused.
+        // The user retries as if the connection had been refused.
         self.seats[seat as usize].began = at;
         self.on_hold_lost(seat, at);
     }
 
-    /// Opening took too long: give it up, in the connect or in the TLS handshake.
+    /// Gives up an opening that took too long, in the connect or in the TLS handshake.
     pub(super) fn opening_timed_out(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let failure = match self.seats[seat as usize].state {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
@@ -222,7 +232,7 @@ impl<D: Driver> Connections<D> {
         self.cancel_dial(seat, &failure, Close::Rst, at, rec);
     }
 
-    /// The connection ended within the TLS handshake.
+    /// Handles a connection that ended during the TLS handshake.
     pub(super) fn handshake_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = failure::handshake_failure(how, &self.driver);
         self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);

@@ -1,4 +1,4 @@
-//! What comes between connecting and the first request: a preface, TLS.
+//! The stages between connecting and the first request: a preface, TLS.
 
 use wavetank_driver::{CloseReason, ConnId, DialTls, Driver};
 use wavetank_plan::Nanos;
@@ -10,7 +10,7 @@ use crate::preface::{read_tunnel, tunnel_ended, tunnel_reader};
 use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
-    /// A connect succeeded.
+    /// Handles a successful connect.
     pub(super) fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
         let entry = &mut self.seats[seat as usize];
@@ -29,7 +29,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// A TLS handshake is complete.
+    /// Handles a complete TLS handshake.
     pub(super) fn secured(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
         let entry = &self.seats[seat as usize];
@@ -42,7 +42,7 @@ impl<D: Driver> Connections<D> {
         self.opened(seat, at, rec);
     }
 
-    /// Say what this seat's connection begins with.
+    /// Sends the preface of this slot's connection.
     #[cold]
     pub(super) fn begin_preface(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let target = self.seats[seat as usize].target;
@@ -51,7 +51,7 @@ impl<D: Driver> Connections<D> {
             Err(failure) => return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec),
         };
         if !bytes.is_empty() {
-            // Should it fail, the driver tells the end, and that decides.
+            // If this fails, the driver reports the end of the connection, which is handled there.
             let _ = self.driver.send(link, &bytes);
         }
         if self.preface.needs_tunnel(target) {
@@ -62,7 +62,8 @@ impl<D: Driver> Connections<D> {
         self.prefaced(seat, link, at, rec);
     }
 
-    /// The way to the target is there: it is connected. What the proxy took for it was connecting.
+    /// Continues after the preface: the path to the target is open. The time for the tunnel counts
+    /// as connecting.
     fn prefaced(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         rec.connected(entry.phase, entry.target, at.since(entry.began));
@@ -75,7 +76,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Bytes of the proxy's answer to CONNECT came.
+    /// Handles bytes of the proxy's response to CONNECT.
     #[cold]
     pub(super) fn tunnel_answered(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
@@ -87,7 +88,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// The connection to the proxy ended before the tunnel was open.
+    /// Handles the end of the connection to the proxy before the tunnel was open.
     #[cold]
     pub(super) fn tunnelling_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = tunnel_ended(&failure::end_failure(how, &self.driver));

@@ -1,4 +1,4 @@
-//! Connections that are kept for their own sake, and connections that nobody wants any more.
+//! Connections that are held for their own sake, and connections that are no longer needed.
 
 use wavetank_driver::Driver;
 use wavetank_plan::{Close, Nanos};
@@ -7,18 +7,20 @@ use super::{Connections, Tuple};
 use crate::conn_slot::{ConnState, LastUse, SlotIntent};
 use crate::recorder::Recorder;
 
-/// What became of a seat's held connection.
+/// A change of a slot's held connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HoldEvent {
     pub(crate) seat: u32,
     pub(crate) at: Nanos,
-    /// It can carry requests; otherwise it has ended, or could not be opened.
+    /// Whether it can carry requests. Otherwise it has ended, or could not be opened.
     pub(crate) open: bool,
 }
 
 impl<D: Driver> Connections<D> {
-    /// From now on this seat's connection is kept: every time it is opened, ends or cannot be opened is told in
-    /// [`held`](Self::held). It is opened now if it is not there.
+    /// Holds this slot's connection from now on.
+    ///
+    /// Each opening, end and failed opening is reported in [`held`](Self::held). The connection is
+    /// opened now if it is not open.
     pub(crate) fn start_hold(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
         self.ensure_slot(seat);
         let entry = &mut self.seats[seat as usize];
@@ -30,8 +32,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Nobody wants this seat's connection any more: close it, one that is being opened as soon as it is. There must
-    /// be no request under way on it.
+    /// Closes this slot's connection because it is no longer needed. One that is being opened is
+    /// closed as soon as it is open. No request may be in flight on it.
     pub(crate) fn stop_hold(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
         let Some(entry) = self.seats.get_mut(seat as usize) else { return };
         (entry.wish, entry.past) = (SlotIntent::None, LastUse::Nothing);
@@ -51,7 +53,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// A seat's connection has just been opened. Whether it is to live.
+    /// Handles a slot's connection that was just opened. Returns whether to keep it.
     #[inline]
     pub(super) fn on_opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) -> bool {
         let entry = &mut self.seats[seat as usize];
@@ -72,7 +74,8 @@ impl<D: Driver> Connections<D> {
         true
     }
 
-    /// A seat's connection has ended or could not be opened, and nobody opens it again by himself.
+    /// Handles a slot's connection that has ended or could not be opened, and that is not reopened
+    /// automatically.
     #[inline]
     pub(super) fn on_hold_lost(&mut self, seat: u32, at: Nanos) {
         let entry = &mut self.seats[seat as usize];
@@ -96,29 +99,29 @@ impl<D: Driver> Connections<D> {
         self.held.push_back(HoldEvent { seat, at, open });
     }
 
-    /// Whether this seat's connection can carry requests.
+    /// Whether this slot's connection can carry requests.
     pub(crate) fn is_open(&self, seat: u32) -> bool {
         self.seats.get(seat as usize).is_some_and(|entry| entry.state == ConnState::Open)
     }
 
-    /// Whether requests are under way on this seat, or wait for its connection.
+    /// Whether requests are in flight on this slot, or wait for its connection.
     pub(crate) fn is_busy(&self, seat: u32) -> bool {
         self.seats.get(seat as usize).is_some_and(|entry| entry.sent() > 0 || entry.first_waiting().is_some())
     }
 
-    /// When this seat's connection was last begun to be opened.
+    /// Returns when the last opening of this slot's connection started.
     pub(crate) fn began(&self, seat: u32) -> Nanos {
         self.seats.get(seat as usize).map_or(Nanos(i64::MIN), |entry| entry.began)
     }
 
-    /// The end of the run: close everything, by RST.
+    /// Closes all connections by RST at the end of the run.
     pub(crate) fn close_all(&mut self, rec: &mut Recorder) {
         for entry in &mut self.seats {
             let Some(link) = entry.link.take() else { continue };
             self.driver.close(link, Close::Rst);
             match entry.state {
                 ConnState::Open => rec.ended(false),
-                // It stays what it was: being opened.
+                // Keeps its state: it is being opened.
                 ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Closed => {}
             }
             entry.state = ConnState::Closed;

@@ -1,7 +1,8 @@
-//! [`Connections`]: seats, the pool of shared ones, and what comes of the requests on them.
+//! [`Connections`]: slots, the pool of shared connections, and the results of the requests on them.
 //!
-//! Knows no pacing, no users and no histograms of requests: it takes [`QueuedRequest`]s and answers with
-//! [`ConnectionOutcome`]s. A connection lost under a request is re-opened only when a next request wants it.
+//! This layer knows no pacing, no users and no histograms of requests. It accepts
+//! [`QueuedRequest`]s and returns [`ConnectionOutcome`]s. A connection that is lost under a request
+//! is reopened only when the next request needs it.
 
 mod deferred_sends;
 mod dialing;
@@ -37,60 +38,60 @@ use deferred_sends::DeferredSend;
 pub(crate) use held::HoldEvent;
 use timeouts::Timer;
 
-/// Tables get room ahead for so many connections at most.
+/// The maximum number of connections for which tables reserve space.
 const ROOM_MAX: usize = 1 << 20;
 
-/// What came of a request.
+/// The result of a request.
 pub(crate) enum ConnectionOutcome {
     /// Its first byte was handed to the kernel at that instant.
     Sent(Id, Nanos),
-    /// It was answered: first byte, completion.
+    /// It was answered: instants of the first byte and of completion.
     Answered(Id, ResponseEnd, Nanos, Nanos),
     /// It was not answered.
     Broken(Id, Box<Failure>, Nanos),
-    /// It cannot be sent: every source address is in use or rests.
+    /// It cannot be sent because every source address is in use or resting.
     Dropped(Id, Nanos),
 }
 
-/// See the module's description.
+/// All connections of one load thread; see the module documentation.
 pub(crate) struct Connections<D> {
     pub(crate) driver: D,
     clock: Clock,
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Arc<Requests>,
-    /// What sessions send and what is kept of their answers.
+    /// The requests that sessions send, and the parts of responses that are kept.
     pub(crate) letters: ExchangeBuffers,
     sources: Sources,
-    /// Each target's number among those in TLS.
+    /// The number of each target among the TLS targets.
     names: Vec<Option<u16>>,
     preface: Preface,
     last_answer: HeadCache,
     talks: ConnIoPool,
     timers: Timers<Timer>,
-    /// Those that were ever used.
+    /// The slots that were used at least once.
     pub(crate) seats: Vec<ConnSlot>,
-    /// Driver slot → seat.
+    /// Driver slot → connection slot.
     seat_of_slot: Vec<u32>,
-    /// Those seats that belong to no user for ever.
+    /// The slots that are not permanently assigned to a user.
     vacant: SlotAllocator,
-    /// Connections that all share.
+    /// Connections that all sessions share.
     pool: Option<Pool>,
-    /// By scenario: a connection serves one request.
+    /// By scenario: whether a connection serves only one request.
     single: Vec<bool>,
-    /// By scenario: who arrives has a connection of its own.
+    /// By scenario: whether a session of the open model has its own connection.
     own: Vec<bool>,
     pipeline: usize,
-    /// Requests that a connection serves, unless its scenario says otherwise.
+    /// Requests that a connection serves, unless its scenario specifies a different number.
     lasts: u64,
     opening: usize,
-    /// Connections for this phase are still to be opened for those who wait.
+    /// Connections for this phase must still be opened for waiting requests.
     opening_more: Option<u16>,
     /// When the last send returned.
     sent_until: Nanos,
     pub(crate) outcomes: VecDeque<ConnectionOutcome>,
-    /// What became of held connections.
+    /// Events of held connections.
     pub(crate) held: VecDeque<HoldEvent>,
-    /// Handed to the driver since the last wait, if its sends leave later.
+    /// Requests handed to the driver since the last wait, if it defers sends.
     pub(crate) leaving: Vec<DeferredSend>,
 }
 
@@ -103,7 +104,8 @@ impl<D: Driver> Connections<D> {
         sources: Sources,
         seats: SlotCounts,
     ) -> Self {
-        // One of each for every seat, and no growing by doubling; room that is not used costs only addresses.
+        // Reserves one entry for every slot, so that tables do not grow by doubling. Unused space
+        // costs only address space.
         let room = (seats.all() as usize).min(ROOM_MAX);
         let timed = room.saturating_sub(seats.held as usize);
         let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
@@ -145,7 +147,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Send as soon as a connection allows: on `seat`, or on any shared one.
+    /// Sends a request as soon as a connection allows it: on `seat`, or on any shared connection.
     pub(crate) fn submit(
         &mut self,
         flight: QueuedRequest,
@@ -169,18 +171,20 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// `at`, or the end of the last send if that is later: one reading of the clock serves until the next
-    /// call into the kernel, and what our own calls take is never the target's.
+    /// Returns `at`, or the end of the last send if that is later.
+    ///
+    /// One reading of the clock serves until the next call into the kernel. The time of our own
+    /// calls is never attributed to the target.
     #[inline]
     pub(crate) fn fresh(&self, at: Nanos) -> Nanos {
         at.max(self.sent_until)
     }
 
-    /// Hand a request to the kernel on an open connection.
+    /// Hands a request to the kernel on an open connection.
     #[inline]
     fn dispatch(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
-        let link = entry.link.expect("an open seat has a link");
+        let link = entry.link.expect("an open slot has a connection id");
         let talk = entry.talk.get_or_insert_with(|| self.talks.take());
         if talk.flights.sent() == 0 {
             talk.reader.expect(flight.manner.is_head());
@@ -194,20 +198,21 @@ impl<D: Driver> Connections<D> {
             }
             Some(bytes) => self.driver.send(link, bytes),
         };
-        // Where sends leave later, the driver times the calls that carry them.
+        // If the driver defers sends, it times the calls that carry them.
         if !D::SENDS_LATER {
             self.sent_until = self.clock.now();
             rec.send_call(self.sent_until.since(at));
         }
         match result {
             Ok(_) => self.on_send_queued(link, flight.exchange, at),
-            // Behind answers that came before the driver tells the end, and that decides on this one.
+            // The driver reports the end after the responses that arrived before it. The end
+            // decides about this request.
             Err(_) => self.conversation(seat).flights.refuse(),
         }
         self.arm_for(seat, flight.deadline);
     }
 
-    /// Wait for sockets, from `now` until `until`. Whether anything is ready.
+    /// Waits for sockets, from `now` until `until`. Returns whether any is ready.
     pub(crate) fn wait(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         let ready = self.driver.wait_from(now, until)?;
         if D::SENDS_LATER {
@@ -216,13 +221,13 @@ impl<D: Driver> Connections<D> {
         Ok(ready)
     }
 
-    /// What the driver has for us next.
+    /// Returns the next event of the driver.
     #[inline]
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         self.driver.next()
     }
 
-    /// Take in one event that was read at `at`.
+    /// Handles one event that was read at `at`.
     pub(crate) fn handle(&mut self, event: Event, at: Nanos, rec: &mut Recorder) {
         match event {
             Event::Received(link, len) => self.received(link, len, at, rec),
@@ -231,7 +236,7 @@ impl<D: Driver> Connections<D> {
             Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
             Event::Secured(link) => self.secured(link, at, rec),
             Event::Flushed(_) | Event::Woken => {}
-            Event::Accepted(..) | Event::AcceptFailed(..) => unreachable!("load threads listen nowhere"),
+            Event::Accepted(..) | Event::AcceptFailed(..) => unreachable!("load threads have no listeners"),
         }
     }
 
@@ -240,7 +245,7 @@ impl<D: Driver> Connections<D> {
         self.seat_of_slot[link.slot as usize]
     }
 
-    /// A seat's connection can carry requests.
+    /// Handles a slot's connection that can carry requests now.
     fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         rec.opened(std::mem::replace(&mut entry.past, LastUse::Nothing) == LastUse::Lost);
@@ -264,13 +269,14 @@ impl<D: Driver> Connections<D> {
             let talk = entry.talk.get_or_insert_with(|| self.talks.take());
             let Some(flight) = talk.flights.first_sent() else {
                 if talk.flights.is_refused() {
-                    // The peer's last words, e.g. that it waited for too long. Its end follows.
+                    // The peer's last message, e.g. about its own timeout. The end of the
+                    // connection follows.
                     return;
                 }
                 if entry.state == ConnState::Tunnelling {
                     return self.tunnel_answered(link, len, at, rec);
                 }
-                // Nobody asked for these bytes: the framing is lost.
+                // These bytes were not requested, so the framing is lost.
                 return self.end(seat, Failure::new(ErrorClass::Protocol), true, at, rec);
             };
             if !talk.reader.has_begun() {
@@ -305,7 +311,7 @@ impl<D: Driver> Connections<D> {
         self.free(seat, at, rec);
     }
 
-    /// An open connection has room: give it what waits, or let it idle.
+    /// Handles an open connection with capacity: it gets waiting requests, or becomes idle.
     fn free(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         loop {
             let entry = &mut self.seats[seat as usize];
@@ -325,7 +331,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// The peer finished, or the connection broke.
+    /// Handles a connection that the peer closed or that broke.
     fn ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         if entry.state == ConnState::Securing {
@@ -349,8 +355,8 @@ impl<D: Driver> Connections<D> {
         self.end(seat, failure, true, at, rec);
     }
 
-    /// Close a seat's connection. The request whose turn it is fails as `failure` says; those behind it
-    /// lose their connection. Requests that wait go on with a new one.
+    /// Closes a slot's connection. The current request fails with `failure`, and those behind it
+    /// lose their connection. Waiting requests continue on a new connection.
     fn end(&mut self, seat: u32, failure: Failure, lost: bool, at: Nanos, rec: &mut Recorder) {
         let close = self.plan.http.close;
         let entry = &mut self.seats[seat as usize];
@@ -367,11 +373,12 @@ impl<D: Driver> Connections<D> {
         }
         entry.state = ConnState::Closed;
         let served = entry.past == LastUse::Served;
-        // One that is held is opened again whoever ended it.
+        // A held connection is opened again, whichever side ended it.
         let again = lost || entry.wish == SlotIntent::Hold;
         entry.past = if again { LastUse::Lost } else { LastUse::Nothing };
         rec.ended(lost);
-        // An answer begun can't be asked for again; one that never began may, if the connection had worked.
+        // A response that has begun cannot be requested again. If none has begun, a retry is
+        // allowed, provided the connection had worked.
         let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.has_begun());
         let mut failure = failure;
         while let Some(flight) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {

@@ -11,7 +11,7 @@ use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
 impl<D: Driver> Connections<D> {
-    /// Send on any connection to its target, or wait for one.
+    /// Sends on any connection to the target, or waits for one.
     pub(super) fn submit_shared(&mut self, flight: QueuedRequest, phase: u16, at: Nanos, rec: &mut Recorder) {
         let Some(pool) = &mut self.pool else { return };
         if let Some(seat) = pool.take_idle(flight.target, &mut self.seats) {
@@ -23,7 +23,8 @@ impl<D: Driver> Connections<D> {
         self.dial_for_queue(phase, rec);
     }
 
-    /// An open connection has room: give it what waits for its target, or let it idle.
+    /// Handles an open connection with capacity: it gets a waiting request for its target, or
+    /// becomes idle.
     pub(super) fn free_shared(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         loop {
             let entry = &mut self.seats[seat as usize];
@@ -34,7 +35,7 @@ impl<D: Driver> Connections<D> {
             let (target, phase) = (entry.target, entry.phase);
             let unused = entry.sent() == 0;
             if unused && pool.is_starved() && pool.longest_waiting_other(target).is_some() {
-                // Others have waited longer, for a target that no connection goes to.
+                // Requests for a target without any connection have waited longer.
                 pool.put_idle(seat, entry);
                 return self.dial_for_queue(phase, rec);
             }
@@ -51,8 +52,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Open shared connections until as many are coming as requests wait; at most a turn's work of it, the
-    /// rest in the next turn.
+    /// Opens shared connections until as many are being opened as requests wait. The work of one
+    /// turn is limited; the rest follows in the next turn.
     pub(super) fn dial_for_queue(&mut self, phase: u16, rec: &mut Recorder) {
         self.opening_more = None;
         for _ in 0..WORK_PER_TURN_MAX {
@@ -65,15 +66,15 @@ impl<D: Driver> Connections<D> {
         self.opening_more = Some(phase);
     }
 
-    /// Open a shared connection ahead of the phase that will need it.
+    /// Opens a shared connection before the phase that needs it starts.
     pub(crate) fn preopen_shared(&mut self, target: u16, phase: u16, rec: &mut Recorder) {
         if let Some(seat) = self.seat_of_pool(target, rec) {
             self.open(seat, target, phase, rec);
         }
     }
 
-    /// A seat for one more connection to `target`: where there are as many as there may be, one that is idle towards
-    /// another target gives way.
+    /// Returns a slot for one more connection to `target`. If the maximum is reached, an idle
+    /// connection to another target is closed for it.
     fn seat_of_pool(&mut self, target: u16, rec: &mut Recorder) -> Option<u32> {
         let pool = self.pool.as_mut()?;
         if !pool.take_room() {
@@ -92,7 +93,8 @@ impl<D: Driver> Connections<D> {
         Some(seat)
     }
 
-    /// A shared connection has ended, or could not be opened: its seat is anybody's.
+    /// Handles a shared connection that has ended or could not be opened: any use may take its slot
+    /// now.
     pub(super) fn remove_from_pool(&mut self, seat: u32) {
         let Some(pool) = &mut self.pool else { return };
         pool.unlink(seat, &mut self.seats);

@@ -1,7 +1,7 @@
-//! What happens when time runs out for a connection or a request.
+//! Timeouts of connections and requests.
 //!
-//! Timers are lazy: one per seat, set no later than the seat's next deadline and looked at when it goes
-//! off, so that a request that is answered in time costs none.
+//! Timers are lazy: each slot has one, set no later than the slot's next deadline and checked when
+//! it fires. A request that is answered in time therefore needs no timer of its own.
 
 use wavetank_driver::Driver;
 use wavetank_measure::ErrorClass;
@@ -13,25 +13,25 @@ use crate::conn_slot::ConnState;
 use crate::failure::Failure;
 use crate::recorder::Recorder;
 
-/// What goes off.
+/// The subject of a timer.
 #[derive(Clone, Copy)]
 pub(super) enum Timer {
-    /// Something about this seat.
+    /// A deadline of this slot.
     Seat(u32),
     /// The requests waiting for any connection to this target.
     Waiting(u16),
 }
 
 impl<D: Driver> Connections<D> {
-    /// When a timer goes off next.
+    /// Returns when the next timer fires.
     pub(crate) fn next_timer(&mut self) -> Option<Nanos> {
         self.timers.next()
     }
 
-    /// Act on timers due at `now`. Whether any was.
+    /// Handles timers due at `now`. Returns whether any was due.
     pub(crate) fn expire(&mut self, now: Nanos, rec: &mut Recorder) -> bool {
         let mut any = false;
-        // What a turn has no time for stays due, so that the next one does not sleep.
+        // Timers beyond the work limit of a turn stay due, so that the next turn does not sleep.
         for _ in 0..WORK_PER_TURN_MAX {
             let Some((at, timer)) = self.timers.pop(now) else { break };
             any = true;
@@ -78,7 +78,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// See that a timer goes off no later than the seat's next deadline.
+    /// Ensures that a timer fires no later than the slot's next deadline.
     #[inline]
     pub(super) fn arm(&mut self, seat: u32) {
         let entry = &mut self.seats[seat as usize];
@@ -86,7 +86,7 @@ impl<D: Driver> Connections<D> {
         self.arm_for(seat, deadline);
     }
 
-    /// See that a timer goes off no later than `deadline`.
+    /// Ensures that a timer fires no later than `deadline`.
     #[inline]
     pub(super) fn arm_for(&mut self, seat: u32, deadline: Nanos) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
@@ -96,7 +96,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// A held connection has nothing to do: what it had for that, its timer too, is for the next one.
+    /// Releases the activity of an idle held connection, including its timer, for the next
+    /// connection.
     #[cold]
     pub(super) fn release_io(&mut self, seat: u32) {
         let Some(mut talk) = self.seats[seat as usize].talk.take() else { return };

@@ -1,4 +1,4 @@
-//! Seats of those who come and go: sessions that arrive, and users who turn to a further target.
+//! Temporary slots: for sessions of the open model, and for users that turn to a further target.
 
 use wavetank_driver::Driver;
 use wavetank_plan::{Close, Nanos};
@@ -8,23 +8,23 @@ use crate::conn_slot::{ConnState, LastUse, SlotIntent};
 use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
-    /// Whether a session of `scenario` that arrives has a connection of its own.
+    /// Whether a session of `scenario` in the open model has its own connection.
     #[inline]
     pub(crate) fn has_dedicated_connection(&self, scenario: u16) -> bool {
         self.own[usize::from(scenario)]
     }
 
-    /// A seat for somebody who has come.
+    /// Allocates a temporary slot.
     pub(crate) fn allocate_transient(&mut self) -> u32 {
         let seat = self.vacant.pop();
         self.ensure_slot(seat);
         seat
     }
 
-    /// He has gone: his connection is closed, and the seat is for the next one as soon as there is none in it. No
-    /// request of his is under way there.
+    /// Releases a slot: closes its connection and frees the slot once the close completes. No
+    /// request of its owner may be in flight on it.
     pub(crate) fn release_transient(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
-        debug_assert!(!self.is_busy(seat), "the owner of seat {seat} has a request under way");
+        debug_assert!(!self.is_busy(seat), "the owner of slot {seat} has a request in flight");
         self.stop_hold(seat, how, at, rec);
         let entry = &mut self.seats[seat as usize];
         match entry.state {
@@ -35,7 +35,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Whoever has this seat wants to go to `target` from now on: a connection that leads elsewhere is closed.
+    /// Closes the connection of a slot if it leads to a target other than `target`, which the owner
+    /// uses from now on.
     #[inline]
     pub(crate) fn retarget(&mut self, seat: u32, target: u16, rec: &mut Recorder) {
         let Some(entry) = self.seats.get(seat as usize) else { return };
@@ -45,9 +46,9 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Nobody has this seat, and there is no connection in it.
+    /// Returns a slot that has no owner and no connection.
     pub(super) fn give_back(&mut self, seat: u32) {
-        // Whoever comes next is somebody else, and resumes nobody's TLS.
+        // The next owner is a different client, so it must not resume this TLS session.
         self.driver.forget(seat);
         self.seats[seat as usize].past = LastUse::Nothing;
         self.vacant.push(seat);

@@ -1,4 +1,5 @@
-//! More than one message for a request: tried again, redirected, asked who it is from, fetching what a page embeds.
+//! Requests with more than one message: retries, redirects, authentication challenges, embedded
+//! resources.
 
 use wavetank_driver::Driver;
 use wavetank_journey::{FollowUp, FollowUpKind};
@@ -12,8 +13,8 @@ use crate::request_queue::QueuedRequest;
 use crate::slab::Id;
 
 impl<D: Driver> Exchanges<D> {
-    /// A session sends something more for a request that was answered: it is written already, and goes out on `seat`,
-    /// or on any that is shared. The request's time goes on.
+    /// Sends one more message of a session for a request that was answered. The message is written
+    /// already, and uses `seat` or any shared connection. The time of the request continues.
     pub(crate) fn send_follow_up(
         &mut self,
         answered: &PendingVerdict,
@@ -29,14 +30,14 @@ impl<D: Driver> Exchanges<D> {
         entry.seat = seat.unwrap_or(ANY_SEAT);
         self.connections.letters.reset_response(exchange);
         if leg.kind == FollowUpKind::Resource {
-            // What a page embeds is the end of its answer, not the beginning.
+            // The end of embedded resources is the end of the page's response, not its start.
             self.connections.letters.entry(exchange).page_began.get_or_insert(first_byte);
         }
         let at = self.connections.fresh(at);
         self.resend(exchange, false, at, rec);
     }
 
-    /// Send what is to be sent for `exchange` now. `first`: ahead of all others that wait.
+    /// Sends the current message of `exchange` now. `first`: before all other waiting requests.
     #[cold]
     pub(super) fn resend(&mut self, exchange: Id, first: bool, at: Nanos, rec: &mut Recorder) {
         let Some(entry) = self.slab.get_mut(exchange) else { return };
@@ -55,7 +56,7 @@ impl<D: Driver> Exchanges<D> {
         self.connections.submit(flight, seat, key.phase, at, rec);
     }
 
-    /// Something has left that is not the first message of its request.
+    /// Records that a message left that is not the first one of its request.
     #[cold]
     pub(super) fn on_more_sent(&mut self, exchange: Id, rec: &mut Recorder) {
         let Some(entry) = self.slab.get_mut(exchange) else { return };

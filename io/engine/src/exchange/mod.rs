@@ -1,7 +1,8 @@
-//! [`Exchanges`]: requests under way, from their intended instant to their end.
+//! [`Exchanges`]: requests in flight, from their intended instant to their end.
 //!
-//! Counts and times every request; outlives connections when a request is tried again. Knows no pacing:
-//! it is told *when* and tells back when a request is resolved.
+//! Counts and times every request, and outlives its connections when it is retried. This layer
+//! knows no pacing: its caller passes *when* a request is intended, and it reports when the request
+//! is resolved.
 
 mod follow_ups;
 mod session_requests;
@@ -28,29 +29,29 @@ use crate::request_queue::QueuedRequest;
 use crate::samples::Samples;
 use crate::slab::{Id, Slab};
 
-/// One request under way.
+/// One request in flight.
 struct Exchange {
     offered: OfferedRequest,
     begun: Nanos,
-    /// First byte handed to the kernel, once it was.
+    /// When its first byte was handed to the kernel; `None` before that.
     sent: Option<Nanos>,
-    /// The seat of its user; [`ANY_SEAT`]: whichever is free.
+    /// The slot of its user; [`ANY_SEAT`]: any free slot.
     seat: u32,
-    /// Where it goes now.
+    /// The target of the current message.
     target: u16,
-    /// What is to be known of what is sent for it now.
+    /// The properties of the current message.
     manner: RequestFlags,
     stage: Stage,
 }
 
-/// What is sent for a request.
+/// The current message of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The request itself.
     First,
-    /// Something more, which has not left yet.
+    /// One more message, which was not sent yet.
     More(FollowUpKind),
-    /// It has left.
+    /// One more message, which was sent.
     MoreSent,
 }
 
@@ -69,36 +70,36 @@ impl Exchange {
     }
 }
 
-/// How a request goes out first.
+/// How the first message of a request is sent.
 #[derive(Clone, Copy)]
 struct SendSpec {
-    /// `None`: on any that is shared.
+    /// `None`: on any shared connection.
     seat: Option<u32>,
     target: u16,
     manner: RequestFlags,
     timeout: Nanos,
 }
 
-/// No seat in particular.
+/// No particular slot.
 const ANY_SEAT: u32 = u32::MAX;
 
-/// A user whose request was dropped for want of a source address is ready again after this time: sooner,
-/// nothing can have changed, and drops without end would say nothing.
+/// The pause of a user after its request was dropped because no source address was free. Nothing
+/// can have changed before that, and endless drops would have no meaning.
 const PAUSE: Nanos = Nanos::from_millis(10);
 
-/// See the module's description.
+/// All requests in flight of one load thread; see the module documentation.
 pub(crate) struct Exchanges<D> {
     pub(crate) connections: Connections<D>,
     plan: Arc<Plan>,
     slab: Slab<Exchange>,
-    /// What may be unresolved at once, per phase.
+    /// The limit on unresolved requests, per phase.
     max_open: Vec<Budget>,
     samples: Samples,
-    /// Users who pause, and until when.
+    /// Users that pause, and the end of each pause.
     paused: VecDeque<(Nanos, Owner)>,
-    /// When the last session's request that came to its end was sent.
+    /// When the last completed request of a session was sent.
     sent_last: Option<Nanos>,
-    /// It was dropped for want of a source address.
+    /// Whether it was dropped because no source address was free.
     starved: bool,
     /// When the last request was resolved.
     pub(crate) resolved_last: Nanos,
@@ -119,7 +120,7 @@ impl<D: Driver> Exchanges<D> {
         }
     }
 
-    /// The plan wants this request. Whether there is room for it; if not, it is dropped.
+    /// Offers a request of the plan. Returns whether there is room for it; if not, it is dropped.
     pub(crate) fn admit(&mut self, offered: OfferedRequest, rec: &mut Recorder) -> bool {
         rec.offered(offered.key);
         let room = self.max_open[usize::from(offered.key.phase)].take();
@@ -129,7 +130,7 @@ impl<D: Driver> Exchanges<D> {
         room
     }
 
-    /// The plan wants a session of `phase`: whether there is room for it, or why not.
+    /// Returns whether there is room for a session of `phase`, or the reason why not.
     pub(crate) fn has_room(&mut self, phase: u16) -> Result<(), DropReason> {
         if self.max_open[usize::from(phase)].take() { Ok(()) } else { Err(self.no_room(phase)) }
     }
@@ -144,7 +145,7 @@ impl<D: Driver> Exchanges<D> {
         }
     }
 
-    /// Take an offered request up at `now`. Resolved at once if it is too late to begin.
+    /// Starts an offered request at `now`. It is resolved immediately if it is too late to start.
     #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
     #[inline(always)]
     pub(crate) fn begin(
@@ -167,7 +168,8 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// The exchange of a request that is taken up at `now`, or what came of it if that is too late.
+    /// Creates the exchange of a request that starts at `now`, or returns its result if that is too
+    /// late.
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
     fn take_up(
@@ -198,7 +200,7 @@ impl<D: Driver> Exchanges<D> {
         self.connections.submit(flight, seat, key.phase, now, rec);
     }
 
-    /// Wait for sockets, from `now` until `until`. Whether anything is ready.
+    /// Waits for sockets, from `now` until `until`. Returns whether any is ready.
     #[inline]
     pub(crate) fn wait(&mut self, now: Nanos, until: Nanos, rec: &mut Recorder) -> Result<bool, Errno> {
         let ready = self.connections.wait(now, until)?;
@@ -212,8 +214,8 @@ impl<D: Driver> Exchanges<D> {
         Ok(ready)
     }
 
-    /// The next request that came to its end, having taken in what the connections tell. For runs in which no session
-    /// asks anything of answers.
+    /// Returns the next completed request after handling what connections report. For runs in which
+    /// no session evaluates responses.
     #[inline]
     pub(crate) fn poll(&mut self, rec: &mut Recorder) -> Option<CompletedRequest> {
         while let Some(outcome) = self.connections.outcomes.pop_front() {
@@ -230,7 +232,7 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// Take in what is no answer.
+    /// Handles an event other than a response.
     #[inline]
     fn take_in(&mut self, outcome: ConnectionOutcome, rec: &mut Recorder) -> Option<CompletedRequest> {
         match outcome {
@@ -303,7 +305,8 @@ impl<D: Driver> Exchanges<D> {
         Some(self.resolve(offered, at, false))
     }
 
-    /// There is no source address for it. One that was sent before, on a connection since lost, has failed.
+    /// Handles a request without a source address. If it was sent before, on a connection that was
+    /// lost, it has failed.
     fn unsent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) -> Option<CompletedRequest> {
         if self.slab.get_mut(exchange)?.sent.is_some() {
             return self.broken(exchange, &Failure::new(ErrorClass::NoSourceAddress), at, rec);
@@ -315,7 +318,7 @@ impl<D: Driver> Exchanges<D> {
         let resolved = self.resolve(offered, at, false);
         match offered.owner {
             Owner::Arrival | Owner::Transient(_) => Some(resolved),
-            // One whose user leaves meanwhile is no more: it sees to its pause itself.
+            // If its user leaves in the meantime, the session is gone; it handles its own pause.
             Owner::Session(_) => {
                 self.starved = true;
                 Some(resolved)
@@ -327,23 +330,23 @@ impl<D: Driver> Exchanges<D> {
         }
     }
 
-    /// When the request that came to its end last was sent; it is a session's.
+    /// Returns when the last completed request was sent, if it belongs to a session.
     pub(crate) const fn take_sent(&mut self) -> Option<Nanos> {
         self.sent_last.take()
     }
 
-    /// How long the session whose request came to its end last must pause: it was dropped for want of a source
-    /// address.
+    /// Returns the pause of the session with the last completed request, which was dropped because
+    /// no source address was free.
     pub(crate) fn take_pause(&mut self) -> Option<Nanos> {
         std::mem::take(&mut self.starved).then_some(PAUSE)
     }
 
-    /// When a user has paused long enough.
+    /// Returns when the next pause of a user ends.
     pub(crate) fn next_pause_end(&self) -> Option<Nanos> {
         self.paused.front().map(|&(until, _)| until)
     }
 
-    /// A user who has paused long enough at `now`.
+    /// Returns a user with a pause that is over at `now`.
     pub(crate) fn take_paused(&mut self, now: Nanos) -> Option<CompletedRequest> {
         let (_, owner) = self.paused.pop_front_if(|&mut (until, _)| until <= now)?;
         Some(CompletedRequest { owner, at: now, done: false, unwritten: false })
@@ -358,24 +361,24 @@ impl<D: Driver> Exchanges<D> {
         CompletedRequest { owner: offered.owner, at, done, unwritten: false }
     }
 
-    /// There is room for one more of `phase`.
+    /// Releases the room of one request of `phase`.
     #[inline]
     pub(crate) fn give_back(&mut self, phase: u16) {
         self.max_open[usize::from(phase)].give_back();
     }
 
-    /// First failures since the last call.
+    /// Returns the first failures since the last call.
     pub(crate) fn take_samples(&mut self) -> Vec<Sample> {
         self.samples.take()
     }
 
-    /// Requests under way.
+    /// The number of requests in flight.
     pub(crate) fn len(&self) -> usize {
         self.slab.len()
     }
 
-    /// The end of the run at `at`: what is unanswered stays open, with the time it waited. `sent_by` hears of sessions'
-    /// requests that were sent, and when.
+    /// Ends the run at `at`. Unanswered requests stay open, with the time they waited. `sent_by`
+    /// receives the requests of sessions that were sent, and when.
     pub(crate) fn end_run(
         &mut self,
         at: Nanos,

@@ -1,4 +1,4 @@
-//! Requests that a session writes and of whose answers it decides.
+//! Requests that a session writes, with responses that the session evaluates.
 
 use wavetank_driver::Driver;
 use wavetank_plan::Nanos;
@@ -15,8 +15,8 @@ use crate::recorder::Recorder;
 use crate::slab::Id;
 
 impl<D: Driver> Exchanges<D> {
-    /// Take up an offered request of a session, which writes it; where it lacks what it needs for that, its request has
-    /// failed and was never sent.
+    /// Starts an offered request of a session, which writes it. If the session lacks data for it,
+    /// the request has failed and was never sent.
     pub(crate) fn begin_rendered(
         &mut self,
         offered: OfferedRequest,
@@ -39,7 +39,8 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// What came to its end, like [`poll`](Self::poll), and answers that sessions must look at.
+    /// Returns completed requests, like [`poll`](Self::poll), and responses that sessions must
+    /// evaluate.
     pub(crate) fn poll_event(&mut self, rec: &mut Recorder) -> Option<ExchangeEvent> {
         while let Some(outcome) = self.connections.outcomes.pop_front() {
             let resolved = match outcome {
@@ -58,7 +59,7 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// The answer, if its request is a session's.
+    /// Returns the response, if its request belongs to a session.
     #[inline]
     fn of_session(
         &mut self,
@@ -72,8 +73,8 @@ impl<D: Driver> Exchanges<D> {
         Some(PendingVerdict { exchange, session, key, answer, response: at - intended, first_byte, at })
     }
 
-    /// A session has looked at the last answer to its request, and says what the request came to: the status, and whether
-    /// that is as wanted.
+    /// Completes a request after its session has evaluated the last response: with the status, and
+    /// whether the response is acceptable.
     pub(crate) fn conclude(
         &mut self,
         answered: &PendingVerdict,

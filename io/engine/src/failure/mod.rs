@@ -1,4 +1,4 @@
-//! [`Failure`]: why a request was not answered, as the connection saw it.
+//! [`Failure`]: why a request was not answered, as seen on the connection.
 
 mod session_failures;
 
@@ -11,51 +11,52 @@ use wavetank_wire::h1::{FaultKind, ParseError};
 /// Why a request was not answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// The class it counts under, unless it is tried again.
+    /// The class under which it is counted, unless the request is retried.
     pub(crate) class: ErrorClass,
-    /// What the kernel said, if it did.
+    /// The kernel's error, if there was one.
     pub(crate) errno: Option<Errno>,
-    /// What exactly was wrong with the answer or with TLS, if that was it.
+    /// The exact fault of the response or of TLS, if that was the cause.
     pub(crate) detail: Option<Cow<'static, str>>,
-    /// The peer closed or reset, as it may at any time between requests.
+    /// The peer closed or reset the connection, as it may at any time between requests.
     pub(crate) peer_closed: bool,
-    /// It may be sent once more (contract §1).
+    /// The request may be sent once more (contract §1).
     pub(crate) retry: bool,
 }
 
-/// Bytes behind the answer that nobody asked for.
+/// Bytes after the response that were not requested.
 pub(crate) const SURPLUS: Failure =
-    Failure::detailed(ErrorClass::Protocol, "bytes after the end of the answer");
+    Failure::detailed(ErrorClass::Protocol, "bytes after the end of the response");
 
-/// The connection was to be closed after an answer; requests behind it on the same connection go elsewhere.
+/// The connection was to be closed after a response. Requests behind it on the same connection use
+/// another one.
 pub(crate) const AFTER_CLOSE: Failure =
     Failure { class: ErrorClass::ClosedEarly, errno: None, detail: None, peer_closed: true, retry: false };
 
-/// A request ahead on the same connection failed, and took the connection with it.
+/// An earlier request on the same connection failed, and the connection was lost with it.
 pub(crate) const BEHIND_A_FAILURE: Failure = Failure::new(ErrorClass::ClosedEarly);
 
-/// A body that a step looks into and that is longer than what is kept of one.
+/// A body that a step evaluates is longer than the kept maximum.
 pub(crate) const TOO_LONG_TO_LOOK: Failure =
-    Failure::detailed(ErrorClass::BodyLimit, "the body is longer than what can be looked into");
+    Failure::detailed(ErrorClass::BodyLimit, "the body is too long to be evaluated");
 
-/// Connected, and then no end of the TLS handshake in time.
+/// The connect succeeded, but the TLS handshake did not complete in time.
 pub(crate) const HANDSHAKE_TIMEOUT: Failure =
     Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
 
 impl Failure {
-    /// A failure of `class`, nothing more known.
+    /// Creates a failure of `class` without further details.
     pub(crate) const fn new(class: ErrorClass) -> Self {
         Self { class, errno: None, detail: None, peer_closed: false, retry: false }
     }
 
-    /// A failure of `class`, with what exactly was wrong.
+    /// Creates a failure of `class` with the exact fault.
     pub(crate) const fn detailed(class: ErrorClass, detail: &'static str) -> Self {
         Self { class, errno: None, detail: Some(Cow::Borrowed(detail)), peer_closed: false, retry: false }
     }
 }
 
 impl Failure {
-    /// In words: what the kernel said, or what exactly was wrong, or the class.
+    /// Returns the message: the kernel's error, the exact fault, or the class.
     pub(crate) fn message(&self) -> String {
         match (self.errno, &self.detail) {
             (Some(errno), _) => errno.to_string(),
@@ -65,11 +66,12 @@ impl Failure {
     }
 }
 
-/// Why a connection could not be opened.
+/// Returns why a connection could not be opened.
 pub(crate) fn connect_failure(errno: Errno) -> Failure {
     let class = match errno.0 {
         libc::ECONNREFUSED => ErrorClass::ConnectRefused,
-        // A connect is never answered by that: somebody listened, and reset it before we looked.
+        // A connect never fails like this: the connection was accepted, and reset before it was
+        // seen as open.
         libc::ECONNRESET => ErrorClass::Reset,
         libc::ETIMEDOUT => ErrorClass::ConnectTimeout,
         libc::ENETUNREACH
@@ -85,7 +87,8 @@ pub(crate) fn connect_failure(errno: Errno) -> Failure {
     Failure { errno: Some(errno), ..Failure::new(class) }
 }
 
-/// What an ended connection means for the request on it; `driver` knows what was wrong with TLS.
+/// Returns what the end of a connection means for the request on it. `driver` knows the fault of
+/// TLS.
 pub(crate) fn end_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
     match how {
         CloseReason::Eof | CloseReason::Truncated => {
@@ -98,7 +101,7 @@ pub(crate) fn end_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
     }
 }
 
-/// What it means that a connection broke, under a send or by itself.
+/// Returns the failure for a connection that broke during a send or on its own.
 pub(crate) fn send_failure(errno: Errno) -> Failure {
     let (class, peer_closed) = match errno.0 {
         libc::ECONNRESET | libc::EPIPE => (ErrorClass::Reset, true),
@@ -109,8 +112,8 @@ pub(crate) fn send_failure(errno: Errno) -> Failure {
     Failure { errno: Some(errno), peer_closed, ..Failure::new(class) }
 }
 
-/// What it means that a connection ended within the TLS handshake: it could not be opened, and TLS is where it
-/// ended, whoever ended it and by what means.
+/// Returns the failure for a connection that ended during the TLS handshake. It is always a
+/// handshake failure, whichever side ended the connection and by whatever means.
 pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
     match how {
         CloseReason::Eof | CloseReason::Truncated => {
@@ -124,7 +127,7 @@ pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Fail
     }
 }
 
-/// What a fault of the answer means.
+/// Returns the failure for a fault of the response.
 pub(crate) fn protocol_failure(fault: ParseError) -> Failure {
     let class = match fault.kind {
         FaultKind::BodyLimit => ErrorClass::BodyLimit,

@@ -1,4 +1,5 @@
-//! Why a session's request could not be written, or was not answered as wanted.
+//! Failures of session requests that could not be written, or that were answered with an
+//! unacceptable response.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use wavetank_plan::{Plan, Scenario, Step};
 use super::Failure;
 
 impl Failure {
-    /// A request of `scenario` could not be written.
+    /// Returns the failure of a request of `scenario` that could not be written.
     pub(crate) fn from_missing(lacking: RenderError, plan: &Plan, scenario: &Scenario) -> Self {
         let what = match lacking {
             RenderError::Variable(slot) => {
@@ -27,7 +28,7 @@ impl Failure {
         Self { detail: Some(Cow::Owned(what)), ..Self::new(ErrorClass::Data) }
     }
 
-    /// An answer to `step`, which the plan has as `planned`, is not what was wanted.
+    /// Returns the failure for an unacceptable response to `step`, which is `planned` in the plan.
     pub(crate) fn from_rejected(unwanted: Rejection, step: &CompiledStep, planned: &Step) -> Self {
         let (class, detail) = match unwanted {
             Rejection::Status => return Self::new(ErrorClass::Status),
@@ -46,7 +47,7 @@ impl Failure {
     }
 }
 
-/// What a request failed of that did not reach its answer.
+/// Returns the error class of a request with a follow-up that failed.
 const fn of_stray(stray: &FollowUpError) -> ErrorClass {
     match stray {
         FollowUpError::Elsewhere(_) => ErrorClass::Other,

@@ -1,6 +1,7 @@
-//! What is counted of sessions and not of requests: sessions themselves, checks, groups, meetings.
+//! Counters of sessions rather than requests: sessions, checks, groups, rendezvous.
 //!
-//! Sessions that are one plain request are not told here: they are counted as requests, and cost nothing more.
+//! Sessions that are one plain request are not recorded here. They are counted as requests and cost
+//! nothing extra.
 
 use wavetank_measure::{
     CheckCount, CheckSeries, DropReason, GroupSeries, JourneyCounters, RendezvousRelease, SessionSeries,
@@ -9,15 +10,17 @@ use wavetank_plan::{Key, Nanos, Plan, Step};
 
 use super::Recorder;
 
-/// Where everything stands in the interval's lists, and gauges.
+/// The indices into the interval's lists, and gauges.
 pub(super) struct SeriesIndex {
     scenarios: usize,
-    /// By the place of a key among all keys: its place in the list of those that are asked; `u32::MAX`: none.
+    /// By index of a key among all keys: its index in the list of keys with checks or counts;
+    /// `u32::MAX`: not in it.
     asked: Vec<u32>,
-    /// For each scenario where its groups begin in the list of those of a phase, and how many those are.
+    /// For each scenario, the start of its groups in the list of a phase, and the number of groups
+    /// in the list.
     group_base: Vec<usize>,
     groups: usize,
-    /// Sessions under way, by phase and scenario.
+    /// Sessions in progress, by phase and scenario.
     open: Vec<u64>,
 }
 
@@ -41,7 +44,7 @@ impl SeriesIndex {
         Self { scenarios, asked, group_base, groups, open }
     }
 
-    /// The gauges of a sealed interval; what did not happen in it is left out.
+    /// Sets the gauges of a sealed interval, and removes series without events.
     pub(super) fn seal(&self, journeys: &mut JourneyCounters) {
         for (series, open) in journeys.sessions.iter_mut().zip(&self.open) {
             series.open = *open;
@@ -52,7 +55,8 @@ impl SeriesIndex {
     }
 }
 
-/// A place for every check, count and group of `plan`; one for sessions is made when the first comes.
+/// Creates an entry for every check, count and group of `plan`. Entries for sessions are created on
+/// first use.
 pub(super) fn empty(plan: &Plan) -> JourneyCounters {
     let mut journeys = JourneyCounters::default();
     for phase in 0..u16::try_from(plan.phases.len()).expect("the plan limits phases") {
@@ -75,27 +79,29 @@ fn is_asked(step: &Step) -> bool {
 }
 
 impl Recorder {
-    /// A session of `scenario` is wanted in `phase`, the one in which it is to begin: it begins now, or it is dropped.
+    /// Counts a session of `scenario` that is intended in `phase`, the one in which it would start.
+    /// It then either starts or is dropped.
     pub(crate) fn session_offered(&mut self, phase: u16, scenario: u16) {
         let (series, open) = self.sessions(phase, scenario);
         series.counts.offered += 1;
         *open += 1;
     }
 
-    /// It began. To be told right behind [`session_offered`](Self::session_offered), before the next seal.
+    /// Counts the start of a session. Must follow directly after
+    /// [`session_offered`](Self::session_offered), before the next seal.
     pub(crate) fn session_started(&mut self, phase: u16, scenario: u16) {
         self.sessions(phase, scenario).0.counts.started += 1;
     }
 
-    /// It never begins, and its requests are not offered.
+    /// Counts a session that never starts; its requests are not offered.
     pub(crate) fn session_dropped(&mut self, phase: u16, scenario: u16, reason: DropReason) {
         let (series, open) = self.sessions(phase, scenario);
         series.counts.dropped_by[reason as usize] += 1;
         *open -= 1;
     }
 
-    /// It came to its end; `failed` if one of its requests failed, or it was ended for one. One that is cut when the
-    /// run ends is not told and stays open.
+    /// Counts the end of a session. `failed`: one of its requests failed, or it was ended for that
+    /// reason. A session that is cut at the end of the run is not recorded here and stays open.
     pub(crate) fn session_ended(&mut self, phase: u16, scenario: u16, failed: bool) {
         let (series, open) = self.sessions(phase, scenario);
         series.counts.done += u64::from(!failed);
@@ -103,16 +109,17 @@ impl Recorder {
         *open -= 1;
     }
 
-    /// Sessions that began and have not ended, by the counters' account.
+    /// Sessions that started and have not ended, according to the counters.
     pub(crate) fn open_sessions(&self) -> u64 {
         self.journeys.open.iter().sum()
     }
 
-    /// An answer to a request of `key` was asked: the checks at the places in `broken` did not hold, all others of its
-    /// step did; it was counted under each of `counted`.
+    /// Records the checks and counts of a response to a request of `key`. The checks at the indices
+    /// in `broken` failed, all others of its step passed. The response was counted under each of
+    /// `counted`.
     pub(crate) fn checks_done(&mut self, key: Key, broken: &[u16], counted: &[u16]) {
         let place = self.journeys.asked[self.index(key)];
-        // A step that asks nothing has no place.
+        // A step without checks and counts has no entry.
         if let Some(series) = self.now.journeys.asked.get_mut(place as usize) {
             series.answer(broken);
             for &count in counted {
@@ -121,21 +128,26 @@ impl Recorder {
         }
     }
 
-    /// A session of (phase, scenario) came to the end of its group number `group`, `ns` after its beginning.
+    /// Records that a session of (phase, scenario) reached the end of its group number `group`,
+    /// `ns` after the group's start.
     pub(crate) fn group(&mut self, phase: u16, scenario: u16, group: u16, ns: u64) {
         let SeriesIndex { groups, group_base, .. } = &self.journeys;
         let at = usize::from(phase) * groups + group_base[usize::from(scenario)] + usize::from(group);
         self.now.journeys.groups[at].times.record(ns);
     }
 
-    /// Users of this thread leave a rendezvous: `meeting` says which one (phase, place, number), how many of *all* were
-    /// waited for (`of`), how many of *this thread* leave (`present`), and whether the wait was over. Its `sent` is 0.
-    /// With several threads each tells of its own users under the same number.
+    /// Records that users of this thread leave a rendezvous.
+    ///
+    /// `meeting` contains the phase, place and number of the rendezvous. `of` is the number of
+    /// users it waits for over *all* threads, `present` the number that leave on *this thread*. It
+    /// also says whether the wait timed out. Its `sent` is 0. With several threads, each records
+    /// its own users under the same number.
     pub(crate) fn rendezvous_released(&mut self, meeting: &RendezvousRelease) {
         self.now.journeys.add_rendezvous_release(meeting);
     }
 
-    /// One of those who left in meeting `number` at `place` sent its next request at `at`, on the thread's clock.
+    /// Records that a user released from meeting `number` at `place` sent its next request at `at`,
+    /// on the thread's clock.
     pub(crate) fn rendezvous_sent(&mut self, phase: u16, place: u16, number: u64, at: Nanos) {
         let mut meeting = RendezvousRelease { phase, place, number, ..RendezvousRelease::default() };
         meeting.sent_at(at);
@@ -150,7 +162,7 @@ impl Recorder {
         (&mut self.now.journeys.sessions[at], &mut self.journeys.open[at])
     }
 
-    /// In a run of plain requests nobody comes here.
+    /// Never reached in a run of plain requests.
     #[cold]
     fn make_sessions(&mut self) {
         let scenarios = u16::try_from(self.journeys.scenarios).expect("the plan limits scenarios");

@@ -11,10 +11,10 @@ use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::messages::{RequestTimes, SlowSample};
 
-/// What happened on this thread since the last seal. Only the load thread touches it.
+/// The counts of this thread since the last seal. Only the load thread uses it.
 pub(crate) struct Recorder {
     now: Interval,
-    /// Where each scenario's steps begin in the list of all steps.
+    /// The start of each scenario's steps in the list of all steps.
     scenario_base: Vec<usize>,
     steps: usize,
     targets: usize,
@@ -23,17 +23,17 @@ pub(crate) struct Recorder {
     cpu_ns_before: u64,
     bytes_sent_before: u64,
     late_tolerance: u64,
-    /// Gauges live here, because an interval only shows their value at its seal.
+    /// Gauges are kept here, because an interval only contains their value at its seal.
     open: Vec<u64>,
     opening: u64,
     connected: u64,
     connected_peak: u64,
     users: u64,
-    /// What sessions have and requests have not.
+    /// The state for counters of sessions.
     journeys: journeys::SeriesIndex,
     slowest: slowest::Slowest,
     empty: Interval,
-    /// What the last handshake agreed on: most often the next one agrees on the same.
+    /// The parameters of the last handshake. The next one usually has the same.
     agreed: Option<(HandshakeInfo, HandshakeParams)>,
 }
 
@@ -86,7 +86,7 @@ impl Recorder {
         &mut self.now.phases[usize::from(phase)]
     }
 
-    /// The plan wanted a request.
+    /// Counts a request that the plan intends.
     #[inline]
     pub(crate) fn offered(&mut self, key: Key) {
         let place = self.index(key);
@@ -94,19 +94,20 @@ impl Recorder {
         self.open[place] += 1;
     }
 
-    /// An offered request will never be sent.
+    /// Counts an offered request that will never be sent.
     pub(crate) fn dropped(&mut self, key: Key, reason: DropReason) {
         self.step(key).counters.dropped_by[reason as usize] += 1;
         self.resolved(key);
     }
 
-    /// The load thread took a request up, `lag` ns after its intended instant.
+    /// Records that the load thread started a request, `lag` ns after its intended instant.
     #[inline]
     pub(crate) fn begun(&mut self, key: Key, lag: u64) {
         self.phase(key.phase).lag.record(lag);
     }
 
-    /// The first byte went to the kernel, `wait` ns after the request was begun.
+    /// Records that the first byte was handed to the kernel, `wait` ns after the request was
+    /// started.
     #[expect(clippy::inline_always, reason = "one caller for each driver; a call costs more than its work")]
     #[inline(always)]
     pub(crate) fn sent(&mut self, key: Key, wait: u64) {
@@ -116,32 +117,32 @@ impl Recorder {
         step.wire.sent += 1;
     }
 
-    /// A request went out once more.
+    /// Counts a request that was sent once more.
     pub(crate) fn retried(&mut self, key: Key) {
         let wire = &mut self.step(key).wire;
         wire.sent += 1;
         wire.retried += 1;
     }
 
-    /// A request went out once more because a redirect was followed.
+    /// Counts a request that was sent once more because a redirect was followed.
     pub(crate) fn redirected(&mut self, key: Key) {
         let wire = &mut self.step(key).wire;
         wire.sent += 1;
         wire.redirected += 1;
     }
 
-    /// Something that the answer embeds was asked for.
+    /// Counts a request for a resource that is embedded in a response.
     pub(crate) fn resource(&mut self, key: Key) {
         let wire = &mut self.step(key).wire;
         wire.sent += 1;
         wire.resources += 1;
     }
 
-    /// A full answer as expected.
+    /// Records a complete response as expected.
     #[expect(clippy::inline_always, reason = "one caller for each driver; a call costs more than its work")]
     #[inline(always)]
     pub(crate) fn done(&mut self, key: Key, times: RequestTimes, status: u16) {
-        // Found once: this is done for every request.
+        // Looked up once, because this runs for every request.
         let place = self.index(key);
         let step = &mut self.now.steps[place];
         step.counters.done += 1;
@@ -158,12 +159,13 @@ impl Recorder {
         }
     }
 
-    /// The slowest answers of each step that have become so since the last call.
+    /// Returns the slowest responses of each step that have become so since the last call.
     pub(crate) fn take_slowest(&mut self) -> Vec<SlowSample> {
         self.slowest.take()
     }
 
-    /// An answer of unexpected status came, or none: `waited` ns after the intended instant.
+    /// Records a response of unexpected status or a missing response, `waited` ns after the
+    /// intended instant.
     pub(crate) fn failed(&mut self, key: Key, class: ErrorClass, lag: u64, waited: u64, status: Option<u16>) {
         let step = self.step(key);
         step.counters.errors[class as usize] += 1;
@@ -180,7 +182,8 @@ impl Recorder {
         self.resolved(key);
     }
 
-    /// The run ends with the request unanswered: it stays open, and its time counts as censored.
+    /// Records a request that is unanswered at the end of the run. It stays open, and its time
+    /// counts as censored.
     pub(crate) fn left_open(&mut self, key: Key, waited: u64) {
         self.step(key).response.record(waited);
     }
@@ -198,18 +201,18 @@ impl Recorder {
         self.open[index] -= 1;
     }
 
-    /// An opening was begun.
+    /// Counts the start of an opening.
     pub(crate) fn opening(&mut self) {
         self.now.conns.offered += 1;
         self.opening += 1;
     }
 
-    /// Openings begun in the interval under way.
+    /// Openings started in the current interval.
     pub(crate) const fn openings(&self) -> u64 {
         self.now.conns.offered
     }
 
-    /// The opening just begun was planned `lag` ns ago.
+    /// Records that the opening just started was planned `lag` ns ago.
     pub(crate) fn opening_lag(&mut self, lag: u64) {
         self.now.conns.late += u64::from(lag > self.late_tolerance);
     }
@@ -223,12 +226,12 @@ impl Recorder {
         &mut self.now.targets[index]
     }
 
-    /// A connect took `ns`.
+    /// Records a connect that took `ns`.
     pub(crate) fn connected(&mut self, phase: u16, target: u16, ns: u64) {
         self.target(phase, target).connect.record(ns);
     }
 
-    /// A TLS handshake was completed in `ns`.
+    /// Records a TLS handshake that was completed in `ns`.
     pub(crate) fn secured(&mut self, phase: u16, target: u16, ns: u64, secured: Option<&HandshakeInfo>) {
         let index = self.target_index(phase, target);
         let series = &mut self.now.targets[index];
@@ -239,12 +242,12 @@ impl Recorder {
         series.handshakes.add(agreed, 1);
     }
 
-    /// A TLS handshake came to nothing.
+    /// Counts a failed TLS handshake.
     pub(crate) fn handshake_failed(&mut self, phase: u16, target: u16) {
         self.target(phase, target).handshakes.failed += 1;
     }
 
-    /// An opening succeeded: the connection can carry a request.
+    /// Counts a successful opening: the connection can carry a request.
     pub(crate) fn opened(&mut self, again: bool) {
         self.now.conns.opened += 1;
         self.now.conns.reopened += u64::from(again);
@@ -253,20 +256,20 @@ impl Recorder {
         self.connected_peak = self.connected_peak.max(self.connected);
     }
 
-    /// An opening failed.
+    /// Counts a failed opening.
     pub(crate) fn open_failed(&mut self) {
         self.now.conns.failed += 1;
         self.opening -= 1;
     }
 
-    /// A connection ended: `lost` if the plan still wanted it.
+    /// Counts the end of a connection. `lost`: the plan still needed it.
     pub(crate) fn ended(&mut self, lost: bool) {
         self.now.conns.lost += u64::from(lost);
         self.now.conns.closed += u64::from(!lost);
         self.connected -= 1;
     }
 
-    /// The kernel has taken this many bytes since the beginning.
+    /// Sets the number of bytes that the kernel has accepted since the start.
     pub(crate) fn set_bytes_sent(&mut self, total: u64) {
         self.now.bytes.sent = total - self.bytes_sent_before;
     }
@@ -276,13 +279,13 @@ impl Recorder {
         self.now.bytes.received += bytes as u64;
     }
 
-    /// A send call took `ns`.
+    /// Records a send call that took `ns`.
     #[inline]
     pub(crate) fn send_call(&mut self, ns: u64) {
         self.health.send_call_ns_max = self.health.send_call_ns_max.max(ns);
     }
 
-    /// A loop turn did work for `ns`.
+    /// Records a loop turn that worked for `ns`.
     #[inline]
     pub(crate) fn turn(&mut self, ns: u64) {
         self.health.turns += 1;
@@ -291,35 +294,35 @@ impl Recorder {
         self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
     }
 
-    /// The thread stood still for so long while it was to sleep or to come back at once: a turn as bad as one that
-    /// worked as long, though nothing kept it busy.
+    /// Records that the thread was stalled for `ns` during a sleep or a short wait. This is as bad
+    /// as a turn that worked for the same time, even though the thread was not busy.
     pub(crate) fn stalled(&mut self, ns: u64) {
         self.health.turns += 1;
         self.health.stalled_turns += u64::from(ns > self.late_tolerance);
         self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
     }
 
-    /// When the interval under way began.
+    /// Returns when the current interval started.
     pub(crate) const fn interval_start(&self) -> Nanos {
         self.now.from
     }
 
-    /// Virtual users present.
+    /// Sets the number of virtual users present.
     pub(crate) fn set_users(&mut self, users: u64) {
         self.users = users;
     }
 
-    /// Connections open now.
+    /// The number of connections that are open now.
     pub(crate) const fn connected_now(&self) -> u64 {
         self.connected
     }
 
-    /// Requests offered and unresolved, by the counters' account.
+    /// Requests that were offered and not resolved, according to the counters.
     pub(crate) fn open_requests(&self) -> u64 {
         self.open.iter().sum()
     }
 
-    /// Close the interval at `until` and hand it out; the next one begins there.
+    /// Seals the interval at `until` and returns it. The next one starts there.
     pub(crate) fn seal(&mut self, until: Nanos) -> Interval {
         let cpu_ns = thread_cpu_ns();
         self.health.cpu_ns = cpu_ns - self.cpu_ns_before;
@@ -336,7 +339,7 @@ impl Recorder {
         self.connected_peak = self.connected;
         sealed.users = self.users;
         self.journeys.seal(&mut sealed.journeys);
-        // An experiment has many keys, and few of them in one second.
+        // An experiment has many keys, but only a few of them occur in one second.
         sealed.steps.retain(|series| *series != StepSeries { key: series.key, ..StepSeries::default() });
         sealed.threads.push(self.health);
         self.health = ThreadStats { thread: self.thread, ..ThreadStats::default() };
@@ -344,7 +347,7 @@ impl Recorder {
     }
 }
 
-/// What a handshake agreed on, as it is counted.
+/// Returns the parameters of a handshake in the form in which they are counted.
 fn agreed(secured: &HandshakeInfo) -> HandshakeParams {
     let alpn = secured.alpn.as_ref().map(Alpn::as_str);
     HandshakeParams {
@@ -356,7 +359,8 @@ fn agreed(secured: &HandshakeInfo) -> HandshakeParams {
     }
 }
 
-/// An interval with a place for every key of the plan; histograms take memory on first use only.
+/// Creates an interval with an entry for every key of the plan. Histograms allocate memory on first
+/// use only.
 fn empty_interval(plan: &Plan) -> Interval {
     let mut interval = Interval::default();
     for phase in 0..u16::try_from(plan.phases.len()).expect("the plan limits phases") {

@@ -1,23 +1,23 @@
-//! [`Slowest`]: the slowest answers of each step on this thread, as examples.
+//! [`Slowest`]: the slowest responses of each step on this thread, as examples.
 
 use wavetank_plan::{Key, Plan};
 
 use crate::messages::{RequestTimes, SlowSample};
 
-/// See the module's description. Warm-up has none.
+/// The slowest responses; see the module documentation. Warm-up has none.
 pub(super) struct Slowest {
-    /// By the place of a key: what is not slower than this is none of the slowest. One number, so that a request costs
-    /// no more than a look at it.
+    /// By index of a key: a response that is not slower than this is not among the slowest. It is a
+    /// single number, so that each request costs only one comparison.
     from: Vec<u64>,
-    /// By the place of a step.
+    /// The kept responses, by index of a step.
     kept: Vec<Vec<(SlowSample, SlowRequest)>>,
 }
 
-/// Whether it was handed out.
+/// Whether it was returned already.
 type SlowRequest = bool;
 
 impl Slowest {
-    /// Answers kept of each step.
+    /// Number of responses kept for each step.
     const KEPT: usize = 10;
 
     pub(super) fn new(plan: &Plan, steps: usize) -> Self {
@@ -27,13 +27,14 @@ impl Slowest {
         Self { from, kept: vec![Vec::new(); steps] }
     }
 
-    /// Whether an answer to a request at `place` that took so long is among the slowest.
+    /// Whether a response after `response` ns to a request at `place` is among the slowest.
     #[inline]
     pub(super) fn would_keep(&self, place: usize, response: u64) -> bool {
         response > self.from[place]
     }
 
-    /// Keep it in place of the quickest of the kept. Rare: of n answers it happens to some 10 ln n.
+    /// Keeps it in place of the fastest kept one. This is rare: it happens for some 10 ln n of n
+    /// responses.
     #[cold]
     #[inline(never)]
     pub(super) fn keep(&mut self, place: usize, key: Key, times: RequestTimes, status: u16) {
@@ -54,7 +55,7 @@ impl Slowest {
         }
     }
 
-    /// Those that are among the slowest now and were not handed out yet.
+    /// Returns the responses that are among the slowest now and were not returned yet.
     pub(super) fn take(&mut self) -> Vec<SlowSample> {
         let mut fresh = Vec::new();
         for (slow, told) in self.kept.iter_mut().flatten() {
@@ -99,7 +100,8 @@ mod tests {
         offer(&mut slowest, 5, 3);
         check(&mut slowest, &[(0, 7), (1, 3)]);
         check(&mut slowest, &[]);
-        // More in one second than are kept, each slower than the last: only the last ones are told.
+        // In one second more responses occur than are kept, each slower than the last. Only the
+        // last ones are reported.
         (1..=1_000).for_each(|n| offer(&mut slowest, if n % 2 == 0 { 2 } else { 4 }, n));
         let last: Vec<_> = (991..=1_000).map(|n| (0, n)).collect();
         check(&mut slowest, &last);

@@ -1,8 +1,9 @@
 //! [`RendezvousTable`]: where users of all load threads wait for each other.
 //!
-//! One table for all threads of a run, of atomics alone: nobody is ever kept waiting by another thread. Who comes last
-//! fixes the instant at which all go on; the others see it when they look, which they do in every turn in which somebody
-//! of theirs waits. Knows no sessions: only how many of them are where.
+//! The run has one table for all threads, made of atomics alone, so no thread ever blocks another.
+//! The last user to arrive fixes the instant at which all continue. The other threads see it when
+//! they check, which they do in every turn in which one of their users waits. The table knows no
+//! sessions, only how many of them wait where.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,78 +13,82 @@ use wavetank_plan::{Action, Nanos, Plan, Track};
 use crate::sleeper::HybridSleep;
 use crate::users::Users;
 
-/// From the last to come until all go, where there are several threads: each has looked once more by then.
+/// The time from the last arrival to the release, if there are several threads. Each thread has
+/// checked once more by then.
 const LEAD: Nanos = Nanos(HybridSleep::NAP.0 + 5_000_000);
-/// So many rounds of a place are remembered. Only a thread that stands still while others meet so many times
-/// misses one; its users then go on when it looks again.
+/// The number of rounds of a slot that are remembered.
+///
+/// Only a thread that stalls during this many rounds misses one. Its users then continue when it
+/// checks again.
 const ROUNDS: u32 = 16;
 
-/// See the module's description.
+/// The rendezvous of all threads; see the module documentation.
 pub(crate) struct RendezvousTable {
-    /// For each rendezvous the spot of those who wait for a number, then one for each track, whose users wait for
-    /// everybody.
+    /// For each rendezvous, one slot for users that wait for a fixed number. It is followed by one
+    /// slot for each track, with users that wait for all others.
     spots: Vec<RendezvousSlot>,
     tracks: usize,
-    /// For each scenario the rendezvous at which its users wait for everybody.
+    /// For each scenario, the rendezvous at which its users wait for all others.
     visits: Vec<Vec<u16>>,
     lead: Nanos,
 }
 
-/// Those who wait for each other.
+/// The users that wait for each other.
 struct RendezvousSlot {
-    /// Number of the round that gathers (upper half), and how many are there (lower half).
+    /// Number of the current round (upper half), and how many users are there (lower half).
     state: AtomicU64,
-    /// Who may come, where everybody is waited for.
+    /// The users that may come, if all of them are waited for.
     crowd: Vec<PhaseMembers>,
     rounds: [Round; ROUNDS as usize],
 }
 
-/// Everybody of one phase.
+/// All users of one phase.
 struct PhaseMembers {
     phase: u16,
-    /// Users are numbered below this.
+    /// Users have numbers below this.
     numbers: u64,
-    /// How many of them come here.
+    /// The number of them that come to this rendezvous.
     all: u64,
-    /// How many of those have left and come no more.
+    /// The number of those that have left and will not return.
     gone: AtomicU64,
 }
 
-/// A round that went.
+/// A round that was released.
 struct Round {
-    /// When, in microseconds, below the lowest bits of the round's number.
+    /// The instant in microseconds (lower bits), and the lowest bits of the round's number (upper
+    /// bits).
     at: AtomicU64,
-    /// How many were waited for.
+    /// The number of users that were waited for.
     of: AtomicU64,
-    /// The phase in the upper bits; 1: they went because the wait was over.
+    /// The phase in the upper bits; 1 in the lowest: the wait timed out.
     how: AtomicU64,
 }
 
 const MICROS_BITS: u32 = 48;
 
-/// Names those who wait for each other.
+/// Identifies a group of users that wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RoundId {
     pub(crate) spot: u32,
     pub(crate) round: u32,
 }
 
-/// Who is waited for.
+/// The users that are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quorum {
-    /// What the session of the one who waits is counted under.
+    /// The phase under which the waiting user's session is counted.
     pub(crate) phase: u16,
     pub(crate) of: QuorumSize,
 }
 
-/// How many are waited for.
+/// The number of users that are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuorumSize {
-    /// So many.
+    /// This many.
     Number(u64),
-    /// Everybody of that phase.
+    /// All users of that phase.
     Everybody(u16),
-    /// Nobody knows how many; the wait ends it.
+    /// The number is unknown, so only the timeout ends the wait.
     Unknown,
 }
 
@@ -93,10 +98,10 @@ impl Quorum {
     }
 }
 
-/// They went.
+/// The release of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RoundRelease {
-    /// When, on the thread's clock.
+    /// The instant, on the thread's clock.
     pub(crate) at: Nanos,
     pub(crate) of: u64,
     pub(crate) phase: u16,
@@ -104,7 +109,7 @@ pub(crate) struct RoundRelease {
 }
 
 impl RendezvousTable {
-    /// Those of `plan` for users of `share`, on so many threads.
+    /// Creates the rendezvous of `plan` for users of `share`, on this many threads.
     pub(crate) fn new(plan: &Plan, share: Partition, threads: u64) -> Self {
         let tracks = plan.tracks();
         let places = u16::try_from(plan.shared.rendezvous.len()).unwrap_or(u16::MAX);
@@ -128,34 +133,36 @@ impl RendezvousTable {
         Self { spots, tracks: tracks.len(), visits, lead }
     }
 
-    /// Where users of a track (none: arrivals) wait at `place` for a number of others, or for everybody.
+    /// Returns the slot for users of a track (`None`: arrivals) that wait at `place`, for a number
+    /// of users or for all of them.
     pub(crate) fn point_index(&self, place: u16, track: Option<u16>, everybody: bool) -> u32 {
         let own = track.filter(|_| everybody).map_or(0, |track| usize::from(track) + 1);
         (usize::from(place) * (self.tracks + 1) + own) as u32
     }
 
-    /// The rendezvous of a spot.
+    /// Returns the rendezvous of a slot.
     pub(crate) fn rendezvous_index(&self, spot: u32) -> u16 {
         (spot as usize / (self.tracks + 1)) as u16
     }
 
-    /// A number for a round that no other one of the same rendezvous has.
+    /// Returns a number for a round that is unique within its rendezvous.
     pub(crate) fn number(&self, waiting: RoundId) -> u64 {
         let own = waiting.spot as usize % (self.tracks + 1);
         u64::from(waiting.round) * (self.tracks as u64 + 1) + own as u64
     }
 
-    /// Whether there is a rendezvous at all.
+    /// Whether there is any rendezvous.
     pub(crate) fn any(&self) -> bool {
         !self.spots.is_empty()
     }
 
-    /// Whether anybody waits for everybody anywhere: then it matters who leaves.
+    /// Whether any user waits for all others at any rendezvous. Only then do departures matter.
     pub(crate) fn waits_for_everyone(&self) -> bool {
         self.spots.iter().any(|spot| !spot.crowd.is_empty())
     }
 
-    /// One more is there. The round he waits in, and whether he is its first.
+    /// Adds one more user. Returns the round in which it waits, and whether it is the first one
+    /// there.
     pub(crate) fn arrive(&self, spot: u32, company: Quorum, now: Nanos) -> (RoundId, bool) {
         let here = &self.spots[spot as usize];
         let mut seen = here.state.load(Ordering::SeqCst);
@@ -174,12 +181,12 @@ impl RendezvousTable {
                 Err(other) => seen = other,
             }
         };
-        // Somebody may have left between the look at how many are wanted and the step in.
+        // Another user may have left between reading the target number and entering.
         self.release_if_complete(spot, company, now);
         (RoundId { spot, round }, halves(seen).1 == 0)
     }
 
-    /// If all who are wanted are there, they go.
+    /// Releases the users if all of them are there.
     pub(crate) fn release_if_complete(&self, spot: u32, company: Quorum, now: Nanos) {
         let here = &self.spots[spot as usize];
         loop {
@@ -194,7 +201,7 @@ impl RendezvousTable {
         }
     }
 
-    /// The wait of a round is over: those who are there go, if they have not yet.
+    /// Ends the wait of a round: its users are released, if they were not released before.
     pub(crate) fn wait_is_over(&self, waiting: RoundId, company: Quorum, now: Nanos) {
         let here = &self.spots[waiting.spot as usize];
         loop {
@@ -209,7 +216,7 @@ impl RendezvousTable {
         }
     }
 
-    /// One who waits goes away alone.
+    /// Removes one waiting user from its round.
     pub(crate) fn depart(&self, waiting: RoundId, now: Nanos) {
         let here = &self.spots[waiting.spot as usize];
         loop {
@@ -218,7 +225,7 @@ impl RendezvousTable {
             if round != waiting.round || present == 0 {
                 return;
             }
-            // Whoever comes after the last one has gone begins a round of his own, with a wait of his own.
+            // The next user after the last one has left starts a new round, with a new timeout.
             if present == 1 {
                 if here.close(seen) {
                     let nobody = Quorum { phase: 0, of: QuorumSize::Unknown };
@@ -230,7 +237,8 @@ impl RendezvousTable {
         }
     }
 
-    /// If the round has gone by `now`: when and how. `None`: it still gathers, or the instant is about to be told.
+    /// Returns when and how the round was released, if it was by `now`. `None`: users are still
+    /// arriving, or the instant is about to be published.
     pub(crate) fn released(&self, waiting: RoundId, now: Nanos) -> Option<RoundRelease> {
         let here = &self.spots[waiting.spot as usize];
         let ahead = halves(here.state.load(Ordering::SeqCst)).0.wrapping_sub(waiting.round);
@@ -240,7 +248,7 @@ impl RendezvousTable {
         let round = &here.rounds[(waiting.round % ROUNDS) as usize];
         let at = round.at.load(Ordering::Acquire);
         if ahead > ROUNDS {
-            // It has been written over, and is long past.
+            // The entry was overwritten, so the round was released long ago.
             return Some(RoundRelease { at: now, of: 0, phase: 0, by_wait: false });
         }
         if at >> MICROS_BITS != tag(waiting.round) {
@@ -252,21 +260,22 @@ impl RendezvousTable {
         Some(RoundRelease { at, of, phase: (how >> 1) as u16, by_wait: how & 1 == 1 })
     }
 
-    /// Round `round` has been closed: tell when it goes.
+    /// Publishes the release instant of the closed round `round`.
     fn go(&self, spot: u32, round: u32, company: Quorum, now: Nanos, by_wait: bool) {
         let here = &self.spots[spot as usize];
         let told = &here.rounds[(round % ROUNDS) as usize];
         let of = if company.of == QuorumSize::Unknown { 0 } else { here.wanted(company.of) };
         told.of.store(of, Ordering::Relaxed);
         told.how.store(u64::from(company.phase) << 1 | u64::from(by_wait), Ordering::Relaxed);
-        // Up to the next microsecond: nobody goes before the last one has come.
+        // Rounded up to the next microsecond, so that no user leaves before the last one has
+        // arrived.
         let micros = now.after(self.lead).0.max(0).unsigned_abs().div_ceil(1_000);
         let micros = micros & ((1 << MICROS_BITS) - 1);
         told.at.store(tag(round) << MICROS_BITS | micros, Ordering::Release);
     }
 
-    /// User `number` of a track has left in `phase` (`back`: is there again): those who wait for everybody wait for him
-    /// no more.
+    /// Records that user `number` of a track has left in `phase` (`back`: has returned). Users that
+    /// wait for all others no longer wait for it.
     pub(crate) fn count_out(
         &self,
         track: u16,
@@ -291,7 +300,7 @@ impl RendezvousTable {
         }
     }
 
-    /// A track's next phase has begun: others may be wanted in it.
+    /// Records that a track's next phase has started, in which other users may be waited for.
     pub(crate) fn phase_begins(&self, track: u16, phase: u16, now: Nanos) {
         for spot in (0..self.spots.len()).skip(usize::from(track) + 1).step_by(self.tracks + 1) {
             if !self.spots[spot].crowd.is_empty() {
@@ -315,7 +324,7 @@ impl RendezvousSlot {
         self.state.compare_exchange(seen, next, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// How many are waited for; at least one, who is there.
+    /// Returns how many users are waited for: at least one, the user that is there.
     fn wanted(&self, of: QuorumSize) -> u64 {
         match of {
             QuorumSize::Number(of) => of.max(1),
@@ -336,12 +345,12 @@ const fn whole(round: u32, present: u32) -> u64 {
     (round as u64) << 32 | present as u64
 }
 
-/// What tells a round from those that have had its place.
+/// Returns the bits that distinguish a round from others that used its entry.
 const fn tag(round: u32) -> u64 {
     (round & 0xffff) as u64
 }
 
-/// Who of a track's users comes, in each of its phases; nothing where nobody ever does.
+/// Returns the users of a track that come, for each of its phases; empty if none ever does.
 fn crowd(
     plan: &Plan,
     number: u16,
@@ -370,7 +379,7 @@ fn crowd(
     track.phases.iter().map(of_phase).collect()
 }
 
-/// Whether everybody is waited for at `place` anywhere in `actions`.
+/// Whether any of `actions` waits for all users at `place`.
 fn waits_for_all(actions: &[Action], place: u16) -> bool {
     actions.iter().any(|action| match action {
         Action::Rendezvous(here) => here.place == place && here.of.is_none(),

@@ -1,4 +1,4 @@
-//! Meetings of users on real threads, and one step after the other.
+//! Tests of rendezvous, on real threads and step by step.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ const fn at(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// A place at which `all` of one phase may come, or any who wait for a number.
+/// Returns a rendezvous for `all` users of one phase, or for any users that wait for a number.
 fn places(all: u64, lead: Nanos) -> RendezvousTable {
     let crowd = vec![PhaseMembers { phase: 0, numbers: all, all, gone: AtomicU64::new(0) }];
     RendezvousTable {
@@ -37,11 +37,11 @@ fn the_last_to_come_lets_all_go() {
     let (third, _) = places.arrive(spot, EVERYBODY, at(3));
     let gone = RoundRelease { at: at(28), of: 3, phase: 0, by_wait: false };
     assert_eq!((third, places.released(first, at(3))), (first, Some(gone)));
-    // The next round is another one, and its wait another wait.
+    // The next round is a separate one with a separate timeout.
     let (next, began) = places.arrive(spot, EVERYBODY, at(4));
     assert!(began && next != first && places.number(next) != places.number(first));
     places.wait_is_over(first, EVERYBODY, at(90));
-    assert_eq!(places.released(next, at(90)), None, "the wait of a round that has gone");
+    assert_eq!(places.released(next, at(90)), None, "the wait of a round that was released");
     places.wait_is_over(next, EVERYBODY, at(94));
     assert_eq!(
         places.released(next, at(94)),
@@ -57,13 +57,13 @@ fn nobody_waits_for_those_who_have_left() {
     places.count_out(0, 0, 0, 2, false, at(2));
     places.count_out(0, 0, 0, 2, true, at(3));
     places.arrive(spot, EVERYBODY, at(4));
-    assert_eq!(places.released(first, at(4)), None, "he came again");
+    assert_eq!(places.released(first, at(4)), None, "the user came again");
     places.count_out(0, 0, 0, 9, false, at(5));
-    assert_eq!(places.released(first, at(5)), None, "nobody waits for one who is not wanted in this phase");
+    assert_eq!(places.released(first, at(5)), None, "a user outside this phase is not waited for");
     places.count_out(0, 0, 0, 2, false, at(6));
     let gone = places.released(first, at(6)).expect("two of two are there");
     assert_eq!((gone.at, gone.of, gone.by_wait), (at(6), 2, false));
-    // When all have left, whoever is there goes at once.
+    // When all others have left, the remaining user is released immediately.
     places.count_out(0, 0, 0, 1, false, at(7));
     places.count_out(0, 0, 0, 0, false, at(8));
     let (alone, _) = places.arrive(spot, EVERYBODY, at(9));
@@ -93,16 +93,17 @@ fn a_round_that_was_missed_is_long_past() {
     for millis in 2..=i64::from(ROUNDS) {
         places.arrive(spot, number(1), at(millis));
     }
-    assert_eq!(places.released(first, at(99)).map(|gone| gone.at), Some(at(1)), "the oldest that is known");
+    assert_eq!(places.released(first, at(99)).map(|gone| gone.at), Some(at(1)), "the oldest known round");
     places.arrive(spot, number(1), at(98));
     assert_eq!(
         places.released(first, at(99)).map(|gone| gone.at),
         Some(at(99)),
-        "now, because nobody knows when"
+        "now, because the instant is unknown"
     );
 }
 
-/// Users of several threads meet again and again, some leave: every round goes, and nobody is left behind.
+/// Users of several threads meet again and again, and some leave. Every round is released, and no
+/// user stays behind.
 fn check(threads: u64, users: u64, rounds: u64, leaving: u64) {
     let all = threads * users;
     let places = Arc::new(places(all, Nanos::ZERO));
@@ -139,7 +140,7 @@ fn check(threads: u64, users: u64, rounds: u64, leaving: u64) {
     });
     let expected: u64 = (0..rounds).map(|round| users.saturating_sub(round * leaving)).sum();
     assert_eq!(went.into_inner(), expected * threads);
-    assert_eq!(places.spots[spot as usize].state.load(Ordering::SeqCst) as u32, 0, "nobody waits any more");
+    assert_eq!(places.spots[spot as usize].state.load(Ordering::SeqCst) as u32, 0, "no user waits any more");
     assert!(waited_for.into_inner() > 0);
 }
 

@@ -1,4 +1,4 @@
-//! How sessions end, and what users do when they go.
+//! How sessions end, and the steps that users run before they leave.
 
 use wavetank_pace::TimerId;
 use wavetank_plan::{Key, Nanos};
@@ -8,7 +8,7 @@ use crate::rendezvous::RoundId;
 use crate::slab::Id;
 
 impl Sessions {
-    /// Session `id` is over.
+    /// Ends session `id`.
     pub(super) fn end(&mut self, id: Id, run: bool) -> Option<Ended> {
         let &SessionEntry { ref session, key, whose, part, idle, .. } = self.live(id)?;
         let farewell = part == SessionStage::After && whose != SessionOwner::Arrival;
@@ -25,11 +25,11 @@ impl Sessions {
         Some(Ended { whose, key, idle, failed, run, place: id.place() as u32 })
     }
 
-    /// Session `id` of `user` is no more; what he keeps for the next one stays, under a name that nobody knows.
+    /// Keeps the state of `user` for the next session after session `id`, under a new id.
     fn rest(&mut self, id: Id, user: u32) {
         let Some(id) = self.slab.rename(id) else { return };
         let Some(live) = self.slab.get_mut(id) else { return };
-        // What he was to do first and did not come to the end of he does again.
+        // Steps that run first and were not completed are run again.
         live.settled = live.part != SessionStage::Before;
         (live.part, live.asks, live.meets) = (SessionStage::Between, false, RendezvousState::Alone);
         live.timer = TimerId::default();
@@ -37,7 +37,7 @@ impl Sessions {
         self.resting += 1;
     }
 
-    /// Session `id` is ended before its time. `None`: what its user does at last remains to be done.
+    /// Ends session `id` early. `None`: its last steps are still to be run.
     pub(crate) fn abort(&mut self, id: Id) -> Option<Ended> {
         let live = self.slab.get_mut(id)?;
         let last = &self.journeys.scenarios[usize::from(live.key.scenario)].after;
@@ -49,14 +49,17 @@ impl Sessions {
         self.end(id, false)
     }
 
-    /// User `user` leaves: a session in which he only waits is cut, and nobody waits for the end of that. What it was counted under, whether a request of
-    /// it failed, and where it waited for others.
+    /// Cuts the session of user `user`, which leaves, if the session only waits and its end does
+    /// not matter.
+    ///
+    /// Returns the key under which it was counted, whether one of its requests failed, and where it
+    /// waited for others.
     pub(crate) fn cut_waiting(&mut self, user: u32) -> Option<(Key, bool, Option<RoundId>)> {
         self.unpark(user);
         let id = self.for_user(user)?;
         let &SessionEntry { ref session, key, part, meets, timer, .. } = self.live(id)?;
         if part == SessionStage::After {
-            // He is gone already, and came back only to be sent away.
+            // The user is gone already, and returned only to be removed.
             return None;
         }
         let failed = session.failed;
@@ -69,8 +72,8 @@ impl Sessions {
         Some((key, failed, waiting))
     }
 
-    /// User `user` is about to leave: what he does at last begins, if there is anything and he has done what he does
-    /// first.
+    /// Starts the last steps of user `user`, which is about to leave. This applies if there are any
+    /// and the user has completed its first steps.
     pub(crate) fn start_last_steps(&mut self, user: u32, now: Nanos) -> Option<Id> {
         let id = (*self.users.get(user as usize)?)?;
         let live = self.slab.get_mut(id).filter(|live| live.part == SessionStage::Between && live.settled)?;
@@ -84,20 +87,21 @@ impl Sessions {
         Some(id)
     }
 
-    /// User `user` has gone: nothing of him is kept.
+    /// Removes all state of user `user`, which has left.
     pub(crate) fn remove_user(&mut self, user: u32) {
         self.unpark(user);
         let kept = self.users.get_mut(user as usize).and_then(Option::take);
         if let Some(live) = kept.and_then(|id| self.slab.remove(id)) {
             debug_assert!(
                 live.part == SessionStage::Between,
-                "user {user} is gone in the middle of a session"
+                "user {user} has left in the middle of a session"
             );
             self.resting -= usize::from(live.part == SessionStage::Between);
         }
     }
 
-    /// When the next session of `user` may begin at the earliest: a whole pace after his last one began.
+    /// Returns the earliest start of the next session of `user`: one pace after the start of the
+    /// last session.
     #[inline]
     pub(crate) fn earliest(&self, user: u32, scenario: u16) -> Option<Nanos> {
         let pace = self.plan.scenarios[usize::from(scenario)].pace?;

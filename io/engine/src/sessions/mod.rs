@@ -1,7 +1,8 @@
-//! [`Sessions`]: who stands where in a journey.
+//! [`Sessions`]: the state of each session within its journey.
 //!
-//! Between those who decide when a session starts (pacer, users) and its requests (exchanges). Knows neither: it is
-//! told that a session begins and that a request of it came to its end, and says what is to be done next.
+//! This layer is between those that decide when a session starts (pacer, users) and its requests
+//! (exchanges). It knows neither. Its caller reports that a session starts or that one of its
+//! requests ended, and it returns the next action.
 
 mod ending;
 mod numbering;
@@ -27,80 +28,80 @@ pub(crate) use unique_rows::UniqueRows;
 
 pub(crate) use responses::Verdict;
 
-/// Room is made ahead for so many users at most.
+/// The maximum number of users for which memory is reserved in advance.
 const ROOM_MAX: u64 = 1 << 20;
 
-/// Whose session it is.
+/// The owner of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionOwner {
-    /// An arrival of the open model: its own.
+    /// An arrival of the open model, which owns itself.
     Arrival,
-    /// A virtual user's.
+    /// A virtual user.
     User(u32),
 }
 
-/// What a session wants.
+/// The next need of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionNeed {
-    /// A request, counted under this.
+    /// A request, counted under this key.
     Request(Key),
-    /// To be left alone until it says so: a timer runs.
+    /// Nothing for now, because a timer is running.
     Nothing,
-    /// To wait for others there.
+    /// To wait for others at this rendezvous.
     Others(Rendezvous),
-    /// Nothing more: it has ended.
+    /// Nothing more, because it has ended.
     End(Ended),
 }
 
-/// A session has ended.
+/// A session that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) whose: SessionOwner,
-    /// What its requests were counted under.
+    /// The key under which its requests were counted.
     pub(crate) key: Key,
     /// It did nothing that takes time.
     pub(crate) idle: bool,
-    /// Whether one of its requests failed, or it was ended for one; `None`: it was no session, but what its user does
-    /// at last.
+    /// Whether one of its requests failed, or it was ended for that reason. `None`: it was not a
+    /// session but the last steps of its user.
     pub(crate) failed: Option<bool>,
-    /// It wants the whole run to end.
+    /// It requests the end of the whole run.
     pub(crate) run: bool,
-    /// Where it stood.
+    /// Its index.
     pub(crate) place: u32,
 }
 
-/// Which part of its journey a session is in.
+/// The part of its journey that a session runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SessionStage {
-    /// What a user does first.
+    /// The first steps of a user.
     Before,
     /// The session itself.
     Session,
-    /// What a user does at last.
+    /// The last steps of a user.
     After,
-    /// None: its user is between two of them, and this is what he keeps.
+    /// None: the user is between two sessions, and this is the state it keeps.
     Between,
 }
 
-/// A session under way, or what its user keeps until the next one: he has one of these for as long as he stays, so that
-/// sessions ask for no memory.
+/// A session in progress, or the state that its user keeps until the next one. A user has one entry
+/// for as long as it is present, so sessions need no allocation.
 struct SessionEntry {
     session: Session,
     key: Key,
     whose: SessionOwner,
     part: SessionStage,
-    /// The step of the request under way.
+    /// The step of the current request.
     step: u16,
     /// It has done nothing that takes time.
     idle: bool,
-    /// When it began.
+    /// When it started.
     began: Nanos,
     meets: RendezvousState,
-    /// The end of the pause it stands in, or of what its user waits for between two of them.
+    /// The timer of the current pause, or of the user's wait between two sessions.
     timer: TimerId,
-    /// A request of it is under way.
+    /// One of its requests is in flight.
     asks: bool,
-    /// What its user does first was done before it began.
+    /// The user's first steps were completed before it started.
     settled: bool,
 }
 
@@ -108,39 +109,39 @@ struct SessionEntry {
 pub(crate) struct Sessions {
     plan: Arc<Plan>,
     journeys: Journeys,
-    /// For each scenario, whether nobody need remember where its sessions stand.
+    /// For each scenario, whether its sessions need no stored state.
     plain: Vec<bool>,
-    /// The same for sessions of users, whose connections may be a matter of the session, too.
+    /// The same for sessions of users, which may decide about their connections as well.
     plain_of_users: Vec<bool>,
-    /// Not for all of them.
+    /// Whether some sessions need stored state.
     any: bool,
     slab: Slab<SessionEntry>,
-    /// By user; empty where no user goes on a journey.
+    /// By user; empty if no user runs a journey.
     users: Vec<Option<Id>>,
-    /// Who pauses, and until when.
+    /// Sessions that pause, and the end of each pause.
     pauses: Timers<Id>,
-    /// Users between two sessions, and until when.
+    /// Users between two sessions, and the end of each wait.
     parked: Timers<u32>,
     stage: RenderBuffers,
     rows: UniqueRows,
-    /// What a session said on its way, until somebody takes it.
+    /// Events of the session that advanced last, until they are taken.
     said: Vec<SessionEvent>,
     speaker: Key,
-    /// Arrivals of the open model's phases before each phase, and users of the tracks before each track: what numbers
-    /// them through.
+    /// The numbers of arrivals in the phases before each phase, and of users in the tracks before
+    /// each track. They number all of them consecutively.
     numbering: Numbering,
     counted: Vec<u16>,
-    /// Memory for what goes out next.
+    /// Memory for the next message.
     next: Vec<u8>,
     broken: Vec<u16>,
-    /// Of those under way, what users do at last.
+    /// The number of users that run their last steps.
     farewells: usize,
-    /// Users between two sessions.
+    /// The number of users between two sessions.
     resting: usize,
 }
 
 impl Sessions {
-    /// None yet, of `plan`.
+    /// Creates the session state of `plan`, without any sessions.
     pub(crate) fn new(
         plan: Arc<Plan>,
         journeys: Journeys,
@@ -196,28 +197,28 @@ impl Sessions {
         !self.any || self.plain_of_users[usize::from(scenario)]
     }
 
-    /// The session at a place of [`Owner::Session`](crate::offered::Owner::Session).
+    /// Returns the session at the index of [`Owner::Session`](crate::offered::Owner::Session).
     pub(crate) fn at(&self, place: u32) -> Option<Id> {
         self.slab.at(place).filter(|&id| self.live(id).is_some())
     }
 
-    /// Whether there may be sessions that are more than one request.
+    /// Whether there may be sessions with more than one request.
     #[inline]
     pub(crate) const fn has_multi_step(&self) -> bool {
         self.any
     }
 
-    /// How many are under way, what users do at last among them.
+    /// The number of sessions in progress, including the last steps of users.
     pub(crate) fn len(&self) -> usize {
         self.slab.len() - self.resting
     }
 
-    /// How many are under way that are counted as sessions.
+    /// The number of sessions in progress that are counted as sessions.
     pub(crate) fn open(&self) -> u64 {
         (self.len() - self.farewells) as u64
     }
 
-    /// A session of number `number` of its phase arrives at `now`.
+    /// Adds the session with number `number` of its phase, which arrives at `now`.
     pub(crate) fn arrive(&mut self, key: Key, number: u64, now: Nanos) -> Id {
         let mut session = Session::default();
         let all = self.numbering.arrival(key.phase, number);
@@ -226,7 +227,8 @@ impl Sessions {
         self.slab.insert(SessionEntry::new(session, key, SessionOwner::Arrival, part, now))
     }
 
-    /// User `user` of the thread, number `number` of all of a track, begins his next session at `now`.
+    /// Starts the next session of user `user` of the thread, number `number` of all users of a
+    /// track, at `now`.
     pub(crate) fn start(&mut self, key: Key, user: u32, of: (u16, u64), now: Nanos) -> Id {
         let place = user as usize;
         if self.users.len() <= place {
@@ -254,23 +256,23 @@ impl Sessions {
         id
     }
 
-    /// The session of `user` that is under way.
+    /// Returns the current session of `user`.
     pub(crate) fn for_user(&self, user: u32) -> Option<Id> {
         let id = (*self.users.get(user as usize)?)?;
         self.live(id).map(|_| id)
     }
 
-    /// Whether a request of session `id` is under way.
+    /// Whether a request of session `id` is in flight.
     pub(crate) fn is_asking(&self, id: Id) -> bool {
         self.slab.get(id).is_some_and(|live| live.asks)
     }
 
-    /// Session `id`, if it is under way.
+    /// Returns session `id`, if it is in progress.
     fn live(&self, id: Id) -> Option<&SessionEntry> {
         self.slab.get(id).filter(|live| live.part != SessionStage::Between)
     }
 
-    /// What session `id` wants at `now`. `None`: there is no such session any more.
+    /// Returns the next need of session `id` at `now`. `None`: the session no longer exists.
     pub(crate) fn advance(&mut self, id: Id, now: Nanos) -> Option<SessionNeed> {
         loop {
             let live = self.slab.get_mut(id)?;
@@ -313,23 +315,24 @@ impl Sessions {
                     }
                 },
             }
-            // One part of it is done, and the next one begins.
+            // One part of it is complete, and the next one starts.
             live.session.enter_next_list();
         }
     }
 
-    /// What the session that advanced last has said on its way.
+    /// Returns the events of the session that advanced last.
     #[inline]
     pub(crate) const fn events_mut(&mut self) -> &mut Vec<SessionEvent> {
         &mut self.said
     }
 
-    /// What that session is counted under.
+    /// Returns the key under which that session is counted.
     pub(crate) const fn events_key(&self) -> Key {
         self.speaker
     }
 
-    /// A request of session `id` failed: what that means for it. `data`: it could not even be written.
+    /// Returns what a failed request means for session `id`. `data`: the request could not even be
+    /// written.
     pub(crate) fn failed(&mut self, id: Id, data: bool) -> OnFailure {
         let Some(live) = self.slab.get_mut(id) else { return OnFailure::Continue };
         live.session.failed = true;
@@ -341,7 +344,7 @@ impl Sessions {
         }
     }
 
-    /// Whose session it is, if a virtual user's.
+    /// Returns the virtual user that owns a session, if any.
     pub(crate) fn user(&self, id: Id) -> Option<u32> {
         match self.slab.get(id)?.whose {
             SessionOwner::User(user) => Some(user),
@@ -351,7 +354,7 @@ impl Sessions {
 }
 
 impl SessionEntry {
-    /// One that begins at `began`.
+    /// Creates a session that starts at `began`.
     fn new(session: Session, key: Key, whose: SessionOwner, part: SessionStage, began: Nanos) -> Self {
         let meets = RendezvousState::Alone;
         let (step, idle, asks, settled) = (0, true, false, false);
@@ -359,8 +362,8 @@ impl SessionEntry {
     }
 }
 
-/// A session is about to begin, its user's `first` perhaps, who may have done what he does first: with which part of its
-/// journey.
+/// Returns the part of its journey with which a session starts. It may be its user's `first`
+/// session, and its user may have completed the first steps already.
 fn begin(
     journeys: &Journeys,
     rows: &UniqueRows,
@@ -376,8 +379,8 @@ fn begin(
     if settled || journey.before.is_empty() { SessionStage::Session } else { SessionStage::Before }
 }
 
-/// Whether sessions of a scenario stand alone: neither does one wait for the one before it, nor does the end of the run
-/// hang on it.
+/// Whether sessions of a scenario are independent: none waits for the previous one, and none can
+/// end the run.
 fn is_alone(scenario: &wavetank_plan::Scenario) -> bool {
     let ends_run = |on_failure: OnFailure| on_failure == OnFailure::EndRun;
     let steps = scenario.steps.iter().any(|step| step.on_failure.is_some_and(ends_run));
@@ -390,7 +393,8 @@ mod tests {
 
     #[test]
     fn a_user_who_thinks_stays_small() {
-        // A million of them think at a time: with their timer's 32 bytes, and without variables.
+        // A million of them think at a time. The size does not include 32 bytes of the timer and
+        // the variables.
         let size = size_of::<Option<SessionEntry>>() + size_of::<Option<Id>>();
         assert!(size <= 160, "{size} bytes");
     }

@@ -1,12 +1,13 @@
-//! [`Numbering`]: sessions and users are numbered through over the whole run.
+//! [`Numbering`]: consecutive numbers for the sessions and users of the whole run.
 
 use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan};
 
-/// What tells sessions of one phase, and users of one track, from those of the others. The same on every thread.
+/// The offsets that separate the sessions of different phases, and the users of different tracks.
+/// They are the same on every thread.
 pub(super) struct Numbering {
-    /// By phase: arrivals before its own, and at the end all.
+    /// By phase: the number of arrivals before it; the last entry is the total.
     arrivals: Vec<u64>,
-    /// By track: users before its own, and at the end all.
+    /// By track: the number of users before it; the last entry is the total.
     users: Vec<u64>,
 }
 
@@ -29,24 +30,25 @@ impl Numbering {
         }
     }
 
-    /// The number of arrival `number` of a phase among all.
+    /// Returns the number among all arrivals of arrival `number` of a phase.
     pub(super) fn arrival(&self, phase: u16, number: u64) -> u64 {
         self.arrivals[usize::from(phase)].saturating_add(number)
     }
 
-    /// How many arrive at most.
+    /// Returns the maximum number of arrivals.
     pub(super) fn arrivals(&self) -> u64 {
         self.arrivals.last().copied().unwrap_or(0)
     }
 
-    /// The number of user `number` of a track among all, and how many those are.
+    /// Returns the number among all users of user `number` of a track, and the total number of
+    /// users.
     pub(super) fn user(&self, track: u16, number: u64) -> (u64, u64) {
         let all = self.users.last().copied().unwrap_or(0);
         (self.users[usize::from(track)].saturating_add(number), all)
     }
 }
 
-/// Of Poisson arrivals more than the mean may come, though never by so much.
+/// Poisson arrivals may exceed the mean, but never by this much.
 fn arrivals_at_most(phase: &Phase) -> u64 {
     let Load::Open { arrivals, .. } = &phase.load else {
         return phase.end().and_then(|end| phase.sessions_between(phase.start, end)).unwrap_or(0);

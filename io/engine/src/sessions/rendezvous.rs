@@ -1,4 +1,4 @@
-//! [`RendezvousState`]: sessions that wait for others, and what is told of them when they have gone.
+//! [`RendezvousState`]: sessions that wait for others, and what is recorded after their release.
 
 use wavetank_plan::{Key, Nanos};
 
@@ -6,27 +6,29 @@ use super::{SessionOwner, Sessions};
 use crate::rendezvous::RoundId;
 use crate::slab::Id;
 
-/// Where a session stands with others.
+/// The state of a session with respect to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RendezvousState {
-    /// On its own.
+    /// Not waiting.
     #[default]
     Alone,
     /// It waits.
     Waits(RoundId),
-    /// It left with others, under that number of that rendezvous, in that phase; its next request tells how soon.
+    /// It was released with others, in the rendezvous with this phase, place and number. Its next
+    /// request shows how soon it continued.
     Left { phase: u16, place: u16, number: u64 },
 }
 
 impl Sessions {
-    /// Session `id` waits for others there.
+    /// Makes session `id` wait for others there.
     pub(crate) fn waits(&mut self, id: Id, waiting: RoundId) {
         if let Some(live) = self.slab.get_mut(id) {
             live.meets = RendezvousState::Waits(waiting);
         }
     }
 
-    /// Whoever of `all` still waits goes on at `at`, having left with others as `left` says. How many those are.
+    /// Releases all sessions of `all` that still wait, at `at`, with the new state `left`. Returns
+    /// how many those are.
     pub(crate) fn release(&mut self, all: &[Id], at: Nanos, left: RendezvousState) -> u64 {
         let mut gone = 0;
         for &id in all {
@@ -39,7 +41,7 @@ impl Sessions {
         gone
     }
 
-    /// The first request of session `id` since it left others has come to its end: where it left them.
+    /// Returns where session `id` left others, once its first request after that has ended.
     pub(crate) fn take_left(&mut self, id: Id) -> Option<(u16, u16, u64)> {
         match std::mem::take(&mut self.slab.get_mut(id)?.meets) {
             RendezvousState::Left { phase, place, number } => Some((phase, place, number)),
@@ -47,12 +49,12 @@ impl Sessions {
         }
     }
 
-    /// What session `id` is counted under, and whose it is.
+    /// Returns the key under which session `id` is counted, and its owner.
     pub(crate) fn owner(&self, id: Id) -> Option<(Key, SessionOwner)> {
         self.slab.get(id).map(|live| (live.key, live.whose))
     }
 
-    /// The key of the last request of session `id`.
+    /// Returns the key of the last request of session `id`.
     pub(crate) fn last_request(&self, id: Id) -> Option<Key> {
         self.slab.get(id).map(|live| Key { step: live.step, ..live.key })
     }

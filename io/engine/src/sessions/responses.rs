@@ -1,4 +1,4 @@
-//! What sessions write, and what they find in answers.
+//! How sessions write requests and evaluate responses.
 
 use wavetank_journey::extract::ResponseView;
 use wavetank_journey::{FollowUp, FollowUpSink, NextMessage, Observation};
@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 use crate::slab::Id;
 
 impl Sessions {
-    /// Write the request that session `id` wants at `now`.
+    /// Writes the next request of session `id` at `now`.
     pub(crate) fn write(&mut self, id: Id, now: Nanos, letter: &mut ExchangeBuffer) -> Result<(), Failure> {
         let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
         let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
@@ -23,7 +23,8 @@ impl Sessions {
             && !journey.is_session_independent(live.step)
             && let Some(fixed) = step.as_fixed()
         {
-            // What connections know as the step's fixed bytes are those for the first of its targets.
+            // The fixed bytes of a step that connections know are those for the first of its
+            // targets.
             letter.request.extend_from_slice(fixed);
         }
         written.map(drop).map_err(|lacking| {
@@ -31,8 +32,8 @@ impl Sessions {
         })
     }
 
-    /// A session looks at an answer: something more goes out for the same request, which is in `letter` then, or that is
-    /// over.
+    /// Evaluates a response for its session. Either one more message follows for the same request,
+    /// which is then in `letter`, or the request is over.
     pub(crate) fn evaluate(
         &mut self,
         answered: &PendingVerdict,
@@ -87,10 +88,10 @@ impl Sessions {
     }
 }
 
-/// What a session makes of an answer.
+/// A session's decision about a response.
 pub(crate) enum Verdict {
-    /// Something more goes out for the same request.
+    /// One more message follows for the same request.
     Leg(FollowUp),
-    /// The request is over, with this status, and that is as wanted or not.
+    /// The request is over, with this status. The response is acceptable or not.
     Over(u16, Result<(), Failure>),
 }

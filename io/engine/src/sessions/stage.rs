@@ -1,4 +1,4 @@
-//! [`RenderBuffers`]: what a [`RenderContext`] is made of, kept for the next one.
+//! [`RenderBuffers`]: the parts of a [`RenderContext`], kept for the next one.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use wavetank_journey::{Journeys, RenderContext};
 use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Plan};
 
-/// See the module's description.
+/// The parts of a render context; see the module documentation.
 pub(super) struct RenderBuffers {
     plan: Arc<Plan>,
     tables: Arc<[Table]>,
     share: Partition,
-    /// Wall-clock milliseconds at the thread clock's zero.
+    /// Wall-clock milliseconds at the zero of the thread's clock.
     wall_zero_ms: u64,
     seq: u64,
     scratch: Vec<u8>,

@@ -1,4 +1,4 @@
-//! [`UniqueRows`]: rows that are given out once in the whole run, in the order in which sessions start.
+//! [`UniqueRows`]: rows that are used once in the whole run, in the order in which sessions start.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,20 +7,23 @@ use wavetank_journey::Session;
 use wavetank_pace::Partition;
 use wavetank_plan::{Action, Expr, Plan, RowChoice, Scenario};
 
-/// One for each load thread; they draw from the same. Rows are not kept in stock by threads: a row that one thread holds
-/// while another has none left would be a session failed for nothing, and one addition a session costs next to nothing.
+/// The unique rows of one load thread; all threads draw from the same rows.
+///
+/// Threads keep no rows in stock. If one thread held a row while another had none left, a session
+/// would fail needlessly. One atomic addition per session costs next to nothing.
 #[derive(Clone)]
 pub(crate) struct UniqueRows {
-    /// By data: how many were given out.
+    /// By data: how many rows were used.
     given: Arc<[AtomicU64]>,
-    /// Which rows are this host's.
+    /// The rows that belong to this host.
     share: Partition,
-    /// By scenario: what each of its sessions takes a row of, and what a user takes one of when he comes.
+    /// By scenario: the data of which each session takes a row, and the data of which a user takes
+    /// a row when it starts.
     takes: Arc<[(Vec<u16>, Vec<u16>)]>,
 }
 
 impl UniqueRows {
-    /// Those of `plan`, of which `share` may be used.
+    /// Creates the rows of `plan`, of which `share` may be used.
     pub(crate) fn new(plan: &Plan, share: Partition) -> Self {
         let data = plan.shared.data.iter().map(|_| AtomicU64::new(0));
         let takes = plan.scenarios.iter().map(|scenario| {
@@ -32,7 +35,8 @@ impl UniqueRows {
         Self { given: data.collect(), share, takes: takes.collect() }
     }
 
-    /// A session of `scenario` begins, which is its user's `first`: it gets its rows.
+    /// Assigns rows to a session of `scenario` that starts. `first`: it is its user's first
+    /// session.
     #[inline]
     pub(super) fn give(&self, scenario: u16, first: bool, session: &mut Session) {
         let (each, once) = &self.takes[usize::from(scenario)];
@@ -43,7 +47,7 @@ impl UniqueRows {
     }
 }
 
-/// Data whose rows are unique and that `lists` of a scenario name.
+/// Returns the data with unique rows that `lists` of a scenario use.
 fn named(plan: &Plan, scenario: &Scenario, lists: &[&[Action]]) -> Vec<u16> {
     let mut found = Vec::new();
     for list in lists {

@@ -1,7 +1,8 @@
-//! [`SingleConnection`]: one connection of one user who waits for every answer before he goes on.
+//! [`SingleConnection`]: one connection of one user that waits for each response before it
+//! continues.
 //!
-//! The one way in which requests leave beside the load: the probe's and a lone user's. Each line has a driver of its
-//! own, so that nothing of another is ever waited for.
+//! All requests outside the load use it: those of the probe and of a single user. Each connection
+//! has its own driver, so it never waits for events of another one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,17 +20,18 @@ use crate::load_config::OutboundConfig;
 use crate::preface::Preface;
 use crate::sources::{Route, Sources};
 
-/// Tuples that are tried, where the plan has its own: somebody else may have taken a few, but not all.
+/// The maximum number of tuples that are tried if the plan defines them. Other programs may occupy
+/// a few, but not all.
 const TUPLES_TRIED_MAX: u32 = 16;
-/// How long at most nobody asks whether all was cancelled.
+/// The maximum time between two checks of cancellation.
 const LOOK_AROUND: Nanos = Nanos::from_millis(50);
-/// Most of an answer's beginning that is kept for showing what was wrong with it.
+/// The maximum size of the start of a response that is kept, to show what was wrong with it.
 const SEEN_BYTES_MAX: usize = 4_096;
-/// First bytes of a record of TLS that holds an alert (RFC 8446 §5.1).
+/// The first byte of a TLS record that contains an alert (RFC 8446 §5.1).
 const ALERT: u8 = 21;
 const TLS_MAJOR: u8 = 3;
 
-/// Opens lines.
+/// Opens connections.
 pub(crate) struct Connector<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) clock: Clock,
@@ -37,7 +39,7 @@ pub(crate) struct Connector<'a> {
     sources: Sources,
     names: Vec<Option<u16>>,
     pub(super) preface: Preface,
-    /// Asked often, and whenever a signal interrupts a wait.
+    /// Checked often, and whenever a signal interrupts a wait.
     cancelled: &'a dyn Fn() -> bool,
 }
 
@@ -48,11 +50,11 @@ pub struct Opened {
     pub address: SocketAddr,
     /// When connecting began.
     pub begun: Nanos,
-    /// When the connection was there.
+    /// When the connection was established.
     pub connected: Nanos,
-    /// When the proxy had opened a tunnel, where it was asked for one.
+    /// When the proxy had opened a tunnel, if one was requested.
     pub tunnelled: Option<Nanos>,
-    /// What the TLS handshake came to, where there was one.
+    /// The result of the TLS handshake, if there was one.
     pub tls: Option<Handshake>,
 }
 
@@ -61,43 +63,43 @@ pub struct Opened {
 pub struct Handshake {
     /// When it was complete.
     pub secured: Nanos,
-    /// What was agreed on.
+    /// The negotiated parameters.
     pub agreed: HandshakeInfo,
-    /// The target's certificate chain as DER, its own first.
+    /// The target's certificate chain as DER, its own certificate first.
     pub certificates: Vec<Vec<u8>>,
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestError {
     pub(crate) failure: Failure,
     pub(crate) address: Option<SocketAddr>,
     /// Whether the request was handed to the kernel.
     pub(crate) sent: bool,
-    /// Whether no byte of an answer had come.
+    /// Whether no byte of a response had arrived.
     pub(crate) untouched: bool,
-    /// The beginning of what came, up to some KiB.
+    /// The start of the received bytes, up to some KiB.
     pub(crate) seen: Vec<u8>,
 }
 
-/// An answer's instants.
+/// The instants of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResponseTimes {
     pub(crate) answer: ResponseEnd,
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
     pub(crate) complete: Nanos,
-    /// Bytes came behind the answer that nobody asked for.
+    /// Bytes arrived after the response that were not requested.
     pub(crate) surplus: bool,
 }
 
-/// See the module's description.
+/// One connection of one user; see the module documentation.
 pub(crate) struct SingleConnection<D> {
     pub(super) driver: Tls<D>,
     pub(super) conn: ConnId,
     clock: Clock,
     pub(crate) opened: Opened,
-    /// Answers so far.
+    /// The number of responses so far.
     pub(crate) served: u64,
 }
 
@@ -117,7 +119,8 @@ impl<'a> Connector<'a> {
         (self.cancelled)()
     }
 
-    /// Connect to `target`, by another tuple if the one turns out to be somebody else's. `until` bounds it all.
+    /// Connects to `target`. If another program occupies a tuple, it tries the next one. `until`
+    /// limits all of this.
     pub(crate) fn open<D: Driver>(
         &mut self,
         target: u16,
@@ -136,7 +139,7 @@ impl<'a> Connector<'a> {
             let Some(Route { to, from, tuple }) = self.sources.allocate(target, begun) else { break };
             address = Some(to);
             let no = |failure| RequestError::new(failure, address);
-            // Behind a preface TLS begins later.
+            // After a preface, TLS starts later.
             let (at_once, asks_ends) = (tls.filter(|_| !prefaced), self.preface.needs_addresses());
             let dialed = driver.connect(&Dial { from, tls: at_once, asks_ends, ..Dial::plain(to) });
             let connected = match dialed {
@@ -165,7 +168,7 @@ impl<'a> Connector<'a> {
             }
         }
         let failure = match refused {
-            // It was accepted and reset before we looked.
+            // It was accepted and reset before it was seen as open.
             Errno(libc::ECONNRESET) if tls.is_some() && !prefaced => {
                 failure::handshake_failure(CloseReason::Broken(refused), &driver)
             }
@@ -174,7 +177,7 @@ impl<'a> Connector<'a> {
         Err(RequestError::new(failure, address))
     }
 
-    /// Send `request` on `line` and wait for the whole answer, until `deadline`.
+    /// Sends `request` on `line` and waits for the whole response, until `deadline`.
     pub(crate) fn ask<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
@@ -187,7 +190,8 @@ impl<'a> Connector<'a> {
         let mut reader = ResponseReader::new(limits);
         reader.expect(head);
         let sent = self.clock.now();
-        // Where it fails, an answer may have come before; if not, the end is told.
+        // If this fails, a response may have arrived before. If none did, the end of the connection
+        // is reported.
         let handed = line.driver.send_shared(line.conn, request).is_ok();
         let mut hearing = ResponseCapture { sent: handed, ..ResponseCapture::default() };
         let heard = self.hear(line, &mut reader, deadline, (&mut hearing, sink));
@@ -203,7 +207,7 @@ impl<'a> Connector<'a> {
                     surplus,
                 })
             }
-            // A driver that sends later may find that nothing of it left after all.
+            // With a driver that defers sends, it may turn out that nothing was sent after all.
             Err(failure) => Err(RequestError {
                 failure,
                 address: Some(line.opened.address),
@@ -214,7 +218,7 @@ impl<'a> Connector<'a> {
         }
     }
 
-    /// Wait until `until`, unless cancelled before.
+    /// Waits until `until`, unless cancelled before.
     pub(crate) fn pause<D: Driver>(&self, until: Nanos) -> Result<(), Errno> {
         let mut driver = D::new(&DriverConfig {
             features: self.way.features,
@@ -243,13 +247,13 @@ impl<'a> Connector<'a> {
             if self.clock.now() >= until {
                 return Err(late.clone());
             }
-            // A signal that comes between the question and the sleep interrupts nothing.
+            // A signal between the check and the sleep does not interrupt the sleep.
             let look_again = self.clock.now().after(LOOK_AROUND);
             driver.wait(until.min(look_again)).map_err(failure::connect_failure)?;
         }
     }
 
-    /// Wait for `conn`, or for what the kernel has against it.
+    /// Waits until `conn` is connected or has failed.
     fn connected<D: Driver>(
         &self,
         driver: &mut D,
@@ -272,7 +276,7 @@ impl<'a> Connector<'a> {
                 Event::Secured(id) if id == conn => {
                     let secured = self.clock.now();
                     let agreed =
-                        driver.secured(conn).expect("a connection that was secured agreed on something");
+                        driver.secured(conn).expect("a secured connection has negotiated parameters");
                     return Ok(Handshake { secured, agreed, certificates: driver.peer_certificates(conn) });
                 }
                 Event::Ended(id, how) if id == conn => return Err(failure::handshake_failure(how, driver)),
@@ -281,7 +285,7 @@ impl<'a> Connector<'a> {
         }
     }
 
-    /// The answer, and whether more came behind it.
+    /// Reads the response. Returns it, and whether more bytes followed.
     fn hear<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
@@ -314,9 +318,10 @@ impl<'a> Connector<'a> {
 }
 
 impl<D: Driver> SingleConnection<D> {
-    /// Whether the peer has ended it, or said something unasked, since the last answer.
+    /// Whether the peer has closed the connection or sent data without a request since the last
+    /// response.
     pub(crate) fn has_ended(&mut self) -> bool {
-        // A wait that fails tells nothing; the next one tells why.
+        // A wait that fails reports nothing; the next one reports the reason.
         let _ = self.driver.wait(self.clock.now());
         while let Some(event) = self.driver.next() {
             if matches!(event, Event::Ended(id, _) | Event::Received(id, _) if id == self.conn) {
@@ -326,7 +331,7 @@ impl<D: Driver> SingleConnection<D> {
         false
     }
 
-    /// Close it.
+    /// Closes the connection.
     pub(crate) fn close(mut self, how: Close) {
         self.driver.close(self.conn, how);
     }
@@ -338,28 +343,28 @@ impl RequestError {
     }
 }
 
-/// What has been heard so far.
+/// The data received so far.
 #[derive(Default)]
 pub(super) struct ResponseCapture {
-    /// The beginning of what came.
+    /// The start of the received bytes.
     seen: Vec<u8>,
     first_byte: Option<Nanos>,
     sent: bool,
 }
 
 impl ResponseCapture {
-    /// Keep the beginning of what comes.
+    /// Keeps the start of the received bytes.
     pub(super) fn observe(&mut self, bytes: &[u8]) {
         let room = SEEN_BYTES_MAX.saturating_sub(self.seen.len()).min(bytes.len());
         self.seen.extend_from_slice(&bytes[..room]);
     }
 
-    /// What a fault of the answer means. An alert in TLS (RFC 8446 §6) is the answer of a port that speaks TLS
-    /// to one who does not.
+    /// Returns the failure for a fault of the response. A TLS alert (RFC 8446 §6) is the response
+    /// of a TLS port to a client that does not use TLS.
     fn of_fault(&self, fault: ParseError) -> Failure {
         match self.seen[..] {
             [ALERT, TLS_MAJOR, ..] => {
-                Failure::detailed(ErrorClass::Protocol, "the answer is an alert in TLS, and no HTTP")
+                Failure::detailed(ErrorClass::Protocol, "the response is a TLS alert, not HTTP")
             }
             _ => failure::protocol_failure(fault),
         }

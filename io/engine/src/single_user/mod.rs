@@ -1,8 +1,9 @@
-//! [`SingleUser`]: one user who walks through a journey, one request after the other, and tells all that happens.
+//! [`SingleUser`]: one user that runs a journey, one request after the other, and reports all
+//! events.
 //!
-//! What a run does once before and once after its load, and what `wavetank try` shows. The journeys, the writing of
-//! requests and the looking at answers are those of the load threads; only the waiting is different: here everything
-//! waits for the one answer. Nothing of it is in any counter but `setup`.
+//! It runs the steps before and after the load of a run, and those of `wavetank try`. Journeys,
+//! requests and the evaluation of responses are the same as on load threads. Only the waiting
+//! differs: here everything waits for the one response. Its requests are in no counter but `setup`.
 //!
 //! ```ignore
 //! let mut user = SingleUser::new(&plan, &means, clock, &|| signals.received() > 0)?;
@@ -11,7 +12,8 @@
 //! if let Some(failure) = &before.failure { /* no load: incomplete, reason `before` */ }
 //! means.journeys.set_initial_variables(&before.variables);          // then make the load threads
 //! /* … the load, drained … */
-//! let after = user.after(&before.variables, &counts, &mut |_| ());   // counts by their index in plan.shared.counts
+//! // `counts` by their index in plan.shared.counts
+//! let after = user.after(&before.variables, &counts, &mut |_| ());
 //! ```
 
 mod connection;
@@ -36,11 +38,11 @@ use walk::{SingleUserRun, WalkContext};
 use crate::load_config::LoadConfig;
 use crate::threads::wall_zero_ms;
 
-/// Numbers of those who are no users of a scenario: their random values are their own.
+/// Numbers for users outside any scenario, which keep their random values separate.
 const BEFORE: u16 = u16::MAX;
 const AFTER: u16 = u16::MAX - 1;
 
-/// See the module's description.
+/// One user outside the load; see the module documentation.
 pub struct SingleUser<'a> {
     plan: &'a Plan,
     caller: Connector<'a>,
@@ -49,76 +51,78 @@ pub struct SingleUser<'a> {
     after: Option<Journey>,
     scenarios: Vec<Journey>,
     wall_zero_ms: u64,
-    /// How many numbers of `seq()` were handed out.
+    /// How many numbers `seq()` has returned.
     seq: u64,
     limits: SingleUserLimits,
 }
 
-/// How far a lone user goes.
+/// The limits of a single user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingleUserLimits {
-    /// Pauses are really waited for.
+    /// Whether pauses are really waited for.
     pub sleeps: bool,
-    /// Requests of one walk at most; what lies behind is left out, and told.
+    /// The maximum number of requests of one walk. Further ones are left out, which is reported.
     pub requests_max: u64,
 }
 
 impl Default for SingleUserLimits {
-    /// As a run's `before` and `after` have it: pauses are waited for, and nobody stops them but a signal.
+    /// The limits of a run's `before` and `after`: pauses are waited for, and only a signal stops
+    /// the user.
     fn default() -> Self {
         Self { sleeps: true, requests_max: u64::MAX }
     }
 }
 
-/// What came of one walk.
+/// The result of one walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkResult {
-    /// Requests that left, everything that only the wire counts included.
+    /// Requests that were sent, including those that count only on the wire.
     pub sent: u64,
-    /// Requests of steps that were answered as wanted.
+    /// Requests of steps that succeeded.
     pub done: u64,
-    /// Requests of steps that were not, those that could not be written included.
+    /// Requests of steps that failed, including those that could not be written.
     pub failed: u64,
-    /// The first of those.
+    /// The first of those failures.
     pub failure: Option<StepFailure>,
-    /// Checks that were asked, in their order; the first thousand, and of later ones those that did not hold.
+    /// The results of checks in order: the first thousand, and after those only failed ones.
     pub checks: Vec<CheckResult>,
-    /// Requests that failed otherwise than by a check, in their order; a thousand at most.
+    /// Requests that failed for reasons other than a check, in order; a thousand at most.
     pub faults: Vec<StepFailure>,
-    /// What was counted, by index in [`SharedPlan::counts`](wavetank_plan::SharedPlan::counts); empty for nothing.
+    /// The counts, by index in [`SharedPlan::counts`](wavetank_plan::SharedPlan::counts); empty if
+    /// nothing was counted.
     pub counts: Vec<u64>,
-    /// Variables that hold something at the end, by name.
+    /// Variables that have a value at the end, by name.
     pub variables: Vec<(String, Values)>,
-    /// What ended it before its end, if anything.
+    /// The reason for an early end, if any.
     pub early: Option<EarlyEnd>,
 }
 
 /// A request that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepFailure {
-    /// Its step's name.
+    /// The name of its step.
     pub step: String,
     /// What was wrong.
     pub trouble: RequestFailure,
 }
 
-/// A check, and whether it held.
+/// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
-    /// Its step's name.
+    /// The name of its step.
     pub step: String,
-    /// Its words.
+    /// Its expression.
     pub check: String,
-    /// `None`: it held; else what stood there instead.
+    /// `None`: it passed. Otherwise the actual value.
     pub instead: Option<String>,
 }
 
 impl<'a> SingleUser<'a> {
-    /// Somebody who walks as `plan` says, by `means`, until `cancelled` says no, which is asked often and whenever a
-    /// signal interrupts a wait.
+    /// Creates a user that follows `plan`, with the resources `means`, until `cancelled` returns
+    /// true. `cancelled` is checked often, and whenever a signal interrupts a wait.
     ///
     /// # Errors
-    /// Where a path, selector or expression of a step is none.
+    /// If a path, selector or expression of a step is invalid.
     pub fn new(
         plan: &'a Plan,
         means: &LoadConfig,
@@ -141,13 +145,14 @@ impl<'a> SingleUser<'a> {
         })
     }
 
-    /// The same within other limits.
+    /// Sets other limits.
     #[must_use]
     pub fn within(self, limits: SingleUserLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// What is to be done once before the load. It ends with the first request that fails, since then there is none.
+    /// Runs the steps before the load. It ends with the first request that fails, because then
+    /// there is no load.
     pub fn before(&mut self, watch: &mut dyn FnMut(TraceEvent<'_>)) -> WalkResult {
         let Some(journey) = self.before.take() else { return WalkResult::default() };
         let scenario = self.plan.around.before.as_deref().expect("it was compiled");
@@ -156,8 +161,8 @@ impl<'a> SingleUser<'a> {
         walked
     }
 
-    /// What is to be done once after the load; `given` are the variables that `before` set, `counts` what the run
-    /// counted.
+    /// Runs the steps after the load. `given` are the variables that `before` set, `counts` the
+    /// counts of the run.
     pub fn after(
         &mut self,
         given: &[(String, Values)],
@@ -172,8 +177,9 @@ impl<'a> SingleUser<'a> {
         walked
     }
 
-    /// All of one scenario, by its index in the plan: what its first user does in his first session, his `before` and
-    /// `after` included. `given` are the variables that the run's `before` set.
+    /// Runs one whole scenario, given by its index in the plan: the first session of its first
+    /// user, including its `before` and `after`. `given` are the variables that the run's `before`
+    /// set.
     pub fn scenario(
         &mut self,
         scenario: u16,

@@ -1,4 +1,4 @@
-//! What a line begins with ahead of TLS and requests.
+//! The preface of a connection, ahead of TLS and requests.
 
 use wavetank_driver::{DialTls, Driver, Event};
 use wavetank_plan::Nanos;
@@ -8,7 +8,8 @@ use crate::failure::{self, Failure};
 use crate::preface::{TUNNEL_TIMEOUT, read_tunnel, tunnel_ended, tunnel_reader};
 
 impl Connector<'_> {
-    /// Say what `line` to `target` begins with, and begin TLS behind it. `hearing` keeps what a proxy answers to that.
+    /// Sends the preface of `line` to `target`, and starts TLS after it. `hearing` keeps the
+    /// response of a proxy.
     pub(super) fn send_preface<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
@@ -18,7 +19,7 @@ impl Connector<'_> {
     ) -> Result<(), Failure> {
         let bytes = self.preface.bytes(target, || line.driver.ends(line.conn))?;
         if !bytes.is_empty() {
-            // Where it fails, the end is told.
+            // If this fails, the end of the connection is reported.
             let _ = line.driver.send(line.conn, &bytes);
         }
         if self.preface.needs_tunnel(target) {

@@ -1,4 +1,4 @@
-//! One request of a lone user, from its writing to what its session makes of the answer.
+//! One request of a single user, from writing it to the session's evaluation of the response.
 
 use std::sync::Arc;
 
@@ -18,21 +18,22 @@ use super::walk::SingleUserRun;
 use crate::exchange_buffers::BODY_BYTES_MAX;
 use crate::failure::{self, Failure};
 
-/// Bytes of a body that are kept where the step does not look inside: for showing them.
+/// The number of body bytes that are kept to be shown, if the step does not evaluate the body.
 const BODY_SHOWN_BYTES: usize = 1 << 20;
 
-/// One message on its way.
+/// One message to be sent.
 struct Message {
     why: RequestCause,
     target: u16,
     bytes: Arc<[u8]>,
-    /// The answer has no body.
+    /// The response has no body.
     head: bool,
     idempotent: bool,
 }
 
 impl<D: Driver> SingleUserRun<'_, '_, D> {
-    /// The request of `step`, with all it leads to. What it ends, if anything.
+    /// Runs the request of step `number`, with all its follow-ups. Returns what it ends, if
+    /// anything.
     pub(super) fn request(&mut self, number: u16) -> Option<EarlyEnd> {
         let step = &self.way.journey.steps[usize::from(number)];
         (self.watch)(TraceEvent::Step(number));
@@ -57,21 +58,21 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         }
     }
 
-    /// The bytes that `step` sends first.
+    /// Returns the first message of `step`.
     fn written(&mut self, step: &CompiledStep, now: Nanos) -> Result<Arc<[u8]>, Wrong> {
         let plan = self.plan();
         let mut out = Vec::new();
         let mut scene = self.memory.scene(plan, &self.way, now);
         match step.render(&mut scene, &mut self.session, &mut out) {
             Ok(true) => Ok(out.into()),
-            Ok(false) => Ok(Arc::clone(step.as_fixed().expect("what is not written is fixed"))),
+            Ok(false) => Ok(Arc::clone(step.as_fixed().expect("a request that is not written is fixed"))),
             Err(lacking) => {
                 Err(RequestFailure::from(Failure::from_missing(lacking, plan, self.way.scenario)).into())
             }
         }
     }
 
-    /// Send `bytes` and whatever they lead to, until the last answer was looked at.
+    /// Sends `bytes` and all follow-ups, until the last response was evaluated.
     fn asked(
         &mut self,
         number: u16,
@@ -103,7 +104,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         }
     }
 
-    /// What the session makes of an answer to `sent`; what follows is written into `next`.
+    /// Returns the session's decision about a response to `sent`. A follow-up is written into
+    /// `next`.
     fn answered(
         &mut self,
         number: u16,
@@ -155,7 +157,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         onward
     }
 
-    /// Send one message and hear its answer; once more on a new connection where the contract (§1) allows for it.
+    /// Sends one message and reads its response. It retries on a new connection if the contract
+    /// (§1) allows it.
     fn exchange(
         &mut self,
         message: &Message,
@@ -164,7 +167,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     ) -> Result<(ResponseTimes, Keep), RequestFailure> {
         let mut why = message.why;
         loop {
-            // A later hop has as long to connect as the first, where the request's own time allows.
+            // A later hop has the same time to connect as the first, within the time of the whole
+            // request.
             let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
             let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
             let mut keep = Keep::new(keeps);
@@ -218,7 +222,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         trouble
     }
 
-    /// An open connection to `target`: the one that was used last if it still stands, else a new one.
+    /// Returns an open connection to `target`: the last one if it is still open, otherwise a new
+    /// one.
     fn line(&mut self, target: u16, until: Nanos) -> Result<SingleConnection<D>, RequestError> {
         if let Some(mut line) = self.lines.remove(&target) {
             if !line.has_ended() {
@@ -231,7 +236,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         Ok(line)
     }
 
-    /// Keep a connection for the next request, where it may carry one.
+    /// Keeps a connection for the next request, if it may carry one.
     fn put_back(&mut self, target: u16, line: SingleConnection<D>, heard: &ResponseTimes) {
         let http = &self.plan().http;
         let worn = http.requests_per_connection.is_some_and(|most| line.served >= most);
@@ -257,7 +262,7 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// The last answer, which has this status, is not what was wanted.
+    /// Returns the failure for the last response, which has this status and is not acceptable.
     fn of(unwanted: Rejection, step: &CompiledStep, own: &Step, status: u16) -> Self {
         let by_check = matches!(unwanted, Rejection::Check(..));
         let mut trouble = RequestFailure::from(Failure::from_rejected(unwanted, step, own));
@@ -284,14 +289,14 @@ impl From<RequestFailure> for Wrong {
     }
 }
 
-/// Keeps an answer.
+/// Keeps a response.
 struct Keep {
-    /// The whole head as it came.
+    /// The whole head as received.
     head: Vec<u8>,
     fields_at: usize,
     body: Vec<u8>,
     keeps: Retain,
-    /// Whether the step looks into the body, as on the load threads.
+    /// Whether the step evaluates the body, as on the load threads.
     inside: bool,
 }
 

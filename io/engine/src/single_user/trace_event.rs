@@ -1,4 +1,4 @@
-//! [`TraceEvent`]: what a lone user tells of his way, one thing after the other.
+//! [`TraceEvent`]: an event that a single user reports.
 
 use std::net::SocketAddr;
 
@@ -10,81 +10,82 @@ use wavetank_plan::Nanos;
 
 use super::connection::Opened;
 
-/// One thing that happened. Instants are those of the clock that the user was given.
+/// One event. Instants are on the clock that the user was given.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent<'a> {
-    /// A step begins: its place among its scenario's.
+    /// A step starts: its index within its scenario.
     Step(u16),
     /// A connection was opened.
     Opened(&'a Opened),
     /// A request was handed to the kernel.
     Sent(&'a SentRequest<'a>),
-    /// An answer came whole.
+    /// A complete response arrived.
     Answered(&'a FullResponse<'a>),
-    /// No answer came, or none that can be read: what was seen of it.
+    /// No response arrived, or an unreadable one.
     Unanswered {
-        /// Why.
+        /// The reason.
         trouble: &'a RequestFailure,
-        /// The address that was tried, where there was one.
+        /// The address that was tried, if any.
         address: Option<SocketAddr>,
-        /// The beginning of what came, up to some KiB.
+        /// The start of the received bytes, up to some KiB.
         seen: &'a [u8],
     },
-    /// The answer sets a cookie: the header's value, and what became of it.
+    /// The response sets a cookie: the header's value, and the outcome.
     Cookie(&'a [u8], CookieOutcome),
-    /// An extraction: the variable, the words that say where it stands, what was found.
+    /// An extraction: the variable, the expression that describes the place, the result.
     Extracted(&'a str, &'a str, Result<&'a Values, ExtractError>),
-    /// A check of the answer: its words; `None` if it holds, else what stood there instead.
+    /// A check of the response: its expression; `None` if it passes, otherwise the actual value.
     Checked(&'a str, Option<&'a str>),
-    /// A count: its name, and whether this answer is counted.
+    /// A count: its name, and whether this response is counted.
     Counted(&'a str, bool),
-    /// The step's request is over: what was wrong, if anything.
+    /// The step's request is over: what failed, if anything.
     Over(Option<&'a RequestFailure>),
-    /// A variable was set by the journey itself.
+    /// The journey itself set a variable.
     Set(&'a str, &'a Values),
-    /// An `if` or a `while` asked: its words, and whether what stands in it is done now.
+    /// The condition of an `if` or a `while`: its expression, and whether the body is run now.
     Asked(&'a str, bool),
     /// A pause, and whether it was really waited for.
     Paused(Nanos, bool),
-    /// A place where users wait for each other: its name. Alone nobody waits.
+    /// A rendezvous: its name. A single user does not wait there.
     Met(&'a str),
-    /// A group's steps are over: its name, and how long they took.
+    /// The steps of a group are over: its name and duration.
     Grouped(&'a str, Nanos),
     /// A line of `log`.
     Logged(&'a str),
-    /// The session ends before its end: by `end: session`, `end: run` or a failure.
+    /// The session ends early: by `end: session`, `end: run` or a failure.
     EndsEarly(EarlyEnd),
-    /// So many requests were made that no more are.
+    /// The limit of requests was reached; this is the number of requests made.
     Enough(u64),
-    /// The journey goes round and round without a request, and is left.
+    /// The journey loops without a request, and is stopped.
     Endless,
 }
 
-/// A request as it left.
+/// A request as it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentRequest<'a> {
-    /// Why it left.
+    /// Why it was sent.
     pub why: RequestCause,
-    /// Where to: index into the plan's targets.
+    /// The target: index into the plan's targets.
     pub target: u16,
     /// The peer.
     pub address: SocketAddr,
     /// All of its bytes.
     pub bytes: &'a [u8],
-    /// When.
+    /// When it was sent.
     pub sent: Nanos,
     /// The connection had carried requests before.
     pub reused: bool,
 }
 
-/// Why a request leaves.
+/// Why a request is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestCause {
     /// The step asks for it.
     Step,
-    /// The connection was closed before any byte of an answer came; the same goes out on a new one (contract §1).
+    /// The connection was closed before any byte of a response arrived. The same request is sent on
+    /// a new one (contract §1).
     Retry,
-    /// The server wanted to know who asks.
+    /// The server requested authentication.
     Challenge,
     /// A redirect is followed.
     Redirect,
@@ -92,43 +93,43 @@ pub enum RequestCause {
     Resource,
 }
 
-/// An answer as it came.
+/// A response as received.
 #[derive(Clone, Copy, Debug)]
 pub struct FullResponse<'a> {
     /// Its status.
     pub status: u16,
-    /// Status line and field lines as they came, with the empty line.
+    /// Status line and field lines as received, with the empty line.
     pub head: &'a [u8],
-    /// The body, framing taken off, codings not; up to the limit of what is kept.
+    /// The body without framing, still content-encoded, up to the limit of what is kept.
     pub body: &'a [u8],
     /// Bytes of the whole body.
     pub body_bytes: u64,
-    /// When its request left.
+    /// When its request was sent.
     pub sent: Nanos,
-    /// When its first byte came.
+    /// When its first byte arrived.
     pub first_byte: Nanos,
-    /// When it was whole.
+    /// When it was complete.
     pub complete: Nanos,
 }
 
-/// What was wrong with a request.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestFailure {
-    /// What it would have been counted under.
+    /// The class under which it would have been counted.
     pub class: ErrorClass,
-    /// In words.
+    /// A description.
     pub detail: String,
 }
 
-/// Why a session ends before its end.
+/// Why a session ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyEnd {
     /// `end: session`.
     Session,
     /// `end: run`.
     Run,
-    /// A request failed, and `on_failure` says so, or nothing more can be sent.
+    /// A request failed and `on_failure` ends the session, or nothing more can be sent.
     Failure,
-    /// A signal came.
+    /// A signal arrived.
     Cancelled,
 }

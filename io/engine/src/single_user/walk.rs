@@ -1,4 +1,4 @@
-//! [`SingleUserRun`]: one pass of a lone user through a journey.
+//! [`SingleUserRun`]: one pass of a single user through a journey.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +15,29 @@ use super::connection::{Connector, SingleConnection};
 use super::trace_event::{EarlyEnd, RequestFailure, TraceEvent};
 use super::{CheckResult, SingleUserLimits, StepFailure, WalkResult};
 
-/// Operations between two requests at most: a journey that loops and sends nothing comes to no end.
+/// The maximum number of operations between two requests. A journey that loops without sending
+/// anything never ends.
 const OPS_MAX: u64 = 10_000_000;
-/// Checks that are kept, broken ones that are, and other failures that are.
+/// The maximum number of checks that are kept, of failed checks after those, and of other failures.
 const CHECKS_MAX: usize = 1_000;
 const BROKEN_MAX: usize = 2_000;
 const FAULTS_MAX: usize = 1_000;
 
-/// What a walk goes by.
+/// The context of a walk.
 pub(super) struct WalkContext<'w, 'a> {
     pub(super) caller: &'w mut Connector<'a>,
     pub(super) scenario: &'w Scenario,
     pub(super) journey: &'w Journey,
     pub(super) tables: &'w [Table],
-    /// What the run counted.
+    /// The counts of the run.
     pub(super) counts: &'w [u64],
     pub(super) wall_zero_ms: u64,
     pub(super) limits: SingleUserLimits,
-    /// The first failure is the end.
+    /// Whether the first failure ends the walk.
     pub(super) strict: bool,
 }
 
-/// See the module's description.
+/// One pass through a journey; see the module documentation.
 pub(super) struct SingleUserRun<'w, 'a, D> {
     pub(super) way: WalkContext<'w, 'a>,
     pub(super) memory: SingleUserBuffers<'w>,
@@ -46,11 +47,11 @@ pub(super) struct SingleUserRun<'w, 'a, D> {
     pub(super) walked: WalkResult,
     pub(super) watch: &'w mut dyn FnMut(TraceEvent<'_>),
     requests: u64,
-    /// Variables as they were told last.
+    /// Variables with the values that were reported last.
     seen: Vec<Values>,
 }
 
-/// What a [`RenderContext`] is made of.
+/// The parts of a [`RenderContext`].
 pub(super) struct SingleUserBuffers<'w> {
     seq: &'w mut u64,
     scratch: Vec<u8>,
@@ -109,7 +110,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         self.way.caller.clock.now()
     }
 
-    /// First, the session, last; and what came of it.
+    /// Runs the first steps, the session and the last steps, and returns the result.
     pub(super) fn run(mut self) -> WalkResult {
         let journey = self.way.journey;
         let identity = self.session.identity;
@@ -121,7 +122,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
                 break;
             }
         }
-        // Who ends his session early still does what he does at last.
+        // A user that ends its session early still runs its last steps.
         if early.is_none_or(|early| matches!(early, EarlyEnd::Session | EarlyEnd::Failure))
             && !self.way.strict
         {
@@ -140,7 +141,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         WalkResult { early, ..self.walked }
     }
 
-    /// All of `program`. What ended it before its end, if anything.
+    /// Runs all of `program`. Returns what ended it early, if anything.
     fn through(&mut self, program: &Program) -> Option<EarlyEnd> {
         let mut ops = 0;
         loop {
@@ -188,7 +189,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         early
     }
 
-    /// One operation, and what it says and sets.
+    /// Runs one operation and reports its events and variables.
     fn step(&mut self, program: &Program) -> SessionAction {
         let (now, plan) = (self.now(), self.plan());
         let mut told = Vec::new();
@@ -203,7 +204,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         next
     }
 
-    /// Tell what the session said.
+    /// Reports the events of the session.
     pub(super) fn record_events(&mut self, told: Vec<SessionEvent>) {
         for one in told {
             match one {
@@ -216,7 +217,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         }
     }
 
-    /// Tell variables that are not what they were.
+    /// Reports variables that have changed.
     fn tell_variables(&mut self) {
         for (slot, (name, seen)) in (0_u16..).zip(self.way.scenario.variables.iter().zip(&mut self.seen)) {
             if let Some(value) = self.session.variable(slot).filter(|value| *value != seen) {
@@ -226,7 +227,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         }
     }
 
-    /// Variables that an answer changed were told with it.
+    /// Marks variables that a response changed as reported, because they were reported with it.
     pub(super) fn skip_reported_variables(&mut self) {
         for (slot, seen) in (0_u16..).zip(&mut self.seen) {
             if let Some(value) = self.session.variable(slot) {
@@ -241,14 +242,14 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
             let until = self.now().after(length);
             self.way.caller.pause::<D>(until).map_err(|errno| RequestFailure {
                 class: ErrorClass::Other,
-                detail: format!("waiting: {errno}"),
+                detail: format!("cannot wait: {errno}"),
             })?;
         }
         (self.watch)(TraceEvent::Paused(length, sleeps));
         Ok(())
     }
 
-    /// A request failed: by a check alone, or otherwise.
+    /// Records a failed request. `by_check`: it failed only because of a check.
     pub(super) fn failed(&mut self, step: &str, trouble: RequestFailure, by_check: bool) {
         self.walked.failed += 1;
         self.session.failed = true;
@@ -259,7 +260,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         self.walked.failure.get_or_insert(failure);
     }
 
-    /// A check was asked.
+    /// Records a check.
     pub(super) fn checked(walked: &mut WalkResult, step: &str, check: &str, instead: Option<&str>) {
         let most = if instead.is_some() { BROKEN_MAX } else { CHECKS_MAX };
         if walked.checks.len() < most {
@@ -268,7 +269,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         }
     }
 
-    /// What the failure of `step` means; `data`: it could not even be written.
+    /// Returns what the failure of `step` ends. `data`: the request could not even be written.
     pub(super) fn on_failure(&self, step: u16, data: bool) -> Option<EarlyEnd> {
         let own = self.way.scenario.steps[usize::from(step)].on_failure;
         match own.unwrap_or(self.way.scenario.on_failure) {

@@ -1,10 +1,14 @@
-//! [`Sources`]: where connections go to, and from which (address, port) pair.
+//! [`Sources`]: the addresses to which connections lead, and the local (address, port) pairs that
+//! they use.
 //!
-//! Given addresses to come from, a load thread owns its pairs: it binds one of its own before it connects, so
-//! that the kernel never searches for a free port, which takes milliseconds once most are in use. A pair, with
-//! the target's address a *tuple*, is used for one connection at a time and then rests. The kernel takes a
-//! tuple again while its own `TIME_WAIT` lasts, because every owner had `SO_REUSEADDR` set; what rests is for
-//! the peer's sake, whose `TIME_WAIT` tells an old segment from a new one by timestamps only after a while.
+//! If a plan has source addresses, each load thread owns some pairs and binds one before it
+//! connects. The kernel then never searches for a free port, which takes milliseconds once most
+//! ports are in use.
+//!
+//! A pair and the target's address form a *tuple*. A tuple is used for one connection at a time and
+//! then rests. The kernel accepts a tuple again during its own `TIME_WAIT`, because every owner had
+//! `SO_REUSEADDR` set. The rest is for the peer: its `TIME_WAIT` uses timestamps to distinguish old
+//! segments from new ones, which works only after a while.
 
 mod tuples;
 
@@ -17,39 +21,45 @@ use wavetank_plan::{Nanos, Plan, Ports, SourceRange, SourcesPlan};
 
 use tuples::Tuples;
 
-/// A tuple rests at least so long: `tcp_tw_reuse_delay`, after which Linux tells old from new.
+/// The minimum rest of a tuple: `tcp_tw_reuse_delay`, after which Linux distinguishes old segments
+/// from new ones.
 const REST_MS: u32 = 1_000;
-/// What rested this long (Linux's `TIME_WAIT`) is as good as new; one that the kernel refused is tried again.
+/// After this rest (Linux's `TIME_WAIT`) a tuple is as good as new. A tuple that the kernel refused
+/// is tried again.
 const REST_LONG_MS: u32 = 60_000;
-/// With so many resting, tuples are taken again after the short rest though others were never used: 8 MB.
+/// With this many resting tuples (8 MB), tuples are reused after the short rest, even if others
+/// were never used.
 const RESTING_MAX: usize = 1 << 20;
 
-/// The ports that a run binds on this host, and where it begins with them.
+/// The ports that a run binds on this host, and the position at which it starts.
 #[derive(Clone, Debug)]
 pub struct SourcePorts {
     ports: Arc<[u16]>,
     start: u64,
-    /// Of the plan's source addresses those in here alone; `None`: all of them.
+    /// The subset of the plan's source addresses to use; `None`: all of them.
     own: Option<Arc<[SourceRange]>>,
 }
 
 impl SourcePorts {
-    /// `ports` of this host. `run` is any number of the run's own, the same for all who share the host in it:
-    /// runs in a row then begin at places of their own, and do not meet each other's `TIME_WAIT`s.
+    /// Creates the ports of this host.
+    ///
+    /// `run` is any number of the run, the same for all parts of the run on this host. Consecutive
+    /// runs then start at different positions and do not hit each other's `TIME_WAIT`.
     pub fn new(ports: &Ports, run: u64) -> Self {
-        // Numbers of runs may be close to each other (instants); spread them (Fibonacci hashing, Knuth).
+        // The numbers of runs may be close to each other (instants), so they are spread (Fibonacci
+        // hashing, Knuth).
         let start = run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
         Self { ports: ports.iter().collect(), start, own: None }
     }
 
-    /// The same at a place that has the addresses `own`, and no others of a plan's source addresses. With none of them
-    /// the kernel chooses there.
+    /// Returns the ports for a namespace that has the addresses `own` and no other source addresses
+    /// of a plan. If `own` is empty, the kernel chooses there.
     #[must_use]
     pub fn at(self, own: &[SourceRange]) -> Self {
         Self { own: Some(own.into()), ..self }
     }
 
-    /// The addresses to come from, of those of a plan.
+    /// Returns the usable ones of a plan's source addresses.
     fn sources(&self, plan: &SourcesPlan) -> SourcesPlan {
         match &self.own {
             None => plan.clone(),
@@ -62,7 +72,7 @@ impl SourcePorts {
     }
 }
 
-/// One pair of address and port, for one address of a target; or none, where the kernel chooses.
+/// One pair of address and port, for one address of a target. It is empty if the kernel chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuple {
     way: u16,
@@ -70,16 +80,16 @@ pub(crate) struct Tuple {
 }
 
 impl Tuple {
-    /// The kernel's choice.
+    /// The kernel chooses.
     pub(crate) const KERNELS: Self = Self { way: 0, index: u32::MAX };
 
-    /// Whether it is one of ours.
+    /// Whether the pair was chosen here.
     pub(crate) fn is_chosen(self) -> bool {
         self != Self::KERNELS
     }
 }
 
-/// Where one connection goes to, and from where.
+/// The destination of one connection, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) to: SocketAddr,
@@ -87,25 +97,25 @@ pub(crate) struct Route {
     pub(crate) tuple: Tuple,
 }
 
-/// See the module's description.
+/// The tuples of one load thread; see the module documentation.
 pub(crate) struct Sources {
     v4: Tuples,
     v6: Tuples,
     /// By target, its addresses as indices into `ways`.
     targets: Vec<Vec<u16>>,
     ways: Vec<AddressTuples>,
-    /// Which address of a target comes next.
+    /// The position of the next address of a target.
     turn: usize,
 }
 
-/// One address of a target, with the tuples towards it.
+/// One address of a target, with its tuples.
 struct AddressTuples {
     to: SocketAddr,
-    /// How many were used already, in their order.
+    /// The number of tuples that were used already, in order.
     used: u32,
-    /// Used before, in order of their release.
+    /// Tuples that were used before, in order of release.
     resting: VecDeque<Rest>,
-    /// Refused by the kernel: somebody else has them.
+    /// Tuples that the kernel refused because other programs use them.
     refused: VecDeque<Rest>,
 }
 
@@ -116,8 +126,8 @@ struct Rest {
 }
 
 impl Sources {
-    /// The tuples of the load thread that owns `share` of everything. `turn` is the address of a target it
-    /// begins with.
+    /// Creates the tuples of the load thread that owns `share` of everything. `turn` is the first
+    /// address of a target that it uses.
     pub(crate) fn new(plan: &Plan, ports: &SourcePorts, share: Partition, turn: usize) -> Self {
         let sources = ports.sources(&plan.sources);
         let family = |v4| Tuples::new(&sources, v4, &ports.ports, ports.start, share);
@@ -129,8 +139,9 @@ impl Sources {
         this
     }
 
-    /// From now on the ways of each target lead to these addresses; where there are none they stay. What is in use or
-    /// rests towards addresses that are left is kept, for they may come back.
+    /// Replaces the addresses of each target; a target with an empty list keeps its addresses.
+    ///
+    /// Tuples in use or resting for replaced addresses are kept, because the addresses may return.
     pub(crate) fn lead(&mut self, to: &[Vec<SocketAddr>]) {
         for (at, addresses) in to.iter().enumerate().take(self.targets.len()) {
             let places = self.places(addresses);
@@ -140,7 +151,7 @@ impl Sources {
         }
     }
 
-    /// Places in the table of ways; what does not fit into it is left out.
+    /// Returns indices into the table of addresses. Addresses that do not fit into it are left out.
     fn places(&mut self, addresses: &[SocketAddr]) -> Vec<u16> {
         let mut place = |to: SocketAddr| {
             let known = self.ways.iter().position(|way| way.to == to);
@@ -158,7 +169,8 @@ impl Sources {
         addresses.iter().filter_map(|&to| place(to)).collect()
     }
 
-    /// The way of the next connection to `target`; `None`: every tuple is in use or rests.
+    /// Returns the source and destination of the next connection to `target`; `None`: every tuple
+    /// is in use or resting.
     #[inline]
     pub(crate) fn allocate(&mut self, target: u16, now: Nanos) -> Option<Route> {
         let addresses = &self.targets[usize::from(target)];
@@ -178,7 +190,7 @@ impl Sources {
         None
     }
 
-    /// The connection on `tuple` is gone since `now`.
+    /// Records that the connection on `tuple` is gone since `now`.
     #[inline]
     pub(crate) fn release(&mut self, tuple: Tuple, now: Nanos) {
         if tuple.is_chosen() {
@@ -187,7 +199,7 @@ impl Sources {
         }
     }
 
-    /// The kernel says that somebody else has `tuple`.
+    /// Records that the kernel refused `tuple` because another program uses it.
     pub(crate) fn refuse(&mut self, tuple: Tuple, now: Nanos) {
         if tuple.is_chosen() {
             let rest = Rest { since_ms: milliseconds(now), index: tuple.index };
@@ -197,8 +209,8 @@ impl Sources {
 }
 
 impl AddressTuples {
-    /// The best tuple there is: one that rested long, one never used, one that others may have given up, one
-    /// that rested a little.
+    /// Takes the best available tuple. The order is: one that rested long, one never used, a
+    /// refused one that may be free by now, one that rested briefly.
     fn take(&mut self, count: u32, now: Nanos) -> Option<u32> {
         let now = milliseconds(now);
         let full = self.resting.len() >= RESTING_MAX;
@@ -213,9 +225,9 @@ impl AddressTuples {
     }
 }
 
-/// The first of `resting`, if it has rested for `ms`.
+/// Takes the first of `resting`, if it has rested for `ms`.
 fn pop(resting: &mut VecDeque<Rest>, now: u32, ms: u32) -> Option<u32> {
-    // The clock in milliseconds goes round after 49 days; ages do not mind.
+    // The clock in milliseconds wraps after 49 days, which does not affect ages.
     resting.pop_front_if(|rest| now.wrapping_sub(rest.since_ms) >= ms).map(|rest| rest.index)
 }
 

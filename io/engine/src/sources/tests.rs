@@ -1,4 +1,4 @@
-//! Which tuples there are, whose they are, and when they come again.
+//! Tests which tuples exist, which thread owns them, and when they are reused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -119,7 +119,7 @@ fn a_tuple_rests_before_it_comes_again() {
     assert_eq!(sources.allocate(0, at(1_099)), None, "both rest");
     assert_eq!(sources.allocate(0, at(1_100)).map(|route| route.tuple), Some(last));
     assert_eq!(sources.allocate(0, at(1_100)), None);
-    // Refused ones rest longer, and released ones come first.
+    // Refused tuples rest longer, and released ones are used first.
     sources.refuse(last, at(1_200));
     assert_eq!(sources.allocate(0, at(1_300)).map(|route| route.tuple), Some(first));
     assert_eq!(sources.allocate(0, at(61_199)), None);

@@ -6,19 +6,21 @@ use std::sync::Arc;
 use wavetank_pace::Partition;
 use wavetank_plan::{SourceOrder, SourceRange, SourcesPlan};
 
-/// More addresses of one family than any run uses; what lies behind is left out.
+/// More addresses of one family than any run uses; further ones are left out.
 const ADDRESSES_MAX: u64 = 1 << 40;
 /// More tuples than a thread uses.
 const COUNT_MAX: u64 = u32::MAX as u64 - 1;
-/// Ports are used in leaps of about this part of them (the golden section), so that tuples of other programs,
-/// which lie close together, are not met all in a row.
+/// Ports are used in leaps of about this fraction of them (the golden section). The tuples of other
+/// programs are close together, so leaps avoid hitting all of them in a row.
 const LEAP: (u64, u64) = (618, 1_000);
 
-/// A numbering without gaps, computed and not stored, so that a million addresses cost as much as one.
+/// A numbering without gaps that is computed and not stored, so that a million addresses cost as
+/// much as one.
 ///
-/// All pairs of the host are numbered in the plan's order; a thread owns those in its share, so that threads and
-/// agents never meet. Numbers go through the ports in leaps from a place of the run's own; within each leap they
-/// go through the addresses (in turn), or the other way round (fill first).
+/// All pairs of the host are numbered in the plan's order. A thread owns those in its share, so
+/// threads and agents never collide. Numbers go through the ports in leaps from a start position of
+/// the run. Within each leap they go through the addresses (round robin), or the other way round
+/// (fill first).
 pub(super) struct Tuples {
     ranges: Vec<(u64, SourceRange)>,
     addresses: u64,
@@ -50,24 +52,25 @@ impl Tuples {
         Self { ranges, addresses, ports: Arc::clone(ports), leap, order: plan.order, start, share, count }
     }
 
-    /// Whether the kernel chooses, because nobody else was told to.
+    /// Whether the kernel chooses, because the plan has no source addresses.
     pub(super) fn are_the_kernels(&self) -> bool {
         self.addresses == 0
     }
 
-    /// How many there are.
+    /// The number of tuples.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The tuple of that number, below [`Tuples::count`].
+    /// Returns the tuple with this number, below [`Tuples::count`].
     pub(super) fn get(&self, index: u32) -> SocketAddr {
         let number = self.share.nth(u64::from(index));
         let ports = self.ports.len() as u64;
         let (address, port) = match self.order {
             SourceOrder::InTurn => {
                 let (round, place) = (number / self.addresses, number % self.addresses);
-                // Each round begins one further, so that a share of every second one meets all addresses.
+                // Each round starts one address further, so that a share of every second tuple
+                // reaches all addresses.
                 ((place + round + self.start % self.addresses) % self.addresses, round)
             }
             SourceOrder::FillFirst => (number / ports, number % ports),
@@ -89,7 +92,8 @@ impl Tuples {
     }
 }
 
-/// The step through `ports` ports closest above the golden section that meets each of them.
+/// Returns the step through `ports` ports: the smallest one above the golden section that reaches
+/// each of them.
 fn leap_over(ports: u64) -> u64 {
     let coprime = |mut a: u64, mut b: u64| {
         while b != 0 {

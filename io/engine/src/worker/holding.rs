@@ -1,4 +1,4 @@
-//! [`HoldManager`]: connections that users keep, and users who are too many.
+//! [`HoldManager`]: connections that users hold, and users above the target number.
 
 use std::collections::VecDeque;
 
@@ -12,44 +12,46 @@ use crate::connections::HoldEvent;
 use crate::offered::Owner;
 use crate::reconnect::ReconnectQueue;
 
-/// A held connection is opened at most once in this time: a target that ends every connection at once, or refuses all,
-/// is not to be flooded by those who come again.
+/// The minimum time between two openings of a held connection. A target that ends or refuses every
+/// connection must not be flooded by reconnects.
 const REOPEN: Nanos = Nanos::SECOND;
 
-/// What is to be done about users who hold connections, a turn's work at a time. No list is longer than there are
-/// users.
+/// The pending work for users that hold connections, done in limited steps per turn. No list is
+/// longer than the number of users.
 pub(crate) struct HoldManager {
-    /// Users whose connection is to be opened, in the order in which it was planned.
+    /// Users with a connection to be opened, in planned order.
     opening: VecDeque<ToOpen>,
-    /// Users who may be too many, the last to come first.
+    /// Users that may be above the target number, the last to start first.
     leaving: VecDeque<u32>,
-    /// Users whose connection is to be opened again.
+    /// Users with a connection to be reopened.
     reopening: ReconnectQueue,
-    /// The load was ended before its time, and everybody has been told.
+    /// The load was ended early, and all users were notified.
     ended: bool,
 }
 
-/// A user whose connection is to be opened.
+/// A user with a connection to be opened.
 struct ToOpen {
     user: u32,
-    /// When the plan wanted it; `None`: it is opened again, whenever that is possible.
+    /// When the plan intended the opening; `None`: it is a reconnect, which happens as soon as
+    /// possible.
     planned: Option<Nanos>,
 }
 
 impl HoldManager {
-    /// Nobody holds anything yet, of the `share` of `plan` that is this thread's.
+    /// Creates the manager for the `share` of `plan` that belongs to this thread. No connection is
+    /// held yet.
     pub(crate) fn new(plan: &Plan, share: Partition) -> Self {
         let (opening, leaving) = (VecDeque::new(), VecDeque::new());
         Self { opening, leaving, reopening: ReconnectQueue::new(plan, share), ended: false }
     }
 
-    /// Whether there is work for the next turn; opening only where that is possible now.
+    /// Whether there is work for the next turn. Openings count only if they are possible now.
     #[inline]
     pub(super) fn has_work(&self, may_open: bool) -> bool {
         !self.leaving.is_empty() || (may_open && !self.opening.is_empty())
     }
 
-    /// When one of them is to be opened again.
+    /// Returns when the next connection is to be reopened.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Nanos> {
         self.reopening.next_deadline()
@@ -57,18 +59,18 @@ impl HoldManager {
 }
 
 impl<D: Driver> Worker<D> {
-    /// A user comes to hold a connection, which the plan wants at `planned`.
+    /// Adds a user that starts to hold a connection, which the plan intends at `planned`.
     pub(super) fn hold_for(&mut self, user: u32, planned: Nanos) {
         self.holding.opening.push_back(ToOpen { user, planned: Some(planned) });
     }
 
-    /// Users are too many; each leaves as soon as he has no request under way.
+    /// Retires users above the target number. Each leaves as soon as it has no request in flight.
     pub(super) fn retire(&mut self, users: impl IntoIterator<Item = u32>) {
         self.holding.leaving.extend(users);
     }
 
-    /// The load has ended before its time: nobody is wanted any more who holds a connection, or who could think or wait
-    /// for others for longer than anybody wants to wait for the end.
+    /// Retires users after the load was ended early: those that hold a connection, and those that
+    /// may think or wait for others for longer than the run should take to end.
     pub(super) fn retire_all(&mut self) {
         if std::mem::replace(&mut self.holding.ended, true) {
             return;
@@ -78,7 +80,8 @@ impl<D: Driver> Worker<D> {
         self.retire(all);
     }
 
-    /// A turn's work for those who hold connections and those who are too many. Whether there was any.
+    /// Does one turn's work for users that hold connections and users above the target number.
+    /// Returns whether there was any.
     #[cold]
     pub(super) fn service_holds(&mut self, now: Nanos) -> bool {
         if self.pacer.is_ended(now) {
@@ -106,7 +109,8 @@ impl<D: Driver> Worker<D> {
         worked
     }
 
-    /// A user leaves if too many are there and he has nothing under way: else he does when that has ended.
+    /// Removes a user that is above the target number and has nothing in flight. Otherwise it
+    /// leaves when its request has ended.
     fn leave_unless_wanted(&mut self, user: u32, now: Nanos) {
         if !self.users.is_present(user) || self.users.is_active(user) || self.is_in_request(user) {
             return;
@@ -119,7 +123,7 @@ impl<D: Driver> Worker<D> {
         self.on_user_left(user, now, true);
     }
 
-    /// A user has left before the load is over: nobody needs his connection any more.
+    /// Releases the connection of a user that left before the load is over.
     #[cold]
     pub(super) fn release(&mut self, user: u32, now: Nanos) {
         self.sessions.remove_user(user);
@@ -147,7 +151,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// What connections have told of those that are held.
+    /// Handles the events of held connections.
     #[cold]
     pub(super) fn drain_hold_events(&mut self) {
         while let Some(HoldEvent { seat, at, open }) = self.exchanges.connections.held.pop_front() {
@@ -160,25 +164,25 @@ impl<D: Driver> Worker<D> {
             } else if !self.users.is_active(user) {
                 self.retire([user]);
             } else if !self.is_in_session(user) && !self.is_silent(user) {
-                // Ready as soon as there is what he sends on.
+                // The user is ready as soon as its connection is.
                 self.next_session(user, at);
             }
         }
     }
 
-    /// Whether a user who holds a connection must wait for it before his next session.
+    /// Whether a user that holds a connection must wait for it before its next session.
     pub(super) fn is_blocked(&self, user: u32) -> bool {
         self.users.holds(user)
             && self.users.is_active(user)
             && !self.exchanges.connections.is_open(self.users.slot(user))
     }
 
-    /// Whether a user's session is under way.
+    /// Whether a session of the user is in progress.
     fn is_in_session(&self, user: u32) -> bool {
         self.sessions.for_user(user).is_some() || self.is_in_request(user)
     }
 
-    /// Whether a user's request is under way.
+    /// Whether a request of the user is in flight.
     fn is_in_request(&self, user: u32) -> bool {
         if let Some(id) = self.sessions.for_user(user) {
             return self.sessions.is_asking(id);
@@ -187,7 +191,7 @@ impl<D: Driver> Worker<D> {
         self.exchanges.connections.is_busy(self.users.slot(user)) || self.pacer.ready.iter().any(his)
     }
 
-    /// Whether a user only holds his connection and sends nothing.
+    /// Whether a user only holds its connection and sends nothing.
     fn is_silent(&self, user: u32) -> bool {
         self.plan.scenarios[usize::from(self.users.scenario_of(user))].steps.is_empty()
     }

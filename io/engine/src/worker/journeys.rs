@@ -1,4 +1,4 @@
-//! Sessions that stand somewhere in a journey: what they do next.
+//! The next actions of sessions within their journeys.
 
 use wavetank_driver::Driver;
 use wavetank_journey::{FollowUp, SessionEvent as Said};
@@ -12,11 +12,12 @@ use crate::offered::{OfferedRequest, Owner};
 use crate::sessions::{Ended, SessionNeed, SessionOwner, Verdict};
 use crate::slab::Id;
 
-/// A user whose session could do nothing at all begins his next one after this time.
+/// The pause of a user after a session that did nothing at all.
 const PAUSE: Nanos = Nanos::from_millis(10);
 
 impl<D: Driver> Worker<D> {
-    /// Session `id` is ready at `at`: its next request is offered, or it waits, or it ends.
+    /// Advances session `id`, which is ready at `at`: its next request is offered, or it waits, or
+    /// it ends.
     pub(super) fn advance_session(&mut self, id: Id, at: Nanos) {
         if let Some(wants) = self.sessions.advance(id, at) {
             if !self.sessions.events_mut().is_empty() {
@@ -44,8 +45,9 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Session `id` waits now. Its user may have become too many while his request was under way: he leaves, as he would
-    /// have if he had waited then.
+    /// Lets the user of session `id`, which waits now, leave if it is above the target number. The
+    /// number may have dropped while its request was in flight. It leaves as if it had been waiting
+    /// then.
     fn let_leave(&mut self, id: Id) {
         if let Some((_, SessionOwner::User(user))) = self.sessions.owner(id)
             && !self.users.is_active(user)
@@ -55,7 +57,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// A session has said something on its way.
+    /// Handles the events of a session.
     #[cold]
     fn listen(&mut self, at: Nanos) {
         let key = self.sessions.events_key();
@@ -69,7 +71,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Take in all that connections have told, where sessions look at their answers.
+    /// Handles all events of connections, if sessions evaluate responses.
     #[cold]
     pub(super) fn settle_sessions(&mut self) {
         while let Some(told) = self.exchanges.poll_event(&mut self.rec) {
@@ -80,14 +82,14 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `arrival`, or the next instant at which somebody has paused long enough if that is earlier.
+    /// Returns `arrival`, or the end of the next pause if that is earlier.
     #[cold]
     pub(super) fn earlier_pause_end(&mut self, arrival: Option<Nanos>) -> Option<Nanos> {
         let ends = [arrival, self.sessions.next_pause_end(), self.gathering.next_end()];
         ends.into_iter().flatten().min()
     }
 
-    /// A session arrives: it begins, or there is no room for it.
+    /// Handles the arrival of a session: it starts, or there is no room for it.
     #[cold]
     pub(super) fn session_arrives(&mut self, offered: OfferedRequest, number: u64) {
         let OfferedRequest { key, intended, .. } = offered;
@@ -102,8 +104,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// The load was ended before its time, and session `id` would go on: its user leaves instead. One that arrived on its
-    /// own is cut where it stands, and stays open (contract §6).
+    /// Handles session `id`, which would continue after the load was ended early. Its user leaves
+    /// instead. A session of the open model is cut and stays open (contract §6).
     #[cold]
     fn stop_here(&mut self, id: Id, at: Nanos) {
         if let Some((_, SessionOwner::User(user))) = self.sessions.owner(id)
@@ -115,8 +117,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Whoever has paused, kept to a pace or waited for others long enough goes on; nobody waits for the end of a load
-    /// that was ended before its time. Whether there were any.
+    /// Continues sessions with a pause, pace or rendezvous that is over. After an early end of the
+    /// load, no end of a pause is waited for. Returns whether there were any.
     pub(super) fn resume_paused(&mut self, now: Nanos) -> bool {
         if self.pacer.is_ended(now) {
             self.retire_all();
@@ -130,7 +132,7 @@ impl<D: Driver> Worker<D> {
         true
     }
 
-    /// Take up a session's request.
+    /// Starts a session's request.
     pub(super) fn begin_session_request(&mut self, place: u32, offered: OfferedRequest, now: Nanos) {
         let Some(id) = self.sessions.at(place) else { return };
         let via = self.slot_for_session(id, offered.key);
@@ -141,7 +143,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// An answer came to a session's request: it looks at it, and goes on.
+    /// Handles a response to a session's request: the session evaluates it and continues.
     pub(super) fn answered(&mut self, answered: &PendingVerdict) {
         let letter = self.exchanges.connections.letters.entry(answered.exchange);
         let came_to = match self.sessions.evaluate(answered, letter, &mut self.rec) {
@@ -153,14 +155,15 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Something more goes out for a session's request.
+    /// Sends one more message for a session's request.
     fn lead_on(&mut self, answered: &PendingVerdict, leg: &FollowUp) {
         let Some(id) = self.sessions.at(answered.session) else { return };
         let seat = self.allocate_slot(id, answered.key.scenario, leg.target);
         self.exchanges.send_follow_up(answered, leg, seat, &mut self.rec);
     }
 
-    /// A request of session `id` came to its end. After one that was done it goes on at once, like a user.
+    /// Handles the end of a request of the session at `place`. After a successful request it
+    /// continues immediately, like a user.
     pub(super) fn on_session_response(&mut self, place: u32, resolved: CompletedRequest) {
         let Some(id) = self.sessions.at(place) else { return };
         if self.gathering.any() {
@@ -187,14 +190,14 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Session `id` ends for its last request, and the run with it, if so.
+    /// Ends session `id` because of its last request, and the run with it, if required.
     #[cold]
     fn break_off(&mut self, id: Id, run: bool, resolved: CompletedRequest) {
         if run && let Some(failed) = self.sessions.last_request(id) {
             self.end_run(EndOfRun { scenario: failed.scenario, failed: Some(failed.step) });
         }
         match self.sessions.abort(id) {
-            // One that could send nothing is no reason to come again at once.
+            // A session that could not send must not start again immediately.
             Some(ended) => {
                 self.session_ended(Ended { idle: ended.idle || resolved.unwritten, ..ended }, resolved.at);
             }
@@ -212,13 +215,14 @@ impl<D: Driver> Worker<D> {
         self.release_slots(&ended, at);
         match ended.whose {
             SessionOwner::Arrival => self.exchanges.give_back(ended.key.phase),
-            // He has gone, unless he was wanted again meanwhile.
+            // The user has left, unless it was added again in the meantime.
             SessionOwner::User(user) if ended.failed.is_none() && !self.users.is_present(user) => {
                 self.release(user, at);
             }
-            // One that did nothing could go on doing nothing for ever, without anybody else having a turn.
+            // A session that did nothing could be repeated for ever, and no other session would get
+            // a turn.
             SessionOwner::User(user) if ended.idle => self.sessions.park(user, at.after(PAUSE)),
-            // As soon as there is what he sends on, the connection says so.
+            // The connection reports as soon as it is open.
             SessionOwner::User(user) if self.users.has_holding_users() && self.is_blocked(user) => {}
             SessionOwner::User(user) => self.next_session(user, at),
         }

@@ -1,4 +1,4 @@
-//! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
+//! [`Worker`]: one load thread. Each turn handles due timers and ready events, then sleeps.
 
 mod holding;
 mod journeys;
@@ -32,15 +32,16 @@ use crate::users::Users;
 use holding::HoldManager;
 use slot_assignment::SlotAssignments;
 
-/// Events that may be stamped with one reading of the clock where they all were there when the wait ended:
-/// what is sent in answer to them is stamped so, too (see ARCHITECTURE.md, Time).
+/// The maximum number of events that share one clock reading, if all of them were there when the
+/// wait ended. Messages sent in response to them have the same time stamp (see ARCHITECTURE.md,
+/// Time).
 const EVENTS_PER_STAMP: usize = 8;
 
-/// What one load thread is made from.
+/// The parts of one load thread.
 pub(crate) struct WorkerParts<D> {
     pub(crate) exchanges: Exchanges<D>,
     pub(crate) clock: Clock,
-    /// When the run was prepared: the begin of every thread's first interval.
+    /// When the run was prepared: the start of every thread's first interval.
     pub(crate) prepared: Nanos,
     pub(crate) plan: Arc<Plan>,
     pub(crate) thread: u16,
@@ -53,20 +54,20 @@ pub(crate) struct WorkerParts<D> {
     pub(crate) messages: SyncSender<Message>,
 }
 
-/// How far a load thread has come.
+/// The state of a load thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Connections are being opened ahead of the load.
     Opening,
-    /// The start is awaited.
+    /// The thread waits for the start.
     Ready,
-    /// The plan is carried out.
+    /// The plan is being executed.
     Running,
-    /// Nothing follows and nothing is under way.
+    /// No requests will follow, and none is in flight.
     Drained,
 }
 
-/// See the module's description.
+/// One load thread; see the module documentation.
 pub(crate) struct Worker<D> {
     exchanges: Exchanges<D>,
     users: Users,
@@ -75,13 +76,13 @@ pub(crate) struct Worker<D> {
     holding: HoldManager,
     gathering: RendezvousWaiters,
     logs: Logs,
-    /// A journey of this thread wants the run to end.
+    /// A journey of this thread requests the end of the run.
     end_is_wanted: bool,
     seating: SlotAssignments,
     opening: Preconnect,
     rec: Recorder,
     sleeper: HybridSleep,
-    /// The process's clock; the run's begins when the start is agreed.
+    /// The process's clock; the run's clock starts when the start is agreed.
     clock: Clock,
     plan: Arc<Plan>,
     thread: u16,
@@ -89,14 +90,14 @@ pub(crate) struct Worker<D> {
     commands: Receiver<Command>,
     outbox: Outbox,
     seal_at: Nanos,
-    /// Users to be at an instant, from a change command.
+    /// The number of users from an instant on, from a change command.
     users_from: Option<(Nanos, u64)>,
     stage: Stage,
     finish_at: Option<Nanos>,
 }
 
 impl<D: Driver> Worker<D> {
-    /// Prepare: connections that are to be open before the load are opened from now on.
+    /// Prepares the thread. Connections needed before the load are opened from now on.
     pub(crate) fn new(parts: WorkerParts<D>) -> Self {
         let WorkerParts {
             exchanges, clock, prepared, plan, thread, share, users, sessions, gathering, ..
@@ -128,11 +129,11 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Run to the end.
+    /// Runs the thread to its end.
     pub(crate) fn run(mut self) -> Result<(), Errno> {
         let mut began = self.clock.now();
         while self.finish_at.is_none_or(|at| began < at) {
-            // The clock is read where something took time, and once around each sleep.
+            // The clock is read after operations that take time, and once around each sleep.
             let mut before = began;
             if self.due(began) {
                 before = self.clock.now();
@@ -154,8 +155,8 @@ impl<D: Driver> Worker<D> {
         Ok(())
     }
 
-    /// When the work began that goes on at `after`, the end of a wait since `before` that was to last until `until`:
-    /// sleeping is none, but standing still is told.
+    /// Returns the start of the work that continues at `after`, the end of a wait since `before`
+    /// that was to last until `until`. Sleeping is not work, but a stall is recorded.
     #[inline]
     fn work_began(&mut self, before: Nanos, until: Nanos, after: Nanos, ready: bool) -> Nanos {
         let worked = self.exchanges.connections.driver.worked_until().unwrap_or(before);
@@ -171,7 +172,7 @@ impl<D: Driver> Worker<D> {
         after
     }
 
-    /// When to wake at the latest.
+    /// Returns when to wake up at the latest.
     fn next_wake(&mut self, now: Nanos) -> Nanos {
         let nap = now.after(HybridSleep::NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
         let connections = &self.exchanges.connections;
@@ -180,7 +181,7 @@ impl<D: Driver> Worker<D> {
             return now;
         }
         let timer = self.exchanges.connections.next_timer();
-        // What must wait for others is woken by them.
+        // Openings that wait for others are woken by those.
         let opening = self.opening.next_deadline().filter(|_| self.exchanges.connections.can_preopen());
         let pause = self.exchanges.next_pause_end();
         let reopening = self.holding.next();
@@ -190,7 +191,7 @@ impl<D: Driver> Worker<D> {
         self.sleeper.sleep_deadline(now, exact, coarse)
     }
 
-    /// Everything that falls due by the clock. Whether there was anything.
+    /// Handles everything that is due by the clock. Returns whether there was anything.
     fn due(&mut self, now: Nanos) -> bool {
         let mut worked = self.seal_until(now);
         if self.stage == Stage::Opening || self.opening.next_deadline().is_some_and(|at| at <= now) {
@@ -233,7 +234,7 @@ impl<D: Driver> Worker<D> {
         worked
     }
 
-    /// The next connection ahead of the load; when all are open or failed, tell.
+    /// Opens the next connection ahead of the load. When all are open or failed, it reports that.
     fn open_ahead(&mut self, now: Nanos) -> bool {
         if !self.exchanges.connections.can_preopen() {
             return false;
@@ -250,7 +251,8 @@ impl<D: Driver> Worker<D> {
         false
     }
 
-    /// The run's clock begins at `zero`. Until the first phase there is one interval, alike on all threads.
+    /// Starts the run's clock at `zero`. Until the first phase there is one interval, the same on
+    /// all threads.
     fn start(&mut self, zero: Nanos) {
         self.pacer = Pacer::new(&self.plan, self.share, zero);
         self.opening.start(zero);
@@ -294,8 +296,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// A user whose request ended goes on; if it was done, at once, else in the next turn, so that a
-    /// target that refuses everything cannot hold the loop.
+    /// Continues with the user of a completed request. After a success it continues immediately,
+    /// otherwise in the next turn. A target that refuses everything can then not block the loop.
     #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
     #[inline(always)]
     fn on_completed(&mut self, resolved: CompletedRequest) {
@@ -319,7 +321,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Take in all that connections have told.
+    /// Handles all events of connections.
     #[inline]
     fn drain_outcomes(&mut self) {
         if self.sessions.has_multi_step() {
@@ -334,7 +336,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Take in what is ready, at most a turn's work. Returns when that was done.
+    /// Handles ready events, at most one turn's work. Returns when that was done.
     fn events(&mut self, began: Nanos) -> Nanos {
         let mut at = began;
         for number in 1..=WORK_PER_TURN_MAX {
@@ -352,12 +354,12 @@ impl<D: Driver> Worker<D> {
             self.exchanges.connections.handle(event, at, &mut self.rec);
             self.drain_outcomes();
         }
-        // After a send the clock was read; anything else took time that is not known yet.
+        // After a send, the clock was read; other work took an unknown time.
         let sent = self.exchanges.connections.fresh(at);
         if sent > at { sent } else { self.clock.now() }
     }
 
-    /// Whoever sends a command wakes the driver as well.
+    /// The sender of a command also wakes the driver.
     fn take_commands(&mut self) {
         loop {
             match self.commands.try_recv() {
@@ -375,9 +377,9 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Seal what is left and say goodbye.
+    /// Seals the rest and sends the final messages.
     fn end(mut self) {
-        // A second may have been sealed while the command was on its way.
+        // A second may have been sealed while the command was being delivered.
         let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.interval_start());
         self.seal_until(now);
         while let Some(due) = self.pacer.pop_arrival(now) {

@@ -11,7 +11,7 @@ use crate::sessions::{RendezvousState, SessionOwner};
 use crate::slab::Id;
 
 impl<D: Driver> Worker<D> {
-    /// Session `id` has come to a rendezvous at `at`.
+    /// Handles session `id`, which has reached a rendezvous at `at`.
     pub(super) fn wait_for_others(&mut self, id: Id, there: Rendezvous, at: Nanos) {
         let Some((key, whose)) = self.sessions.owner(id) else { return };
         let track = match whose {
@@ -31,7 +31,7 @@ impl<D: Driver> Worker<D> {
         self.sessions.waits(id, waiting);
     }
 
-    /// Those who waited long enough, or for everybody they wanted, go on. Whether there were any.
+    /// Releases sessions with a complete or timed-out rendezvous. Returns whether there were any.
     pub(super) fn end_meetings(&mut self, now: Nanos) -> bool {
         for number in 0..WORK_PER_TURN_MAX {
             let Some((group, gone)) = self.gathering.pop_released(now) else { return number > 0 };
@@ -55,7 +55,8 @@ impl<D: Driver> Worker<D> {
         true
     }
 
-    /// The request of session `id` that has come to its end may have been its first since it left others.
+    /// Records the first request of session `id` since it left a rendezvous, if the request that
+    /// ended is the first.
     pub(super) fn record_rendezvous(&mut self, id: Id) {
         let sent = self.exchanges.take_sent();
         if let Some((phase, place, number)) = self.sessions.take_left(id)
@@ -65,7 +66,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `user` is there at `at`, perhaps again: others may wait for him.
+    /// Records that `user` is present at `at`, possibly again, so that others may wait for it.
     #[inline]
     pub(super) fn mark_present(&mut self, user: u32, at: Nanos) {
         if self.gathering.tracks_departures() {
@@ -76,7 +77,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `user` has left at `at`: nobody waits for him any more.
+    /// Records that `user` has left at `at`, so that others no longer wait for it.
     #[inline]
     pub(super) fn mark_left(&mut self, user: u32, at: Nanos) {
         if self.gathering.tracks_departures() {
@@ -87,7 +88,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Another phase of a track begins at `at`: who is everybody may have changed.
+    /// Handles the start of another phase of a track at `at`, which may change the users that are
+    /// waited for.
     pub(super) fn on_phase_change(&self, track: u16, at: Nanos) {
         if self.gathering.tracks_departures() {
             let phase = self.users.phase_at(track, self.pacer.to_run_time(at));

@@ -7,8 +7,10 @@ use super::{Stage, Worker};
 use crate::messages::{Message, SealedInterval};
 
 impl<D: Driver> Worker<D> {
-    /// Seal every interval that is over at `now`, each after all its arrivals were offered: the one work of a
-    /// turn that has no bound, because a sealed second must be whole. Whether there was one.
+    /// Seals every interval that is over at `now`, each after all its arrivals were offered.
+    /// Returns whether there was one.
+    ///
+    /// This is the only work of a turn without a limit, because a sealed second must be complete.
     pub(super) fn seal_until(&mut self, now: Nanos) -> bool {
         let any = self.seal_at <= now;
         while self.seal_at <= now {
@@ -26,20 +28,21 @@ impl<D: Driver> Worker<D> {
         let under_way = (self.exchanges.len() + self.pacer.ready.len()) as u64;
         let open = self.rec.open_requests();
         let accounting =
-            (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
-        let (walking, told) = (self.sessions.open(), self.rec.open_sessions());
+            (under_way != open).then(|| format!("{under_way} requests in flight, counted as open: {open}"));
+        let (walking, counted) = (self.sessions.open(), self.rec.open_sessions());
         let accounting = accounting.or_else(|| {
-            (walking != told).then(|| format!("{walking} sessions under way, counted as open: {told}"))
+            (walking != counted)
+                .then(|| format!("{walking} sessions in progress, counted as open: {counted}"))
         });
         let accounting = match self.outbox.take_lost() {
             0 => accounting,
-            lost => Some(format!("{lost} intervals were lost because nobody took them")),
+            lost => Some(format!("{lost} intervals were lost because they were not collected in time")),
         };
         let sealed = self.sealed(at, accounting);
         self.outbox.send(sealed);
     }
 
-    /// The interval that ends at `at`, on the run's clock.
+    /// Returns the interval that ends at `at`, on the run's clock.
     pub(super) fn sealed(&mut self, at: Nanos, accounting: Option<String>) -> Message {
         self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
         self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
@@ -61,9 +64,9 @@ impl<D: Driver> Worker<D> {
         Message::Sealed(Box::new(SealedInterval { interval, samples, logs, logs_untold, slow, accounting }))
     }
 
-    /// Tell once that nothing follows and nothing is under way.
+    /// Reports once that no requests will follow and none is in flight.
     pub(super) fn check_drained(&mut self, now: Nanos) {
-        // Once the load was ended before its time, a session that sends nothing is not waited for.
+        // After an early end of the load, sessions without a request in flight are not waited for.
         let walking = if self.pacer.is_ended(now) { 0 } else { self.sessions.len() };
         let under_way = self.exchanges.len() + walking + self.pacer.ready.len();
         if self.stage != Stage::Running || under_way > 0 {

@@ -1,4 +1,4 @@
-//! Between two sessions of a user, and after his last one.
+//! The time between two sessions of a user, and after its last one.
 
 use wavetank_driver::Driver;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
@@ -8,7 +8,7 @@ use super::Worker;
 use crate::messages::{EndOfRun, Message};
 
 impl<D: Driver> Worker<D> {
-    /// `user` begins a session at `at`.
+    /// Starts a session of `user` at `at`.
     pub(super) fn start_session(&mut self, key: Key, user: u32, at: Nanos) {
         let of = self.users.number(user);
         let session = self.sessions.start(key, user, of, at);
@@ -17,17 +17,18 @@ impl<D: Driver> Worker<D> {
         self.advance_session(session, at);
     }
 
-    /// `user` is ready for his next session at `at`; where sessions keep a pace, it may have to wait.
+    /// Handles `user`, which is ready for its next session at `at`. If sessions have a pace, it may
+    /// have to wait.
     pub(super) fn next_session(&mut self, user: u32, at: Nanos) {
         let earliest = self.sessions.earliest(user, self.users.scenario_of(user));
-        // Once the load is over nobody waits for a session that does not come.
+        // After the load is over, no user waits for a session that will not start.
         let earliest = earliest.filter(|&earliest| earliest > at && !self.pacer.is_ended(at));
         match earliest {
             None => drop(self.start_iteration(user, at)),
             Some(earliest) if self.users.phase_of(user, self.pacer.to_run_time(earliest)).is_some() => {
                 self.sessions.park(user, earliest);
             }
-            // Nothing is planned any more by then, so there is nothing to wait for.
+            // No session is planned after that, so there is nothing to wait for.
             Some(_) => {
                 self.users.leave(user);
                 self.rec.set_users(self.users.count());
@@ -36,14 +37,14 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Users who have waited long enough begin; all of them, when the load is over before its time. Whether there were
-    /// any.
+    /// Starts the sessions of users that have waited long enough, or of all waiting users if the
+    /// load was ended early. Returns whether there were any.
     pub(super) fn end_parking(&mut self, now: Nanos) -> bool {
         let ended = self.pacer.is_ended(now);
         for number in 0..WORK_PER_TURN_MAX {
             let until = if ended { FAR } else { now };
             let Some((at, user)) = self.sessions.take_parked(until) else { return number > 0 };
-            // He may have gone and come again meanwhile, and be at it.
+            // The user may have left and returned in the meantime, and be in a session.
             let waits = self.users.has_holding_users() && self.is_blocked(user);
             if self.users.is_present(user) && self.sessions.for_user(user).is_none() && !waits {
                 self.next_session(user, if ended { now } else { at });
@@ -52,7 +53,8 @@ impl<D: Driver> Worker<D> {
         true
     }
 
-    /// `user` has left: nobody waits for him, and he does what he does at last. `release`: his connection is let go then.
+    /// Handles `user`, which has left: others no longer wait for it, and it runs its last steps.
+    /// `release`: its connection is released after that.
     pub(super) fn on_user_left(&mut self, user: u32, at: Nanos, release: bool) {
         self.mark_left(user, at);
         if self.sessions.has_multi_step()
@@ -66,7 +68,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `user` has left in the middle of a session in which he only waits: it ends there. Whether there was one.
+    /// Ends the session of `user`, which has left, if the session only waits. Returns whether there
+    /// was one.
     pub(super) fn cut_pause(&mut self, user: u32, now: Nanos) -> bool {
         let Some((key, failed, waiting)) = self.sessions.cut_waiting(user) else { return false };
         self.rec.session_ended(key.phase, key.scenario, failed);
@@ -76,7 +79,7 @@ impl<D: Driver> Worker<D> {
         true
     }
 
-    /// Somebody wants the run to end: the first on this thread to want it is heard.
+    /// Requests the end of the run; only the first request on this thread counts.
     #[cold]
     pub(super) fn end_run(&mut self, wish: EndOfRun) {
         if !std::mem::replace(&mut self.end_is_wanted, true) {
@@ -85,5 +88,5 @@ impl<D: Driver> Worker<D> {
     }
 }
 
-/// Later than anything.
+/// Later than any instant.
 const FAR: Nanos = Nanos(i64::MAX / 2);

@@ -1,7 +1,7 @@
-//! [`SlotAssignments`]: who sits where: which connection a session uses.
+//! [`SlotAssignments`]: which connection slot a session uses.
 //!
-//! A user has one seat for as long as he stays. A session that arrives, and a user who turns to a further target, get
-//! seats when they first need them and give them back when they go.
+//! A user has one slot for as long as it is present. Sessions of the open model, and users that
+//! turn to a further target, get slots on first use and release them when they leave.
 
 use wavetank_driver::Driver;
 use wavetank_plan::{ConnectionOwner, Key, Nanos};
@@ -11,16 +11,16 @@ use crate::offered::{OfferedRequest, Owner};
 use crate::sessions::{Ended, SessionOwner};
 use crate::slab::Id;
 
-/// Seats that were given out, by whose they are.
+/// Assigned slots, by owner.
 #[derive(Default)]
 pub(crate) struct SlotAssignments {
-    /// Those of sessions that arrived, by their places.
+    /// Slots of sessions of the open model, by index.
     arrivals: Vec<AssignedSlots>,
-    /// Those of users beside their first one; empty where nobody has any.
+    /// Further slots of users, in addition to their first one; empty if no user has any.
     users: Vec<AssignedSlots>,
 }
 
-/// Seats of one session or user, each with the target that it leads to.
+/// Slots of one session or user, each with its target.
 #[derive(Default)]
 enum AssignedSlots {
     #[default]
@@ -49,7 +49,7 @@ impl AssignedSlots {
         };
     }
 
-    /// All of them, each with none left behind.
+    /// Removes all of them, one at a time.
     fn pop(&mut self) -> Option<u32> {
         match self {
             Self::None => None,
@@ -70,7 +70,7 @@ impl AssignedSlots {
 }
 
 impl<D: Driver> Worker<D> {
-    /// A session that is one request and nothing else, with a connection of its own, is taken up.
+    /// Starts a session that is one request and nothing else, with its own connection.
     #[cold]
     pub(super) fn begin_transient(&mut self, offered: OfferedRequest, now: Nanos) {
         let seat = self.exchanges.connections.allocate_transient();
@@ -80,13 +80,13 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Whoever had this seat has gone.
+    /// Releases a slot after its owner has gone.
     #[cold]
     pub(super) fn on_slot_left(&mut self, seat: u32, at: Nanos) {
         self.exchanges.connections.release_transient(seat, self.plan.http.close, at, &mut self.rec);
     }
 
-    /// A connection ahead of its phase: on this seat of a user, or a shared one.
+    /// Opens a connection ahead of its phase: on this slot of a user, or a shared one.
     pub(super) fn preopen_slot(&mut self, seat: Option<u32>, phase: u16) {
         let user = seat.and_then(|seat| self.users.first_on_slot(seat));
         let target = match user {
@@ -100,18 +100,19 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Where the first request of `user` goes, and with it the seat that he has from the beginning.
+    /// Returns the target of the first request of `user`, to which its permanent slot leads.
     pub(super) fn home_target(&self, user: u32) -> u16 {
         self.sessions.first_target_of_user(self.users.scenario_of(user), self.users.number(user))
     }
 
-    /// The seat on which session `id` sends the request of this key, `None`: any that is shared; and where that goes.
+    /// Returns the slot on which session `id` sends the request of this key (`None`: any shared
+    /// one), and the target.
     pub(super) fn slot_for_session(&mut self, id: Id, key: Key) -> (Option<u32>, u16) {
         let target = self.sessions.target(id, key.step);
         (self.allocate_slot(id, key.scenario, target), target)
     }
 
-    /// The seat on which session `id` reaches `target`; `None`: any that is shared.
+    /// Returns the slot on which session `id` reaches `target`; `None`: any shared one.
     pub(super) fn allocate_slot(&mut self, id: Id, scenario: u16, target: u16) -> Option<u32> {
         if self.plan.scenarios[usize::from(scenario)].connection == ConnectionOwner::Shared {
             return None;
@@ -137,7 +138,7 @@ impl<D: Driver> Worker<D> {
         })
     }
 
-    /// A session has ended: what it had for itself is closed.
+    /// Closes the connections that belonged to a session that has ended.
     pub(super) fn release_slots(&mut self, ended: &Ended, at: Nanos) {
         match ended.whose {
             SessionOwner::Arrival => {
@@ -158,7 +159,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// A user gives back what he has beside his first seat.
+    /// Releases the slots of a user other than its first one.
     pub(super) fn release_extra_slots(&mut self, user: u32, at: Nanos) {
         while let Some(seat) = self.seating.users.get_mut(user as usize).and_then(AssignedSlots::pop) {
             self.on_slot_left(seat, at);

@@ -1,4 +1,4 @@
-//! Users who come, go on and leave.
+//! How users start, continue and leave.
 
 use wavetank_driver::Driver;
 use wavetank_plan::Nanos;
@@ -9,7 +9,8 @@ use crate::offered::{OfferedRequest, Owner};
 use crate::users::UserAction;
 
 impl<D: Driver> Worker<D> {
-    /// From `at` on so many of a track's users are wanted; those who are too many leave when they are ready.
+    /// Sets the target number of a track's users from `at` on. Users above it leave when they are
+    /// ready.
     pub(super) fn set_user_count(&mut self, track: u16, at: Nanos, users: u64) {
         let before = self.users.set_wanted(track, users);
         if users == before + 1 {
@@ -23,13 +24,13 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Everybody who is wanted and not there starts at `at`.
+    /// Starts all users below the target number that are not present, at `at`.
     pub(super) fn start_users(&mut self, track: u16, at: Nanos) {
         let joined = self.users.join(track);
         self.come(track, joined, at);
     }
 
-    /// Those who have joined begin: with a session, or with the connection that they are to hold.
+    /// Starts users that have joined: with a session, or with the connection that they hold.
     fn come(&mut self, track: u16, joined: impl IntoIterator<Item = u32>, at: Nanos) {
         let hold = self.users.is_hold(track);
         for user in joined {
@@ -43,14 +44,15 @@ impl<D: Driver> Worker<D> {
         self.rec.set_users(self.users.count());
     }
 
-    /// What came of a request, told by any but the connections of a run without sessions: see
-    /// [`on_completed`](Self::on_completed), which has its place there.
+    /// Handles completed requests from sources other than the connections of a run without
+    /// sessions. Those are handled by [`on_completed`](Self::on_completed).
     #[cold]
     pub(super) fn resolved(&mut self, resolved: CompletedRequest) {
         self.on_completed(resolved);
     }
 
-    /// `user` is ready for its next iteration at `at`: it is offered, or the user leaves.
+    /// Handles `user`, which is ready for its next iteration at `at`: it is offered, or the user
+    /// leaves.
     #[inline]
     pub(super) fn start_iteration(&mut self, user: u32, at: Nanos) -> Option<OfferedRequest> {
         if self.pacer.is_ended(at) {

@@ -1,4 +1,5 @@
-//! A lone user on real sockets: what a run does before and after its load, and what `try` tells.
+//! Tests a single user on real sockets: the steps before and after a load, and the events for
+//! `try`.
 
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ use wavetank_plan::{
 };
 use wavetank_testkit::{Accept, Script, ScriptAction, Target, answer, answer_with};
 
-/// Answers by path: `/login` sets a cookie and tells a token, `/sold` a number; `/broken` fails, and `/long` is longer
-/// than what can be looked into.
+/// Responds by path: `/login` sets a cookie and returns a token, `/sold` returns a number.
+/// `/broken` fails, and `/long` exceeds the size that can be evaluated.
 fn shop() -> Script {
     Script::new(|seen| {
         vec![ScriptAction::Send(match seen.path.as_str() {
@@ -57,7 +58,7 @@ fn plan(target: &Target, scenario: Scenario, engine: EngineChoice) -> Plan {
     plan
 }
 
-/// A word for everything that happens, in order.
+/// Returns a short text for each event, in order.
 fn word(happened: TraceEvent<'_>) -> String {
     match happened {
         TraceEvent::Step(step) => format!("step {step}"),
@@ -94,13 +95,13 @@ fn word(happened: TraceEvent<'_>) -> String {
     }
 }
 
-/// The first scenario's only user, and what he told.
+/// Runs the only user of the first scenario and returns its events.
 fn walked(plan: &Plan, limits: SingleUserLimits) -> (WalkResult, Vec<String>) {
     let means = LoadConfig::plain(plan).expect("a plan that can be compiled");
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let alone = SingleUser::new(plan, &means, Clock::starting_now(), &|| false).expect("compiles");
-    let walked = alone.within(limits).scenario(0, &[], &mut |happened| told.push(word(happened)));
-    (walked, told)
+    let walked = alone.within(limits).scenario(0, &[], &mut |happened| events.push(word(happened)));
+    (walked, events)
 }
 
 fn quick() -> SingleUserLimits {
@@ -119,7 +120,8 @@ fn of(subject: &str, op: Op, number: f64) -> Check {
     }
 }
 
-/// What the load threads cannot look into he cannot, either; where nobody looks inside, it is as long as it is.
+/// A body that is too long for the load threads is too long for a single user as well. If no step
+/// evaluates it, the length does not matter.
 #[test]
 fn what_is_too_long_to_look_into_is_so_for_him_too() {
     for engine in engines() {
@@ -132,11 +134,11 @@ fn what_is_too_long_to_look_into_is_so_for_him_too() {
         }];
         let mut page = get("/long");
         page.resources = true;
-        let (walked, told) =
+        let (walked, events) =
             walked(&plan(&target, scenario(vec![looked, page, get("/long")]), engine), quick());
-        assert_eq!(counts(&walked), (3, 2, 1), "{told:?}");
+        assert_eq!(counts(&walked), (3, 2, 1), "{events:?}");
         let class = walked.failure.map(|failure| failure.trouble.class);
-        assert_eq!(class, Some(ErrorClass::BodyLimit), "{told:?}");
+        assert_eq!(class, Some(ErrorClass::BodyLimit), "{events:?}");
     }
 }
 
@@ -177,7 +179,7 @@ fn everything_on_the_way_is_told() {
         let mut plan = plan(&target, journey, engine);
         plan.shared.counts = vec!["logins".to_owned()];
         plan.shared.rendezvous = vec!["doors".to_owned()];
-        let (walked, told) = walked(&plan, quick());
+        let (walked, events) = walked(&plan, quick());
         let expected = [
             "other = x",
             "other = y? false",
@@ -202,7 +204,7 @@ fn everything_on_the_way_is_told() {
             "log bye",
             "ends Session",
         ];
-        assert_eq!(told, expected, "{engine:?}");
+        assert_eq!(events, expected, "{engine:?}");
         assert_eq!((counts(&walked), walked.counts.as_slice()), ((2, 2, 0), &[1][..]));
         assert_eq!((walked.early, walked.failure), (Some(EarlyEnd::Session), None));
         assert_eq!(target.truth().requests, 2);
@@ -245,17 +247,18 @@ fn what_is_set_before_is_there_after() {
     assert_eq!(target.truth().for_path("/x/t%201"), 3);
 }
 
-/// Walk through `steps` against a target of `script`: what was counted, and the first failure's class and words.
+/// Runs `steps` against a target of `script`; checks the counts, and the class and text of the
+/// first failure.
 fn check_failing(script: &Script, steps: &[Step], expected: (u64, u64, u64), class: ErrorClass, words: &str) {
     for engine in engines() {
         let target = Target::start(script.clone());
         let mut plan = plan(&target, scenario(steps.to_vec()), engine);
         plan.http.timeout = Nanos::from_millis(300);
-        let (walked, told) = walked(&plan, quick());
-        let failure = walked.failure.as_ref().unwrap_or_else(|| panic!("{told:?}"));
-        assert_eq!((counts(&walked), failure.trouble.class), (expected, class), "{engine:?} {told:?}");
+        let (walked, events) = walked(&plan, quick());
+        let failure = walked.failure.as_ref().unwrap_or_else(|| panic!("{events:?}"));
+        assert_eq!((counts(&walked), failure.trouble.class), (expected, class), "{engine:?} {events:?}");
         assert!(failure.trouble.detail.contains(words), "{failure:?}");
-        assert_eq!(target.truth().requests, expected.0, "{engine:?}: sent is what came");
+        assert_eq!(target.truth().requests, expected.0, "{engine:?}: the target saw all sent requests");
     }
 }
 
@@ -308,19 +311,19 @@ fn a_failure_ends_what_the_plan_says() {
     let means = LoadConfig::plain(&plan).expect("compiles");
     let mut alone = SingleUser::new(&plan, &means, Clock::starting_now(), &|| false).expect("compiles");
     let before = alone.before(&mut |_| ());
-    assert_eq!((counts(&before), before.early), ((1, 0, 1), Some(EarlyEnd::Failure)), "nothing behind it");
+    assert_eq!((counts(&before), before.early), ((1, 0, 1), Some(EarlyEnd::Failure)), "nothing after it");
 }
 
 #[test]
 fn a_connection_that_was_closed_meanwhile_is_opened_again() {
     for engine in engines() {
         let target = Target::start(Script::close_before_request(1));
-        let (walked, told) = walked(&plan(&target, scenario(vec![get("/"), get("/")]), engine), quick());
-        assert_eq!(counts(&walked), (3, 2, 0), "{told:?}");
-        assert!(told.contains(&"> GET / HTTP/1.1 again".to_owned()), "{told:?}");
+        let (walked, events) = walked(&plan(&target, scenario(vec![get("/"), get("/")]), engine), quick());
+        assert_eq!(counts(&walked), (3, 2, 0), "{events:?}");
+        assert!(events.contains(&"> GET / HTTP/1.1 again".to_owned()), "{events:?}");
         let target = Target::start(Script::close_announced(1));
-        let (walked, told) = walked_twice(&target, engine);
-        assert_eq!(counts(&walked), (2, 2, 0), "{told:?}");
+        let (walked, events) = walked_twice(&target, engine);
+        assert_eq!(counts(&walked), (2, 2, 0), "{events:?}");
         assert_eq!(target.truth().connections, 2);
     }
 }
@@ -336,12 +339,12 @@ fn a_journey_without_end_is_ended() {
     journey.journey = vec![Action::Repeat(10_000_000, vec![Action::Request(0)])];
     journey.after = vec![Action::Request(1)];
     let plan = plan(&target, journey, EngineChoice::Epoll);
-    let (walked, told) = walked(&plan, SingleUserLimits { sleeps: false, requests_max: 5 });
+    let (walked, events) = walked(&plan, SingleUserLimits { sleeps: false, requests_max: 5 });
     assert_eq!(counts(&walked), (5, 5, 0));
     assert_eq!(
-        told.iter().filter(|word| *word == "enough 5").count(),
+        events.iter().filter(|word| *word == "enough 5").count(),
         2,
-        "what lies behind is left out, too"
+        "later requests are left out, too"
     );
 }
 

@@ -1,4 +1,5 @@
-//! Requests that are more than one message, on real load threads: what the wire counts is what the targets saw.
+//! Requests with more than one message, on real load threads: the count on the wire equals the
+//! count at the targets.
 
 use crate::answering;
 use crate::support;
@@ -20,7 +21,7 @@ fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// A server needs so long for its answer: nothing comes on a channel that is open.
+/// Waits for the response time of a server, on a channel that stays open and empty.
 fn take(time: Duration) {
     let (_open, nothing) = sync_channel::<()>(1);
     assert!(nothing.recv_timeout(time).is_err());
@@ -39,7 +40,7 @@ fn get(path: &str) -> Step {
     Step::plain(format!("GET {path}"), 0, request)
 }
 
-/// `users` of `step` over and over, for 300 ms, with targets at `addresses`.
+/// Returns a plan with `users` that repeat `step` for 300 ms, with targets at `addresses`.
 fn plan(addresses: &[SocketAddr], steps: Vec<Step>, engine: EngineChoice) -> Plan {
     let mut plan = plain_plan(addresses[0]);
     let first = plan.targets[0].clone();
@@ -65,7 +66,7 @@ fn plan(addresses: &[SocketAddr], steps: Vec<Step>, engine: EngineChoice) -> Pla
     plan
 }
 
-/// What became of all requests, and the failures that were told.
+/// The results of all requests, and the reported failures.
 struct Came {
     counters: RequestCounters,
     wire: WireCounters,
@@ -88,7 +89,8 @@ impl Came {
     }
 }
 
-/// Run `plan`: every request is done, the wire's count is the targets'.
+/// Runs `plan` and checks that every request succeeded and that the count on the wire equals that
+/// at the targets.
 fn all_done(plan: Plan, seen: &[&Seen]) -> Came {
     let came = Came::of(&run(plan));
     let at_targets: usize = seen.iter().map(|seen| seen.lock().expect("no panic").len()).sum();
@@ -166,7 +168,7 @@ fn embedded_resources_are_in_their_pages_time() {
                 answer("200 OK", "Content-Type: text/html\r\n", page.as_bytes())
             }
             Some("/a.png") => {
-                // Slower than all else together.
+                // Slower than everything else together.
                 take(Duration::from_millis(20));
                 ok("png")
             }

@@ -1,4 +1,4 @@
-//! Journeys on real load threads, against a server that answers what a test says.
+//! Tests journeys on real load threads, against a server with responses defined by a test.
 
 use crate::answering;
 use crate::support;
@@ -34,7 +34,7 @@ fn check(subject: &str, op: Op, number: f64) -> Check {
     }
 }
 
-/// `load` of `scenario`, whose users keep cookies.
+/// Returns a plan with `load` of `scenario`, with users that keep cookies.
 fn plan(address: SocketAddr, scenario: Scenario, load: Load, engine: EngineChoice) -> Plan {
     let mut plan = plain_plan(address);
     plan.engine = engine;
@@ -55,7 +55,7 @@ fn users(count: u64, millis: i64) -> Load {
     Load::Closed { users, sessions_each: None }
 }
 
-/// What was counted under a step: offered, done, failed by checks, failed by data.
+/// Returns the counts of a step: offered, done, failed by checks, failed by data.
 fn counted(intervals: &[Interval], step: u16) -> (u64, u64, u64, u64) {
     let series = intervals.iter().flat_map(|interval| &interval.steps);
     series.filter(|series| series.key.step == step).fold((0, 0, 0, 0), |sum, series| {
@@ -69,7 +69,7 @@ fn counted(intervals: &[Interval], step: u16) -> (u64, u64, u64, u64) {
     })
 }
 
-/// Look, take what was found into the order, order.
+/// Look at an item, put the found item into the order, and order.
 fn shop() -> Scenario {
     let mut look = get("/look");
     look.extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
@@ -187,7 +187,7 @@ fn users_who_only_think_are_let_go() {
     let intervals = run(plan(address, scenario, load, EngineChoice::Epoll));
     assert_eq!(seen.lock().unwrap().len(), 20);
     assert_eq!(intervals.last().expect("an interval").users, 0);
-    // The last to go may be on his way when the phase ends: then he finishes his session.
+    // The last user to leave may be in a session when the phase ends, which it then completes.
     let early = intervals.iter().filter(|interval| interval.end() <= Nanos::SECOND);
     let ended: u64 = early.map(|interval| interval.conns.closed).sum();
     assert!(ended >= 18, "{ended} connections were closed while their users thought");

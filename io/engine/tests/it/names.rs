@@ -1,4 +1,4 @@
-//! Addresses that change while the load runs: new connections move, open ones stay.
+//! Tests addresses that change while the load runs: new connections move, open ones stay.
 
 use crate::support;
 
@@ -13,8 +13,9 @@ use wavetank_plan::{
 };
 use wavetank_testkit::{Script, Target, Truth};
 
-/// Six users for so long; where `told`, they hear as they start that the target is at the second server. What both saw.
-fn check(connection: ConnectionOwner, open_before: bool, told: bool, engine: EngineChoice) -> [Truth; 2] {
+/// Runs six users and returns the requests at both servers. With `moved`, the threads learn at the
+/// start that the target has moved to the second server.
+fn check(connection: ConnectionOwner, open_before: bool, moved: bool, engine: EngineChoice) -> [Truth; 2] {
     let servers = [(); 2].map(|()| Target::start(Script::constant(Duration::from_millis(3))));
     let [old, new]: [SocketAddr; 2] = servers.each_ref().map(Target::address);
     let mut plan = plain_plan(old);
@@ -26,7 +27,7 @@ fn check(connection: ConnectionOwner, open_before: bool, told: bool, engine: Eng
     phase.load = Load::Closed { users: PopulationCurve::constant(6, Some(length)), sessions_each: None };
     (phase.length, phase.connections, phase.open_before) = (Some(length), 6, open_before);
     let lead = Command::UpdateAddresses(Arc::new([vec![new]]));
-    let intervals = if told { run_early(plan, Vec::new(), Some(lead)).0 } else { run(plan) };
+    let intervals = if moved { run_early(plan, Vec::new(), Some(lead)).0 } else { run(plan) };
     let failed: u64 =
         intervals.iter().flat_map(|one| &one.steps).map(|series| series.counters.failed()).sum();
     assert_eq!(failed, 0, "{connection:?} on {engine:?}");
@@ -37,9 +38,9 @@ fn check(connection: ConnectionOwner, open_before: bool, told: bool, engine: Eng
 fn new_connections_go_to_the_new_address() {
     for engine in engines() {
         let [old, new] = check(ConnectionOwner::Request, false, false, engine);
-        assert!(old.requests > 60 && new.requests == 0, "{engine:?}: nobody was told");
+        assert!(old.requests > 60 && new.requests == 0, "{engine:?}: no thread was notified");
         let [old, new] = check(ConnectionOwner::Request, false, true, engine);
-        // Both threads are told before the load begins, 20 ms ahead of it.
+        // Both threads receive the change before the load starts, 20 ms ahead of it.
         assert_eq!(old.requests, 0, "{engine:?}: {} of {}", old.requests, new.requests);
         assert!(new.requests > 60 && new.connections == new.requests, "{engine:?}: {new:?}");
     }

@@ -1,4 +1,4 @@
-//! Load threads at several places: each connects from its own, to what is there.
+//! Tests load threads in several namespaces: each connects from its own one, to the server there.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -15,22 +15,23 @@ use wavetank_plan::{
     resolve,
 };
 
-/// Where all listen, each on a loopback of its own.
+/// The address of all servers, each on the loopback interface of its namespace.
 const AT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8_000);
 
-/// A network namespace of its own and a listener there; `None` where there can be none.
+/// Creates a network namespace and a listener in it; `None` if this host does not allow it.
 fn host() -> Option<(NetworkNamespace, TcpListener)> {
     let made = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET).ok()?;
         let up = Program::new("ip").args(["link", "set", "lo", "up"]).status().ok()?;
-        let listener = TcpListener::bind(AT).expect("nobody else is here");
+        let listener = TcpListener::bind(AT).expect("the namespace is empty");
         listener.set_nonblocking(true).expect("a fresh socket");
         up.success().then(|| (NetworkNamespace::current().expect("/proc is mounted"), listener))
     });
     made.join().expect("it only asks")
 }
 
-/// Four connections of two threads, opened ahead of a load that never begins. At each place the peers that came.
+/// Opens four connections of two threads, ahead of a load that never starts. Returns the peers that
+/// each namespace saw.
 fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
     let hosts = [host()?, host()?];
     let address = SocketAddr::from(AT);
@@ -60,7 +61,7 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
     let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("threads");
     let mut ready = 0;
     while ready < 2 {
-        match threads.message(Duration::from_secs(10)).expect("the threads say something") {
+        match threads.message(Duration::from_secs(10)).expect("the threads send a message") {
             Message::Ready(_, opened) => {
                 assert_eq!(opened, 2, "each opens its own");
                 ready += 1;

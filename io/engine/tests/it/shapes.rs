@@ -1,4 +1,4 @@
-//! Loads of every shape on real load threads, against scripted targets.
+//! Tests loads of every shape on real load threads, against scripted targets.
 
 use crate::support;
 
@@ -18,7 +18,7 @@ const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// A plan of `loads` one after the other, on two threads.
+/// Returns a plan of `loads`, one after the other, on two threads.
 fn plan(address: SocketAddr, loads: Vec<(Load, Option<Nanos>)>) -> Plan {
     let mut plan = plain_plan(address);
     let base = plan.phases.remove(0);
@@ -64,7 +64,7 @@ fn ramp(begin: u64, end: u64, millis: i64) -> PopulationCurve {
     PopulationCurve::ramp(begin, end, ms(millis)).expect("a ramp")
 }
 
-/// Offered and done requests of a phase (or all), and of a scenario (or all).
+/// Returns offered and successful requests of a phase (or all), and of a scenario (or all).
 fn offered(intervals: &[Interval], phase: Option<u16>, scenario: Option<u16>) -> (u64, u64) {
     let wanted = |phase_of: u16, scenario_of: u16| {
         phase.is_none_or(|phase| phase == phase_of) && scenario.is_none_or(|scenario| scenario == scenario_of)
@@ -82,7 +82,7 @@ fn conns(intervals: &[Interval]) -> ConnCounts {
     all
 }
 
-/// The interval sealed at `at`.
+/// Returns the interval sealed at `at`.
 fn sealed_at(intervals: &[Interval], at: Nanos) -> &Interval {
     intervals.iter().find(|interval| interval.end() == at).expect("a seal at the phase's end")
 }
@@ -98,7 +98,7 @@ fn users_come_and_go_and_carry_over() {
     let intervals = run(plan(target.address(), loads.map(users).map(for_its_time).into()));
     let at = |millis| sealed_at(&intervals, ms(millis)).users;
     assert_eq!((at(500), at(1_000)), (20, 20));
-    // They leave after the request under way.
+    // They leave after their current request.
     assert!((5..=9).contains(&at(1_500)), "{} users", at(1_500));
     let conns = conns(&intervals);
     assert_eq!((conns.opened, conns.lost, conns.failed), (20, 0, 0), "{conns:?}");
@@ -153,7 +153,7 @@ fn lost_connections_are_opened_again_once_a_second() {
 }
 
 fn check_lost(engine: EngineChoice) {
-    // Each connection ends 200 ms after it came: at 0.2 s, and opened again at 1 s, at 1.2 s.
+    // Each connection ends 200 ms after it was opened: at 0.2 s, and, reopened at 1 s, at 1.2 s.
     let ending = vec![ScriptAction::Wait(Duration::from_millis(200)), ScriptAction::Close];
     let target = Target::start(quick().greeting(ending));
     let mut plan =
@@ -164,14 +164,14 @@ fn check_lost(engine: EngineChoice) {
     let intervals = run(plan);
     let conns = conns(&intervals);
     assert_eq!((conns.opened, conns.reopened, conns.lost), (10, 5, 10), "{conns:?}");
-    // One that does not come about is tried again as well, and is no loss.
+    // A connection that cannot be opened is tried again as well, and does not count as lost.
     let target = Target::start(quick().accepting(Accept::Refuse));
     let refused =
         self::plan(target.address(), vec![for_its_time(hold(PopulationCurve::constant(3, Some(ms(1_500)))))]);
     let intervals = run(Plan { engine, ..refused });
     let conns = self::conns(&intervals);
     assert_eq!((conns.offered, conns.failed, conns.opened, conns.lost), (6, 6, 0, 0), "{conns:?}");
-    assert_eq!(offered(&intervals, None, None), (0, 0), "nobody sends without his connection");
+    assert_eq!(offered(&intervals, None, None), (0, 0), "no user sends without its connection");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn users_of_a_later_phase_find_their_connections_open() {
     let loads =
         vec![(Load::Pause, Some(ms(500))), for_its_time(users(PopulationCurve::constant(10, Some(ms(200)))))];
     let mut plan = plan(target.address(), loads);
-    // The first opens 200 ms before the phase, the last 20 ms before it.
+    // The first connection is opened 200 ms before the phase, the last one 20 ms before it.
     (plan.phases[1].open_before, plan.open_rate) = (true, Rate::per_second(50));
     let intervals = run(plan);
     assert_eq!(sealed_at(&intervals, ms(500)).conns.open, 10);
@@ -214,7 +214,7 @@ fn arrivals_follow_curves_traces_and_pauses() {
         (Load::Trace { times }, Some(ms(300))),
     ];
     let mut plan = plan(target.address(), loads);
-    // Beside all of them.
+    // Runs in parallel to all of them.
     let beside = RateCurve::constant(Rate::per_second(100), Some(ms(1_000)));
     let beside =
         Phase { load: open(beside), start: ms(50), length: Some(ms(1_000)), ..plan.phases[0].clone() };
@@ -234,7 +234,7 @@ fn counted_sessions_end_a_phase() {
     let mut capped = plan(target.address(), vec![(users(PopulationCurve::constant(4, None)), None)]);
     capped.phases[0].sessions_max = Some(10);
     assert_eq!(offered(&run(capped), None, None), (10, 10));
-    // Whoever has had his sessions comes again in the next phase.
+    // Users that have run all their sessions return in the next phase.
     let each = Load::Closed { users: PopulationCurve::constant(4, Some(ms(300))), sessions_each: Some(3) };
     let twice = run(plan(target.address(), vec![(each.clone(), Some(ms(300))), (each, Some(ms(300)))]));
     assert_eq!(offered(&twice, None, None), (24, 24));
@@ -257,7 +257,8 @@ fn check_each(engine: EngineChoice) {
     assert_eq!(offered(&intervals, None, None), (24, 24), "{engine:?}");
     assert_eq!((counted.opened, counted.closed, counted.lost, counted.reopened), (6, 6, 0, 0), "{engine:?}");
     assert_eq!((target.truth().connections, target.truth().requests), (6, 24));
-    // Whoever has had his sessions closes his connection long before the phase is over, and nobody opens it again.
+    // A user that has run all its sessions closes its connection long before the end of the phase.
+    // It is not reopened.
     let long = run(Plan { engine, ..plan(target.address(), vec![each(Some(ms(1_500)))]) });
     assert_eq!(sealed_at(&long, ms(1_000)).conns.open, 0, "{engine:?}");
     let counted = conns(&long);

@@ -1,4 +1,4 @@
-//! Source ports that somebody else turns out to have.
+//! Tests source ports that other programs occupy.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Partition;
 use wavetank_plan::{HostFacts, Nanos, Ports, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
 
-/// A socket that has a port and listens nowhere, so that nobody can know of it beforehand.
+/// Returns a socket that is bound to a port without listening, so that its use cannot be detected
+/// in advance.
 fn hold() -> (std::os::fd::OwnedFd, u16) {
     let held = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
     bind(&held, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a free port");
@@ -19,8 +20,8 @@ fn hold() -> (std::os::fd::OwnedFd, u16) {
     (held, name.port())
 }
 
-/// Opens one connection ahead of a load that never begins, from `ports`. The connections' counts, and the port
-/// the target saw, if it saw one.
+/// Opens one connection ahead of a load that never starts, from `ports`. Returns the counts of
+/// connections, and the port that the target saw, if any.
 fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     listener.set_nonblocking(true).expect("a fresh socket");
@@ -50,7 +51,7 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("a thread");
     let mut total = Interval::default();
     loop {
-        match threads.message(Duration::from_secs(10)).expect("the thread says something") {
+        match threads.message(Duration::from_secs(10)).expect("the thread sends a message") {
             Message::Ready(_, _) => {
                 threads.broadcast(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
                 threads.broadcast(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
@@ -65,7 +66,7 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     (total.conns, seen)
 }
 
-/// `held` ports of others, the last of all left free where `free` says so.
+/// Returns `held` occupied ports; with `free`, the last of all is a free one.
 fn ports(held: usize, free: bool) -> (Vec<u16>, Vec<std::os::fd::OwnedFd>) {
     let mut sockets = Vec::new();
     let mut ports = Vec::new();

@@ -1,16 +1,16 @@
-//! A server that answers what a test says, and remembers what came.
+//! A server with responses defined by a test, which records the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// The requests that came, each with its body, in order of their arrival.
+/// The requests received, each with its body, in order of arrival.
 pub(crate) type Seen = Arc<Mutex<Vec<String>>>;
 
-/// What is answered to a request; without any bytes the connection is closed.
+/// Returns the response to a request. If it is empty, the connection is closed.
 type Answers = dyn Fn(&str) -> Vec<u8> + Send + Sync;
 
-/// Answers every request, until the process ends.
+/// Responds to every request, until the process ends.
 pub(crate) fn server(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> (SocketAddr, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -48,7 +48,7 @@ fn serve(stream: TcpStream, seen: &Seen, answer: &Answers) {
         reader.read_exact(&mut body).expect("the body");
         request.push_str(std::str::from_utf8(&body).expect("text"));
         let answer = answer(&request);
-        seen.lock().expect("nobody panics with it").push(request);
+        seen.lock().expect("no thread panics with it").push(request);
         if answer.is_empty() || writer.write_all(&answer).is_err() {
             return;
         }

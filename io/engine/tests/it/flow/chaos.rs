@@ -1,4 +1,5 @@
-//! Loads and journeys at random: nobody is left behind, nothing is counted twice, and everything comes to its end.
+//! Random loads and journeys: no session stays behind, nothing is counted twice, and everything
+//! ends.
 
 use wavetank_engine::Command;
 use wavetank_measure::SessionCounts;
@@ -11,12 +12,12 @@ use wavetank_plan::{
 use super::support::{engines, run_early};
 use super::{get, left_open, merged, ms, plan, scenario, server};
 
-/// One time in `n`.
+/// Returns true one time in `n`.
 fn one_in(random: &mut Philox, n: u64) -> bool {
     random.below(n) == 0
 }
 
-/// A few actions, `depth` of them inside each other at most.
+/// Returns a few actions, nested at most `depth` levels deep.
 fn actions(random: &mut Philox, depth: u64) -> Vec<Action> {
     (0..=random.below(3)).map(|_| action(random, depth)).collect()
 }
@@ -56,7 +57,7 @@ fn last_was_bad() -> Check {
 }
 
 fn random_scenario(random: &mut Philox) -> Scenario {
-    // The last one lacks its variable until it was set.
+    // The last step lacks its variable until it was set.
     let steps =
         vec![get("/a", &[]), get("/b", &[Expr::User]), get("/bad", &[]), get("/c", &[Expr::Variable(0)])];
     let mut made = scenario(steps, actions(random, 2));
@@ -97,7 +98,7 @@ fn random_load(random: &mut Philox, open: bool, holds: bool) -> Load {
 fn random_plan(random: &mut Philox, address: std::net::SocketAddr) -> Plan {
     let open = one_in(random, 3);
     let made = random_scenario(random);
-    // What is held is a user's own.
+    // Held connections belong to a user.
     let holds = made.connection == ConnectionOwner::User;
     let loads = (0..=random.below(4)).map(|_| random_load(random, open, holds)).collect();
     let mut plan = plan(address, made, loads, 1 + random.below(3) as u32);
@@ -107,7 +108,7 @@ fn random_plan(random: &mut Philox, address: std::net::SocketAddr) -> Plan {
     plan
 }
 
-/// The run comes to its end by itself, or soon after it was told to, and everybody is gone then.
+/// The run ends on its own, or soon after it was stopped, and no user is left then.
 fn check(seed: u64) {
     let mut random = Philox::keyed(seed, 0xf10, 0);
     let (address, seen) = server(|path| if path.starts_with("/bad") { 500 } else { 200 });
@@ -120,7 +121,7 @@ fn check(seed: u64) {
         let (intervals, _) = run_early(plan, Vec::new(), early);
         let mut counts = SessionCounts::default();
         merged(&intervals).sessions.iter().for_each(|series| counts.merge(&series.counts));
-        // A stop cuts whoever arrived and thinks or waits; users leave.
+        // A stop cuts sessions of the open model that think or wait; users leave.
         let open = left_open(&intervals);
         assert!(open == 0 || (arrives && stopped), "{open} are left");
         assert_eq!(counts.offered, counts.done + counts.failed + counts.dropped() + open, "{counts:?}");
@@ -130,13 +131,13 @@ fn check(seed: u64) {
         let ended: u64 = steps()
             .map(|series| series.counters.done + series.counters.failed() + series.counters.dropped())
             .sum();
-        assert_eq!(offered, ended, "every request came to its end");
+        assert_eq!(offered, ended, "every request ended");
         assert_eq!(
             sent,
-            seen.lock().expect("nobody panics with it").len() as u64,
-            "what came is what was sent"
+            seen.lock().expect("no thread panics with it").len() as u64,
+            "the target saw all sent requests"
         );
-        assert_eq!(intervals.last().expect("an interval").users, 0, "everybody is gone");
+        assert_eq!(intervals.last().expect("an interval").users, 0, "all users are gone");
         for meeting in merged(&intervals).meetings {
             assert!(meeting.sent <= meeting.present, "{meeting:?}");
         }

@@ -1,4 +1,4 @@
-//! Users who wait for each other.
+//! Tests users that wait for each other.
 
 use wavetank_engine::Command;
 use wavetank_measure::RendezvousRelease;
@@ -19,27 +19,27 @@ fn with_doors(mut plan: Plan) -> Plan {
     plan
 }
 
-/// From the last `/in` to the first `/out`, and between the first and the last `/out`.
+/// Returns the time from the last `/in` to the first `/out`, and from the first to the last `/out`.
 fn gaps(seen: &Seen) -> (Nanos, Nanos) {
-    let seen = seen.lock().expect("nobody panics with it");
+    let seen = seen.lock().expect("no thread panics with it");
     let of = |prefix: &str| {
         let all = seen.iter().filter(|(_, path)| path.starts_with(prefix)).map(|&(at, _)| at);
         let all: Vec<_> = all.collect();
         (all[0], all[all.len() - 1])
     };
     let ((_, last_in), (first_out, last_out)) = (of("/in"), of("/out"));
-    assert!(last_in <= first_out, "nobody goes before the last has come");
+    assert!(last_in <= first_out, "no user leaves before the last one has arrived");
     (first_out - last_in, last_out - first_out)
 }
 
-/// Twenty who come within 400 ms go together.
+/// Twenty users that arrive within 400 ms are released together.
 fn check_together(threads: u32, engine: EngineChoice) {
     let (address, seen) = server(ok);
     let load = Load::Closed {
         users: PopulationCurve::ramp(0, 20, ms(400)).expect("a ramp"),
         sessions_each: Some(1),
     };
-    // Long over when the last ones go.
+    // Longer than the last users take to arrive.
     let doors = through_doors(None, Nanos::from_secs(20));
     let plan = Plan { engine, ..plan(address, doors, vec![load, Load::Pause], threads) };
     let intervals = run(with_doors(plan));
@@ -118,7 +118,7 @@ fn a_number_of_them_goes_when_it_is_full() {
 #[test]
 fn who_is_wanted_no_more_goes_away_alone() {
     let (address, seen) = server(ok);
-    // All but two leave while they wait for eleven, of whom there are ten.
+    // All but two leave while they wait for eleven users, of which only ten exist.
     let loads = vec![users(10, 300, None), users(2, 300, None)];
     let mut plan = plan(address, through_doors(Some(11), Nanos::from_secs(20)), loads, 2);
     plan.drain = ms(300);
@@ -129,7 +129,8 @@ fn who_is_wanted_no_more_goes_away_alone() {
     assert_eq!((last.users, open), (2, 2), "two are cut while they wait");
 }
 
-/// A load of those who get stuck on their way is stopped: users leave, those who arrived are left open.
+/// Stops a load of sessions that are stuck in their journey. Users leave; sessions of the open
+/// model stay open.
 fn check_stop(mut journey: Vec<Action>, load: Load, left_open: bool, engine: EngineChoice) {
     let (address, seen) = server(ok);
     journey.push(Action::Request(1));
@@ -141,7 +142,7 @@ fn check_stop(mut journey: Vec<Action>, load: Load, left_open: bool, engine: Eng
     assert!(last.end() < Nanos::from_secs(8), "it ended at {}", last.end());
     let open: u64 = last.journeys.sessions.iter().map(|series| series.open).sum();
     assert_eq!((last.users, open > 0), (0, left_open), "users and sessions at the end");
-    assert_eq!(super::paths(&seen, "/out").len(), 0, "nobody goes on");
+    assert_eq!(super::paths(&seen, "/out").len(), 0, "no user continues");
     assert!(!super::paths(&seen, "/in").is_empty());
 }
 
@@ -167,7 +168,7 @@ fn nobody_who_thinks_or_waits_for_others_holds_up_a_stop() {
     }
 }
 
-/// As the one who runs it does: the drain is cut when it is over.
+/// Runs like the controller: the drain is cut when its time is over.
 fn run_to_the_drain(plan: Plan) -> Vec<wavetank_measure::Interval> {
     super::support::run_early(with_doors(plan), Vec::new(), Some(Command::Finish(ms(1_000)))).0
 }

@@ -1,4 +1,5 @@
-//! How sessions flow on real load threads: who waits for whom, what comes first and last, and who gets which row.
+//! Tests the flow of sessions on real load threads: rendezvous, first and last steps, and the
+//! assignment of rows.
 
 mod chaos;
 mod meeting;
@@ -18,10 +19,11 @@ use wavetank_plan::{
     Scenario, ScenarioMix, Step, Template, TemplatePart,
 };
 
-/// The paths that were asked for, and when.
+/// The requested paths, and when they arrived.
 type Seen = Arc<Mutex<Vec<(Nanos, String)>>>;
 
-/// Answers every request by the status that `answer` says of its path, until the process ends.
+/// Responds to every request with the status that `answer` returns for its path, until the process
+/// ends.
 fn server(answer: fn(&str) -> u16) -> (SocketAddr, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -46,7 +48,7 @@ fn serve(stream: TcpStream, seen: &Seen, clock: Clock, answer: fn(&str) -> u16) 
         let first = path.get_or_insert_with(|| line.split(' ').nth(1).expect("a path").to_owned());
         if line == "\r\n" {
             let head = format!("HTTP/1.1 {} So\r\nContent-Length: 0\r\n\r\n", answer(first));
-            seen.lock().expect("nobody panics with it").push((clock.now(), std::mem::take(first)));
+            seen.lock().expect("no thread panics with it").push((clock.now(), std::mem::take(first)));
             path = None;
             if writer.write_all(head.as_bytes()).is_err() {
                 return;
@@ -64,13 +66,13 @@ const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// The paths of `seen` that begin so, in the order in which they came.
+/// Returns the paths of `seen` with this prefix, in order of arrival.
 fn paths(seen: &Seen, prefix: &str) -> Vec<String> {
-    let seen = seen.lock().expect("nobody panics with it");
+    let seen = seen.lock().expect("no thread panics with it");
     seen.iter().map(|(_, path)| path.clone()).filter(|path| path.starts_with(prefix)).collect()
 }
 
-/// A step that gets `path` with `values` behind it, dashes between them.
+/// Returns a step that requests `path` followed by `values`, separated by dashes.
 fn get(path: &str, values: &[Expr]) -> Step {
     let mut template = Template::from(path);
     for value in values {
@@ -85,7 +87,7 @@ fn scenario(steps: Vec<Step>, journey: Vec<Action>) -> Scenario {
     Scenario { journey, ..Scenario::from_steps("flow", ConnectionOwner::User, steps) }
 }
 
-/// `loads` of `scenario`, one after the other, on so many threads.
+/// Returns a plan of `loads` of `scenario`, one after the other, on `threads` threads.
 fn plan(address: SocketAddr, scenario: Scenario, loads: Vec<Load>, threads: u32) -> Plan {
     let mut plan = plain_plan(address);
     plan.threads = threads;
@@ -118,9 +120,9 @@ fn users(count: u64, millis: i64, sessions_each: Option<u64>) -> Load {
     Load::Closed { users: PopulationCurve::constant(count, Some(ms(millis))), sessions_each }
 }
 
-/// What sessions did in the whole run; its gauges are those at the end.
+/// Returns the session counters of the whole run; its gauges are those at the end.
 fn journeys(intervals: &[Interval]) -> JourneyCounters {
-    assert_eq!(left_open(intervals), 0, "nobody is left: {:?}", intervals.last());
+    assert_eq!(left_open(intervals), 0, "no session is left: {:?}", intervals.last());
     let all = merged(intervals);
     for series in &all.sessions {
         series.check().expect("sessions add up");
@@ -128,12 +130,12 @@ fn journeys(intervals: &[Interval]) -> JourneyCounters {
     all
 }
 
-/// Sessions that were cut where they stood.
+/// Returns the number of sessions that were cut.
 fn left_open(intervals: &[Interval]) -> u64 {
     intervals.last().expect("an interval").journeys.sessions.iter().map(|series| series.open).sum()
 }
 
-/// The same where some may have been cut.
+/// The same if some sessions may have been cut.
 fn merged(intervals: &[Interval]) -> JourneyCounters {
     let mut all = JourneyCounters::default();
     for interval in intervals {

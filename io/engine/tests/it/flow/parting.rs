@@ -1,4 +1,4 @@
-//! What users do first and last, how far apart their sessions begin, and who ends what.
+//! Tests the first and last steps of users, the distance between their sessions, and early ends.
 
 use wavetank_engine::Command;
 use wavetank_plan::{
@@ -18,7 +18,7 @@ fn working() -> Scenario {
     working
 }
 
-/// How often a user's paths came.
+/// Returns how many paths of a user arrived.
 fn of_user(seen: &Seen, prefix: &str, user: u64) -> usize {
     paths(seen, &format!("{prefix}-{user}-")).len()
 }
@@ -36,7 +36,7 @@ fn first_and_last_come_once_for_each_user() {
     assert_eq!(
         (sessions(&intervals).done, sessions(&intervals).offered),
         (15, 15),
-        "what comes last is none"
+        "the last steps are no session"
     );
 }
 
@@ -44,7 +44,7 @@ fn first_and_last_come_once_for_each_user() {
 fn whoever_is_wanted_no_more_says_goodbye() {
     let (address, seen) = server(ok);
     let mut working = working();
-    // They think when their number falls, and when the phase is over.
+    // Users think when the target number drops, and when the phase is over.
     working.journey.push(Action::Think(Think::Fixed(ms(250))));
     let loads = vec![users(8, 200, None), users(3, 200, None)];
     let intervals = run(plan(address, working, loads, 2));
@@ -53,7 +53,7 @@ fn whoever_is_wanted_no_more_says_goodbye() {
     }
     let counts = sessions(&intervals);
     assert!(counts.offered >= 8 && counts.done == counts.offered, "{counts:?}");
-    // Their connections went with them, before the end of the run.
+    // Their connections were closed with them, before the end of the run.
     let early: u64 = intervals.iter().filter(|one| one.end() <= ms(400)).map(|one| one.conns.closed).sum();
     assert!(early >= 5, "{early} connections were closed when five left");
 }
@@ -67,7 +67,7 @@ fn an_arrival_is_a_user_of_its_own() {
     let rate = || RateCurve::constant(Rate::per_second(100), Some(ms(200)));
     let load = || Load::Open { rate: rate(), arrivals: Arrivals::Even, requests_each: None };
     let intervals = run(plan(address, working, vec![load(), load()], 2));
-    // Numbered through both phases; one came no further than what it does first.
+    // Numbered consecutively through both phases; one user only completed its first steps.
     for session in 0..40 {
         let times = ["/first", "/work", "/last"].map(|prefix| of_user(&seen, prefix, session));
         assert_eq!(times, if session == 7 { [1, 0, 0] } else { [1, 1, 1] }, "session {session}");
@@ -101,14 +101,14 @@ fn sessions_keep_their_pace() {
     pacing.pace = Some(ms(100));
     let intervals = run(plan(address, pacing, vec![users(3, 550, None)], 2));
     assert_eq!(sessions(&intervals).done, 18, "at 0, 100, … 500 ms");
-    let all = seen.lock().expect("nobody panics with it");
+    let all = seen.lock().expect("no thread panics with it");
     for user in 0..3 {
         let mine = |path: &str| path.starts_with(&format!("/work-{user}-"));
         let at: Vec<_> = all.iter().filter(|(_, path)| mine(path)).map(|&(at, _)| at).collect();
         let whole = at[at.len() - 1] - at[0];
         assert!(whole >= ms(450), "user {user}: {whole:?}");
     }
-    // Who has nothing to wait for any more is not waited for.
+    // Users without anything to wait for do not delay the end.
     let end = intervals.last().expect("an interval").end();
     assert!(end < Nanos::from_secs(2), "it ended at {end}");
 }
@@ -125,7 +125,8 @@ fn a_pace_does_not_hold_up_the_end() {
     assert!(end < Nanos::from_secs(10), "it ended at {end}");
 }
 
-/// Turns of the load threads in the second in which a thousand users would go on, had they not been cut before.
+/// Counts turns of the load threads in the second in which a thousand users would continue, had
+/// they not been cut before.
 fn check_cut(cut: Scenario) {
     let (address, _) = server(ok);
     let come = Load::Closed {
@@ -133,7 +134,7 @@ fn check_cut(cut: Scenario) {
         sessions_each: None,
     };
     let intervals = run(plan(address, cut, vec![come, users(1, 1_300, None)], 2));
-    assert!(sessions(&intervals).offered >= 990, "they came");
+    assert!(sessions(&intervals).offered >= 990, "users were present");
     let later = intervals.iter().filter(|one| one.from >= Nanos::SECOND);
     let turns: u64 = later.flat_map(|one| &one.threads).map(|thread| thread.turns).sum();
     assert!(turns < 250, "{turns} turns of work for one user");
@@ -147,7 +148,7 @@ fn nobody_wakes_for_those_who_were_cut() {
     check_cut(Scenario { pace: Some(Nanos::SECOND), ..none_sent(ms(1)) });
 }
 
-/// What a journey that wants the run to end sends before that.
+/// Checks the requests of a journey that requests the end of the run before that end.
 fn check_end(mut ending: Scenario) {
     let (address, seen) = server(|path| if path == "/bad" { 500 } else { 200 });
     ending.journey.extend([Action::Think(Think::Fixed(ms(20)))]);
@@ -166,7 +167,7 @@ fn a_journey_ends_the_run() {
     let mut failing = scenario(steps(), vec![Action::Request(0), Action::Request(1), Action::Request(2)]);
     failing.steps[1].on_failure = Some(OnFailure::EndRun);
     check_end(failing);
-    // Even one that is nothing but that request.
+    // Even a scenario that is only this request.
     let mut plain = scenario(vec![get("/bad", &[])], vec![Action::Request(0)]);
     plain.on_failure = OnFailure::EndRun;
     check_end(plain);

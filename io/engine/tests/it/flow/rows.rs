@@ -1,4 +1,4 @@
-//! Who gets which row.
+//! Tests which session gets which row.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use wavetank_plan::{
 use super::support::run_early;
 use super::{get, ms, ok, paths, plan, scenario, server, sessions, users};
 
-/// Rows of one column: their own numbers.
+/// Rows of one column, which contains the row numbers.
 fn table(rows: u32) -> Table {
     let mut builder = TableBuilder::new("accounts", &["user"]).expect("a column");
     (0..rows).for_each(|row| builder.push(JsonType::Text, &row.to_string()).expect("is short"));
@@ -44,7 +44,7 @@ fn arrivals() -> Load {
     Load::Open { rate, arrivals: Arrivals::Even, requests_each: None }
 }
 
-/// The rows that sessions worked with, in order of their numbers, and how many sessions had none.
+/// Returns the rows that sessions used, in order of their numbers, and how many sessions had none.
 fn used(loads: Vec<Load>, row: RowChoice, rows: u32, threads: u32) -> (Vec<u32>, u64) {
     let (address, seen) = server(ok);
     let mut taking = taking();

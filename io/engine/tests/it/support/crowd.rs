@@ -1,5 +1,7 @@
-//! A server that holds thousands of connections: it answers every request but those for `/never`, the ones for `/last`
-//! with the word that it closes, and ends connections when it is told to.
+//! A server that holds thousands of connections.
+//!
+//! It responds to every request except those for `/never`. Its responses for `/last` announce a
+//! close. It ends connections on request.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,33 +12,35 @@ use std::time::Duration;
 use wavetank_driver::{Clock, Driver, DriverConfig, Epoll, Errno, Event, StartReporter, Waker, spawn};
 use wavetank_plan::{Close, FileTables, Nanos};
 
-/// What every request is answered.
+/// The response to every request.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// And what the last one.
+/// The response to the last request.
 const LAST_ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
 
-/// See the module's description. Each of its threads has files of its own. Dropping it ends them.
+/// The server; see the module documentation. Each of its threads has its own file table. Dropping
+/// it ends them.
 pub(crate) struct Crowd {
     pub(crate) address: SocketAddr,
     threads: Vec<(SyncSender<Ending>, Waker)>,
     counts: Arc<Counts>,
 }
 
-/// So many connections, those that came first, are ended this way.
+/// The number of connections to end, oldest first, and how.
 type Ending = (usize, Close);
 
 #[derive(Default)]
 struct Counts {
     accepted: Mutex<u64>,
-    /// One more was accepted.
+    /// Signals that one more connection was accepted.
     more: Condvar,
-    /// By their peers.
+    /// Connections ended by their peers.
     ended: AtomicU64,
 }
 
 impl Crowd {
-    /// A server of so many threads, each of them with room for `sockets` connections made beforehand.
+    /// Starts a server with `threads` threads, each with room for `sockets` connections created in
+    /// advance.
     pub(crate) fn start(threads: usize, sockets: u32) -> Self {
         let mut address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let counts = Arc::<Counts>::default();
@@ -54,17 +58,20 @@ impl Crowd {
         Self { address, threads: all, counts }
     }
 
-    /// End the first `count` connections of its first thread.
+    /// Ends the first `count` connections of its first thread.
     pub(crate) fn end(&self, count: usize, how: Close) {
         self.threads[0].0.send((count, how)).expect("the thread lives");
         self.threads[0].1.wake();
     }
 
-    /// Connections that came, and those of them that their peers have ended, once at least `accepted` came. To a client a
-    /// connection is open as soon as the kernel has it, which may be before it is taken from the listener's queue.
+    /// Returns the number of accepted connections, and how many of them their peers have ended,
+    /// once at least `accepted` were accepted.
+    ///
+    /// To a client, a connection is open as soon as the kernel has it. This may be before it is
+    /// taken from the listener's queue.
     ///
     /// # Panics
-    /// If they have not come within 30 s.
+    /// If they have not arrived within 30 s.
     pub(crate) fn counts_from(&self, accepted: u64) -> (u64, u64) {
         let count = self.counts.accepted.lock().expect("no thread of it panicked");
         let (count, waited) = self

@@ -1,4 +1,4 @@
-//! Running a plan on load threads, from its first connection to its last interval.
+//! Runs a plan on load threads, from its first connection to its last interval.
 
 mod plain;
 
@@ -14,15 +14,15 @@ use wavetank_plan::{Nanos, Plan};
 
 pub(crate) use plain::{engines, plain_plan};
 
-/// An instant so far ahead is chosen where all threads are to meet.
+/// Instants for all threads are this far ahead.
 const AHEAD: Nanos = Nanos::from_millis(20);
 
-/// Every interval of a run.
+/// Returns every interval of a run.
 pub(crate) fn run(plan: Plan) -> Vec<Interval> {
     run_early(plan, Vec::new(), None).0
 }
 
-/// The same with rows, and what was logged; given that command as it starts, if any.
+/// The same, with rows and the logged lines. If a command is given, it is sent at the start.
 pub(crate) fn run_early(
     plan: Plan,
     tables: Vec<Table>,

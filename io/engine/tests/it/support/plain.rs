@@ -1,11 +1,11 @@
-//! A plan to begin with, and what it may be run on.
+//! A basic plan, and the drivers on which it can run.
 
 use std::net::SocketAddr;
 
 use wavetank_driver::{Feature, Features};
 use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, RunOptions, TargetUrl, resolve};
 
-/// What a run of one URL would be, on two threads.
+/// Returns the plan of a run of one URL, on two threads.
 pub(crate) fn plain_plan(address: SocketAddr) -> Plan {
     let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(2) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
@@ -14,7 +14,7 @@ pub(crate) fn plain_plan(address: SocketAddr) -> Plan {
     plan
 }
 
-/// The drivers this host allows.
+/// Returns the drivers that this host supports.
 pub(crate) fn engines() -> Vec<EngineChoice> {
     let uring = Features::probe(Features::all()).missing(Feature::Uring).is_none();
     [EngineChoice::Epoll].into_iter().chain(uring.then_some(EngineChoice::Uring)).collect()
