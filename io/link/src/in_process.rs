@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use wavetank_fleet::{AgentId, AgentMessage, ControllerMessage};
 
-/// Messages that may wait for each agent, and (times the agents) for the controller. Far more than a run
-/// has under way; a receiver that is further behind than this loses messages, not memory.
+/// The number of messages that may wait for each agent, and (times the agents) for the controller.
+///
+/// A run never has nearly this many in flight. A receiver that falls further behind loses messages
+/// instead of using more memory.
 const QUEUE_MAX: usize = 1_024;
 
 /// The controller's end.
@@ -29,7 +31,7 @@ pub struct AgentLink {
     overflowed: Arc<AtomicU64>,
 }
 
-/// The other end is gone; nothing will come any more.
+/// The other end is gone, so no message will arrive any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed;
 
@@ -41,7 +43,7 @@ impl fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
-/// Join a controller with `agents` agents, numbered from 0.
+/// Connects a controller with `agents` agents, numbered from 0.
 pub fn in_process(agents: u32) -> (ControllerLink, Vec<AgentLink>) {
     let (controller, inbox) = sync_channel(QUEUE_MAX * agents.max(1) as usize);
     let overflowed = Arc::new(AtomicU64::new(0));
@@ -56,7 +58,8 @@ pub fn in_process(agents: u32) -> (ControllerLink, Vec<AgentLink>) {
 }
 
 impl ControllerLink {
-    /// Send without waiting. A message to a full queue is lost and counted, as is one to nobody.
+    /// Sends without waiting. A message to a full queue or to an agent that is gone is lost and
+    /// counted.
     pub fn send(&self, to: AgentId, message: ControllerMessage) -> Result<(), Closed> {
         match self.agents.get(to.0 as usize) {
             Some(agent) => send(agent, message, &self.overflowed),
@@ -64,7 +67,7 @@ impl ControllerLink {
         }
     }
 
-    /// The next message, waiting for it at most that long (zero: not at all).
+    /// Returns the next message, waiting at most `wait` (zero: without waiting).
     pub fn receive(&self, wait: Duration) -> Result<Option<(AgentId, AgentMessage)>, Closed> {
         receive(&self.inbox, wait)
     }
@@ -76,17 +79,17 @@ impl ControllerLink {
 }
 
 impl AgentLink {
-    /// Which agent this is.
+    /// The number of this agent.
     pub const fn id(&self) -> AgentId {
         self.id
     }
 
-    /// Send without waiting. A message to a full queue is lost and counted.
+    /// Sends without waiting. A message to a full queue is lost and counted.
     pub fn send(&self, message: AgentMessage) -> Result<(), Closed> {
         send(&self.controller, (self.id, message), &self.overflowed)
     }
 
-    /// The next message, waiting for it at most that long (zero: not at all).
+    /// Returns the next message, waiting at most `wait` (zero: without waiting).
     pub fn receive(&self, wait: Duration) -> Result<Option<ControllerMessage>, Closed> {
         receive(&self.inbox, wait)
     }
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!(controller.send(AgentId(0), order(7)), Ok(()));
         assert_eq!(controller.receive(LONG), Ok(Some((AgentId(0), report(4)))));
         assert_eq!(thread.join().unwrap(), Ok(Some(order(7))));
-        // The agent went with its thread.
+        // The agent ended with its thread.
         assert_eq!(controller.receive(LONG), Err(Closed));
         assert_eq!(controller.send(AgentId(0), order(8)), Err(Closed));
     }

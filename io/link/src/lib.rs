@@ -1,8 +1,9 @@
 //! Transports between a controller and its agents.
 //!
-//! So far one: [`in_process`], bounded channels inside one process, for a run on one host (a fleet of
-//! one) and for rehearsing larger fleets. A link may lose messages: the machines of `wavetank-fleet` repeat
-//! what matters. So no sender ever waits, least of all one with load to send.
+//! The only one so far is [`in_process`]: bounded channels inside one process. It serves runs on
+//! one host (a fleet of one) and simulations of larger fleets. A link may lose messages, because
+//! the state machines of `wavetank-fleet` repeat those that matter. A sender therefore never waits,
+//! which matters most for an agent with load to send.
 
 mod in_process;
 
