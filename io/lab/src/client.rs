@@ -1,4 +1,4 @@
-//! [`Client`]: somebody who talks to a lab's keeper.
+//! [`Client`]: a client of a lab's keeper.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use crate::LabFolder;
 use crate::json_socket::JsonSocket;
 use crate::response::{self, system};
 
-/// A connection to the keeper of one lab. Faults begun on it end with it.
+/// A connection to the keeper of one lab. Faults started on it end with it.
 #[derive(Debug)]
 pub struct Client {
     line: JsonSocket,
@@ -19,18 +19,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// To the keeper of the lab in `folder`; an error if nobody keeps it.
+    /// Connects to the keeper of the lab in `folder`.
     ///
     /// # Errors
-    /// `lab_not_up` where nobody keeps it, `lab_root` where this user may not ask.
+    /// `lab_not_up` if no keeper is running, `lab_root` if this user is not permitted to connect.
     pub fn connect(folder: &LabFolder) -> Result<Self, UserError> {
         let name = folder.name().to_owned();
         match UnixStream::connect(folder.socket()) {
             Ok(stream) => Ok(Self { line: JsonSocket::new(stream), name }),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
-                let message = format!("lab `{name}` is not up: nobody keeps it");
+                let message = format!("lab `{name}` is not up: its keeper is not running");
                 let hint = format!(
-                    "wavetank lab status tells how it stands; wavetank lab down --lab {name} clears it away"
+                    "check it with `wavetank lab status`; remove it with `wavetank lab down --lab {name}`"
                 );
                 Err(UserError::usage("lab_not_up", message, hint))
             }
@@ -39,20 +39,20 @@ impl Client {
         }
     }
 
-    /// Asks one question and waits for the answer.
+    /// Sends one request and waits for the answer.
     ///
     /// # Errors
-    /// What the keeper or the host says against it, or a keeper that has ended.
+    /// The error of the keeper or the host, or a keeper that has ended.
     pub fn request(&mut self, question: &Value) -> Result<Value, UserError> {
         let asked = self.put(question).and_then(|()| self.heard());
         self.answered(asked)
     }
 
-    /// As [`request`](Self::request) without a limit, for a question whose answer may take long: where there is none after
-    /// `a_while`, calls `tell` and goes on waiting.
+    /// Like [`request`](Self::request) without a time limit, for a question that may take long to
+    /// answer. If there is no answer after `a_while`, calls `tell` once and continues waiting.
     ///
     /// # Errors
-    /// As those of [`request`](Self::request).
+    /// Those of [`request`](Self::request).
     pub fn ask_polling(
         &mut self,
         question: &Value,
@@ -74,10 +74,10 @@ impl Client {
         self.answered(asked)
     }
 
-    /// Sends a question.
+    /// Sends a request.
     fn put(&mut self, question: &Value) -> io::Result<()> {
         match self.line.send(question) {
-            // A keeper that hung up before it was asked may have said why.
+            // A keeper that hung up before the request may have sent the reason.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             other => other,
         }
@@ -87,33 +87,38 @@ impl Client {
     fn heard(&mut self) -> io::Result<Option<Value>> {
         loop {
             match self.line.receive() {
-                // A signal that this process counts is no reason to leave a question without its answer.
+                // A signal that this process counts must not leave a question without its answer.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 other => return other,
             }
         }
     }
 
-    /// What was answered, or why nothing was.
+    /// Converts the result of a request: the answer, or the reason why there is none.
     fn answered(&self, asked: io::Result<Option<Value>>) -> Result<Value, UserError> {
         match asked {
             Ok(Some(value)) => response::read(value),
             Ok(None) => {
                 let message = format!("the keeper of lab `{}` has ended", self.name);
-                Err(UserError::refused("lab_keeper", message, "wavetank lab down clears the lab away"))
+                Err(UserError::refused("lab_keeper", message, "run `wavetank lab down` to remove the lab"))
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 let message = format!("the keeper of lab `{}` does not answer", self.name);
-                let hint = format!("it may stand still; wavetank lab down --lab {} ends it", self.name);
+                let hint =
+                    format!("it may be stopped; run `wavetank lab down --lab {}` to end it", self.name);
                 Err(UserError::refused("lab_silent", message, hint))
             }
-            Err(error) => Err(system(&format!("the keeper of lab `{}` cannot be asked", self.name), &error)),
+            Err(error) => {
+                Err(system(&format!("cannot send a request to the keeper of lab `{}`", self.name), &error))
+            }
         }
     }
 
-    /// For how long an answer may take; `None` for ever.
+    /// Sets the time limit for an answer; `None` waits forever.
     pub(crate) fn set_read_timeout(&self, limit: Duration) -> Result<(), UserError> {
-        self.line.patience(Some(limit)).map_err(|error| system("a socket has no time limit", &error))
+        self.line
+            .patience(Some(limit))
+            .map_err(|error| system("cannot set the time limit of a socket", &error))
     }
 }
 
@@ -123,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks a keeper that has hung up already, after `words`.
+    /// Asks a keeper that has already hung up after sending `words`.
     fn check(words: Option<UserError>, expected: &str) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let mut keeper = JsonSocket::new(theirs);
@@ -142,7 +147,7 @@ mod tests {
         check(None, "lab_keeper");
     }
 
-    /// Asks a keeper that answers only once it was told that somebody waits.
+    /// Asks a keeper that answers only after the caller was notified of the wait.
     #[test]
     fn who_waits_for_long_is_told_so_once() {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
@@ -150,7 +155,7 @@ mod tests {
         let keeper = std::thread::spawn(move || {
             let mut keeper = JsonSocket::new(theirs);
             let asked = keeper.receive().expect("a question");
-            told.recv().expect("somebody waits");
+            told.recv().expect("the client waits");
             keeper.send(&response::from_result(&Ok(Value::Null))).expect("room for a few bytes");
             (asked, told.recv().is_err())
         });

@@ -1,8 +1,10 @@
-//! [`try_configurations`]: what the services' programs say to their configurations, before anything of the lab is there.
+//! [`try_configurations`]: has the services' programs check their configurations before anything of
+//! the lab exists.
 //!
-//! Each host whose services are programs that can check a configuration gets a *trial*: a process that is such a host for a
-//! moment, and alone. It has the host's namespaces, files, settings, names and addresses, at cables that lead nowhere, and a
-//! folder in its own memory. It is PID 1 of its PID namespace and dies with whoever asked, and all of it goes with it.
+//! Each host with services that can check a configuration gets a *trial*. This process acts
+//! as that host for a moment, alone. It has the host's namespaces, files, settings, names and
+//! addresses, with cables that lead nowhere, and a folder in its own memory. It is PID 1 of its PID
+//! namespace and dies with the process that started it; everything it made goes with it.
 
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
@@ -23,14 +25,15 @@ use crate::response::{self, system};
 use crate::up::interrupted;
 use crate::{LabFolder, LabSpec, namespaces, net, service};
 
-/// Trials at once: each is a process with namespaces.
+/// Number of simultaneous trials; each is a process with namespaces.
 const AT_ONCE: usize = 8;
 
-/// Folders below this one are in the memory of whoever is a host.
+/// Folders below this one are in the memory of the process that acts as a host.
 const IN_MEMORY: &str = "/run";
 
-/// Has all programs check the configurations that the lab of `order` would give them in `folder`, which is not touched. All
-/// that they do not accept is told at once, with the topology file's line. Hosts of one pattern are tried once.
+/// Has all programs check the configurations that the lab of `order` would give them in `folder`,
+/// which is not modified. All rejected configurations are reported together, with the topology
+/// file's line. Hosts of one pattern are tried once.
 pub(crate) fn try_configurations(order: &LabSpec, folder: &LabFolder) -> Result<(), UserError> {
     let mut errors = Vec::new();
     for hosts in worth_trying(&order.lab, folder).chunks(AT_ONCE) {
@@ -40,7 +43,7 @@ pub(crate) fn try_configurations(order: &LabSpec, folder: &LabFolder) -> Result<
     UserError::combine(errors).map_or(Ok(()), Err)
 }
 
-/// Hosts with a service that has something to check, of those that are alike the first.
+/// Returns hosts with a service that can be checked, the first one of several equal hosts.
 fn worth_trying<'l>(lab: &'l Lab, folder: &LabFolder) -> Vec<&'l Host> {
     let mut chosen: Vec<&Host> = Vec::new();
     for host in &lab.hosts {
@@ -56,8 +59,9 @@ fn worth_trying<'l>(lab: &'l Lab, folder: &LabFolder) -> Vec<&'l Host> {
     chosen
 }
 
-/// Whether something of the user's on `host` names what is there only with the lab, so that only the check inside the lab can
-/// judge it: the keys of SSH, or the lab's folder where that is not in a host's own memory.
+/// Whether a user's file on `host` names something that exists only in a running lab, so that only
+/// the check inside the lab can judge it. These are the SSH keys, and the lab's folder unless it is
+/// in a host's own memory.
 fn needs_the_lab(host: &Host, folder: &LabFolder) -> bool {
     let path = folder.path().to_string_lossy();
     let configs = host.services.iter().filter_map(|service| own_config(&service.kind));
@@ -78,7 +82,7 @@ const fn own_config(kind: &ServiceKind) -> Option<&CustomConfig> {
     }
 }
 
-/// One host that is being tried; it ends when it is dropped.
+/// A trial of one host. Dropping it ends its process.
 #[derive(Debug)]
 struct Trial {
     line: JsonSocket,
@@ -89,13 +93,13 @@ struct Trial {
 impl Trial {
     fn start(order: &LabSpec, folder: &LabFolder, host: &str) -> Result<Self, UserError> {
         let failed = |error: &(dyn std::error::Error + 'static)| {
-            system(&format!("the services of {host} cannot be tried"), error)
+            system(&format!("cannot check the services of {host}"), error)
         };
         let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
         let mut command = Command::new("/proc/self/exe");
         command.arg0("wavetank").arg("lab-trial").arg("--mark").arg(order.mark.to_string());
         command.arg("--folder").arg(folder.path()).arg("--host").arg(host);
-        // Ctrl-C at the terminal is for who asked, with whom it ends.
+        // Ctrl-C at the terminal is for the parent process only; the trial ends with it.
         command.current_dir("/").process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
         let process =
@@ -106,17 +110,17 @@ impl Trial {
         Ok(trial)
     }
 
-    /// What it came to. A signal that this process counts ends it.
+    /// Returns the result of the trial. A signal that this process counts ends the wait.
     fn outcome(mut self) -> Result<(), UserError> {
         match self.line.receive() {
             Ok(Some(answer)) => response::read(answer).map(drop),
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(interrupted()),
             Ok(None) | Err(_) => {
-                let message = format!("the trial of {}'s services ended before it was over", self.host);
+                let message = format!("the check of {}'s services ended early", self.host);
                 Err(UserError::refused(
                     "lab_keeper",
                     message,
-                    "something killed it: memory (dmesg), or a signal",
+                    "it was killed by a signal or for lack of memory; check `dmesg`",
                 ))
             }
         }
@@ -125,26 +129,27 @@ impl Trial {
 
 impl Drop for Trial {
     fn drop(&mut self) {
-        // It has said what it had to say, or nobody waits for it any more; one that has ended needs no end.
+        // The trial has sent its result, or it is not needed any more. Killing an ended process is
+        // harmless.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// What the process of a trial does. Fails only where there is nobody to tell.
+/// Runs the process of a trial. Fails only if the error cannot be sent to the requester.
 pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
-    // As of a host: whatever happens to who asked, nothing is left.
+    // As with a host, nothing is left, whatever happens to the requester.
     set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(|errno| system("a trial cannot be bound to who asked", &errno))?;
+        .map_err(|errno| system("cannot bind the check to its parent process", &errno))?;
     let mut asking = JsonSocket::from_stdin()?;
     let Ok(Some(order)) = asking.receive() else { return Ok(()) };
     let result = LabSpec::read(&order.to_string()).and_then(|order| tried(&order, folder, name));
-    // Who asked may be gone.
+    // The requester may be gone.
     let _ = asking.send(&response::from_result(&result.map(|()| Value::Null)));
     Ok(())
 }
 
-/// As the host in its namespaces, from its birth to the check of its configurations.
+/// Acts as the host in its namespaces, from their set-up to the check of its configurations.
 fn tried(order: &LabSpec, folder: &LabFolder, name: &str) -> Result<(), UserError> {
     let LabSpec { mark, file, lab, .. } = order;
     let index = lab.host_index(name).ok_or_else(|| {
@@ -154,11 +159,12 @@ fn tried(order: &LabSpec, folder: &LabFolder, name: &str) -> Result<(), UserErro
     net::set_up_for_trial(lab, index, mark, file)?;
     let place = place(folder, name);
     let made = DirBuilder::new().recursive(true).mode(0o755).create(&place);
-    made.map_err(|error| system(&format!("`{}` cannot be made", place.display()), &error))?;
+    made.map_err(|error| system(&format!("cannot create `{}`", place.display()), &error))?;
     service::try_out(lab, index, &place, file)
 }
 
-/// Where the trial writes: in its own memory, and under the name it will have if that lies there.
+/// Returns where the trial writes: in its own memory, and under the final path if that is in memory
+/// as well.
 fn place(folder: &LabFolder, host: &str) -> PathBuf {
     if folder.path().starts_with(IN_MEMORY) {
         return folder.host_folder(host);

@@ -1,8 +1,8 @@
-//! Points at which a test may have a process of the lab killed, to see that nothing is left then.
+//! Points at which a test can kill a process of the lab, to verify that nothing is left.
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Those that the keeper passes in `up`, in their order.
+/// Points of the keeper in `up`, in order.
 pub const RISING: [&str; 10] = [
     "locked",
     "stated",
@@ -16,18 +16,18 @@ pub const RISING: [&str; 10] = [
     "committed",
 ];
 
-/// Those that the keeper passes in `down`, in their order.
+/// Points of the keeper in `down`, in order.
 pub const FALLING: [&str; 3] = ["falling", "killed", "ungrouped"];
 
-/// Those that whoever asked passes: `up` when its keeper is dead, `down` when it has asked, and either when it has
-/// cleared away what a dead keeper left.
+/// Points in the requesting process: `up` when its keeper is dead, `down` when it has sent its
+/// request. Both have a point after removing what a dead keeper left.
 pub const ASKING: [&str; 3] = ["orphaned", "asked", "swept"];
 
-/// That which runs a command in a host passes before it tells who asked that it is there.
+/// The point that a command runner in a host passes before it connects to the requester.
 pub const SENT: &str = "errand";
 
-/// Ends this process here as SIGKILL does, if the variable `WAVETANK_LAB_CRASH` names this point; several are joined by
-/// commas. It is for tests, and changes nothing where it is not set.
+/// Ends this process here as SIGKILL does, if the variable `WAVETANK_LAB_CRASH` names this point.
+/// Several points are joined by commas. It is for tests and has no effect if it is not set.
 pub(crate) fn point(name: &str) {
     debug_assert!(
         RISING.iter().chain(&FALLING).chain(&ASKING).chain([&SENT]).any(|known| *known == name),
@@ -35,7 +35,7 @@ pub(crate) fn point(name: &str) {
     );
     let wanted = std::env::var("WAVETANK_LAB_CRASH").unwrap_or_default();
     if wanted.split(',').any(|one| one == name) {
-        // A process may always signal itself; if it could not, the test would tell.
+        // A process may always signal itself; if it could not, the test would fail.
         let _ = kill_process(getpid(), Signal::KILL);
     }
 }

@@ -1,4 +1,4 @@
-//! [`down`]: a lab taken down, whatever state it is in.
+//! [`down`]: takes a lab down, whatever its state.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use crate::cleanup::{pause, sweep};
 use crate::client::Client;
 use crate::{LabFolder, LabState, crash, tagged_process};
 
-/// How long a keeper may take to end its lab before it is killed: the kernel ends the lab then.
+/// Time limit for a keeper to end its lab. After that it is killed, and the kernel ends the lab.
 const KEEPER_MAX: Duration = Duration::from_secs(10);
 
-/// How long somebody else may hold the folder of a lab that has no keeper any more.
+/// How long another process may hold the folder of a lab that has no keeper any more.
 const HELD_MAX: Nanos = Nanos(5_000_000_000);
 
-/// Keepers that are ended one after the other: somebody may bring the lab up again meanwhile.
+/// How many keepers are ended one after the other, since the lab may be brought up again meanwhile.
 const KEEPERS_MAX: u32 = 3;
 
-/// Time between two looks at who holds it.
+/// Polling interval while another process holds the folder.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// Takes the lab in `folder` down: by its keeper in an orderly way, without one by clearing away what is left. When it
-/// returns, nothing of the lab is there.
+/// Takes the lab in `folder` down. A running keeper ends it in an orderly way; without one, its
+/// remains are removed. Nothing of the lab exists after a successful return.
 ///
 /// # Errors
-/// Rights that are missing, processes that do not end, or somebody else at work on the lab; what is left then is for
-/// another `down`.
+/// Missing rights, processes that do not end, or another process at work on the lab. Another `down`
+/// can remove what is left then.
 pub fn down(folder: &LabFolder) -> Result<(), UserError> {
     crate::up::privileged()?;
     let (mut clock, mut ended) = (Clock::starting_now(), 0);
@@ -39,31 +39,37 @@ pub fn down(folder: &LabFolder) -> Result<(), UserError> {
                 (clock, ended) = (Clock::starting_now(), ended + 1);
             }
             _ if clock.now() > HELD_MAX => {
-                let message = format!("somebody else is at work on lab `{}`", folder.name());
-                return Err(UserError::refused("lab_held", message, "wavetank lab status; try again"));
+                let message = format!("another process is working on lab `{}`", folder.name());
+                return Err(UserError::refused(
+                    "lab_held",
+                    message,
+                    "check `wavetank lab status` and try again",
+                ));
             }
-            // Whoever holds the folder gives it back by ending, or says who he is: the keeper of a lab that only begins.
+            // The holder releases the folder when it ends, or becomes known: it is the keeper of a
+            // lab that is starting.
             _ => pause(LOOK_AGAIN),
         }
     }
     Ok(())
 }
 
-/// Has the keeper end its lab, and ends the keeper if it does not.
+/// Has the keeper end its lab, and kills the keeper if it does not.
 fn end(folder: &LabFolder, keeper: &OwnedFd) -> Result<(), UserError> {
     let clock = Clock::starting_now();
     match Client::connect(folder) {
         Ok(mut client) => {
             client.set_read_timeout(KEEPER_MAX)?;
-            // An error here is the keeper's, whose end is waited for below whatever it says; what it could not take away is
-            // tried again then.
+            // An error comes from the keeper. Its end is awaited below in any case, and everything
+            // it could not remove is removed then.
             let _ = client.request(&json!({ "ask": "down" }));
             crash::point("asked");
         }
-        // It is only raising the lab: whoever waits for that is told.
+        // The keeper is still starting the lab; killing it notifies the process that waits for the
+        // lab.
         Err(_) => tagged_process::kill(keeper),
     }
-    // One that said nothing for all of its time has had it.
+    // A keeper that used up its time without an answer gets no more.
     let left = KEEPER_MAX.saturating_sub(Duration::from_nanos(clock.now().0.unsigned_abs()));
     if !tagged_process::ended(keeper, left) {
         tagged_process::kill(keeper);
@@ -71,7 +77,7 @@ fn end(folder: &LabFolder, keeper: &OwnedFd) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Clears away what is left if nobody holds it; false if somebody does.
+/// Removes what is left of the lab unless the lock is held; returns false if it is.
 pub(crate) fn clear_leftovers(folder: &LabFolder) -> Result<bool, UserError> {
     let Some(lock) = folder.lock(false)? else { return Ok(!folder.path().exists()) };
     sweep(folder, &lock)?;
@@ -82,7 +88,7 @@ pub(crate) fn clear_leftovers(folder: &LabFolder) -> Result<bool, UserError> {
     Ok(true)
 }
 
-/// The keeper, if the folder tells of one that lives.
+/// Returns the keeper if the folder names one that is alive.
 fn keeper(folder: &LabFolder) -> Result<Option<OwnedFd>, UserError> {
     let state = LabState::read(folder.path())?;
     Ok(state.and_then(|state| state.keeper.marked(&state.mark)))

@@ -1,7 +1,8 @@
-//! [`enter_network`]: this process moves into a host's network and knows the names that the host knows, and stays who it is.
+//! [`enter_network`]: moves this process into a host's network, with the names that the host knows.
 //!
-//! Other than [`HostHandle::run`](crate::HostHandle::run) it keeps its PID namespace, its files and its `/proc`: it goes on
-//! writing where it was started, and looks at all hosts of the lab from there.
+//! Unlike [`HostHandle::run`](crate::HostHandle::run) it keeps its PID namespace, its files and its
+//! `/proc`. It continues to write where it was started, and can watch all hosts of the lab from
+//! there.
 
 use std::fs;
 use std::path::Path;
@@ -14,32 +15,35 @@ use wavetank_plan::UserError;
 use crate::response::system;
 use crate::{HostHandle, LabFolder};
 
-/// What names are looked up by, and whether the machine must have it: without `/etc/hosts` there is nothing that the
-/// host's could lie over, and its names would be unknown; without `/etc/resolv.conf` nobody outside is asked anyway.
+/// Files for name resolution, and whether the machine must have them. Without `/etc/hosts` there is
+/// nothing to mount the host's file over, so its names would be unknown. Without `/etc/resolv.conf`
+/// no external server is asked anyway.
 const NAME_FILES: [(&str, bool); 2] = [("hosts", true), ("resolv.conf", false)];
 
-/// The calling thread, and all that it starts later, is in the network of `host` from now on, in a mount namespace of its
-/// own in which the host's names lie over this machine's. To be called before there are other threads.
+/// Moves the calling thread, and all that it starts later, into the network of `host`. It gets its
+/// own mount namespace, in which the host's names replace this machine's. Call it before there are
+/// other threads.
 ///
 /// # Errors
-/// A host that is not there, names that cannot be had from it, or rights that are missing.
+/// A missing host, names that cannot be read from it, or missing rights.
 pub fn enter_network(folder: &LabFolder, host: &str) -> Result<(), UserError> {
     let entrance = HostHandle::to(folder, host)?;
     let state = folder.state()?;
     let known = state.hosts.iter().find(|known| known.name == host);
     let pid = known.map(|known| known.process.pid).expect("there is an entrance to it");
     let network = NetworkNamespace::new(entrance.net_namespace()?);
-    let here =
-        |error: &(dyn std::error::Error + 'static)| system(&format!("host {host} cannot be visited"), error);
+    let here = |error: &(dyn std::error::Error + 'static)| {
+        system(&format!("cannot enter the network of host {host}"), error)
+    };
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| here(&errno))?;
-    // What is mounted here is nobody else's to see.
+    // Mounts made here must not be visible elsewhere.
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|errno| here(&errno))?;
     let root = Path::new("/proc").join(pid.to_string()).join("root");
     for (name, needed) in NAME_FILES {
-        // Every host has both; one that was skipped would leave the machine's own names in its place.
+        // Every host has both files; skipping one would leave the machine's own names in effect.
         let text = fs::read_to_string(root.join("etc").join(name)).map_err(|error| here(&error))?;
-        // A file of another mount namespace cannot be mounted in this one, so its words are copied.
+        // A file of another mount namespace cannot be mounted in this one, so its text is copied.
         let copy = folder.path().join(format!("visitor-{name}"));
         fs::write(&copy, text).map_err(|error| here(&error))?;
         let over = Path::new("/etc").join(name);

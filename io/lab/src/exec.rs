@@ -1,13 +1,16 @@
-//! [`ExecRole`]: a command that is run in a host for somebody outside of it.
+//! [`ExecRole`]: a command that is run in a host for a process outside of it.
 //!
-//! Who asks has no child in the host and is in none of its groups and namespaces: were he the command's parent, the
-//! kernel could not end the host's processes before he had waited for their deaths, and he may stand still (Ctrl-Z) or
-//! be gone, which leaves them to a first process of the machine that waits for nobody. So the command's parent, the
-//! *errand*, is a child of the host's own first process. It tells the asker over a socket how the command ended, hands
-//! on signals that he was sent, and ends the command when he is gone.
+//! The asker, which requests the command, has no child in the host and is in none of its groups and
+//! namespaces. As the command's parent it would block the end of the host: the kernel waits until a
+//! parent has reaped its children. The asker may be stopped (Ctrl-Z), or gone, which leaves the
+//! children to an init process that may never reap them. Therefore the command's parent, the
+//! *errand*, is a child of the host's own first process. Over a socket it reports to the asker how
+//! the command ended. It forwards signals that the asker was sent, and ends the command when the
+//! asker is gone.
 //!
-//! `lab-enter` enters the host's namespaces; its child, inside, is `lab-errand … --begin`, which starts `lab-errand` and
-//! ends, so that the host's first process adopts that. `lab-errand --go` becomes the command.
+//! `lab-enter` enters the host's namespaces. Its child, inside, is `lab-errand … --begin`, which
+//! starts `lab-errand` and ends, so that the host's first process adopts the latter. `lab-errand
+//! --go` becomes the command.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -33,40 +36,40 @@ use crate::response::system;
 use crate::service::prefer_oom_kill;
 use crate::{LabTag, crash};
 
-/// What a process is sent to end it. A terminal sends them to the command as well.
+/// Signals that end a process. A terminal sends them to the command as well.
 const ENDING: [NixSignal; 4] = [NixSignal::SIGINT, NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGQUIT];
 
-/// Time that a command has to end by itself when nobody waits for it any more.
+/// Time that a command has to end by itself after the asker is gone.
 const HANG_UP: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
-/// The exit code of a command that went with its host.
+/// The exit code of a command that ended with its host.
 pub(crate) const KILLED: u8 = 128 + 9;
 
-/// Who sent an errand, and where to.
+/// The target of an errand, and the address of its asker.
 #[derive(Clone, Debug)]
 pub(crate) struct ExecRequest {
-    /// The lab's.
+    /// The lab's tag.
     pub(crate) mark: LabTag,
     pub(crate) host: String,
-    /// Where the asker listens.
+    /// The socket at which the asker listens.
     pub(crate) socket: PathBuf,
 }
 
-/// What this process is for a command.
+/// The role of this process for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExecRole {
-    /// It starts the errand, and ends.
+    /// Starts the errand and ends.
     Begin,
-    /// It is the errand.
+    /// Is the errand.
     Wait,
-    /// It becomes the command.
+    /// Becomes the command.
     Go,
 }
 
 impl ExecRole {
     const ALL: [Self; 3] = [Self::Begin, Self::Wait, Self::Go];
 
-    /// The word for it.
+    /// The argument for the role.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Begin => "--begin",
@@ -75,12 +78,12 @@ impl ExecRole {
         }
     }
 
-    /// Which one a word means.
+    /// Parses the argument for a role.
     pub(crate) fn parse(word: &OsStr) -> Option<Self> {
         Self::ALL.into_iter().find(|errand| word == errand.as_str())
     }
 
-    /// This program again, as `self`, for a command.
+    /// Returns the command that runs this program again in this role.
     pub(crate) fn command(self, sent: &ExecRequest, words: &[OsString]) -> Command {
         let mut command = Command::new("/proc/self/exe");
         command
@@ -93,7 +96,7 @@ impl ExecRole {
         command
     }
 
-    /// Does it.
+    /// Runs the role.
     pub(crate) fn run(self, sent: &ExecRequest, words: &[OsString]) -> Result<u8, UserError> {
         match self {
             Self::Begin => {
@@ -106,7 +109,7 @@ impl ExecRole {
     }
 }
 
-/// Signals that end a process, and `more`, to be read from now on instead of obeyed.
+/// Blocks the signals that end a process, and `more`, and returns a descriptor to read them.
 pub(crate) fn signals(more: Option<NixSignal>) -> Result<SignalFd, UserError> {
     let mut wanted = SigSet::empty();
     ENDING.into_iter().chain(more).for_each(|signal| wanted.add(signal));
@@ -115,12 +118,14 @@ pub(crate) fn signals(more: Option<NixSignal>) -> Result<SignalFd, UserError> {
     read.map_err(|errno| system("signals cannot be read", &errno))
 }
 
-/// Whether it was sent to this process alone; a terminal sends it to everybody in front of it.
+/// Whether the signal was sent to this process alone. A terminal sends it to the whole foreground
+/// group.
 pub(crate) const fn is_for_us(signal: &siginfo) -> bool {
     signal.ssi_code <= 0
 }
 
-/// The exit code that stands for an end; 128 and the signal's number if a signal ended it.
+/// Returns the exit code for an exit status: 128 plus the signal's number if a signal ended the
+/// process.
 pub(crate) fn code(status: ExitStatus) -> u8 {
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     u8::try_from(code).unwrap_or(u8::MAX)
@@ -128,40 +133,41 @@ pub(crate) fn code(status: ExitStatus) -> u8 {
 
 fn wait(sent: &ExecRequest, words: &[OsString]) -> Result<u8, UserError> {
     crash::point("errand");
-    // Before the command is started: its end must not be missed.
+    // This comes before the start of the command, so that its end is not missed.
     let signals = signals(Some(NixSignal::SIGCHLD))?;
-    // Who asked may be gone already, and then nothing is to be done.
+    // The asker may be gone already. In that case the command is not started.
     let Ok(stream) = UnixStream::connect(&sent.socket) else { return Ok(KILLED) };
     let mut asker = JsonSocket::new(stream);
     let mut child =
         ExecRole::Go.command(sent, words).spawn().map_err(|error| spawn_error(&sent.host, &error))?;
     let_go_of_streams();
     let ended = attend(&mut child, &mut asker, &signals);
-    let code = ended.map_err(|error| system("the end of the command cannot be waited for", &error))?;
-    // Nobody to be told is as good as told.
+    let code = ended.map_err(|error| system("cannot wait for the command to end", &error))?;
+    // The asker may be gone, in which case the result is not needed.
     let _ = asker.send(&json!({ "ended": code }));
     Ok(code)
 }
 
-/// Input and output are the command's: whoever reads them waits for its end alone.
+/// Releases input and output, so that a reader of the command's output sees its end when the
+/// command ends.
 fn let_go_of_streams() {
     let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") else { return };
-    // Where that does not work they are held until the command has ended.
+    // If this fails, the streams are held until the command has ended.
     let _ = rustix::stdio::dup2_stdin(&nothing)
         .and_then(|()| rustix::stdio::dup2_stdout(&nothing))
         .and_then(|()| rustix::stdio::dup2_stderr(&nothing));
 }
 
-/// Waits for the command's end, and tells it what the asker was told.
+/// Waits for the command's end, and forwards the asker's signals to the command.
 fn attend(child: &mut Child, asker: &mut JsonSocket, signals: &SignalFd) -> std::io::Result<u8> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-    // It has not been waited for, so that the number is its own.
+    // The child has not been waited for, so its number is not reused.
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(code(status));
         }
-        // Of two signals that came together the second is here already.
+        // If two signals arrived together, the second is already in the buffer.
         let more = asker.has_line();
         let mut handles =
             [PollFd::new(asker, PollFlags::IN), PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
@@ -177,11 +183,11 @@ fn attend(child: &mut Child, asker: &mut JsonSocket, signals: &SignalFd) -> std:
         let told = asker.receive().ok().flatten();
         let signal = told.and_then(|told| i32::try_from(told["signal"].as_i64()?).ok());
         if let Some(signal) = signal.and_then(Signal::from_named_raw) {
-            // One that has just ended hears nothing.
+            // The command may just have ended.
             let _ = pidfd_send_signal(&handle, signal);
             continue;
         }
-        // The asker is gone. What the command leaves in the background is left there.
+        // The asker is gone. Background processes of the command keep running.
         for signal in [Signal::HUP, Signal::CONT] {
             let _ = pidfd_send_signal(&handle, signal);
         }
@@ -191,18 +197,18 @@ fn attend(child: &mut Child, asker: &mut JsonSocket, signals: &SignalFd) -> std:
     }
 }
 
-/// This process becomes the command, with signals as any process has them.
+/// Turns this process into the command, with the default signal mask.
 fn go(host: &str, words: &[OsString]) -> Result<u8, UserError> {
     set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(|errno| system("the command cannot be bound to who waits for it", &errno))?;
-    SigSet::all().thread_unblock().map_err(|errno| system("signals cannot be let through", &errno))?;
+        .map_err(|errno| system("cannot bind the command to its parent process", &errno))?;
+    SigSet::all().thread_unblock().map_err(|errno| system("cannot unblock signals", &errno))?;
     let Some((program, arguments)) = words.split_first() else { return Err(command_not_found(host)) };
     prefer_oom_kill(std::process::id());
     Err(not_run(program, host, &Command::new(program).args(arguments).exec()))
 }
 
 pub(crate) fn command_not_found(host: &str) -> UserError {
-    UserError::usage("lab_command", "there is no command", format!("wavetank lab exec {host} -- ip address"))
+    UserError::usage("lab_command", "no command is given", format!("wavetank lab exec {host} -- ip address"))
 }
 
 pub(crate) fn spawn_error(host: &str, error: &std::io::Error) -> UserError {
@@ -218,7 +224,7 @@ fn not_run(program: &OsStr, host: &str, error: &std::io::Error) -> UserError {
     UserError::usage(
         "lab_command",
         message,
-        format!("wavetank lab exec {host} -- sh -c '…' for words of a shell"),
+        format!("use `wavetank lab exec {host} -- sh -c '…'` for shell syntax"),
     )
 }
 

@@ -1,4 +1,4 @@
-//! [`LabsFolder`] and [`LabFolder`]: where labs are found.
+//! [`LabsFolder`] and [`LabFolder`]: the folders of labs.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -14,17 +14,17 @@ use crate::lock::{LOCK_FILE, Lock, remove_above};
 use crate::response::system;
 use crate::state::{LabState, STATE_FILE};
 
-/// Where labs lie unless `WAVETANK_LABS` says otherwise.
+/// The folder of labs unless `WAVETANK_LABS` is set.
 const DEFAULT: &str = "/run/wavetank/labs";
 
-/// The file in a lab's folder that keeps the order.
+/// The file in a lab's folder with its specification.
 const ORDER_FILE: &str = "order.json";
 
-/// Bytes of a socket's path at most (`sun_path` of unix(7), with a zero byte at its end).
+/// Maximum length of a socket's path (`sun_path` of unix(7), without the final zero byte).
 const SOCKET_PATH_MAX: usize = 107;
 
-/// Everything that lies at the top of a lab's folder: state, order, the keeper's own, the hosts' folders, keys of SSH
-/// servers, what a run has read of a host.
+/// All names at the top of a lab's folder: state, order, the keeper's own files, the hosts'
+/// folders, keys of SSH servers, and what a run has read of a host.
 const OWN: [&str; 10] = [
     LOCK_FILE,
     STATE_FILE,
@@ -44,7 +44,7 @@ pub struct LabsFolder {
     path: PathBuf,
 }
 
-/// The folder of one lab, be it there or not.
+/// The folder of one lab, whether it exists or not.
 #[derive(Clone, Debug)]
 pub struct LabFolder {
     path: PathBuf,
@@ -60,16 +60,16 @@ impl LabsFolder {
         Self { path: std::path::absolute(&path).unwrap_or(path) }
     }
 
-    /// The folder of the lab of this name.
+    /// Returns the folder of the lab of this name.
     ///
     /// # Errors
-    /// A name that no lab can have.
+    /// An invalid lab name.
     pub fn lab(&self, name: &str) -> Result<LabFolder, UserError> {
         let name = lab_name(name)?;
         Ok(LabFolder { path: self.path.join(name), name: name.to_owned() })
     }
 
-    /// All labs that are there, by name: live ones, and what killed ones left.
+    /// Returns all existing labs by name: live ones, and the remains of killed ones.
     pub fn labs(&self) -> Vec<LabFolder> {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -79,22 +79,24 @@ impl LabsFolder {
         labs
     }
 
-    /// The lab of this name, or, without one, the only lab there is.
+    /// Returns the lab of this name or, without a name, the only lab.
     ///
     /// # Errors
-    /// No lab of that name, or none at all, or, without a name, several.
+    /// No lab of that name, no lab at all, or several labs without a name.
     pub fn choose(&self, name: Option<&str>) -> Result<LabFolder, UserError> {
         let labs = self.labs();
         let names: Vec<&str> = labs.iter().map(|lab| lab.name.as_str()).collect();
         let Some(name) = name else {
             return match labs.as_slice() {
                 [only] => Ok(only.clone()),
-                [] => {
-                    Err(UserError::usage("lab_none", "there is no lab", "wavetank lab up FILE brings one up"))
-                }
+                [] => Err(UserError::usage(
+                    "lab_none",
+                    "there is no lab",
+                    "bring one up with `wavetank lab up FILE`",
+                )),
                 _ => {
                     let message = format!("there are several labs: {}", names.join(", "));
-                    Err(UserError::usage("lab_which", message, format!("say which: --lab {}", names[0])))
+                    Err(UserError::usage("lab_which", message, format!("select one with --lab {}", names[0])))
                 }
             };
         };
@@ -105,7 +107,7 @@ impl LabsFolder {
         let hint = match did_you_mean(name, names.iter().copied()) {
             Some(near) => format!("did you mean --lab {near}?"),
             None if names.is_empty() => {
-                "there is no lab at all; wavetank lab up FILE brings one up".to_owned()
+                "there is no lab at all; bring one up with `wavetank lab up FILE`".to_owned()
             }
             None => format!("there is {}", names.join(", ")),
         };
@@ -114,7 +116,7 @@ impl LabsFolder {
 }
 
 impl LabsFolder {
-    /// Takes away what a lab leaves that was killed between its first and its last breath: an empty folder for labs.
+    /// Removes the empty folder left by a lab that was killed while starting or stopping.
     pub fn remove_stale(&self) {
         remove_above(&self.path.join("none"));
     }
@@ -131,27 +133,27 @@ impl LabFolder {
         &self.path
     }
 
-    /// Where a host's services write, and its own process.
+    /// The folder for output of a host's services and of its own process.
     pub fn host_folder(&self, host: &str) -> PathBuf {
         self.path.join("hosts").join(host)
     }
 
-    /// What is known of the lab; an error if it is not far enough to say anything.
+    /// Returns the state of the lab; an error if the lab is starting and has not stored one yet.
     pub fn state(&self) -> Result<LabState, UserError> {
         LabState::read(&self.path)?.ok_or_else(|| {
-            let message = format!("lab `{}` is only beginning, or its beginning was broken off", self.name);
+            let message = format!("lab `{}` is starting, or its start was interrupted", self.name);
             UserError::usage(
                 "lab_not_up",
                 message,
-                format!("wait, or: wavetank lab down --lab {}", self.name),
+                format!("wait, or run `wavetank lab down --lab {}`", self.name),
             )
         })
     }
 
-    /// What the lab was made from.
+    /// Returns the lab's specification.
     ///
     /// # Errors
-    /// A lab that is only beginning, or was brought up by another version of wavetank.
+    /// A lab that is starting, or was brought up by another version of wavetank.
     pub fn order(&self) -> Result<LabSpec, UserError> {
         let path = self.path.join(ORDER_FILE);
         let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
@@ -161,18 +163,19 @@ impl LabFolder {
         LabSpec::read(&text)
     }
 
-    /// The socket at which a process waits for the errand that it sends into a host. Beside the hosts' folders: its path
-    /// must be short.
+    /// Returns the socket at which a process waits for the errand that it sends into a host. It is
+    /// not inside the host's folder, because its path must be short.
     pub(crate) fn errand_socket(&self, pid: u32) -> PathBuf {
         self.path.join("hosts").join(format!("exec-{pid}.sock"))
     }
 
-    /// The socket at which the keeper takes questions.
+    /// The socket at which the keeper accepts clients.
     pub(crate) fn socket(&self) -> PathBuf {
         self.path.join("keeper.sock")
     }
 
-    /// Stores what the lab is made from. Files that only root may read in a host stand in it with all their text.
+    /// Stores the lab's specification. It contains the full text of files that only root may read
+    /// in a host.
     pub(crate) fn store(&self, order: &LabSpec) -> std::io::Result<()> {
         let mut options = OpenOptions::new();
         let mut file =
@@ -180,47 +183,53 @@ impl LabFolder {
         file.write_all(order.written().as_bytes())
     }
 
-    /// The folder as a process of the lab was told it.
+    /// Returns the folder from the path in the arguments of a process of the lab.
     pub(crate) fn from_argument(path: PathBuf) -> Option<Self> {
         let name = lab_name(path.file_name()?.to_str()?).ok()?.to_owned();
         Some(Self { path, name })
     }
 
-    /// An error if something that is no lab's lies where the folder would be: it would be taken away with the lab. Or if
-    /// the folder lies so deep that no socket can be made in it.
+    /// Fails if the folder contains foreign files, which would be removed with the lab. Also fails
+    /// if its path is too long for a socket in it.
     pub(crate) fn check_usable(&self) -> Result<(), UserError> {
         let (longest, most) = (self.errand_socket(u32::MAX), SOCKET_PATH_MAX);
         let beyond = longest.as_os_str().as_bytes().len().saturating_sub(most);
         if beyond > 0 {
             let path = self.path.display();
             let message =
-                format!("`{path}` is too long by {beyond} letters: paths of sockets have at most {most}");
+                format!("`{path}` is {beyond} characters too long: a socket path has at most {most}");
             return Err(UserError::usage(
                 "lab_folder",
                 message,
-                "a folder nearer to the root in WAVETANK_LABS",
+                "set WAVETANK_LABS to a folder with a shorter path",
             ));
         }
         if self.path.symlink_metadata().is_err() || self.exists() {
             return Ok(());
         }
-        let message = format!("`{}` is there, and is no lab's", self.path.display());
-        Err(UserError::usage("lab_folder", message, "another --lab NAME, or another folder in WAVETANK_LABS"))
+        let message = format!("`{}` exists and is not a lab's folder", self.path.display());
+        Err(UserError::usage(
+            "lab_folder",
+            message,
+            "use another --lab NAME, or set WAVETANK_LABS to another folder",
+        ))
     }
 
-    /// The right to change the folder, if nobody has it; it is made if `make` says so.
+    /// Returns the lock on the folder unless it is held elsewhere. Creates the folder if `make` is
+    /// set.
     pub(crate) fn lock(&self, make: bool) -> Result<Option<Lock>, UserError> {
         Lock::take(&self.path, make)
-            .map_err(|error| system(&format!("`{}` cannot be made or locked", self.path.display()), &error))
+            .map_err(|error| system(&format!("cannot create or lock `{}`", self.path.display()), &error))
     }
 
-    /// Whether there is a folder of a lab. It is taken away with everything in it, so it holds what a lab leaves and
-    /// nothing else; a link would be emptied where it leads.
+    /// Whether the path is a folder of a lab. The folder is later removed with everything in it, so
+    /// it may contain only what a lab leaves. A link does not count, because removal would empty
+    /// its target.
     pub fn exists(&self) -> bool {
         let real = self.path.symlink_metadata().is_ok_and(|about| about.is_dir());
         let Ok(entries) = std::fs::read_dir(&self.path) else { return false };
         let names = entries.flatten().map(|entry| entry.file_name());
-        // Who put a file of his own beside a lab's state has a lab all the same.
+        // If a state file exists, it is a lab, even if a user put other files next to it.
         let ours = || names.into_iter().all(|name| OWN.iter().any(|own| name == *own));
         real && (self.path.join(STATE_FILE).exists() || ours())
     }
@@ -252,7 +261,7 @@ mod tests {
             let lab = of(letters).lab("shop").expect("a name");
             assert_eq!(lab.check_usable().is_ok(), fits, "{letters}");
         };
-        // "/" and "/shop" and "/hosts/exec-4294967295.sock"
+        // "/" and "/shop" and "/hosts/exec-4294967295.sock".
         let others = 1 + 5 + 27;
         check(SOCKET_PATH_MAX - others, true);
         check(SOCKET_PATH_MAX - others + 1, false);
@@ -268,7 +277,7 @@ mod tests {
         check_place(&["accounts.db"], false);
     }
 
-    /// Labs of these names, and what is chosen of them.
+    /// Checks which of the labs `there` is chosen.
     #[track_caller]
     fn check(there: &[&str], asked: Option<&str>, chosen: Result<&str, &str>) {
         let root = tempfile::tempdir().expect("temporary folders can be made");

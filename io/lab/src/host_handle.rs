@@ -1,4 +1,4 @@
-//! [`HostHandle`]: the way into a host of a lab.
+//! [`HostHandle`]: enters a host of a lab.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,7 +22,8 @@ use crate::state::Phase;
 use crate::supervisor::host_unknown;
 use crate::{LabFolder, LabTag, namespaces, net, tagged_process};
 
-/// A host of a lab that is up, by a handle on its process: what goes through it reaches that host or nothing.
+/// A host of a running lab, as a handle on its process. Actions through the handle reach that host
+/// or nothing.
 #[derive(Debug)]
 pub struct HostHandle {
     handle: OwnedFd,
@@ -33,17 +34,17 @@ pub struct HostHandle {
 }
 
 impl HostHandle {
-    /// To `host` of the lab in `folder`.
+    /// Returns a handle on `host` of the lab in `folder`.
     ///
     /// # Errors
-    /// A lab that is not up, a host that it does not have, or one whose process has ended.
+    /// A lab that is not up, a host that it does not have, or a host with an ended process.
     pub fn to(folder: &LabFolder, host: &str) -> Result<Self, UserError> {
         let state = folder.state()?;
         let names = state.hosts.iter().map(|host| host.name.as_str());
         let found = state.hosts.iter().find(|one| one.name == host);
         if state.phase != Phase::Up {
             let message = format!("lab `{}` is not up", folder.name());
-            return Err(UserError::usage("lab_not_up", message, "wavetank lab status tells how it stands"));
+            return Err(UserError::usage("lab_not_up", message, "check it with `wavetank lab status`"));
         }
         let found = found.ok_or_else(|| host_unknown(host, names))?;
         let handle = found.process.marked(&state.mark).ok_or_else(|| dead(folder, host))?;
@@ -51,28 +52,29 @@ impl HostHandle {
         Ok(Self { handle, pid, mark, folder: folder.clone(), host: host.to_owned() })
     }
 
-    /// The host's network namespace, for threads to enter.
+    /// Returns the host's network namespace, for threads to enter.
     ///
     /// # Errors
-    /// Where it may not be opened, or the host has ended since.
+    /// It cannot be opened, or the host has ended since.
     pub fn net_namespace(&self) -> Result<OwnedFd, UserError> {
         let opened = namespaces::network_of(self.pid).map_err(|error| {
             system(&format!("the network of host {} cannot be opened", self.host), &error)
         })?;
-        // While it lives, its number is nobody else's.
+        // The number is not reused while the process lives.
         if tagged_process::ended(&self.handle, Duration::ZERO) {
             return Err(dead(&self.folder, &self.host));
         }
         Ok(opened)
     }
 
-    /// Runs `words` inside the host, with this process's input and output, and gives back its exit code; 128 and the
-    /// signal's number if a signal ended it, or the host with it. What this process is sent, the command is sent; what
-    /// becomes of this process, the command is not left behind.
+    /// Runs the command `words` inside the host, with this process's input and output, and returns
+    /// its exit code. The code is 128 plus the signal's number if a signal ended the command, or
+    /// the host with it. Signals to this process are forwarded to the command. The command does not
+    /// outlive this process.
     ///
     /// # Errors
-    /// No words, rights that are missing, or no room for another process: the command has not run then. A program that is
-    /// not there is told on standard error, and the exit code says so.
+    /// An empty command, missing rights, or no room for another process: the command has not run
+    /// then. A missing program is reported on standard error and by the exit code.
     pub fn run(&self, words: &[OsString]) -> Result<u8, UserError> {
         let host = &self.host;
         crate::up::privileged()?;
@@ -80,15 +82,15 @@ impl HostHandle {
             return Err(command_not_found(host));
         }
         let meeting = Meeting::new(&self.folder)?;
-        // Before anything is started: what comes from now on is heard.
+        // Signals are blocked before anything is started, so that none is lost.
         let signals = exec::signals(None)?;
         let begun = self.command(&meeting.path, words).status();
         let begun = begun.map_err(|error| spawn_error(host, &error))?;
         if !begun.success() {
-            // It has said why.
+            // The first process has already reported the reason.
             return Ok(exec::code(begun));
         }
-        let failed = |error: &std::io::Error| system("the end of the command cannot be waited for", error);
+        let failed = |error: &std::io::Error| system("cannot wait for the command to end", error);
         let met = meeting.held(&self.handle, &self.mark, &signals).map_err(|error| failed(&error))?;
         match met {
             Met::Errand(mut line) => attend(&mut line, &signals).map_err(|error| failed(&error)),
@@ -97,7 +99,8 @@ impl HostHandle {
         }
     }
 
-    /// A process that enters the host, and starts there what runs `words`.
+    /// Returns the command for a process that enters the host and starts the runner of `words`
+    /// there.
     fn command(&self, socket: &Path, words: &[OsString]) -> Command {
         let mut command = Command::new("/proc/self/exe");
         command.arg0("wavetank").arg("lab-enter").arg("--mark").arg(self.mark.to_string());
@@ -106,11 +109,13 @@ impl HostHandle {
         command
     }
 
-    /// The calling process, which must have one thread, enters the host for good, and starts there what runs `words`.
+    /// Moves the calling process, which must have one thread, permanently into the host and starts
+    /// the runner of `words` there.
     pub(crate) fn enter(&self, sent: &ExecRequest, words: &[OsString]) -> Result<u8, UserError> {
         let host = &self.host;
         net::join_group(&self.mark, host)?;
-        // Who enters is no child of the host's process, whose limits he would have by birth.
+        // A process that enters the host is no child of the host's process, so it does not inherit
+        // the limits.
         if let Some(found) = self.folder.order()?.lab.host(host) {
             net::apply_limits(&found.limits)?;
         }
@@ -119,7 +124,7 @@ impl HostHandle {
             nix::errno::Errno::EPERM => crate::up::no_root(),
             _ => system(&format!("host {host} cannot be entered"), &errno),
         })?;
-        // The host has the same files but for those it has its own of.
+        // The host has the same files, except for its own ones.
         let there = here.is_ok_and(|folder| std::env::set_current_dir(folder).is_ok());
         if !there {
             std::env::set_current_dir("/").map_err(|error| system("there is no root folder", &error))?;
@@ -132,25 +137,26 @@ impl HostHandle {
 
 fn dead(folder: &LabFolder, host: &str) -> UserError {
     let message = format!("the process of host {host} has ended");
-    let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
+    let hint = format!("run `wavetank lab down --lab {}`, then bring it up again", folder.name());
     UserError::refused("lab_host_dead", message, hint)
 }
 
-/// Time between two looks at whether an errand is still on its way, which tells nobody that it is gone.
+/// Interval of the checks whether an errand is still starting, because its end causes no
+/// notification.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
-/// How often in turn it is not to be found before it is gone.
+/// How often the errand must be missing in a row before it counts as gone.
 const MISSED_MAX: u32 = 3;
 
-/// What came of waiting for an errand.
+/// The result of waiting for an errand.
 enum Met {
     Errand(JsonSocket),
-    /// There will be no command; the exit code.
+    /// There will be no command; contains the exit code.
     Ended(u8),
-    /// It is gone.
+    /// The errand is gone.
     Nobody,
 }
 
-/// A socket in the lab's folder, which every host sees, where the errand meets who sent it.
+/// A socket in the lab's folder, which every host sees. The errand connects to it.
 struct Meeting {
     listener: UnixListener,
     path: PathBuf,
@@ -159,15 +165,16 @@ struct Meeting {
 impl Meeting {
     fn new(folder: &LabFolder) -> Result<Self, UserError> {
         let path = folder.errand_socket(std::process::id());
-        // A process of this number that was killed may have left one.
+        // A killed process with the same number may have left one.
         let _ = std::fs::remove_file(&path);
         let listener = UnixListener::bind(&path)
-            .map_err(|error| system(&format!("`{}` cannot be made", path.display()), &error))?;
+            .map_err(|error| system(&format!("cannot create `{}`", path.display()), &error))?;
         Ok(Self { listener, path })
     }
 
-    /// Waits for the errand, which bears `mark`. A signal is the end of that: there is no command yet to hear it. An
-    /// errand that comes too late finds nobody and does nothing; one that was just about to come is ended with its command.
+    /// Waits for the errand of the lab `mark`. A signal ends the wait, as there is no command yet
+    /// that could receive it. A late errand finds no socket and does nothing. An errand that was
+    /// just about to connect is ended with its command.
     fn held(self, host: &OwnedFd, mark: &LabTag, signals: &SignalFd) -> std::io::Result<Met> {
         let mut missed = 0;
         loop {
@@ -190,7 +197,7 @@ impl Meeting {
             if signalled && let Ok(Some(signal)) = signals.read_signal() {
                 return Ok(Met::Ended(u8::try_from(128 + signal.ssi_signo).unwrap_or(KILLED)));
             }
-            // A process that is just becoming another one has no words.
+            // A process in the middle of an exec has no command line.
             let there = tagged_process::any_matching(mark, self.path.as_os_str().as_bytes());
             missed = if there { 0 } else { missed + 1 };
             if missed >= MISSED_MAX {
@@ -202,12 +209,12 @@ impl Meeting {
 
 impl Drop for Meeting {
     fn drop(&mut self) {
-        // The lab may be gone with its folder.
+        // The folder may be gone with the lab.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Waits for what the errand says at its end, and hands on to the command what this process is sent.
+/// Waits for the errand's final message, and forwards this process's signals to the command.
 fn attend(line: &mut JsonSocket, signals: &SignalFd) -> std::io::Result<u8> {
     loop {
         let mut handles =
@@ -219,7 +226,7 @@ fn attend(line: &mut JsonSocket, signals: &SignalFd) -> std::io::Result<u8> {
         let said = !handles[0].revents().is_empty();
         while let Ok(Some(signal)) = signals.read_signal() {
             if exec::is_for_us(&signal) {
-                // An errand that has just ended hears nothing; what it said is read next.
+                // The errand may just have ended. Its message is read next.
                 let _ = line.send(&json!({ "signal": signal.ssi_signo }));
             }
         }

@@ -1,4 +1,4 @@
-//! [`JsonSocket`]: JSON objects, one a line, over a socket between the lab's processes.
+//! [`JsonSocket`]: JSON objects, one per line, over a socket between the lab's processes.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,16 +9,17 @@ use wavetank_plan::UserError;
 
 use crate::response::system;
 
-/// Bytes of one line: an order carries the topology file and the files it names.
+/// Maximum length of a line in bytes. A specification contains the topology file and the files it
+/// names.
 pub(crate) const LINE_BYTES_MAX: usize = 8 << 20;
 
-/// One end.
+/// One end of the connection.
 #[derive(Debug)]
 pub(crate) struct JsonSocket {
     stream: UnixStream,
-    /// What came after the last whole line, at most [`LINE_BYTES_MAX`].
+    /// Bytes after the last complete line, at most [`LINE_BYTES_MAX`].
     rest: Vec<u8>,
-    /// How much of `rest` is known to have no end of a line.
+    /// Length of the part of `rest` that is known to contain no line end.
     looked: usize,
     torn: bool,
 }
@@ -28,22 +29,22 @@ impl JsonSocket {
         Self { stream, rest: Vec::new(), looked: 0, torn: false }
     }
 
-    /// The socket that this process was started with as its standard input, of which nothing else is left: what the
-    /// process starts gets an empty one.
+    /// Returns the socket that this process was started with as its standard input. Standard input
+    /// is replaced by an empty one, so that child processes do not inherit the socket.
     pub(crate) fn from_stdin() -> std::result::Result<Self, UserError> {
         let taken = || -> Result<UnixStream> {
             let stream = UnixStream::from(rustix::stdio::stdin().try_clone_to_owned()?);
             rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
             Ok(stream)
         };
-        taken().map(Self::new).map_err(|error| system("there is no socket to who started this", &error))
+        taken().map(Self::new).map_err(|error| system("there is no socket to the parent process", &error))
     }
 
     /// Sends one value.
     pub(crate) fn send(&mut self, value: &Value) -> Result<()> {
         let mut bytes = value.to_string().into_bytes();
         if bytes.len() > LINE_BYTES_MAX {
-            return Err(Error::new(ErrorKind::InvalidData, "longer than a line may be"));
+            return Err(Error::new(ErrorKind::InvalidData, "the line is too long"));
         }
         bytes.push(b'\n');
         let mut rest = bytes.as_slice();
@@ -61,13 +62,14 @@ impl JsonSocket {
         Ok(())
     }
 
-    /// Whether a part of a value was sent and the rest could not be: the other side would take the next one for it.
+    /// Whether only a part of a value was sent. The other side would take the next value for the
+    /// rest.
     pub(crate) const fn has_partial_write(&self) -> bool {
         self.torn
     }
 
-    /// The next value; `None` once the other side has closed. Fails with `Interrupted` if a signal came first, so that
-    /// whoever counts signals can look at the count.
+    /// Returns the next value; `None` once the other side has closed. Fails with `Interrupted` if a
+    /// signal came first, so that a caller that counts signals can check the count.
     pub(crate) fn receive(&mut self) -> Result<Option<Value>> {
         loop {
             if let Some(end) = self.rest[self.looked..].iter().position(|byte| *byte == b'\n') {
@@ -77,31 +79,32 @@ impl JsonSocket {
             }
             self.looked = self.rest.len();
             if self.rest.len() > LINE_BYTES_MAX {
-                return Err(Error::new(ErrorKind::InvalidData, "longer than a line may be"));
+                return Err(Error::new(ErrorKind::InvalidData, "the line is too long"));
             }
             let mut chunk = [0; 16 * 1024];
             match self.stream.read(&mut chunk) {
                 Ok(0) => return Ok(None),
                 Ok(n) => self.rest.extend_from_slice(&chunk[..n]),
-                // Closed before it had read what was sent to it.
+                // The other side closed before it had read everything that was sent to it.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Whether a whole line was read together with an earlier one: the socket does not tell of it any more.
+    /// Whether a whole line was already read together with an earlier one. The socket is not
+    /// readable for it any more.
     pub(crate) fn has_line(&self) -> bool {
         self.rest.contains(&b'\n')
     }
 
-    /// Nothing more will be sent from here: the other side reads an end.
+    /// Closes the sending direction; the other side reads an end.
     pub(crate) fn shutdown_write(&self) {
-        // A side that is gone already has hung up, too.
+        // The other side may already be gone.
         let _ = self.stream.shutdown(std::net::Shutdown::Write);
     }
 
-    /// For how long one read may wait; `None` for ever.
+    /// Sets the time limit of one read; `None` waits forever.
     pub(crate) fn patience(&self, limit: Option<std::time::Duration>) -> Result<()> {
         self.stream.set_read_timeout(limit)
     }
@@ -139,9 +142,9 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let (mut line, mut other) = (JsonSocket::new(ours), JsonSocket::new(theirs));
         line.send(&json!("a question")).expect("room for a few bytes");
-        other.send(&json!("last words")).expect("room for a few bytes");
+        other.send(&json!("last line")).expect("room for a few bytes");
         drop(other);
-        assert_eq!(line.receive().expect("a whole line"), Some(json!("last words")));
+        assert_eq!(line.receive().expect("a whole line"), Some(json!("last line")));
         assert_eq!(line.receive().expect("an end"), None);
     }
 

@@ -1,4 +1,5 @@
-//! [`LabSpec`]: what a lab is made from, as `up` hands it to the keeper and the keeper to every host.
+//! [`LabSpec`]: the specification of a lab, which `up` sends to the keeper and the keeper to every
+//! host.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{UserError, sanitize};
@@ -6,17 +7,17 @@ use wavetank_topology::Lab;
 
 use crate::{LabTag, TaggedProcess};
 
-/// A lab to be made.
+/// The specification of a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabSpec {
-    /// Whose it will be.
+    /// The tag of the lab.
     pub mark: LabTag,
     /// The topology file as the user named it, for messages.
     pub file: String,
     /// The lab.
     pub lab: Lab,
-    /// The process that the lab is for: it goes down with that one, however that ends. `None`: it stays until somebody takes it
-    /// down.
+    /// The process that the lab is for. The lab goes down when that process ends, however it ends.
+    /// `None`: the lab stays until it is taken down.
     pub owner: Option<TaggedProcess>,
 }
 
@@ -29,7 +30,8 @@ struct Stored<L> {
 }
 
 impl LabSpec {
-    /// As it is stored and sent: one line of JSON, for processes of the same program.
+    /// Returns the form that is stored and sent: one line of JSON, for processes of the same
+    /// program.
     pub(crate) fn written(&self) -> String {
         let Self { mark, file, lab, owner } = self;
         let stored = Stored { mark: mark.to_string(), file: file.clone(), lab, owner: *owner };
@@ -40,15 +42,15 @@ impl LabSpec {
     pub(crate) fn read(text: &str) -> Result<Self, UserError> {
         let stored: Stored<Lab> =
             serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
-        let mark = LabTag::parse(&stored.mark).ok_or_else(|| unreadable("its mark is none"))?;
+        let mark = LabTag::parse(&stored.mark).ok_or_else(|| unreadable("its mark is invalid"))?;
         let Stored { file, lab, owner, .. } = stored;
         Ok(Self { mark, file, lab, owner })
     }
 }
 
 fn unreadable(why: &str) -> UserError {
-    let message = format!("the lab's order cannot be read: {}", sanitize(why));
-    UserError::refused("lab_state", message, "a lab is used by the version of wavetank that brought it up")
+    let message = format!("cannot read the lab's specification: {}", sanitize(why));
+    UserError::refused("lab_state", message, "use the version of wavetank that brought the lab up")
 }
 
 #[cfg(test)]

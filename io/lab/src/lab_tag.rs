@@ -1,12 +1,14 @@
-//! [`LabTag`]: whose something is.
+//! [`LabTag`]: identifies what belongs to a lab.
 
 use wavetank_plan::UserError;
 
-/// Letters a lab's name may have: it becomes part of the names of folders, control groups and aliases of interfaces.
+/// Maximum length of a lab's name. The name becomes part of folder names, control group names and
+/// interface aliases.
 pub(crate) const NAME_CHARS_MAX: usize = 24;
 
-/// What everything of one lab bears: processes in their command lines, interfaces in their aliases, control groups in
-/// their names. The token tells a lab from an earlier one of the same name, so that nobody removes what is not his.
+/// The tag of everything in one lab: in command lines of processes, aliases of interfaces and names
+/// of control groups. The token distinguishes a lab from an earlier one of the same name, so that
+/// cleanup never removes foreign objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabTag {
     name: String,
@@ -14,17 +16,18 @@ pub struct LabTag {
 }
 
 impl LabTag {
-    /// A mark for a lab that is about to be made. Fails for a name that cannot be a folder's, or without randomness.
+    /// Returns a tag for a new lab. Fails if the name is not usable as a folder name, or without
+    /// randomness.
     pub fn generate(name: &str) -> Result<Self, UserError> {
         let name = lab_name(name)?;
         let token = getrandom::u32().map_err(|error| {
-            let message = format!("the kernel gives no random number: {error}");
-            UserError::refused("lab_system", message, "a lab's mark is drawn by getrandom(2)")
+            let message = format!("cannot get random numbers from the kernel: {error}");
+            UserError::refused("lab_system", message, "a lab needs getrandom(2) for its mark")
         })?;
         Ok(Self { name: name.to_owned(), token: format!("{token:08x}") })
     }
 
-    /// Reads a mark as [`to_string`](Self::to_string) writes it.
+    /// Reads a mark as `Display` writes it.
     pub fn parse(word: &str) -> Option<Self> {
         let (name, token) = word.strip_prefix("wavetank-")?.rsplit_once('-')?;
         let drawn = token.len() == 8 && token.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -37,22 +40,23 @@ impl LabTag {
     }
 }
 
-/// The mark in one word, `wavetank-NAME-TOKEN`.
+/// The tag as one argument, `wavetank-NAME-TOKEN`.
 impl std::fmt::Display for LabTag {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "wavetank-{}-{}", self.name, self.token)
     }
 }
 
-/// `name`, if a lab can be called so, as its file calls it: a letter or digit, then letters, digits and `-`.
+/// Returns `name` if it is a valid lab name, with the rules of the topology file: a letter or
+/// digit, then letters, digits and `-`.
 pub(crate) fn lab_name(name: &str) -> Result<&str, UserError> {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let fits = name.len() <= NAME_CHARS_MAX && name.bytes().all(|byte| letter(byte) || byte == b'-');
     if fits && name.bytes().next().is_some_and(letter) {
         return Ok(name);
     }
-    let message = format!("`{}` cannot be a lab's name", wavetank_plan::sanitize(name));
-    let hint = format!("lower-case letters, digits and `-`, at most {NAME_CHARS_MAX}, e.g. --lab shop");
+    let message = format!("`{}` is not a valid lab name", wavetank_plan::sanitize(name));
+    let hint = format!("use at most {NAME_CHARS_MAX} lower-case letters, digits and `-`, e.g. --lab shop");
     Err(UserError::usage("lab_name", message, hint))
 }
 

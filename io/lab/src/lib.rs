@@ -1,10 +1,12 @@
 //! A whole cluster on one machine: hosts are namespaces, links are virtual, servers are real.
 //!
-//! **Everything of a lab dies with its processes.** Nothing is created in the machine's own namespaces: a *keeper*
-//! process lives in a network namespace that is the lab's switch, and every host of the lab is a *host* process, PID 1
-//! of its own PID namespace, killed by the kernel when the keeper dies. With the processes go namespaces, links, filter
-//! tables and mounts. What remains are files: the lab's folder and its control groups, which bear the lab's [`LabTag`].
-//! Namespaces are entered by executing our own program again (`inner`), since a process of several threads cannot.
+//! **Everything of a lab dies with its processes.** Nothing is created in the machine's own
+//! namespaces. A *keeper* process lives in a network namespace that is the lab's switch. Every host
+//! of the lab is a *host* process, PID 1 of its own PID namespace, which the kernel kills when the
+//! keeper dies. Namespaces, links, filter tables and mounts end with these processes. Only files
+//! remain: the lab's folder and its control groups, which have the lab's [`LabTag`]. Namespaces are
+//! entered by executing our own program again (`reexec`), since a process with several threads
+//! cannot.
 
 mod cleanup;
 mod client;

@@ -1,4 +1,4 @@
-//! [`Lock`]: who may change a lab's folder.
+//! [`Lock`]: the right to change a lab's folder.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Result};
@@ -11,11 +11,12 @@ use rustix::io::Errno;
 /// The file in a lab's folder that is locked.
 pub(crate) const LOCK_FILE: &str = "lock";
 
-/// How often a folder may vanish between making it and locking it before that is an error.
+/// How often a folder may disappear between creating and locking it before that is an error.
 const TRIES_MAX: u32 = 100;
 
-/// The right to change what is in a lab's folder. The keeper holds it as long as it lives, so it tells a live lab from
-/// what a killed one left; the kernel gives it back with the process.
+/// The right to change a lab's folder. The keeper holds it for its whole life, so the lock
+/// distinguishes a live lab from the remains of a killed one. The kernel releases it with the
+/// process.
 #[derive(Debug)]
 pub(crate) struct Lock {
     folder: PathBuf,
@@ -24,13 +25,13 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Locks `folder`, which is made if it is not there and `make` says so. `None` if somebody else holds it, or there
-    /// is no folder.
+    /// Locks `folder`, which is created if it is missing and `make` is set. Returns `None` if
+    /// another process holds the lock, or if there is no folder.
     pub(crate) fn take(folder: &Path, make: bool) -> Result<Option<Self>> {
         for _ in 0..TRIES_MAX {
             if make {
                 match std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder) {
-                    // Whoever took away the last lab took the folder above it, too, just now.
+                    // The process that removed the last lab just removed the parent folder as well.
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     made => made?,
                 }
@@ -39,7 +40,7 @@ impl Lock {
             let opened = OpenOptions::new().create(make || folder.is_dir()).append(true).open(&path);
             let file = match opened {
                 Ok(file) => file,
-                // Whoever held it took the folder away between the two calls.
+                // The previous holder removed the folder between the two calls.
                 Err(error) if error.kind() == ErrorKind::NotFound && make => continue,
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(error),
@@ -49,17 +50,17 @@ impl Lock {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(errno) => return Err(errno.into()),
             }
-            // A lock on a file that has been taken away meanwhile locks nothing.
+            // A lock on a file that was removed meanwhile has no effect.
             let there = std::fs::metadata(&path).ok().map(|there| (there.dev(), there.ino()));
             let held = file.metadata()?;
             if there == Some((held.dev(), held.ino())) {
                 return Ok(Some(Self { folder: folder.to_owned(), _file: file }));
             }
         }
-        Err(std::io::Error::other("the folder vanishes again and again"))
+        Err(std::io::Error::other("the folder was removed repeatedly"))
     }
 
-    /// Takes away everything in the folder but the lock.
+    /// Removes everything in the folder except the lock.
     pub(crate) fn empty(&self) -> Result<()> {
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
@@ -75,12 +76,12 @@ impl Lock {
         Ok(())
     }
 
-    /// Takes away the folder with all that is in it, and the folders above it that are ours and empty then.
+    /// Removes the folder with everything in it, and our parent folders if they are empty then.
     pub(crate) fn remove(self) -> Result<()> {
         self.empty()?;
         std::fs::remove_file(self.folder.join(LOCK_FILE))?;
         match std::fs::remove_dir(&self.folder) {
-            // Another lab of this name begins already: it made its own lock in the folder.
+            // Another lab of this name is already starting: it created its own lock in the folder.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => return Ok(()),
             other => other?,
         }
@@ -89,7 +90,8 @@ impl Lock {
     }
 }
 
-/// Takes away the folders above a lab's that are ours, `labs` and `/run/wavetank`, unless other labs are in them.
+/// Removes our folders above a lab's folder, `labs` and `/run/wavetank`, unless other labs are in
+/// them.
 pub(crate) fn remove_above(folder: &Path) {
     for above in folder.ancestors().skip(1).take(2) {
         let ours = above.file_name().is_some_and(|name| name == "labs" || name == "wavetank");
@@ -112,7 +114,7 @@ mod tests {
     #[test]
     fn one_holds_it_at_a_time() {
         let (_root, folder) = place();
-        let held = Lock::take(&folder, true).expect("can be made").expect("nobody holds it");
+        let held = Lock::take(&folder, true).expect("can be made").expect("no process holds it");
         assert!(Lock::take(&folder, true).expect("can be asked").is_none());
         assert!(Lock::take(&folder, false).expect("can be asked").is_none());
         drop(held);
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn removing_takes_our_folders_and_no_others() {
         let (root, folder) = place();
-        let lock = Lock::take(&folder, true).expect("can be made").expect("nobody holds it");
+        let lock = Lock::take(&folder, true).expect("can be made").expect("no process holds it");
         std::fs::create_dir_all(folder.join("hosts/lb1")).expect("can be made");
         std::fs::write(folder.join("lab.json"), "{}").expect("can be written");
         lock.remove().expect("can be removed");
@@ -140,8 +142,8 @@ mod tests {
     fn another_lab_beside_it_stays() {
         let (_root, folder) = place();
         let beside = folder.with_file_name("other");
-        let lock = Lock::take(&folder, true).expect("can be made").expect("nobody holds it");
-        let other = Lock::take(&beside, true).expect("can be made").expect("nobody holds it");
+        let lock = Lock::take(&folder, true).expect("can be made").expect("no process holds it");
+        let other = Lock::take(&beside, true).expect("can be made").expect("no process holds it");
         lock.remove().expect("can be removed");
         assert!(!folder.exists() && beside.join(LOCK_FILE).is_file());
         drop(other);

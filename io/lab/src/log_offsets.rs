@@ -1,4 +1,4 @@
-//! [`LogOffsets`]: how far the logs of a lab were written at an instant, and what came to stand behind it.
+//! [`LogOffsets`]: the sizes of a lab's logs at one moment, and what was appended since.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -11,18 +11,19 @@ use rustix::fs::{AtFlags, OFlags, StatxFlags, statx};
 use crate::LabFolder;
 use crate::logs::{LogFile, found};
 
-/// Bytes at the end of one log that are told.
+/// Maximum number of bytes returned from the end of one log.
 const LOG_BYTES_MAX: u64 = 1 << 20;
-/// The same of all logs together: where there are many, each has an equal share.
+/// The same for all logs together. Many logs get an equal share each.
 const LOGS_BYTES_MAX: u64 = 32 << 20;
-/// Logs that are told of a lab.
+/// Maximum number of logs returned for a lab.
 const LOGS_MAX: usize = 2_048;
 
-/// See the module's description. The mark that knows nothing lies ahead of everything.
+/// The offset of each log. The default value has no offsets, so everything counts as new.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogOffsets(BTreeMap<(String, String), Mark>);
 
-/// A file, and how long it was. The number of a file that is gone may be another one's, which was born later.
+/// A file and its length. The birth time is included because the inode number of a deleted file may
+/// be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     device: u64,
@@ -31,32 +32,32 @@ struct Mark {
     bytes: u64,
 }
 
-/// What a log came to say.
+/// The new text of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogPart {
-    /// Whose host.
+    /// The name of the host.
     pub host: String,
-    /// The log's name, as [`LogFile`] has it.
+    /// The log's name, as in [`LogFile`].
     pub name: String,
-    /// The words; of many the last ones, below a line that says so.
+    /// The text. Of a long text it is the end, below a line that says so.
     pub text: String,
 }
 
-/// What the marks lay behind.
+/// The new text of all logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogParts {
     /// In the order of hosts and names.
     pub parts: Vec<LogPart>,
-    /// Logs for which there is no room.
+    /// Number of logs that were left out for lack of room.
     pub untold: usize,
 }
 
 impl LogOffsets {
-    /// Where the logs of `hosts` end now.
+    /// Returns the current ends of the logs of `hosts`.
     pub fn now<'h>(folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> Self {
         let mut marks = BTreeMap::new();
         for (host, log) in all(folder, hosts) {
-            // A log that cannot be looked at now is told from its beginning.
+            // A log that cannot be opened now is returned from its start later.
             if let Ok((_, mark)) = open(&log.path) {
                 marks.insert((host, log.name), mark);
             }
@@ -64,14 +65,14 @@ impl LogOffsets {
         Self(marks)
     }
 
-    /// What stands in the logs of `hosts` behind the marks, which stand behind it from now on. A log that says nothing, or
-    /// cannot be read, is not told.
+    /// Returns what was appended to the logs of `hosts`, and moves the offsets to the current ends.
+    /// A log without new text, or one that cannot be read, is left out.
     pub fn read_new<'h>(&mut self, folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> LogParts {
         let mut logs = Vec::new();
-        // One that is full goes on in another file, and is one with it.
+        // A full log continues in another file; both count as one log.
         for (host, log) in all(folder, hosts).into_iter().filter(|(_, log)| !log.name.ends_with(OLDER)) {
             match self.since(&host, &log) {
-                // One that says nothing takes no room.
+                // A log without new text takes no room.
                 Ok(since) if since.bytes() == 0 => drop(self.0.insert((host, log.name), since.end)),
                 Ok(_) => logs.push((host, log)),
                 Err(_) => {}
@@ -88,20 +89,21 @@ impl LogOffsets {
         LogParts { parts: logs.into_iter().filter_map(part).collect(), untold }
     }
 
-    /// What stands in a log behind its mark.
+    /// Returns what was appended to a log since its offset.
     fn since(&self, host: &str, log: &LogFile) -> Result<Since> {
         Since::of(self.0.get(&(host.to_owned(), log.name.clone())), &log.path)
     }
 }
 
-/// How the name of a log's first half ends, once there are two.
+/// The suffix of the first half of a log, once there are two.
 const OLDER: &str = ".older";
 
 fn all<'h>(folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> Vec<(String, LogFile)> {
     hosts.flat_map(|host| found(folder, host).into_iter().map(|log| (host.to_owned(), log))).collect()
 }
 
-/// A log, and its length now. A host's services may put there what they like, and what is no file is no log.
+/// Opens a log and returns its current length. A host's services control the folder, so anything
+/// but a regular file is rejected.
 fn open(path: &Path) -> Result<(File, Mark)> {
     let never_elsewhere = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let file = OpenOptions::new().read(true).custom_flags(never_elsewhere.cast_signed()).open(path)?;
@@ -115,38 +117,39 @@ fn open(path: &Path) -> Result<(File, Mark)> {
 }
 
 impl Mark {
-    /// From where on `self` stands behind `before`; `None` if it is another file.
+    /// Returns the offset at which `self` continues `before`; `None` if it is another file.
     fn behind(&self, before: Option<&Self>) -> Option<u64> {
         let before = before?;
         let own = |mark: &Self| (mark.device, mark.inode, mark.born);
-        // One that was emptied began anew.
+        // A truncated file started again at 0.
         (own(self) == own(before)).then_some(if self.bytes < before.bytes { 0 } else { before.bytes })
     }
 }
 
-/// What a log has behind a mark.
+/// The part of a log after an offset.
 struct Since {
-    /// Files, where in them it begins, and how much of it there is, the oldest words first.
+    /// Files with start offset and length, the oldest text first.
     pieces: Vec<(File, u64, u64)>,
-    /// There may have been more, of which nobody knows how much.
+    /// Whether an unknown amount of text may be missing.
     more: bool,
-    /// Where it ends.
+    /// The current end.
     end: Mark,
 }
 
 impl Since {
-    /// Of the log at `path`.
+    /// Opens the log at `path` and finds the part after `mark`.
     fn of(mark: Option<&Mark>, path: &Path) -> Result<Self> {
         let (file, end) = open(path)?;
         let (mut pieces, mut more) = (Vec::new(), false);
         let from = end.behind(mark);
         if from.is_none()
             && let Ok((file, older)) = open(&path.with_extension("older.log"))
-            // One that became the older one just now is told once.
+            // A file that was just renamed to the older one is read once.
             && (older.device, older.inode) != (end.device, end.inode)
         {
             let from = older.behind(mark);
-            // The older file may be the first there was, or have taken the place of others that were full before it.
+            // The older file may be the first one, or may have replaced others that were full
+            // before it.
             more = from.is_none();
             let from = from.unwrap_or(0);
             pieces.push((file, from, older.bytes - from));
@@ -160,7 +163,7 @@ impl Since {
         self.pieces.iter().map(|(.., bytes)| bytes).sum()
     }
 
-    /// Its last `share` bytes, and where they end.
+    /// Returns its last `share` bytes, and the offset of the end.
     fn last(self, share: u64) -> Result<(String, Mark)> {
         let mut left_out = self.bytes().saturating_sub(share);
         let mut bytes = Vec::new();
@@ -174,13 +177,13 @@ impl Since {
         if left_out == 0 {
             return Ok((String::from_utf8_lossy(&bytes).into_owned(), self.end));
         }
-        // What is left begins with a whole line, if it has one.
+        // The rest starts with a whole line, if it has one.
         let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         left_out += cut as u64;
         let text = String::from_utf8_lossy(&bytes[cut..]);
         let at_least = if self.more { "at least " } else { "" };
         let head = format!(
-            "wavetank: {at_least}{left_out} bytes before this are left out: of a long log the end is kept\n"
+            "wavetank: {at_least}{left_out} bytes before this are left out: only the end of a long log is kept\n"
         );
         Ok((head + &text, self.end))
     }
@@ -219,7 +222,7 @@ mod tests {
                 told.parts.iter().map(|part| (part.name.as_str(), part.text.as_str())).collect();
             assert_eq!((found.as_slice(), told.untold), (expected, 0));
             let again = marks.read_new(&self.folder, ["app"].into_iter());
-            assert_eq!(again, LogParts::default(), "nothing is told twice");
+            assert_eq!(again, LogParts::default(), "nothing is returned twice");
         }
     }
 
@@ -235,12 +238,12 @@ mod tests {
         lab.write("web.log", "one\ntwo\n");
         lab.write("new.log", "hello\n");
         lab.check(&mark, &[("new", "hello\n"), ("web", "two\n")]);
-        // Full: the log goes on in another file.
+        // The log is full and continues in another file.
         let log = |name: &str| lab.folder.host_folder("app").join(name);
         std::fs::rename(log("web.log"), log("web.older.log")).expect("it is there");
         lab.write("web.log", "three\n");
         lab.check(&mark, &[("new", "hello\n"), ("web", "two\nthree\n")]);
-        // Emptied, where no other file could be made.
+        // The log was truncated because no other file could be created.
         let mark = lab.mark();
         lab.write("web.log", "4\n");
         lab.check(&mark, &[("web", "4\n")]);
@@ -255,10 +258,11 @@ mod tests {
         let text = &told.parts[0].text;
         let (head, rest) = text.split_once('\n').expect("there are lines");
         assert_eq!(head.split(' ').nth(1), Some((lines.concat().len() - rest.len()).to_string().as_str()));
-        assert!(head.ends_with("left out: of a long log the end is kept"), "{head}");
+        assert!(head.ends_with("left out: only the end of a long log is kept"), "{head}");
         assert!(rest.starts_with("line ") && rest.ends_with("line 299999\n"), "whole lines");
         assert!(rest.len() as u64 <= LOG_BYTES_MAX && rest.len() as u64 > LOG_BYTES_MAX - 20);
-        // What was full before the older of two files is gone, if there was any: nobody knows.
+        // Files that were full before the older of the two are gone; whether there were any is
+        // unknown.
         let from_its_middle = lab.mark();
         let full = |name: &str| lab.folder.host_folder("app").join(name);
         let head = |mut marks: LogOffsets| {

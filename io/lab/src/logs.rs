@@ -1,4 +1,4 @@
-//! [`logs`]: what a host's services wrote.
+//! [`logs`]: the output of a host's services.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,14 @@ use crate::supervisor::host_unknown;
 /// One log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
-    /// The service's name; with a number where several processes of it have a log each.
+    /// The service's name, with a number if several of its processes have a log each.
     pub name: String,
     /// The file.
     pub path: PathBuf,
 }
 
-/// The logs of `host`, by name: all of them, or those of one service. What the host's own process said is in `host`.
+/// Returns the logs of `host`, by name: all of them, or those of one service. Output of the host's
+/// own process is in `host`.
 pub fn logs(folder: &LabFolder, host: &str, service: Option<&str>) -> Result<Vec<LogFile>, UserError> {
     let state = folder.state()?;
     if !state.hosts.iter().any(|one| one.name == host) {
@@ -48,7 +49,7 @@ pub(crate) fn found(folder: &LabFolder, host: &str) -> Vec<LogFile> {
     logs
 }
 
-/// `haproxy`, or `haproxy.2` and `haproxy.error`.
+/// Whether `log` belongs to `service`: for example `haproxy`, `haproxy.2` or `haproxy.error`.
 fn is_of(log: &str, service: &str) -> bool {
     log.strip_prefix(service).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
     use crate::{HostState, LabState, LabTag, Phase, TaggedProcess};
 
-    /// What is found of two logs of one service and one of another.
+    /// Checks what is found among two logs of one service and one of another.
     #[track_caller]
     fn check(host: &str, service: Option<&str>, expected: Result<&[&str], &str>) {
         let root = tempfile::tempdir().expect("temporary folders can be made");

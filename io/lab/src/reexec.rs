@@ -1,5 +1,5 @@
-//! The words by which this program starts itself again for a lab. No words of the command line: help, completions and
-//! manual do not know them.
+//! The internal commands by which this program starts itself again for a lab. They are not part of
+//! the command line: help, completions and manual do not list them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::exec::{ExecRequest, ExecRole};
 use crate::host_handle::HostHandle;
 use crate::{LabFolder, LabTag, config_check, host, routing, supervisor};
 
-/// What this process is to be.
+/// The internal command of this process.
 #[derive(Debug)]
 enum Inner {
     Keeper { folder: LabFolder },
@@ -21,7 +21,8 @@ enum Inner {
     Director { folder: PathBuf, service: String },
 }
 
-/// Does what `argv` says if it is one of the lab's own words, and gives back the exit code; `None` if it is not.
+/// Runs `argv` if it is one of the lab's internal commands, and returns the exit code; `None` if it
+/// is not.
 pub fn run_internal_command(argv: &[OsString]) -> Option<Result<u8, UserError>> {
     Some(match read(argv)? {
         Inner::Keeper { folder } => supervisor::run(folder).map(|()| 0),
@@ -35,9 +36,15 @@ pub fn run_internal_command(argv: &[OsString]) -> Option<Result<u8, UserError>> 
     })
 }
 
-/// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME` and `lab-trial` likewise, `lab-enter … --host NAME --socket PATH --
-/// WORDS`. The mark comes first, where whoever looks for a lab's processes finds it. `lab-director --folder HOST-FOLDER
-/// --service NAME` is a service of a host, with which it dies, and so does `lab-errand --mark MARK WHAT --host NAME --socket PATH -- WORDS`.
+/// Parses these forms:
+/// - `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME` and `lab-trial`
+///   likewise
+/// - `lab-enter … --host NAME --socket PATH -- WORDS`
+/// - `lab-director --folder HOST-FOLDER --service NAME`
+/// - `lab-errand --mark MARK WHAT --host NAME --socket PATH -- WORDS`
+///
+/// The mark comes first, where a search for a lab's processes finds it. The last two are processes
+/// of a host and die with it.
 fn read(argv: &[OsString]) -> Option<Inner> {
     let (command, rest) = argv.get(1..)?.split_first()?;
     if command == "lab-director" {
@@ -75,7 +82,7 @@ fn errand(mark: LabTag, words: &[OsString]) -> Option<Inner> {
     Some(Inner::Errand { errand, sent, words })
 }
 
-/// `--host NAME --socket PATH -- WORDS`.
+/// Parses `--host NAME --socket PATH -- WORDS`.
 fn sent(mark: LabTag, words: &[OsString]) -> Option<(ExecRequest, Vec<OsString>)> {
     let (host, rest) = value(words, "--host")?;
     let (socket, rest) = value(rest, "--socket")?;

@@ -1,4 +1,4 @@
-//! Answers between the lab's processes: a value, or the error a person is to read.
+//! Answers between the lab's processes: a value, or a user-readable error.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,20 +6,20 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 use wavetank_plan::{ExitCode, UserError};
 
-/// Letters an error code sent by another process of ours may have.
+/// Maximum length of an error code from another process of ours.
 const CODE_CHARS_MAX: usize = 60;
-/// Codes that this process remembers at most; the program has fewer.
+/// Maximum number of remembered codes; the program has fewer.
 const CODES_MAX: usize = 1_024;
 
-/// Codes that other processes of ours have sent.
+/// Codes received from other processes of ours.
 static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// What was asked for.
+/// A successful answer.
 pub(crate) fn ok(value: &Value) -> Value {
     json!({ "ok": value })
 }
 
-/// `result` as it is sent.
+/// Returns `result` in the form that is sent.
 pub(crate) fn from_result(result: &Result<Value, UserError>) -> Value {
     match result {
         Ok(value) => ok(value),
@@ -53,8 +53,8 @@ fn read_error(error: &Value) -> UserError {
     }
 }
 
-/// A code is a constant of the program. One that comes from another process of ours is made one here, each of them once:
-/// a keeper may hear of the same failure as often as somebody likes to ask for it.
+/// Returns the code as a constant of the program. A code from another process of ours is leaked
+/// here, each one once, since a client may cause the same failure any number of times.
 fn code(sent: &str) -> &'static str {
     let mut known = CODES.lock().unwrap_or_else(PoisonError::into_inner);
     let sent: String = sent.chars().take(CODE_CHARS_MAX).collect();
@@ -80,7 +80,7 @@ const fn exit(code: Option<u64>) -> ExitCode {
     }
 }
 
-/// An error of the system, told as one of this lab's: `what` could not be done.
+/// Converts a system error into a lab error; `what` describes the failed action.
 pub(crate) fn system(what: &str, error: &(dyn std::error::Error + 'static)) -> UserError {
     let hint = "a lab needs root, namespaces and room under /run; `wavetank explain lab_system`";
     UserError::refused("lab_system", format!("{what}: {error}"), hint)

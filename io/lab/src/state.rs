@@ -1,7 +1,8 @@
-//! [`LabState`]: what a lab's folder says about the lab, in `lab.json`.
+//! [`LabState`]: the state of a lab, stored as `lab.json` in its folder.
 //!
-//! It is written before anything else is created and again whenever more is known, always by renaming a whole file into
-//! place. It is read by programs of the same machine while the lab lives, and by nobody later: no stored format.
+//! It is written before anything else is created and again whenever more is known, always by
+//! renaming a whole file into place. Programs of the same machine read it while the lab lives. It
+//! is not read later, so it is no stored format.
 
 use std::io::{ErrorKind, Result, Write};
 use std::path::Path;
@@ -16,16 +17,16 @@ use crate::{LabFolder, LabTag, TaggedProcess, tagged_process};
 /// The file's name in the lab's folder.
 pub(crate) const STATE_FILE: &str = "lab.json";
 
-/// The shape of `lab.json` this program writes and reads.
+/// The version of `lab.json` that this program writes and reads.
 const VERSION: u32 = 1;
 
-/// How far a lab is.
+/// The phase of a lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// It is being brought up.
     Rising,
-    /// It is whole.
+    /// It is complete.
     Up,
     /// It is being taken down.
     Falling,
@@ -36,24 +37,24 @@ pub enum Phase {
 pub struct HostState {
     /// The host's name.
     pub name: String,
-    /// PID 1 of its PID namespace, as the machine names it.
+    /// PID 1 of its PID namespace, as numbered by the machine.
     pub process: TaggedProcess,
 }
 
-/// What is known of a lab beside its topology.
+/// The data about a lab in addition to its topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabState {
-    /// Whose everything is.
+    /// The lab's tag.
     pub mark: LabTag,
-    /// How far it is.
+    /// The phase.
     pub phase: Phase,
-    /// The process that keeps it.
+    /// The keeper's process.
     pub keeper: TaggedProcess,
     /// Its hosts in the topology's order; empty until all have been started.
     pub hosts: Vec<HostState>,
 }
 
-/// The file, field by field.
+/// The file's fields.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     v: u32,
@@ -64,7 +65,7 @@ struct Stored {
 }
 
 impl LabState {
-    /// Writes it into `folder`.
+    /// Writes the state into `folder`.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let Self { mark, phase, keeper, hosts } = self;
         let stored = Stored {
@@ -80,7 +81,7 @@ impl LabState {
         std::fs::rename(unfinished, folder.join(STATE_FILE))
     }
 
-    /// Reads it from `folder`; `None` if there is none, as in the first instant of a lab.
+    /// Reads the state from `folder`; `None` if there is no file, as at the very start of a lab.
     pub(crate) fn read(folder: &Path) -> std::result::Result<Option<Self>, UserError> {
         let path = folder.join(STATE_FILE);
         let text = match std::fs::read_to_string(&path) {
@@ -94,18 +95,19 @@ impl LabState {
         if v != VERSION {
             return Err(unreadable(&path, &format!("it is of version {v}, not {VERSION}")));
         }
-        let mark = LabTag::parse(&mark).ok_or_else(|| unreadable(&path, "its mark is none"))?;
+        let mark = LabTag::parse(&mark).ok_or_else(|| unreadable(&path, "its mark is invalid"))?;
         Ok(Some(Self { mark, phase, keeper, hosts }))
     }
 }
 
-/// Whether the lab in `folder` has a keeper that lives.
+/// Whether the lab in `folder` has a live keeper.
 pub fn is_kept(folder: &LabFolder) -> bool {
     let state = LabState::read(folder.path()).ok().flatten();
     state.is_some_and(|state| state.keeper.marked(&state.mark).is_some())
 }
 
-/// Waits until all hosts of the lab have ended whose keeper has, no longer than `limit`: nobody writes to its logs then.
+/// Waits, no longer than `limit`, until all hosts of a lab with an ended keeper have ended. The
+/// lab's logs do not grow any more afterwards.
 pub fn wait_for_end(state: &LabState, limit: Duration) {
     let clock = Clock::starting_now();
     for handle in state.hosts.iter().filter_map(|host| host.process.handle()) {
@@ -116,7 +118,7 @@ pub fn wait_for_end(state: &LabState, limit: Duration) {
 
 fn unreadable(path: &Path, why: &str) -> UserError {
     let message = format!("`{}` cannot be read: {}", sanitize(&path.display().to_string()), sanitize(why));
-    let hint = "a lab is taken down by the version of wavetank that brought it up; what it left is that folder, and \
+    let hint = "take a lab down with the version of wavetank that brought it up; it left that folder, and \
                 control groups named `wavetank-NAME-…`";
     UserError::refused("lab_state", message, hint)
 }

@@ -1,4 +1,4 @@
-//! [`LabStatus`]: how a lab stands.
+//! [`LabStatus`]: the status of a lab.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,51 +10,52 @@ use crate::client::Client;
 use crate::state::Phase;
 use crate::{LabFolder, LabState};
 
-/// How long a keeper may take to answer: it waits 2 s for its hosts itself.
+/// Time limit for a keeper's answer. The keeper itself waits 2 s for its hosts.
 const KEEPER_MAX: Duration = Duration::from_secs(5);
 
-/// How a lab stands.
+/// The status of a lab.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabStatus {
     /// Its name.
     pub name: String,
-    /// `rising`, `up` or `falling`; `silent` if its keeper does not answer; `dead` if nobody keeps it, and only its folder
-    /// and what else it left is there.
+    /// `rising`, `up` or `falling`; `silent` if its keeper does not answer; `dead` if it has no
+    /// keeper, and only its folder and other remains exist.
     pub stands: &'static str,
-    /// The topology file it was made from; `None` if it was not far enough to know.
+    /// The topology file it was made from; `None` if it is not known yet.
     pub file: Option<String>,
-    /// Whether a run has it.
+    /// Whether a run uses it.
     pub running: bool,
     /// Its hosts, in the topology's order.
     pub hosts: Vec<HostStatus>,
 }
 
-/// How a host of a lab stands.
+/// The status of a host of a lab.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostStatus {
     /// Its name.
     pub name: String,
-    /// What it is there for.
+    /// Its role.
     pub role: &'static str,
     /// Its addresses, those of its interfaces first.
     pub addresses: Vec<IpAddr>,
-    /// Its first process, as the machine numbers it; `None` if it is not there.
+    /// Its first process, as numbered by the machine; `None` if there is none.
     pub pid: Option<u32>,
-    /// Its services, as the host tells of them: objects with `name`, `state`, `pids`, `version` and `said`.
+    /// Its services, as reported by the host: objects with `name`, `state`, `pids`, `version` and
+    /// `said`.
     pub services: Vec<Value>,
-    /// Whether it does not answer: it stands still, or is busy.
+    /// Whether it does not answer because it is stopped or busy.
     pub silent: bool,
 }
 
 impl LabStatus {
-    /// Looks at the lab in `folder`.
+    /// Reads the status of the lab in `folder`.
     pub fn read(folder: &LabFolder) -> Result<Self, UserError> {
         let state = LabState::read(folder.path())?;
         let mut stands = state.as_ref().map_or("dead", stands);
-        // A lab that is only beginning has no order yet.
+        // A lab that is starting has no specification yet.
         let order = folder.order().ok();
         let told = match (stands == "up").then(|| told(folder)) {
-            // Other labs are to be told of all the same.
+            // The status of the other labs must still be reported.
             Some(Err(error)) if error.code == "lab_silent" => {
                 stands = "silent";
                 Value::Null
@@ -89,7 +90,7 @@ impl LabStatus {
         })
     }
 
-    /// For scripts.
+    /// Returns the JSON form, for scripts.
     pub fn json(&self) -> Value {
         let Self { name, stands, file, running, hosts } = self;
         let one = |host: &HostStatus| {
@@ -103,17 +104,17 @@ impl LabStatus {
     }
 }
 
-/// What the keeper says, if it says it in time.
+/// Returns the keeper's answer, if it arrives in time.
 fn told(folder: &LabFolder) -> Result<Value, UserError> {
     let mut client = Client::connect(folder)?;
     client.set_read_timeout(KEEPER_MAX)?;
     client.request(&json!({ "ask": "status" }))
 }
 
-/// A service with the version of its program, in words: `nginx 1.22.1`, `web nginx 1.22.1`.
+/// Returns a service with the version of its program, as text: `nginx 1.22.1`, `web nginx 1.22.1`.
 pub fn versioned(service: &str, version: &str) -> String {
     match version.split_once(' ') {
-        // Most are called as their program is.
+        // Most services have the name of their program.
         Some((program, number)) if program.eq_ignore_ascii_case(service) => format!("{service} {number}"),
         _ => format!("{service} {version}"),
     }

@@ -1,4 +1,4 @@
-//! [`TaggedProcess`]: a process of a lab, by a name that does not become another's.
+//! [`TaggedProcess`]: a process of a lab, identified by a name that is never reused.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -10,39 +10,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::LabTag;
 
-/// The commands whose processes bear a mark.
+/// The commands with a tag in their command line.
 const COMMANDS: [&[u8]; 4] = [b"lab-keeper", b"lab-host", b"lab-enter", b"lab-errand"];
 
-/// A process: its number alone may be given to another one, number and start time together are not.
+/// A process. Its number alone may be reused; number and start time together are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaggedProcess {
-    /// The number, as the machine's first PID namespace has it.
+    /// Its number in the machine's first PID namespace.
     pub pid: u32,
-    /// When it was started, in clock ticks since boot: field 22 of `/proc/PID/stat`, proc(5).
+    /// Its start time in clock ticks since boot: field 22 of `/proc/PID/stat`, proc(5).
     pub start: u64,
 }
 
 impl TaggedProcess {
-    /// The process that has this number now; `None` if there is none.
+    /// Returns the process that has this number now; `None` if there is none.
     pub fn for_pid(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         Some(Self { pid, start: start_time(&stat)? })
     }
 
-    /// A handle on the process while it lives, whoever it belongs to.
+    /// Returns a handle on the process while it lives, no matter which program it is.
     pub fn handle(self) -> Option<OwnedFd> {
         let handle = open(self.pid)?;
-        // Asked after the handle is there: now the number cannot change hands any more.
+        // This check comes after the handle was opened, so the number cannot be reused any more.
         (Self::for_pid(self.pid) == Some(self)).then_some(handle)
     }
 
-    /// A handle on the process if it lives and its command line bears `mark`.
+    /// Returns a handle on the process if it lives and has `mark` in its command line.
     pub fn marked(self, mark: &LabTag) -> Option<OwnedFd> {
         self.handle().filter(|_| bears(self.pid, mark))
     }
 }
 
-/// Handles on all processes whose command line bears `mark`.
+/// Returns handles on all processes with `mark` in their command line.
 pub(crate) fn find_marked(mark: &LabTag) -> Vec<OwnedFd> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -52,16 +52,16 @@ pub(crate) fn find_marked(mark: &LabTag) -> Vec<OwnedFd> {
         .collect()
 }
 
-/// Whether a process is there whose command line bears `mark` and has `word` in it.
+/// Whether there is a process with `mark` and the argument `word` in its command line.
 pub(crate) fn any_matching(mark: &LabTag, word: &[u8]) -> bool {
     let Ok(entries) = std::fs::read_dir("/proc") else { return false };
     let mut lines = entries.flatten().filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.any(|words| words_bear(&words, mark) && words.split(|byte| *byte == 0).any(|one| one == word))
 }
 
-/// Kills the process at once.
+/// Sends SIGKILL to the process.
 pub(crate) fn kill(handle: impl AsFd) {
-    // It may just have ended, which is what was wanted.
+    // The process may just have ended, which is fine.
     let _ = pidfd_send_signal(handle, Signal::KILL);
 }
 
@@ -87,8 +87,8 @@ fn bears(pid: u32, mark: &LabTag) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words_bear(&words, mark))
 }
 
-/// Whether a command line as `/proc/PID/cmdline` tells it is `PROGRAM COMMAND --mark MARK …`: a process that only speaks
-/// of the mark, as `grep` does, is none of ours.
+/// Whether a command line in the format of `/proc/PID/cmdline` is `PROGRAM COMMAND --mark MARK …`.
+/// Processes that merely mention the mark, such as `grep`, do not match.
 fn words_bear(words: &[u8], mark: &LabTag) -> bool {
     let mut words = words.split(|byte| *byte == 0).skip(1);
     words.next().is_some_and(|command| COMMANDS.contains(&command))
@@ -96,7 +96,8 @@ fn words_bear(words: &[u8], mark: &LabTag) -> bool {
         && words.next() == Some(mark.to_string().as_bytes())
 }
 
-/// The program's name in the second field may contain blanks and brackets: fields are counted behind the last one.
+/// The program's name in the second field may contain blanks and brackets. Fields are counted after
+/// the last bracket.
 fn start_time(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(19)?.parse().ok()
@@ -137,7 +138,7 @@ mod tests {
     fn a_process_of_another_start_is_another_process() {
         let own = TaggedProcess::for_pid(std::process::id()).expect("this process is there");
         assert!(own.handle().is_some());
-        assert!(own.marked(&mark()).is_none(), "a test bears no mark");
+        assert!(own.marked(&mark()).is_none(), "a test has no mark");
         assert!(TaggedProcess { start: own.start + 1, ..own }.handle().is_none());
     }
 }

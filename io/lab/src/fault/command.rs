@@ -1,4 +1,4 @@
-//! A command of the user's, in the host's shell.
+//! Runs a user's command in the host's shell.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,13 +10,13 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use wavetank_plan::UserError;
 
-/// How long a command may take; the host does nothing else meanwhile.
+/// Time limit for a command. The host does nothing else meanwhile.
 const TIME_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
-/// How much of what it says is told.
+/// Maximum number of bytes of its output in a message.
 const SAID_MAX: u64 = 2_048;
 
-/// Has the shell of the host carry out `command`, and waits until it has ended. What it leaves running in the background
-/// goes on.
+/// Runs `command` in the host's shell and waits until it has ended. Background processes that it
+/// leaves continue to run.
 pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
     let failed = |what: String, said: &str| {
         let said = said.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
@@ -27,8 +27,8 @@ pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
             format!("try it: wavetank lab exec {host} -- {command}"),
         )
     };
-    let system = |error: &dyn std::fmt::Display| failed(format!("was not carried out: {error}"), "");
-    // A file rather than a pipe: what goes on in the background may hold it open.
+    let system = |error: &dyn std::fmt::Display| failed(format!("cannot be run: {error}"), "");
+    // The output goes to a file instead of a pipe, because background processes may keep it open.
     let said = memfd_create("wavetank-said", MemfdFlags::CLOEXEC).map_err(|errno| system(&errno))?;
     let output = || said.try_clone().map(Stdio::from);
     let mut child = Command::new("/bin/sh")
@@ -48,20 +48,20 @@ pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
     if status.success() { Ok(()) } else { Err(failed(format!("ended with {status}"), &tail(said))) }
 }
 
-/// Whether it has ended within the time it may take.
+/// Whether the command ends within its time limit.
 fn ended(child: &Child) -> std::io::Result<bool> {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(true) };
-    // It is not reaped yet, so that its number is its own.
+    // The child is not reaped yet, so its number is not reused.
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
     Ok(poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&TIME_MAX))? > 0)
 }
 
-/// The last it said.
+/// Returns the end of the output.
 fn tail(said: OwnedFd) -> String {
     let mut file = File::from(said);
     let mut text = Vec::new();
     let length = file.metadata().map_or(0, |about| about.len());
-    // What cannot be read is not told.
+    // Output that cannot be read is left out of the message.
     let _ = file
         .seek(SeekFrom::Start(length.saturating_sub(SAID_MAX)))
         .and_then(|_| file.take(SAID_MAX).read_to_end(&mut text));

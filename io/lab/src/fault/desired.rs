@@ -1,43 +1,43 @@
-//! [`DesiredFault`]: what the faults under way want of a service, all of them together.
+//! [`DesiredFault`]: the combined effect of all active faults on a service.
 
 use wavetank_plan::Nanos;
 use wavetank_topology::FaultKind;
 
-/// Of each kind the strongest that is under way; nothing without any. What it comes to when one begins or ends depends on
-/// those that are under way then, and not on which of them was first.
+/// The strongest active fault of each kind; empty without faults. The effect depends only on the
+/// set of active faults, not on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct DesiredFault {
-    /// Whether it is not to run, and how it is ended.
+    /// How the service is ended, if it must not run.
     pub(super) down: Option<StopKind>,
-    /// Where it runs, how its processes are held up.
+    /// How the processes of a running service are held up.
     pub(super) pace: Throttle,
-    /// Where it runs, the number of files up to which its processes can open some.
+    /// The open-file limit of a running service.
     pub(super) files: Option<u64>,
 }
 
 /// How a service is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StopKind {
-    /// In its own orderly way.
+    /// By its own orderly stop.
     Stop,
-    /// All its processes get SIGKILL.
+    /// By SIGKILL to all its processes.
     Kill,
 }
 
-/// How processes are held up. What is greater holds up more.
+/// How processes are held up. The greater value is the stronger effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Throttle {
-    /// Not at all.
+    /// The processes run freely.
     #[default]
     Full,
-    /// They stand still for so long, again and again.
+    /// Processes are stopped repeatedly for this duration.
     Slow(Nanos),
-    /// They stand still.
+    /// Processes are stopped.
     Still,
 }
 
 impl DesiredFault {
-    /// Of `faults`, all of them of one service.
+    /// Combines `faults`, all of them of one service.
     pub(super) fn required_by<'f>(faults: impl Iterator<Item = &'f FaultKind>) -> Self {
         let mut wanted = Self::default();
         for fault in faults {
@@ -49,7 +49,7 @@ impl DesiredFault {
                 FaultKind::Files { limit, .. } => {
                     wanted.files = Some(wanted.files.map_or(*limit, |least| least.min(*limit)));
                 }
-                // These are an interface's.
+                // These faults apply to an interface.
                 FaultKind::Cut { .. } | FaultKind::Drop { .. } => {}
             }
         }

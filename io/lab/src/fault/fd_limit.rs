@@ -1,4 +1,4 @@
-//! Processes that can open no more files than so many (`RLIMIT_NOFILE`).
+//! Limits the number of files that processes can open (`RLIMIT_NOFILE`).
 
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::MetadataExt;
@@ -11,14 +11,14 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use super::processes::family;
 use crate::TaggedProcess;
 
-/// The limit that processes are under, and what each of them has without it.
+/// The current limit, and what each process has without it.
 #[derive(Debug, Default)]
 pub(super) struct FdLimits {
     limit: Option<u64>,
     own: Vec<Own>,
 }
 
-/// What a process has if nobody limits it. `None`: no limit.
+/// The limits that a process has without this fault. `None`: no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own {
     process: TaggedProcess,
@@ -27,25 +27,26 @@ struct Own {
 }
 
 impl FdLimits {
-    /// Lets `roots` and their children open files up to the number `limit` only, or as many as they could before; what is
-    /// open stays open. The hard limit is left alone: where the machine forbids raising it, it could not be given back.
-    /// All of them come under a limit or none; those that have ended are left alone.
+    /// Limits the open files of `roots` and their children to `limit`, or restores their own
+    /// limits. Open files stay open. The hard limit is not changed, because it could not be
+    /// restored where the machine forbids raising it. Either all processes get the limit or none;
+    /// ended processes are skipped.
     pub(super) fn apply_to(&mut self, roots: &[u32], limit: Option<u64>) -> Result<()> {
         if limit == self.limit {
             return Ok(());
         }
         let done = self.find(roots).and_then(|()| self.apply(limit));
         match (limit, &done) {
-            // What cannot be given back to one is given back to the others all the same.
+            // Even if one process cannot get its limit back, the others do.
             (None, _) => *self = Self::default(),
             (Some(_), Ok(())) => self.limit = limit,
-            // Who could be limited could have its limit before.
+            // A process that could be limited can also get its previous limit.
             (Some(_), Err(_)) => drop(self.apply(self.limit)),
         }
         done
     }
 
-    /// Takes note of what those have that are not known yet.
+    /// Stores the own limits of processes that are not known yet.
     fn find(&mut self, roots: &[u32]) -> Result<()> {
         for (pid, parent) in family(roots) {
             let Some(process) = TaggedProcess::for_pid(pid) else { continue };
@@ -53,8 +54,9 @@ impl FdLimits {
                 continue;
             }
             let Some((soft, hard)) = read(pid)? else { continue };
-            // One that was started since has its limit from its parent, with all that was done to that; from whom if that
-            // has ended is not known, but all of a service began alike.
+            // A process that was started since inherited the limit of its parent, including our
+            // changes. If the parent has ended, another process of the service is taken, because
+            // all of them started alike.
             let like = |own: &&Own| (soft, hard) == own.under(self.limit);
             let of_parent = self.own.iter().filter(like).find(|own| own.process.pid == parent);
             let inherited = of_parent.or_else(|| self.own.iter().find(like)).copied();
@@ -63,12 +65,13 @@ impl FdLimits {
         Ok(())
     }
 
-    /// As many of them as possible come under `limit`; the last error if some do not.
+    /// Sets `limit` for as many processes as possible; returns the last error if some fail.
     fn apply(&self, limit: Option<u64>) -> Result<()> {
         let mut result = Ok(());
         for own in &self.own {
             let pid = own.process.pid;
-            // Another process may have the number by now, and one that was given another hard limit has its own reasons.
+            // The number may belong to another process by now. A process with a changed hard limit
+            // was limited by some other party and is left alone.
             let same = TaggedProcess::for_pid(pid) == Some(own.process);
             let alike = same && read(pid)?.is_some_and(|now| now.1 == own.hard);
             if alike && let Err(error) = set(pid, own.under(limit)) {
@@ -80,30 +83,32 @@ impl FdLimits {
 }
 
 impl Own {
-    /// Soft and hard limit under `limit`.
+    /// Returns soft and hard limit under `limit`.
     fn under(self, limit: Option<u64>) -> (Option<u64>, Option<u64>) {
         let most = |limit: u64| self.soft.map_or(limit, |soft| soft.min(limit));
         (limit.map(most).or(self.soft), self.hard)
     }
 }
 
-/// Whether one of `roots` and their children has an `io_uring`: its sockets may be none of the files that a limit counts.
+/// Whether one of `roots` and their children has an `io_uring`. Its sockets may not count towards
+/// the file limit.
 pub(super) fn any_on_io_uring(roots: &[u32]) -> bool {
     let is_ring = |entry: &std::fs::DirEntry| {
         std::fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == "anon_inode:[io_uring]")
     };
     family(roots).iter().any(|(pid, _)| {
-        // Who has ended meanwhile has none.
+        // A process that has ended meanwhile has no files.
         let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         files.into_iter().any(|entry| is_ring(&entry))
     })
 }
 
-/// Soft and hard limit of a process (`/proc/PID/limits`, proc(5)); `None` if there is no such process.
+/// Returns soft and hard limit of a process (`/proc/PID/limits`, proc(5)); `None` if there is no
+/// such process.
 fn read(pid: u32) -> Result<Option<(Option<u64>, Option<u64>)>> {
     match std::fs::read_to_string(format!("/proc/{pid}/limits")) {
         Ok(text) => Ok(of_text(&text)),
-        // One that ends while its limits are read tells ESRCH.
+        // A process that ends while its limits are read results in ESRCH.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
         Err(error) => Err(error),
@@ -129,7 +134,8 @@ fn set(pid: u32, (current, maximum): (Option<u64>, Option<u64>)) -> Result<()> {
     }
 }
 
-/// Where root may not (a container without `CAP_SYS_RESOURCE`), the process's own user may still (prlimit(2)).
+/// Sets the limits as the process's own user, which is permitted even if root is not (prlimit(2)).
+/// That is the case in a container without `CAP_SYS_RESOURCE`.
 fn set_as_its_user(pid: u32, (current, maximum): (Option<u64>, Option<u64>)) -> Result<()> {
     let owner = std::fs::metadata(format!("/proc/{pid}"))?;
     let word = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
@@ -142,7 +148,7 @@ fn set_as_its_user(pid: u32, (current, maximum): (Option<u64>, Option<u64>)) -> 
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()?;
-    let refused = || Error::new(ErrorKind::PermissionDenied, "this machine does not let files be limited");
+    let refused = || Error::new(ErrorKind::PermissionDenied, "this machine does not permit a file limit");
     if status.success() { Ok(()) } else { Err(refused()) }
 }
 

@@ -1,7 +1,8 @@
-//! Faults of a host: begun, and undone whatever happens to who asked for them.
+//! Faults of a host: started on request, and undone in any case, whatever happens to the requester.
 //!
-//! All of it happens inside the host: signals and limits to the processes of its services, filters on its interfaces,
-//! weights of its pools, commands in its shell. What dies with the host need not be undone.
+//! All of them act inside the host: signals and limits for the processes of its services, filters
+//! on its interfaces, weights of its pools, commands in its shell. Effects that die with the host
+//! need not be undone.
 
 mod command;
 mod desired;
@@ -21,52 +22,53 @@ use desired::DesiredFault;
 use packet_loss::LossFilter;
 use service_fault::ServiceFault;
 
-/// Faults under way in one host at most.
+/// Maximum number of active faults in one host.
 pub(crate) const FAULTS_MAX: usize = 64;
 
-/// The faults under way in one host, in the host's process.
+/// The active faults of one host, in the host's process.
 #[derive(Debug)]
 pub struct Faults {
     host: String,
-    /// Number of the next one.
+    /// The number of the next fault.
     next: u64,
     active: Vec<(u64, Active)>,
-    /// Services that faults were at.
+    /// The state of each service that had a fault.
     grips: Vec<ServiceFault>,
 }
 
-/// What it takes to undo one.
+/// What is needed to undo a fault.
 #[derive(Debug)]
 enum Active {
-    /// A service does what is wanted of it by those that are left.
+    /// Puts the service into the state that the remaining faults require.
     Service(String, FaultKind),
-    /// The interface passes everything again.
+    /// Removes the filter, so that the interface passes all packets.
     Filter(LossFilter),
-    /// Servers behind a balancer take as many connections as before, and meanwhile as many as was wished.
+    /// Restores the server modes behind a balancer; `wished` is the change while the fault is
+    /// active.
     Pool { wished: PoolAction, before: PoolAction },
-    /// A command of the user's, which takes back another one.
+    /// Runs a user's command that undoes another one.
     Command(String),
 }
 
 impl Faults {
-    /// None so far, in `lab.hosts[host]`.
+    /// Returns the empty set of faults of `lab.hosts[host]`.
     pub fn new(lab: &Lab, host: usize) -> Self {
         Self { host: lab.hosts[host].name.clone(), next: 1, active: Vec::new(), grips: Vec::new() }
     }
 
-    /// Begins what is asked for, a [`HostAction`] as JSON; its number is for [`end`](Self::end), which what does not
-    /// [last](lasts) has none of.
+    /// Starts the requested fault, a [`HostAction`] as JSON. Returns its number for
+    /// [`end`](Self::end). An action that does not [last](lasts) does not need an end.
     ///
     /// # Errors
-    /// What the host does not do, or not any more: nothing has happened then.
+    /// An action that the host does not support, or not any more. Nothing has changed in that case.
     pub fn begin(&mut self, what: &Value, services: &mut Services) -> Result<u64, UserError> {
         let deed: HostAction = serde_json::from_value(what.clone()).map_err(|error| {
             let message = format!("host {} does not know this fault: {error}", self.host);
             UserError::refused("lab_message", message, "is the lab of another version of wavetank?")
         })?;
         if lasts(what) && self.active.len() >= FAULTS_MAX {
-            let message = format!("host {} has {FAULTS_MAX} faults under way", self.host);
-            return Err(UserError::refused("lab_faults_many", message, "end some of them before"));
+            let message = format!("host {} has {FAULTS_MAX} active faults", self.host);
+            return Err(UserError::refused("lab_faults_many", message, "end some of them first"));
         }
         let active = match deed {
             HostAction::Fault(fault) => Some(self.fault(fault, services)?),
@@ -85,7 +87,8 @@ impl Faults {
     /// Undoes the fault of this number.
     ///
     /// # Errors
-    /// One that is not under way, or what kept it from being undone: it is forgotten all the same.
+    /// A fault that is not active, or the reason why it cannot be undone. The fault is removed from
+    /// the list in any case.
     pub fn end(&mut self, id: u64, services: &mut Services) -> Result<(), UserError> {
         let Some(place) = self.active.iter().position(|(own, _)| *own == id) else {
             let message = format!("host {} has no fault {id}", self.host);
@@ -95,16 +98,16 @@ impl Faults {
         self.undo(place, active, services)
     }
 
-    /// The host is about to end: what stands still goes on, so that it can `stop` in order, and beside that commands are
-    /// undone, the last one first, since either may take longer than there is time for both. Nothing is started again for
-    /// that.
+    /// Ends all faults because the host is about to end. Stopped processes are resumed, so that
+    /// `stop` can end them in order. Commands are undone in parallel, the last one first, since
+    /// either may take longer than there is time for both. Services are not started again for this.
     pub fn end_all(&mut self, stop: impl FnOnce()) {
         self.grips.iter_mut().for_each(ServiceFault::resume);
         let (host, all) = (self.host.as_str(), std::mem::take(&mut self.active));
         let undo = || {
             for (_, active) in all.iter().rev() {
                 if let Active::Command(undo) = active {
-                    // There is nobody left to tell.
+                    // The requester is gone, so an error cannot be reported.
                     let _ = shell(host, undo);
                 }
             }
@@ -127,17 +130,18 @@ impl Faults {
             FaultKind::Drop { interface, share_ppm } => return lost(interface, Some(*share_ppm)),
             _ => {}
         }
-        let service = fault.service().expect("all others are about one").to_owned();
+        let service = fault.service().expect("all other faults name a service").to_owned();
         self.can_be_felt(&fault, &service, services)?;
         if let Err(error) = self.settle(&service, Some(&fault), services) {
-            // What was under way before goes on as it did; why it might not is not what was asked.
+            // The previously active faults continue. A failure to restore them is not the error to
+            // report.
             let _ = self.settle(&service, None, services);
             return Err(error);
         }
         Ok(Active::Service(service, fault))
     }
 
-    /// Undoes `active`, which was at `place` of all.
+    /// Undoes `active`, which was at index `place` of the list.
     fn undo(&mut self, place: usize, active: Active, services: &mut Services) -> Result<(), UserError> {
         match active {
             Active::Service(service, _) => self.settle(&service, None, services),
@@ -150,7 +154,7 @@ impl Faults {
         }
     }
 
-    /// Makes `service` do what the faults under way want of it, `more` among them.
+    /// Puts `service` into the state that its active faults and `more` require.
     fn settle(
         &mut self,
         service: &str,
@@ -167,13 +171,14 @@ impl Faults {
         if was_down && wanted.down.is_none() { self.renew_pool(service, services) } else { Ok(()) }
     }
 
-    /// A balancer that was started again may know of its pool what the topology file says and nothing else.
+    /// Repeats the pool changes on a restarted balancer, which may only know the topology file's
+    /// pool.
     fn renew_pool(&self, service: &str, services: &mut Services) -> Result<(), UserError> {
         let wished = self.active.iter().filter_map(|(_, active)| match active {
             Active::Pool { wished, .. } if wished.service == service => Some(wished),
             _ => None,
         });
-        // What one wish comes to is nothing to the others.
+        // The changes are independent; a failed one does not stop the others.
         let all: Vec<_> = wished.map(|wished| services.change_pool(wished).map(drop)).collect();
         all.into_iter().collect()
     }
@@ -186,7 +191,8 @@ impl Faults {
         &mut self.grips[place]
     }
 
-    /// Whether there are processes that would feel the fault, or whoever ended them has yet to let them start again.
+    /// Fails unless there are processes that the fault can affect, or an active fault has ended
+    /// them and not yet restarted them.
     fn can_be_felt(
         &mut self,
         fault: &FaultKind,
@@ -197,27 +203,29 @@ impl Faults {
         let pids = services.pids(service);
         if matches!(fault, FaultKind::Files { .. }) && fd_limit::any_on_io_uring(&pids) {
             let message = format!(
-                "service {service} of host {} has an io_uring, whose sockets may be no files that a limit counts",
+                "service {service} of host {} uses io_uring, so a file limit may not count its sockets",
                 self.host
             );
-            let hint = "have it use epoll; `wavetank serve` does with `options: [--engine, epoll]` in the topology file";
+            let hint = "make it use epoll; for `wavetank serve` set `options: [--engine, epoll]` in the topology file";
             return Err(UserError::refused("lab_fault_failed", message, hint));
         }
         if processes::any_alive(&pids) || (ends && self.grip(service).down) {
             return Ok(());
         }
-        let message = format!("service {service} of host {} has no process that runs", self.host);
-        Err(UserError::refused("lab_fault_vacant", message, "wavetank lab status tells how services do"))
+        let message = format!("service {service} of host {} has no running process", self.host);
+        Err(UserError::refused("lab_fault_vacant", message, "check the services with `wavetank lab status`"))
     }
 }
 
-/// Whether `what`, a [`HostAction`] as JSON, is under way until it is ended: a command that nothing takes back is not.
+/// Whether `what`, a [`HostAction`] as JSON, stays active until it is ended. A command without an
+/// undo command does not.
 pub(crate) fn lasts(what: &Value) -> bool {
     let deed = serde_json::from_value(what.clone());
     !matches!(deed, Ok(HostAction::Command { undo: None, .. }))
 }
 
-/// What of a pool is left to restore: what was changed again by one of those that began `later` is theirs to restore.
+/// Returns what is left to restore of a pool. A server that was changed again by a fault started
+/// `later` is left to that fault.
 fn handed_on(before: PoolAction, later: &mut [(u64, Active)]) -> PoolAction {
     let PoolAction { service, mut wishes } = before;
     let mut pools: Vec<&mut PoolAction> = later
@@ -235,8 +243,8 @@ fn handed_on(before: PoolAction, later: &mut [(u64, Active)]) -> PoolAction {
 }
 
 fn failed(host: &str, error: &std::io::Error) -> UserError {
-    let message = format!("host {host}: the fault did not work: {error}");
-    UserError::refused("lab_fault_failed", message, "wavetank lab status tells how the host does")
+    let message = format!("host {host}: the fault failed: {error}");
+    UserError::refused("lab_fault_failed", message, "check the host with `wavetank lab status`")
 }
 
 #[cfg(test)]
@@ -297,7 +305,7 @@ mod tests {
         }
         let id = faults.begin(&deed(Some("true")), &mut services).expect("there is room");
         assert_eq!(faults.active.len(), 1);
-        faults.end(id, &mut services).expect("it is under way");
+        faults.end(id, &mut services).expect("it is active");
     }
 
     #[test]
@@ -323,7 +331,7 @@ mod tests {
         let (drain, ready, three) = (ServerMode::Drain, ServerMode::Ready, ServerMode::Weight(3));
         let first = deed("a", &[(0, ready), (1, three)]);
         check(&first, &[], &first, &[]);
-        // Of those that changed it again the next one.
+        // The restoration passes to the next fault that changed the server again.
         let later =
             [deed("b", &[(0, drain)]), deed("a", &[(0, drain)]), deed("a", &[(0, three), (2, drain)])];
         let then = [deed("b", &[(0, drain)]), deed("a", &[(0, ready)]), deed("a", &[(0, three), (2, drain)])];

@@ -1,20 +1,21 @@
 //! [`LossFilter`]: an interface that loses packets, a share of them or all, in either direction.
 //!
-//! Filters of the family netdev see every frame, ARP among them, before anything else does: a cable that is cut lets
-//! nothing through. Addresses and routes stay, as they do where a cable is pulled at the far end of a switch.
+//! Filters of the `netdev` family see every frame first, including ARP, so nothing gets through a
+//! cable that is cut. Addresses and routes stay, as they do if a cable is pulled at the far end of
+//! a switch.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use wavetank_plan::UserError;
 
-/// Before whatever else listens there.
+/// Runs before any other filter at this hook.
 const PRIORITY: i32 = -500;
 
-/// What shares are of.
+/// The unit of shares.
 const MILLION: u32 = 1_000_000;
 
-/// Packets are lost on an interface.
+/// A filter that loses packets on an interface.
 #[derive(Debug)]
 pub(super) struct LossFilter {
     host: String,
@@ -22,7 +23,7 @@ pub(super) struct LossFilter {
 }
 
 impl LossFilter {
-    /// Begins to lose `share_ppm` of a million packets of `interface`, or all of them.
+    /// Starts losing `share_ppm` of a million packets of `interface`, or all of them.
     pub(super) fn begin(
         host: &str,
         id: u64,
@@ -34,13 +35,14 @@ impl LossFilter {
         Ok(Self { host: host.to_owned(), table })
     }
 
-    /// Loses nothing any more.
+    /// Removes the filter.
     pub(super) fn end(self) -> Result<(), UserError> {
         nft(&self.host, &format!("delete table netdev {}\n", self.table))
     }
 }
 
-/// Both directions by themselves: of an exchange of two packets more gets lost than of one.
+/// The two directions lose packets independently. An exchange of two packets fails more often than
+/// a single packet.
 fn ruleset(table: &str, interface: &str, share_ppm: Option<u32>) -> String {
     let rule = match share_ppm {
         Some(share) if share < MILLION => format!("numgen random mod {MILLION} < {share} drop"),
@@ -55,7 +57,7 @@ fn ruleset(table: &str, interface: &str, share_ppm: Option<u32>) -> String {
     format!("table netdev {table} {{\n{}{}}}\n", chain("in", "ingress"), chain("out", "egress"))
 }
 
-/// Has nft do what `commands` say, all of it or nothing.
+/// Runs `commands` in nft, as one transaction.
 fn nft(host: &str, commands: &str) -> Result<(), UserError> {
     let failed = |said: &str| {
         let message = format!("host {host}: nft: {}", said.lines().next().unwrap_or_default());
@@ -68,7 +70,8 @@ fn nft(host: &str, commands: &str) -> Result<(), UserError> {
     let mut child =
         pipes(Command::new("nft").args(["-f", "-"])).map_err(|error| failed(&error.to_string()))?;
     if let Some(mut input) = child.stdin.take() {
-        // A few hundred bytes fit into any pipe; an nft that reads none of them says why below.
+        // A few hundred bytes fit into any pipe. If nft does not read them, its error is reported
+        // below.
         let _ = input.write_all(commands.as_bytes());
     }
     let output = child.wait_with_output().map_err(|error| failed(&error.to_string()))?;

@@ -1,4 +1,4 @@
-//! The processes of a service, with all their children, as the host's PID namespace numbers them.
+//! The processes of a service, with all descendants, as the host's PID namespace numbers them.
 
 use std::io::{Error, Result};
 use std::os::fd::OwnedFd;
@@ -7,17 +7,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// How often processes are looked for again that were made while the others were stopped.
+/// How often to look for processes that were created while the others were stopped.
 const ROUNDS_MAX: usize = 16;
-/// How often, and how far apart, it is looked whether a process has stopped.
+/// Number and interval of the checks whether a process has stopped.
 const SETTLE_TRIES: usize = 200;
 const SETTLE_STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// Processes of one service at most.
+/// Maximum number of processes of one service.
 const PROCESSES_MAX: usize = 4_096;
-/// How long the kernel may take to end a process that was killed.
+/// Time limit for the end of a killed process.
 const DEATH_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
-/// A process that cannot be taken for another, however often its number is given away.
+/// A process identified by a descriptor, so that a reused number is never mistaken for it.
 #[derive(Debug)]
 pub(super) struct PidHandle {
     pub(super) pid: u32,
@@ -25,7 +25,7 @@ pub(super) struct PidHandle {
 }
 
 impl PidHandle {
-    /// `None` if there is no such process any more.
+    /// Returns `None` if there is no such process any more.
     fn of(pid: u32) -> Result<Option<Self>> {
         let Some(raw) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
         match pidfd_open(raw, PidfdFlags::empty()) {
@@ -35,7 +35,7 @@ impl PidHandle {
         }
     }
 
-    /// One that has ended needs no signal.
+    /// Sends a signal. An ended process is not an error.
     fn signal(&self, signal: Signal) -> Result<()> {
         match pidfd_send_signal(&self.handle, signal) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
@@ -44,8 +44,8 @@ impl PidHandle {
     }
 }
 
-/// Stops `roots` and all their children, and holds them: all of them, or, with an error, none. They are stopped before
-/// their children are looked for, so that none is missed that is made meanwhile.
+/// Stops `roots` and all their children and returns handles on them; on an error, none stays
+/// stopped. Processes are stopped before their children are listed, so that no new child is missed.
 pub(super) fn frozen(roots: &[u32]) -> Result<Vec<PidHandle>> {
     let mut held: Vec<PidHandle> = Vec::new();
     let stopped = stop_all(roots, &mut held);
@@ -55,7 +55,7 @@ pub(super) fn frozen(roots: &[u32]) -> Result<Vec<PidHandle>> {
     stopped.map(|()| held)
 }
 
-/// Who was stopped is held, whatever becomes of the others.
+/// Stops the processes and adds them to `held`, even if a later one fails.
 fn stop_all(roots: &[u32], held: &mut Vec<PidHandle>) -> Result<()> {
     for _ in 0..ROUNDS_MAX {
         let before = held.len();
@@ -76,50 +76,53 @@ fn stop_all(roots: &[u32], held: &mut Vec<PidHandle>) -> Result<()> {
             return Ok(());
         }
     }
-    Err(Error::other("the service makes processes faster than they can be stopped"))
+    Err(Error::other("the service starts processes faster than they can be stopped"))
 }
 
-/// Waits until a process that was told to stop has done so; one that waits for a disk may take its time.
+/// Waits until a process with a pending stop signal has stopped. A process that waits for a disk
+/// may take longer.
 fn settle(pid: u32) {
     let stopped = || stat(pid).is_none_or(|(state, _)| matches!(state, b'T' | b't' | b'Z' | b'X'));
     for _ in 0..SETTLE_TRIES {
         if stopped() {
             return;
         }
-        // Nothing is waited for but the time; a signal that ends it early costs one try.
+        // This only waits; a signal that ends it early costs one try.
         let _ = poll(&mut [], Some(&SETTLE_STEP));
     }
 }
 
-/// Lets them go on, those whose parents wait for them first.
+/// Resumes the processes, children before the parents that wait for them.
 pub(super) fn resume(held: &[PidHandle]) {
     for own in held.iter().rev() {
-        // A process that has ended goes on without us, and nothing else can be wrong with a signal that could be sent before.
+        // A process may have ended. Other errors are impossible, since an earlier signal could be
+        // sent.
         let _ = own.signal(Signal::CONT);
     }
 }
 
 /// Kills `roots` and all their children, and waits until they are dead.
 pub(super) fn kill(roots: &[u32]) -> Result<()> {
-    // A master that still ran would replace what is killed beside it.
+    // A running master process would replace the workers that are killed.
     let held = frozen(roots)?;
     if let Err(error) = held.iter().try_for_each(|own| own.signal(Signal::KILL)) {
         resume(&held);
         return Err(error);
     }
     for own in &held {
-        // Whose death takes longer than any should is the kernel's affair: the signal cannot be taken back.
+        // The signal cannot be revoked, so the kernel will complete a death that exceeds the limit.
         let _ = poll(&mut [PollFd::new(&own.handle, PollFlags::IN)], Some(&DEATH_MAX));
     }
     Ok(())
 }
 
-/// Whether one of `pids` runs, stopped or not: what is dead and not yet reaped does not.
+/// Whether one of `pids` exists, stopped or not. Dead processes that are not reaped yet do not
+/// count.
 pub(super) fn any_alive(pids: &[u32]) -> bool {
     pids.iter().any(|&pid| stat(pid).is_some_and(|(state, _)| !matches!(state, b'Z' | b'X')))
 }
 
-/// `roots` and all that descend from them, parents first, each with its parent.
+/// Returns `roots` and all their descendants, parents first, each with its parent.
 pub(super) fn family(roots: &[u32]) -> Vec<(u32, u32)> {
     let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -127,12 +130,12 @@ pub(super) fn family(roots: &[u32]) -> Vec<(u32, u32)> {
     descending(roots, &all)
 }
 
-/// Of processes with their parents those that are in `roots` or descend from one, parents first.
+/// Returns those of `all` that are in `roots` or descend from one, parents first.
 fn descending(roots: &[u32], all: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let own = |root: &u32| all.iter().find(|(pid, _)| pid == root).copied();
     let mut family: Vec<(u32, u32)> = roots.iter().filter_map(own).collect();
     let mut next = 0;
-    // One more than may be, so that it shows.
+    // One more than the limit is collected, so that the excess is visible.
     while next < family.len() && family.len() <= PROCESSES_MAX {
         let (parent, _) = family[next];
         for child in all.iter().filter(|(_, of)| *of == parent) {
@@ -145,7 +148,8 @@ fn descending(roots: &[u32], all: &[(u32, u32)]) -> Vec<(u32, u32)> {
     family
 }
 
-/// State and parent of a process (`/proc/PID/stat`, proc(5)); its name may have blanks and brackets in it.
+/// Returns state and parent of a process (`/proc/PID/stat`, proc(5)). Its name may contain blanks
+/// and brackets.
 fn stat(pid: u32) -> Option<(u8, u32)> {
     read_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -170,7 +174,7 @@ mod tests {
         check(&[7], &[7, 8, 9]);
         check(&[12, 7], &[12, 7, 13, 8, 9]);
         check(&[9], &[9]);
-        // One that is gone has no family; a circle, which no kernel shows, ends.
+        // A missing process has no descendants. A cycle, which no kernel reports, ends the search.
         check(&[500], &[]);
         assert_eq!(descending(&[1], &[(1, 2), (2, 1)]), [(1, 2), (2, 1)]);
     }

@@ -1,4 +1,4 @@
-//! [`ServiceFault`]: what faults do to one service at present.
+//! [`ServiceFault`]: the current effect of faults on one service.
 
 use std::io;
 
@@ -11,12 +11,12 @@ use super::processes::{PidHandle, any_alive, frozen, kill, resume};
 use super::slow::Slowdown;
 use crate::service::Services;
 
-/// It is made what the faults under way want together, whenever one of them begins or ends.
+/// The fault state of one service. It is updated whenever one of the active faults starts or ends.
 #[derive(Debug)]
 pub(super) struct ServiceFault {
     host: String,
     pub(super) service: String,
-    /// Whether the service was ended, and has not been seen to be up since.
+    /// Whether the service was ended and has not been seen up since.
     pub(super) down: bool,
     hold: Hold,
     limits: FdLimits,
@@ -31,18 +31,18 @@ enum Hold {
 }
 
 impl ServiceFault {
-    /// On a service that runs free.
+    /// Returns the state without faults.
     pub(super) fn for_service(host: &str, service: &str) -> Self {
         let (host, service) = (host.to_owned(), service.to_owned());
         Self { host, service, down: false, hold: Hold::None, limits: FdLimits::default() }
     }
 
-    /// Makes the service do what is wanted of it; it is felt as soon as this returns.
+    /// Puts the service into the required state, which is effective on return.
     ///
     /// # Errors
-    /// What kept it from being done.
+    /// The reason why it could not be done.
     pub(super) fn apply(&mut self, wanted: &DesiredFault, services: &mut Services) -> Result<(), UserError> {
-        // One that did not come up in time may have come up since, whole or in part.
+        // A service that did not come up in time may have come up since, completely or in part.
         let is_down = self.down && !any_alive(&services.pids(&self.service));
         match wanted.down {
             Some(_) if is_down => return Ok(()),
@@ -50,7 +50,7 @@ impl ServiceFault {
             None => {}
         }
         if is_down {
-            // One that does not come up is still down, and may be tried again by another fault and its end.
+            // A service that does not come up is still down. Another fault and its end may retry.
             services.start_one(&self.service)?;
         }
         self.down = false;
@@ -58,14 +58,14 @@ impl ServiceFault {
         self.hold_up(wanted, &roots).map_err(|error| failed(&self.host, &error))
     }
 
-    /// Its processes go on.
+    /// Resumes its processes.
     pub(super) fn resume(&mut self) {
         self.hold.resume();
     }
 
     fn take_down(&mut self, how: StopKind, services: &mut Services) -> Result<(), UserError> {
-        // A thread that lets processes go again and again must not meddle. What stands still is killed as it stands, and
-        // hears of an orderly end only when it goes on.
+        // The thread that resumes processes periodically must not interfere. Stopped processes are
+        // killed while stopped; for an orderly end they must be resumed first.
         if how == StopKind::Stop || !matches!(self.hold, Hold::Still(_)) {
             self.hold.resume();
         }
@@ -75,12 +75,12 @@ impl ServiceFault {
         };
         self.hold.resume();
         ended?;
-        // Whoever is started next has limits of its own.
+        // The next processes have their own limits.
         (self.down, self.limits) = (true, FdLimits::default());
         Ok(())
     }
 
-    /// Processes are held up and limited as is wanted. What does not work leaves them free.
+    /// Holds up and limits processes as required. On an error they run freely.
     fn hold_up(&mut self, wanted: &DesiredFault, roots: &[u32]) -> io::Result<()> {
         let limited = self.limits.apply_to(roots, wanted.files);
         if self.hold.pace() == wanted.pace {

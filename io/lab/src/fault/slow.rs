@@ -1,7 +1,8 @@
 //! [`Slowdown`]: a service that takes longer to answer.
 //!
-//! Its processes stand still for the delay, run as long, stand still again, and so on: an answer comes up to the delay
-//! later, on connections that are open as on new ones, whatever the service is. It also has half of its time only.
+//! Its processes are stopped for the delay, run for the same time, are stopped again, and so on. An
+//! answer comes up to the delay later, on open connections as on new ones, for any kind of service.
+//! The service also has only half of its time.
 
 use std::io::{Error, Result};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -12,19 +13,19 @@ use wavetank_plan::Nanos;
 
 use super::processes::{frozen, resume};
 
-/// A thread of the host's process that stops processes and lets them go.
+/// A thread of the host's process that stops and resumes processes periodically.
 #[derive(Debug)]
 pub(super) struct Slowdown {
     pub(super) delay: Nanos,
-    /// Dropped to end it.
+    /// Dropping it ends the thread.
     stop: SyncSender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Slowdown {
-    /// Slows the processes `roots`, and whatever they start, by up to `delay`.
+    /// Slows the processes `roots` and their descendants by up to `delay`.
     pub(super) fn begin(roots: Vec<u32>, delay: Nanos) -> Result<Self> {
-        // What cannot be stopped once is told now.
+        // Processes that cannot be stopped once are an error now.
         resume(&frozen(&roots)?);
         let length = Duration::from_nanos(delay.0.unsigned_abs());
         let (stop, stopped) = sync_channel::<()>(1);
@@ -32,7 +33,7 @@ impl Slowdown {
         let thread = Builder::new().name("slow".to_owned()).spawn(move || {
             let mut going = true;
             while going {
-                // Processes that have ended are no longer there to be slowed; a next one may be.
+                // This can fail because processes have ended; the next round tries again.
                 let held = frozen(&roots).unwrap_or_default();
                 going = waits();
                 resume(&held);
@@ -42,7 +43,7 @@ impl Slowdown {
         Ok(Self { delay, stop, thread: thread.map_err(Error::other)? })
     }
 
-    /// They run on.
+    /// Resumes the processes.
     pub(super) fn end(self) {
         drop(self.stop);
         // It cannot panic: it only sends signals.

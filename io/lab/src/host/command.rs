@@ -1,4 +1,4 @@
-//! [`HostCommand`]: what a keeper tells a host to do.
+//! [`HostCommand`]: the requests of a keeper to a host.
 
 use serde_json::{Value, json};
 use wavetank_plan::UserError;
@@ -8,26 +8,26 @@ use crate::service::ServiceStatus;
 /// One message from the keeper.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HostCommand {
-    /// Addresses, files, settings.
+    /// Set up addresses, files, settings.
     Furnish,
-    /// Configurations are written and checked.
+    /// Write and check configurations.
     Check,
-    /// Services are started and healthy.
+    /// Start services and wait until they are healthy.
     Start,
-    /// Faults are over, services are stopped.
+    /// End faults and stop services.
     Stop,
-    /// How the services do.
+    /// Report the state of the services.
     Status,
-    /// A client's question to the services.
+    /// Pass a client's question to the services.
     Say(Value),
-    /// A fault begins.
+    /// Start a fault.
     Fault(Value),
-    /// It ends.
+    /// End a fault.
     FaultEnd(u64),
 }
 
 impl HostCommand {
-    /// As it is sent.
+    /// Returns the message as sent.
     pub(crate) fn to_json(&self) -> Value {
         match self {
             Self::Furnish => json!({ "do": "furnish" }),
@@ -58,15 +58,15 @@ impl HostCommand {
             _ => {
                 return Err(UserError::refused(
                     "lab_message",
-                    "the host does not know what it was told",
-                    "wavetank lab down, then up",
+                    "the host does not know this request",
+                    "run `wavetank lab down`, then `wavetank lab up`",
                 ));
             }
         })
     }
 }
 
-/// Services as a host tells of them.
+/// The services in a host's status answer.
 pub(super) fn services_json(services: &[ServiceStatus]) -> Value {
     let one = |service: &ServiceStatus| {
         let ServiceStatus { name, state, pids, version, said } = service;

@@ -1,6 +1,7 @@
-//! The host process: PID 1 of a lab host. It makes the host's namespaces, furnishes them, runs the services and reaps
-//! whatever dies. One thread does what the keeper says, one thing after the other; others only copy what services say,
-//! or slow a service down. When the keeper is gone, so is it.
+//! The host process: PID 1 of a lab host. It creates the host's namespaces, configures them, runs
+//! the services and reaps all ended processes. One thread carries out the keeper's requests, one
+//! after the other. Other threads only copy service output, or slow a service down. The host
+//! process ends with the keeper.
 
 mod command;
 
@@ -27,22 +28,23 @@ pub(crate) use command::HostCommand;
 /// One host of a lab, in its own process.
 struct Host {
     order: LabSpec,
-    /// Its place in the topology's hosts.
+    /// Its index in the topology's hosts.
     index: usize,
     services: Services,
     faults: Faults,
     keeper: JsonSocket,
 }
 
-/// What the host process does from its start to its end. Fails only before it can tell the keeper.
+/// Runs the host process from start to end. Fails only before it can report to the keeper.
 pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
-    // First of all: whatever happens to the keeper from now on, nothing of this host is left. If it happened before, the
-    // socket reads an end below.
+    // This comes first: whatever happens to the keeper from now on, nothing of this host is left.
+    // If the keeper died before, the socket reads an end below.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|errno| system("the host cannot be bound to its keeper", &errno))?;
-    // A command's parent dies to this process. Were both of one session, the kernel would hang up the whole group that
-    // asked for the command as soon as that ends, where somebody of the group stands still and no shell looks after it.
-    setsid().map_err(|errno| system("the host cannot have a session of its own", &errno))?;
+    // A command's parent dies to this process. In a shared session the kernel would then hang up
+    // the requester's whole process group, if a process of that group is stopped and no shell
+    // manages the group.
+    setsid().map_err(|errno| system("cannot start a session for the host", &errno))?;
     let mut keeper = JsonSocket::from_stdin()?;
     match born(folder, name) {
         Ok((order, index)) => {
@@ -53,14 +55,14 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
             host.live()
         }
         Err(error) => {
-            // A keeper that is gone needs no reason.
+            // The keeper may be gone.
             let _ = keeper.send(&response::from_result(&Err(error)));
             Ok(())
         }
     }
 }
 
-/// The namespaces, and what the lab is.
+/// Creates the namespaces; returns the lab's specification and the host's index.
 fn born(folder: &LabFolder, name: &str) -> Result<(LabSpec, usize), UserError> {
     let order = folder.order()?;
     let index = order.lab.host_index(name).ok_or_else(|| {
@@ -72,7 +74,7 @@ fn born(folder: &LabFolder, name: &str) -> Result<(LabSpec, usize), UserError> {
 }
 
 impl Host {
-    /// Does what the keeper says until it is gone.
+    /// Carries out the keeper's requests until the keeper is gone.
     fn live(&mut self) -> Result<(), UserError> {
         let mut children = SigSet::empty();
         children.add(NixSignal::SIGCHLD);
@@ -81,7 +83,7 @@ impl Host {
         let dead = blocked.map_err(|errno| system("the host cannot wait for its children", &errno))?;
         loop {
             self.reap();
-            // What was asked while this process stood still comes at once.
+            // Requests that arrived while this process was stopped are handled without delay.
             let more = self.keeper.has_line();
             let mut handles = [
                 PollFd::new(&self.keeper, PollFlags::IN),
@@ -94,7 +96,7 @@ impl Host {
             }
             let (said, died) = (more || !handles[0].revents().is_empty(), !handles[1].revents().is_empty());
             if died {
-                // How many died is asked below; one signal may stand for several.
+                // One signal may represent several deaths; their number is determined below.
                 while matches!(dead.read_signal(), Ok(Some(_))) {}
             }
             if said {
@@ -103,7 +105,7 @@ impl Host {
                         let result = self.carry_out(&message);
                         self.tell(&result);
                     }
-                    // The keeper is gone, and with this process go all others of the host.
+                    // The keeper is gone. All processes of the host end with this one.
                     Ok(None) | Err(_) => return Ok(()),
                 }
             }
@@ -111,18 +113,19 @@ impl Host {
     }
 
     fn tell(&mut self, result: &Result<Value, UserError>) {
-        // A keeper that is gone is noticed by the next read.
+        // The next read notices if the keeper is gone.
         let _ = self.keeper.send(&response::from_result(result));
     }
 
-    /// Takes care of every child that has ended. Services hear of theirs first; PID 1 also gets all orphans.
+    /// Handles every child that has ended. Services see theirs first; PID 1 also receives all
+    /// orphans.
     fn reap(&mut self) {
         let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         loop {
             let found = waitid(Id::All, ended);
             let Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, _, _)) = found else { return };
             if !self.services.handle_exit(pid.as_raw().unsigned_abs()) {
-                // It has ended, so this neither waits nor fails.
+                // The child has ended, so this returns immediately and cannot fail.
                 let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
             }
         }

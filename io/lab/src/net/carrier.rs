@@ -1,8 +1,9 @@
-//! Cables plugged in: both ends up, and the switch's ports passing packets on.
+//! Brings cables up: both ends, and forwarding on the switch's ports.
 //!
-//! An interface counts as up at once, but a worker of the kernel tells the bridge of it some time later, on a busy machine
-//! much later. Until then the bridge drops what comes without counting it, and a host that asks for its neighbour within
-//! that time asks again after a whole second. So a lab is not whole before all ports forward.
+//! An interface counts as up immediately, but a kernel worker notifies the bridge some time later,
+//! on a busy machine much later. Until then the bridge drops frames without counting them. A host
+//! that looks for its neighbour within that time repeats the request only after a whole second.
+//! Therefore a lab is complete only when all ports forward.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,10 +17,11 @@ use super::poll_until::poll_until;
 use super::tool::{Refusal, Tool};
 use super::wiring;
 
-/// On the busiest machine the kernel's worker has had its turn by then.
+/// Time limit; the kernel's worker runs before that even on the busiest machine.
 const FORWARDS_WITHIN: Nanos = Nanos::from_secs(10);
 
-/// In the switch, whose cables lead into the namespaces of `pids`: sets their far ends up and waits until all forward.
+/// Runs in the switch, with cables that lead into the namespaces of `pids`. Brings their far ends
+/// up and waits until all ports forward.
 pub(super) fn bring_links_up(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
     for (host, pid) in lab.hosts.iter().zip(pids) {
         far_ends(host, *pid)?;
@@ -44,7 +46,7 @@ pub(super) fn bring_links_up(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
     ))
 }
 
-/// In a thread of its own, which enters the network of process `pid`.
+/// Runs in a separate thread, which enters the network of process `pid`.
 fn far_ends(host: &Host, pid: u32) -> Result<(), UserError> {
     let batch = wiring::far_ends_batch(host);
     let enter = || -> Result<(), UserError> {
@@ -55,7 +57,7 @@ fn far_ends(host: &Host, pid: u32) -> Result<(), UserError> {
             UserError::refused(
                 "lab_network",
                 message,
-                "its process may have been killed; `wavetank lab up` begins anew",
+                "its process may have been killed; run `wavetank lab up` again",
             )
         })?;
         Tool::IP.batch(&batch).map_err(Refusal::into_error)
@@ -73,7 +75,8 @@ fn ports(lab: &Lab) -> impl Iterator<Item = String> + '_ {
         .flat_map(|(at, host)| (0..host.interfaces.len()).map(move |place| wiring::port(at, place)))
 }
 
-/// Ports that forward, from what `ip -json -details link` prints; what is not that prints none.
+/// Returns the ports that forward, from the output of `ip -json -details link`. An invalid text has
+/// none.
 fn forwarding(told: &str) -> BTreeSet<String> {
     let links: Vec<Value> = serde_json::from_str(told).unwrap_or_default();
     let forwards = |link: &&Value| link["linkinfo"]["info_slave_data"]["state"] == "forwarding";

@@ -1,4 +1,4 @@
-//! What a process of a lab's host may use, beside its control groups: CPUs and open files.
+//! Limits for a process of a lab's host in addition to its control groups: CPUs and open files.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -7,34 +7,36 @@ use wavetank_topology::{Host, Limits};
 
 use crate::file_error;
 
-/// The right to raise limits (capabilities(7)), by its number among the bits of `CapEff`.
+/// The capability to raise limits (capabilities(7)), as a bit number of `CapEff`.
 const CAP_SYS_RESOURCE: u32 = 24;
 
-/// The calling process, and all that it starts, keeps to the host's CPUs and number of open files. For the host's own
-/// process and for whatever enters it by another way than being its child.
+/// Restricts the calling process, and all that it starts, to the host's CPUs and number of open
+/// files. It is for the host's own process and for processes that enter the host without being its
+/// children.
 ///
 /// # Errors
-/// CPUs that are not there, or more open files than this user may allow.
+/// CPUs that do not exist, or more open files than this user may allow.
 pub fn apply_limits(limits: &Limits) -> Result<(), UserError> {
     if let Some(cpus) = &limits.cpus {
         sched_setaffinity(None, &set(cpus)).map_err(|error| {
-            let message = format!("cannot keep to the CPUs {cpus:?}: {error}");
-            UserError::refused("lab_limit", message, "`nproc` and `taskset -p $$` show which there are")
+            let message = format!("cannot restrict the process to CPUs {cpus:?}: {error}");
+            UserError::refused("lab_limit", message, "`nproc` and `taskset -p $$` show the available CPUs")
         })?;
     }
     let now = getrlimit(Resource::Nofile);
-    // A shell's soft limit is made for shells; programs that need fewer files take fewer.
+    // A shell's soft limit is made for shells, so it is raised. Programs that need fewer files use
+    // fewer.
     let wanted = limits.open_files.map_or(Rlimit { current: now.maximum, ..now }, |most| Rlimit {
         current: Some(most),
         maximum: Some(most),
     });
     setrlimit(Resource::Nofile, wanted).map_err(|error| {
         let message = format!("cannot limit open files to {:?}: {error}", limits.open_files);
-        UserError::refused("lab_limit", message, "`ulimit -Hn` shows the most that this user may ask for")
+        UserError::refused("lab_limit", message, "`ulimit -Hn` shows the limit of this user")
     })
 }
 
-/// Whether this machine has the CPUs and the files that `host` asks for in `file`.
+/// Checks whether this machine has the CPUs and the files that `host` asks for in `file`.
 pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     let Limits { cpus, open_files, place, .. } = &host.limits;
     let refused = |message: String, hint: &str| {
@@ -47,15 +49,15 @@ pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     });
     if let Some(cpu) = absent {
         return refused(
-            format!("`{}` is to run on CPU {cpu}, which this machine does not let us use", host.name),
-            "CPUs are counted from 0; `taskset -p $$` shows which may be used",
+            format!("`{}` requires CPU {cpu}, which is not available here", host.name),
+            "CPUs are counted from 0; `taskset -p $$` shows the available ones",
         );
     }
     let most = files_most();
     match open_files {
         Some(wanted) if *wanted > most => refused(
-            format!("`{}` is to open {wanted} files, and a process may open {most} here", host.name),
-            "ulimit -Hn, fs.nr_open; more processes (`copies`) share the work instead",
+            format!("`{}` requires {wanted} open files, but a process may open only {most} here", host.name),
+            "raise `ulimit -Hn` or fs.nr_open, or use more processes (`copies`)",
         ),
         _ => Ok(()),
     }
@@ -69,7 +71,7 @@ fn set(cpus: &[u32]) -> CpuSet {
     set
 }
 
-/// The most files that this user can let a process open.
+/// Returns the maximum number of files that this user can allow a process.
 fn files_most() -> u64 {
     let hard = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -80,7 +82,7 @@ fn files_most() -> u64 {
     most.and_then(|text| text.trim().parse().ok()).map_or(hard, |most: u64| most.max(hard))
 }
 
-/// Whether the text of `/proc/self/status` says that limits may be raised.
+/// Whether limits may be raised according to the text of `/proc/self/status`.
 fn may_raise(status: &str) -> bool {
     let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());

@@ -1,4 +1,4 @@
-//! A host's own `/etc`: the machine's, with a layer of its own over it that lies in memory.
+//! A host's own `/etc`: the machine's, under a layer in memory.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -8,18 +8,19 @@ use std::path::Path;
 use rustix::mount::{MountFlags, mount};
 use wavetank_plan::UserError;
 
-/// Where the layer lies: on the host's own `/run`, which is in memory and in no other namespace.
+/// The path of the layer: on the host's own `/run`, which is in memory and in no other namespace.
 const LAYER: &str = "/run/wavetank-etc";
 
-/// Lays a layer over `/etc` of the calling process's mount namespace, in which nothing may be shared with the machine:
-/// from here on, what is written below `/etc` is this host's.
+/// Mounts a layer over `/etc` in the calling process's mount namespace, which must share nothing
+/// with the machine. Files written below `/etc` from then on belong to this host only.
 pub(crate) fn mount_overlay() -> Result<(), UserError> {
     let covered = || -> io::Result<()> {
         DirBuilder::new().mode(0o755).create(LAYER)?;
         let [upper, work] = ["upper", "work"].map(|part| format!("{LAYER}/{part}"));
         for folder in [&upper, &work] {
             DirBuilder::new().mode(0o755).create(folder)?;
-            // The umask of whoever brought the lab up must not make `/etc` unreadable to servers that give up root.
+            // The umask of the user of `lab up` must not make `/etc` unreadable to servers that
+            // drop root.
             fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
         }
         let layers = format!("lowerdir=/etc,upperdir={upper},workdir={work}");
@@ -28,25 +29,22 @@ pub(crate) fn mount_overlay() -> Result<(), UserError> {
         Ok(())
     };
     covered().map_err(|error| {
-        let message = format!("a host cannot have an /etc of its own: {error}");
+        let message = format!("cannot mount a host's own /etc: {error}");
         UserError::refused("lab_kernel", message, "the kernel needs overlayfs: modprobe overlay")
     })
 }
 
-/// Puts `text` at `path`, which is below `/etc`, in place of what is there, be it a link that leads elsewhere.
+/// Writes `text` to `path`, which is below `/etc`. An existing file is replaced, even if it is a
+/// link to another place.
 pub(crate) fn write_file(path: &str, text: &str, mode: u32) -> Result<(), UserError> {
     replace(Path::new(path), text, mode).map_err(|error| {
         let message = format!("cannot write `{path}` of a host: {error}");
-        UserError::refused(
-            "lab_file",
-            message,
-            "files of a host lie below /etc, in folders that are no files",
-        )
+        UserError::refused("lab_file", message, "files of a host must be below /etc, in folders")
     })
 }
 
 fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    // A layer that is not there would let this through to the machine's own file.
+    // Without the layer, this would write to the machine's own file.
     let inside = path.starts_with("/etc") && !path.components().any(|part| part.as_os_str() == "..");
     if !inside || !Path::new(LAYER).is_dir() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not in the host's own layer"));

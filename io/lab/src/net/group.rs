@@ -1,7 +1,8 @@
-//! Control groups of a lab's hosts: what limits them, and where their CPU and memory are counted.
+//! Control groups of a lab's hosts, for limits and for counting CPU and memory.
 //!
-//! They lie just below the top of each tree, as those of container engines do: inside a group of whoever runs `lab up`
-//! they would keep that group from being removed, and version 2 forbids groups below one that has processes.
+//! They are just below the top of each tree, like those of container engines. Inside the group of
+//! the `lab up` process they would keep that group from being removed. Version 2 also forbids
+//! groups below one that has processes.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,9 +14,9 @@ use wavetank_topology::{Host, Lab, Limits};
 use super::hierarchy::Hierarchy;
 use crate::{LabTag, file_error};
 
-/// In such stretches a share of the CPU is given out: the kernel's own default.
+/// The period for CPU shares: the kernel's default.
 const CPU_PERIOD_US: u64 = 100_000;
-/// The least of a stretch that the kernel gives.
+/// The smallest quota that the kernel accepts.
 const CPU_QUOTA_US_MIN: u64 = 1_000;
 
 /// A value in a group's file.
@@ -23,12 +24,12 @@ struct Knob {
     controller: &'static str,
     file: &'static str,
     value: String,
-    /// Whether it may be absent: kernels without accounting of swap have none that could be forbidden.
+    /// Whether the file may be absent. Kernels without swap accounting have no swap limit.
     optional: bool,
 }
 
-/// Makes the groups of `lab.hosts[host]`, with its limits. Where nothing is limited, a machine that forbids groups is no
-/// obstacle: they are there to count in.
+/// Creates the groups of `lab.hosts[host]`, with its limits. Groups without limits are only for
+/// counting, so it is no error if the machine forbids them.
 pub(super) fn make(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(), UserError> {
     let host = &lab.hosts[host];
     for tree in Hierarchy::all() {
@@ -38,7 +39,8 @@ pub(super) fn make(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<
         }
         let folder = tree.top.join(name(mark, &host.name));
         let Err(error) = make_one(&tree, &folder, &knobs) else { continue };
-        // Half a group would let nobody in. Without one there is still the affinity that `confine` sets.
+        // An incomplete group could not be joined. Without the group there is still the affinity
+        // that `confine` sets.
         let _ = fs::remove_dir(&folder);
         if knobs.iter().any(|knob| knob.controller != "cpuset") {
             return Err(refused(host, file, &folder, &error));
@@ -47,10 +49,10 @@ pub(super) fn make(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<
     Ok(())
 }
 
-/// The calling process joins the host's groups, where there are any.
+/// Adds the calling process to the host's groups, if there are any.
 pub(super) fn join(mark: &LabTag, host: &str) -> Result<(), UserError> {
     for folder in folders(mark, host) {
-        // 0 is the writer, whatever it is called in its PID namespace.
+        // 0 means the writing process, whatever its number in its PID namespace.
         fs::write(folder.join("cgroup.procs"), "0").map_err(|error| {
             let message = format!("cannot join `{}`: {error}", folder.display());
             UserError::refused(
@@ -63,7 +65,7 @@ pub(super) fn join(mark: &LabTag, host: &str) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Removes all groups that bear the mark, and groups that services made in them.
+/// Removes all groups with the tag, and groups that services made in them.
 pub(super) fn remove(mark: &LabTag) -> Result<(), UserError> {
     let start = name(mark, "");
     let mut failed = Vec::new();
@@ -73,14 +75,14 @@ pub(super) fn remove(mark: &LabTag) -> Result<(), UserError> {
             failed.push(UserError::refused(
                 "lab_limit",
                 message,
-                "`cat cgroup.procs` there shows who is in it",
+                "`cat cgroup.procs` in that folder lists its processes",
             ));
         }
     }
     UserError::combine(failed).map_or(Ok(()), Err)
 }
 
-/// Whether the machine's groups can limit what `host` wants limited in `file`.
+/// Checks whether the machine's groups can apply the limits of `host` in `file`.
 pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     let trees = Hierarchy::all();
     let limits = &host.limits;
@@ -107,7 +109,7 @@ pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     Ok(())
 }
 
-/// The groups of a host that there are.
+/// Returns the existing groups of a host.
 fn folders(mark: &LabTag, host: &str) -> Vec<PathBuf> {
     let name = name(mark, host);
     let all = Hierarchy::all().into_iter().map(|tree| tree.top.join(&name));
@@ -118,8 +120,9 @@ fn name(mark: &LabTag, host: &str) -> String {
     format!("{mark}-{host}")
 }
 
-/// Whether a tree counts something worth a group of its own. A group of the controller `cpu` does more than count: it gets
-/// as much of a busy CPU as everybody outside together, so only who asks for a share gets one.
+/// Whether a tree counts something worth a group. A group of the `cpu` controller does more than
+/// count: it gets as much of a busy CPU as all processes outside of it together. Only hosts that
+/// ask for a share get one.
 fn counts(tree: &Hierarchy) -> bool {
     tree.unified || tree.has("cpuacct") || tree.has("memory")
 }
@@ -143,8 +146,8 @@ fn make_one(tree: &Hierarchy, folder: &Path, knobs: &[Knob]) -> io::Result<()> {
     Ok(())
 }
 
-/// In version 2 a group has a controller if the one above it hands it down. It is not taken back: others may have begun
-/// to use it.
+/// Enables `controller` for groups below the top, as version 2 requires. It stays enabled, because
+/// other groups may have started to use it.
 fn enable(tree: &Hierarchy, controller: &str) -> io::Result<()> {
     let file = tree.top.join("cgroup.subtree_control");
     let handed_down = fs::read_to_string(&file)?;
@@ -154,7 +157,7 @@ fn enable(tree: &Hierarchy, controller: &str) -> io::Result<()> {
     fs::write(&file, format!("+{controller}"))
 }
 
-/// What has to be written into a group of `tree` for `limits`, in this order.
+/// Returns the values to write into a group of `tree` for `limits`, in this order.
 fn knobs(limits: &Limits, tree: &Hierarchy) -> Vec<Knob> {
     let knob = |controller, file, value| Knob { controller, file, value, optional: false };
     let mut knobs = Vec::new();
@@ -168,7 +171,7 @@ fn knobs(limits: &Limits, tree: &Hierarchy) -> Vec<Knob> {
         }
     }
     if let Some(bytes) = limits.memory_bytes {
-        // Without the second, a host would go on in swap, as slow as nothing that is tested.
+        // Without the second value a host would swap instead, which would make it extremely slow.
         let (file, swap, none) = if tree.unified {
             ("memory.max", "memory.swap.max", 0)
         } else {
@@ -180,7 +183,7 @@ fn knobs(limits: &Limits, tree: &Hierarchy) -> Vec<Knob> {
     let listed = |cpus: &Vec<u32>| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let cpus = limits.cpus.as_ref().map(listed);
     if !tree.unified && (cpus.is_some() || counts(tree)) {
-        // A group of version 1 has no CPU and no memory to take any from until it is told.
+        // A new group of version 1 has no CPUs and no memory nodes until they are written.
         let above = |file| fs::read_to_string(tree.top.join(file)).unwrap_or_default().trim().to_owned();
         knobs.push(knob("cpuset", "cpuset.mems", above("cpuset.mems")));
         knobs.push(knob("cpuset", "cpuset.cpus", cpus.unwrap_or_else(|| above("cpuset.cpus"))));

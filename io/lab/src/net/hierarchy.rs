@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// A mounted tree of control groups, and what can be counted or limited in it.
+/// A mounted tree of control groups, with its controllers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
-    /// Where it is mounted: the topmost group that this process can see.
+    /// The mount point: the topmost group that this process can see.
     pub(crate) top: PathBuf,
     /// Its controllers.
     pub(crate) controllers: Vec<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// All of this machine.
+    /// Returns all trees of this machine.
     pub(crate) fn all() -> Vec<Self> {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mut found = mounted(&mounts);
@@ -25,12 +25,12 @@ impl Hierarchy {
         found
     }
 
-    /// Whether it has that controller.
+    /// Whether the tree has that controller.
     pub(crate) fn has(&self, controller: &str) -> bool {
         self.controllers.iter().any(|own| own == controller)
     }
 
-    /// Folders of groups just below its top whose names begin with `start`.
+    /// Returns the groups just below the top of the tree that have names starting with `start`.
     pub(crate) fn groups(&self, start: &str) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.top).into_iter().flatten().flatten();
         let named = |folder: &PathBuf| {
@@ -41,8 +41,8 @@ impl Hierarchy {
     }
 }
 
-/// The trees in the text of `/proc/self/mountinfo` (proc(5)), each once. Controllers of version 2 stand in a file of the
-/// tree, not here.
+/// Returns the trees in the text of `/proc/self/mountinfo` (proc(5)), each once. Controllers of
+/// version 2 are listed in a file of the tree, not here.
 fn mounted(mountinfo: &str) -> Vec<Hierarchy> {
     let mut found: Vec<Hierarchy> = Vec::new();
     for one in mountinfo.lines().filter_map(tree) {
@@ -59,7 +59,8 @@ fn tree(line: &str) -> Option<Hierarchy> {
     let mut system = system.split(' ');
     let (kind, options) = (system.next()?, system.nth(1)?);
     let unified = kind == "cgroup2";
-    // Options of the mount stand among the controllers (`rw,cpu,cpuacct`); those with a value name no controller.
+    // Mount options are among the controllers (`rw,cpu,cpuacct`); those with a value name no
+    // controller.
     let named = |option: &&str| !matches!(*option, "rw" | "ro") && !option.contains('=');
     let controllers = options.split(',').filter(named).map(str::to_owned);
     let controllers = if unified { Vec::new() } else { controllers.collect() };

@@ -1,5 +1,6 @@
-//! Whether this machine can make a lab's networks: every feature is tried in a throw-away namespace, since what a kernel
-//! is configured with, what it may load and what a container forbids are known by no other way.
+//! Checks whether this machine can make a lab's networks. Every feature is tried in a temporary
+//! namespace. There is no other way to find out about kernel configuration, loadable modules and
+//! container restrictions.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -14,19 +15,19 @@ use super::tool::{Refusal, Tool};
 use super::{confine, etc, group, scratch_namespace, setting, shaping, ssh};
 use crate::file_error::with_place;
 
-/// A feature of the kernel: whether somebody in the lab needs it, and how it is tried.
+/// A feature of the kernel: whether the lab needs it, and how it is tried.
 struct Feature {
-    /// As in "the kernel cannot …".
+    /// The text after "the kernel cannot …".
     what: &'static str,
     hint: &'static str,
     tool: Tool,
     text: String,
 }
 
-/// What `nft` does for a lab.
+/// The purpose of `nft` in a lab, for messages.
 const LOSES: &str = "makes links lose packets";
 
-/// All that stands in the way of the lab, told at once.
+/// Reports everything that the lab needs and the machine lacks, together.
 pub(super) fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     let mut errors = programs(lab);
     for host in &lab.hosts {
@@ -39,7 +40,7 @@ pub(super) fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     UserError::combine(errors).map_or(Ok(()), Err)
 }
 
-/// Whether packets can be lost in a lab, by faults that nobody had thought of when it was brought up.
+/// Checks whether packets can be lost, for faults that were not known when the lab was brought up.
 pub(super) fn check_loss() -> Result<(), UserError> {
     Tool::NFT.required(LOSES)?;
     scratch_namespace::in_scratch_namespace(|| {
@@ -48,7 +49,7 @@ pub(super) fn check_loss() -> Result<(), UserError> {
     })
 }
 
-/// Programs that are missing.
+/// Returns an error for each missing program.
 fn programs(lab: &Lab) -> Vec<UserError> {
     let any = |wish: fn(&Link) -> bool| cables(lab).any(|(_, interface)| wish(&interface.link));
     let mut wanted = vec![(Tool::IP, "makes the lab's links and addresses")];
@@ -59,13 +60,13 @@ fn programs(lab: &Lab) -> Vec<UserError> {
         wanted.push((Tool::NFT, LOSES));
     }
     if ssh::is_enabled(lab) {
-        wanted.push((Tool::SSHD, "is asked for by a host (`sshd`)"));
+        wanted.push((Tool::SSHD, "is required by a host (`sshd`)"));
         wanted.push((Tool::SSH_KEYGEN, "makes the keys for `sshd`"));
     }
     wanted.into_iter().filter_map(|(tool, why)| tool.required(why).err()).collect()
 }
 
-/// In the throw-away namespace: features and settings that are not to be had.
+/// Runs in the temporary namespace: returns unavailable features and settings.
 fn lacks(lab: &Lab, file: &str) -> Vec<UserError> {
     if let Some(error) = ends(lab).err().or_else(|| ipv6(lab, file)) {
         return vec![error];
@@ -79,19 +80,19 @@ fn lacks(lab: &Lab, file: &str) -> Vec<UserError> {
     errors
 }
 
-/// Where there is no IPv6 at all, none of its settings is.
+/// A kernel without IPv6 has none of its settings.
 fn ipv6(lab: &Lab, file: &str) -> Option<UserError> {
     let host = lab.hosts.iter().find(|host| setting::speaks_ipv6(host))?;
     if Path::new("/proc/sys/net/ipv6").exists() {
         return None;
     }
     let place = host.interfaces.first().map_or(host.place, |interface| interface.place);
-    let message = format!("`{}` has an address of IPv6, which this kernel does not speak", host.name);
-    let hint = "boot without ipv6.disable=1 (CONFIG_IPV6), or give the lab networks of IPv4 only";
+    let message = format!("`{}` has an IPv6 address, but this kernel has no IPv6", host.name);
+    let hint = "boot without ipv6.disable=1 (CONFIG_IPV6), or use only IPv4 networks in the lab";
     Some(with_place(file, place, UserError::refused("lab_kernel", message, hint)))
 }
 
-/// The ends of the lab's cables under their names: settings of interfaces are tried at them.
+/// Creates the ends of the lab's cables under their names, for trying settings of interfaces.
 fn ends(lab: &Lab) -> Result<(), UserError> {
     let names: BTreeSet<&str> = cables(lab).map(|(_, interface)| interface.name.as_str()).collect();
     let mut text = "link add trial type bridge\n".to_owned();
@@ -120,7 +121,7 @@ fn features(lab: &Lab) -> Vec<Feature> {
     features
 }
 
-/// Tried at `trial0`.
+/// The feature is tried at `trial0`.
 fn loss() -> Feature {
     Feature {
         what: "lose packets (no rules of nftables at both sides of an interface, or no random numbers in them)",
@@ -131,22 +132,24 @@ fn loss() -> Feature {
     }
 }
 
-/// Delay has no other way than netem, which many small kernels are without.
+/// Delay requires netem, which many small kernels do not have.
 fn delayed((host, interface): (&Host, &Interface), file: &str) -> Result<(), UserError> {
     let link = Link { rate_bits: None, loss_ppm: 0, ..interface.link };
-    // A device of its own: the other may have a rate by now.
+    // A separate device, because the other one may have a rate by now.
     let made = Tool::IP.batch("link add port type veth peer name trial1\n");
     made.and_then(|()| Tool::TC.batch(&shaping::outgoing("trial1", &link))).map_err(|refusal: Refusal| {
         let message = format!(
             "the link of `{}` cannot have a delay: this kernel has no netem ({})",
             host.name, refusal.said
         );
-        let hint = "modprobe sch_netem (CONFIG_NET_SCH_NETEM); without it leave `delay` out: rate and loss need none";
+        let hint =
+            "modprobe sch_netem (CONFIG_NET_SCH_NETEM), or leave `delay` out: rate and loss do not need it";
         with_place(file, interface.place, UserError::refused("lab_kernel", message, hint))
     })
 }
 
-/// Whether a host can have an `/etc` of its own: tried as a host does it, in this thread's own mount namespace.
+/// Tries whether a host can have its own `/etc`, the way a host does it, in this thread's own mount
+/// namespace.
 fn own_etc() -> Result<(), UserError> {
     let apart = || -> std::io::Result<()> {
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
@@ -154,7 +157,7 @@ fn own_etc() -> Result<(), UserError> {
         Ok(())
     };
     apart().map_err(|error| {
-        let message = format!("a host cannot have folders of its own: {error}");
+        let message = format!("cannot mount a host's own folders: {error}");
         UserError::refused(
             "lab_kernel",
             message,
@@ -164,7 +167,7 @@ fn own_etc() -> Result<(), UserError> {
     etc::mount_overlay()
 }
 
-/// Settings that the kernel does not take, each told once however many hosts have it.
+/// Returns settings that the kernel rejects, each once even if several hosts have it.
 fn settings(lab: &Lab, file: &str) -> Vec<UserError> {
     let mut tried = BTreeSet::new();
     let all = lab.hosts.iter().flat_map(Setting::for_host);
@@ -173,8 +176,8 @@ fn settings(lab: &Lab, file: &str) -> Vec<UserError> {
     errors.collect()
 }
 
-/// Whether packets get lost in the lab: always, or by a fault, which must not turn out to be impossible in the middle of a
-/// run.
+/// Whether packets get lost in the lab, permanently or by a fault. A fault must not turn out to be
+/// impossible in the middle of a run.
 pub(super) fn needs_packet_loss(lab: &Lab) -> bool {
     cables(lab).any(|(_, interface)| interface.link.loss_ppm > 0)
         || lab.faults.iter().any(|fault| fault_needs_packet_loss(&fault.what))
@@ -209,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a lab of one host with `network` and `faults` needs what loses packets.
+    /// Checks whether a lab of one host with `network` and `faults` needs packet loss.
     #[track_caller]
     fn check(network: &str, faults: &str, expected: bool) {
         let text = format!(

@@ -1,15 +1,16 @@
-//! What names mean inside a host: the text of its `/etc/hosts` and `/etc/resolv.conf`.
+//! Name resolution inside a host: the text of its `/etc/hosts` and `/etc/resolv.conf`.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use wavetank_topology::Lab;
 
-/// No name server: a name that is not of the lab is no name here, and no question leaves.
+/// There is no name server. Names outside the lab do not resolve, and no query leaves the lab.
 pub(crate) const RESOLV_CONF: &str = "# A lab's host asks no name server: it knows the lab's names (/etc/hosts) and no others.\noptions timeout:1 attempts:1\n";
 
-/// Names as `lab.hosts[from]` sees them: every host by its name at the address that is nearest, by `NAME.NETWORK` at that
-/// of the network, and virtual addresses that have a name.
+/// Returns the names as `lab.hosts[from]` sees them. Every host has its name at its nearest
+/// address, and `NAME.NETWORK` at its address in that network. Virtual addresses with a name are
+/// included.
 pub(crate) fn hosts_file(lab: &Lab, from: usize) -> String {
     let mut lines = vec![
         "# The hosts of this lab, as seen from here. Nothing else has a name.".to_owned(),
@@ -34,7 +35,7 @@ pub(crate) fn hosts_file(lab: &Lab, from: usize) -> String {
             }
         }
     }
-    // Several hosts have the same one with direct routing: it is one line all the same.
+    // With direct routing several hosts have the same address; it is written once.
     for virtual_address in lab.hosts.iter().flat_map(|host| &host.virtual_addresses) {
         if let Some(name) = &virtual_address.name {
             tell(virtual_address.address, name.clone());

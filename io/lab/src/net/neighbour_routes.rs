@@ -1,17 +1,19 @@
-//! Fewer neighbours than addresses: a host with many source addresses is reached at its main one.
+//! Reduces the number of neighbours: a host with many source addresses is reached at its main one.
 //!
-//! A kernel has one table of neighbours for all its namespaces, with room for 1,024 by default (`gc_thresh3`): three load
-//! hosts with a hundred addresses each fill it at four servers, and then nobody finds anybody.
+//! A kernel has one neighbour table for all its namespaces, with room for 1,024 entries by default
+//! (`gc_thresh3`). Three load hosts with a hundred addresses each fill it with four servers. After
+//! that no host can find a neighbour.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use wavetank_topology::{Host, Interface, Lab};
 
-/// So many neighbours a lab may have before it spares them: half of the default table, the rest is the machine's.
+/// Maximum number of neighbours before a lab uses these routes: half of the default table. The rest
+/// is for the machine.
 const NEIGHBOURS_MAX: usize = 512;
 
-/// Addresses `(to, via)` of routes that `host` takes to the further addresses of its neighbours; none where the lab has so
-/// few that the table holds them all.
+/// Returns the routes `(to, via)` of `host` to the additional addresses of its neighbours. Empty if
+/// the lab has few enough neighbours for the table.
 pub(super) fn routes(lab: &Lab, host: &Host) -> Vec<(String, IpAddr)> {
     let hosts = lab.hosts.iter();
     if hosts.map(|host| others(lab, host).map(|one| one.addresses.len()).sum::<usize>()).sum::<usize>()
@@ -28,13 +30,13 @@ pub(super) fn routes(lab: &Lab, host: &Host) -> Vec<(String, IpAddr)> {
     routes
 }
 
-/// Interfaces of other hosts on the networks of `host`.
+/// Returns the interfaces of other hosts on the networks of `host`.
 fn others<'a>(lab: &'a Lab, host: &'a Host) -> impl Iterator<Item = &'a Interface> {
     let others = lab.hosts.iter().filter(|other| other.name != host.name);
     others.flat_map(|other| &other.interfaces).filter(|one| host.interface_on(one.network).is_some())
 }
 
-/// The fewest prefixes that hold exactly `addresses`, all of one family.
+/// Returns the smallest set of prefixes that covers exactly `addresses`, all of one family.
 fn blocks(addresses: Vec<IpAddr>) -> Vec<String> {
     let bits: u32 = if addresses.first().is_some_and(IpAddr::is_ipv4) { 32 } else { 128 };
     let mut numbers: Vec<u128> = addresses.into_iter().map(number).collect();
@@ -44,7 +46,7 @@ fn blocks(addresses: Vec<IpAddr>) -> Vec<String> {
     let mut rest = numbers.as_slice();
     while let Some(first) = rest.first() {
         let run = rest.iter().zip(*first..).take_while(|(one, wanted)| *one == wanted).count();
-        // As large as its beginning allows and as there are addresses in a row.
+        // The block is as large as its alignment and the run of addresses permit.
         let aligned = first.trailing_zeros().min(bits);
         let size = aligned.min(run.ilog2());
         blocks.push(format!("{}/{}", address(*first, bits), bits - size));

@@ -1,14 +1,14 @@
-//! Waiting for what tells nobody that it has come about.
+//! Polling for conditions without a notification.
 
 use rustix::event::poll;
 use rustix::time::Timespec;
 use wavetank_driver::Clock;
 use wavetank_plan::Nanos;
 
-/// Time between two looks.
+/// Polling interval.
 const LOOK_EVERY_NS: i64 = 2_000_000;
 
-/// Whether `condition` comes true within that time; it is looked at once at least.
+/// Whether `condition` becomes true within that time. It is checked at least once.
 pub(super) fn poll_until(limit: Nanos, mut condition: impl FnMut() -> bool) -> bool {
     let clock = Clock::starting_now();
     loop {
@@ -19,7 +19,7 @@ pub(super) fn poll_until(limit: Nanos, mut condition: impl FnMut() -> bool) -> b
             return false;
         }
         let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
-        // A signal makes the pause shorter, no more.
+        // A signal only shortens the pause.
         let _ = poll(&mut [], Some(&pause));
     }
 }

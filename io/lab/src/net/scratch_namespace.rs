@@ -1,16 +1,16 @@
-//! A throw-away network namespace, to try in what a kernel can do.
+//! A temporary network namespace, for trying features of the kernel.
 
 use nix::sched::{CloneFlags, unshare};
 use wavetank_plan::UserError;
 
-/// Does `work` in a thread of its own that has fresh network and mount namespaces: the network has loopback, which is
-/// down, and nothing else. Only that thread moves, and what it makes goes with it.
+/// Runs `work` in a separate thread with fresh network and mount namespaces. The network has only a
+/// loopback interface, which is down. Only that thread moves, and everything it makes goes with it.
 pub(crate) fn in_scratch_namespace<T: Send>(
     work: impl FnOnce() -> Result<T, UserError> + Send,
 ) -> Result<T, UserError> {
     let moved = || {
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(|error| {
-            let message = format!("this user cannot make namespaces: {}", error.desc());
+            let message = format!("this user cannot create namespaces: {}", error.desc());
             UserError::refused(
                 "lab_root",
                 message,

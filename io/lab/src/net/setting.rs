@@ -10,51 +10,56 @@ use wavetank_topology::{Host, Sysctl};
 
 use crate::file_error;
 
-/// What every host begins with, because a new namespace takes these over from the machine, and a lab is to be the same
-/// lab on a router, behind Docker and on a plain machine. Written to `all`, `default` and every interface.
+/// Initial settings of every host. A new namespace inherits these from the machine, but a lab must
+/// be the same on a router, behind Docker and on a plain machine. They are written to `all`,
+/// `default` and every interface.
 const CONF: [(&str, &str); 6] = [
-    ("forwarding", "0"), // first: writing it resets the others; what routes says so itself (`ip_forward`)
-    ("rp_filter", "0"),  // with direct routing an answer leaves by another way than the question came
-    ("accept_redirects", "0"), // nobody learns a shorter way past the balancer
-    ("send_redirects", "0"), // nor tells one: a balancer with one interface would, for every packet
-    ("arp_ignore", "0"), // the kernel's own; a host with a silent address has it otherwise among its settings
-    ("arp_announce", "2"), // asks in the name of the main address, so that neighbours remember one of each host
-];
-
-/// The same of IPv6, for hosts that speak it.
-const CONF6: [(&str, &str); 5] = [
-    ("disable_ipv6", "0"), // a machine may keep it from all new interfaces
+    // First, because writing it resets the others. A router sets `ip_forward` itself.
     ("forwarding", "0"),
-    ("accept_ra", "0"), // addresses and routes are those of the lab's file
-    ("accept_redirects", "0"),
-    ("router_solicitations", "0"), // nobody asks for a router: there is none
+    ("rp_filter", "0"), // With direct routing, responses and requests take different paths.
+    ("accept_redirects", "0"), // Hosts must not learn a shorter path that bypasses the balancer.
+    // A balancer with one interface would otherwise send a redirect for every packet.
+    ("send_redirects", "0"),
+    // The kernel's default. A host with a silent address overrides it in its settings.
+    ("arp_ignore", "0"),
+    // ARP requests use the main address, so that neighbours store one entry per host.
+    ("arp_announce", "2"),
 ];
 
-/// A key with dots and its value.
+/// The same for IPv6, for hosts with an IPv6 address.
+const CONF6: [(&str, &str); 5] = [
+    ("disable_ipv6", "0"), // The machine may disable it on new interfaces.
+    ("forwarding", "0"),
+    ("accept_ra", "0"), // Addresses and routes are those of the lab's file.
+    ("accept_redirects", "0"),
+    ("router_solicitations", "0"), // No router solicitations, as there is no router.
+];
+
+/// A dotted key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     key: String,
     value: String,
-    /// Where the file asks for it, if it does.
+    /// The place in the file that sets it, if any.
     place: Option<Span>,
 }
 
-/// What the kernel did with a setting, if not what was wanted.
+/// Why the kernel does not have the requested setting.
 #[derive(Debug)]
 enum Trouble {
-    /// Not one of a network namespace.
+    /// The setting does not belong to a network namespace.
     OfMachine,
     Absent,
     ReadOnly,
     /// All of `/proc/sys` is read-only, as in containers.
     Sealed,
     Rejected(std::io::Error),
-    /// It took it and keeps something else.
+    /// The kernel accepted it but stored another value.
     Other(String),
 }
 
 impl Setting {
-    /// All of `host`, in the order in which they are to be written: the lab's base, then the host's own.
+    /// Returns all settings of `host` in the order of writing: the lab's base, then the host's own.
     pub(crate) fn for_host(host: &Host) -> Vec<Self> {
         let own = host.interfaces.iter().map(|interface| interface.name.as_str());
         let places: Vec<&str> = ["all", "default", "lo"].into_iter().chain(own).collect();
@@ -69,15 +74,15 @@ impl Setting {
         all
     }
 
-    /// Writes it into the network namespace of the calling thread and reads it back. `file` is the topology file, for
-    /// messages.
+    /// Writes the setting into the network namespace of the calling thread and reads it back.
+    /// `file` is the topology file, for messages.
     pub(crate) fn apply(&self, file: &str) -> Result<(), UserError> {
         self.try_apply().map_err(|trouble| {
             file_error::with_place(file, self.place.unwrap_or_default(), self.error(trouble))
         })
     }
 
-    /// As one writes it on a command line.
+    /// Returns the setting as on a command line.
     pub(crate) fn command_line(&self) -> String {
         format!("{}={}", self.key, self.value)
     }
@@ -95,13 +100,15 @@ impl Setting {
             ErrorKind::ReadOnlyFilesystem => Trouble::Sealed,
             _ => Trouble::Rejected(error),
         })?;
-        // Some settings take each write for a whole value; so short a text is written at once.
+        // Some settings take each write for a whole value. A text this short is written in one
+        // call.
         file.write_all(format!("{}\n", self.value).as_bytes()).map_err(Trouble::Rejected)?;
         let found = std::fs::read_to_string(&path).map_err(Trouble::Rejected)?;
         if same(&self.key, &self.value, &found) { Ok(()) } else { Err(Trouble::Other(found)) }
     }
 
-    /// Its file. Outside `net.` settings are the machine's, whatever namespace writes them.
+    /// Returns the setting's file. Outside `net.`, settings belong to the machine, in any
+    /// namespace.
     fn path(&self) -> Result<PathBuf, Trouble> {
         let parts: Vec<&str> = self.key.split('.').collect();
         let plain = |part: &&str| !part.is_empty() && !part.contains('/');
@@ -115,31 +122,31 @@ impl Setting {
         let (key, value) = (sanitize(&self.key), sanitize(&self.value));
         let (message, hint) = match trouble {
             Trouble::OfMachine => (
-                format!("`{key}` is no setting of a host: it would change this machine"),
-                "only settings below `net.` belong to a host; wavetank says no to the others",
+                format!("`{key}` is not a setting of a host: it would change this machine"),
+                "use settings below `net.`; all others are refused",
             ),
             Trouble::Absent => (
                 format!("a host has no setting `{key}`"),
-                "misspelt, or one that the kernel has once for the whole machine (tcp_mem, netdev_max_backlog …)",
+                "check the spelling; some settings exist once for the whole machine (tcp_mem, netdev_max_backlog …)",
             ),
             Trouble::ReadOnly => (
                 format!("a host may not change `{key}`"),
-                "the kernel has it once for the whole machine; set it there, if at all",
+                "it applies to the whole machine; set it there if necessary",
             ),
             Trouble::Sealed => (
                 format!("`{key}` cannot be set: /proc/sys is read-only here"),
-                "containers have it so; a privileged one has not, nor one into which it is mounted for writing",
+                "this is the default in containers; use a privileged one, or mount /proc/sys writable",
             ),
             Trouble::Rejected(error) => (
-                format!("the kernel does not take `{key} = {value}`: {error}"),
-                "`sysctl KEY` shows what such a value looks like",
+                format!("the kernel rejects `{key} = {value}`: {error}"),
+                "run `sysctl KEY` to see the format of a value",
             ),
             Trouble::Other(found) => (
                 format!(
-                    "`{key}` was set to `{value}`, and the kernel made `{}` of it",
+                    "`{key}` was set to `{value}`, but the kernel changed it to `{}`",
                     sanitize(found.trim())
                 ),
-                "ask for the value the kernel keeps",
+                "use the value that the kernel keeps",
             ),
         };
         UserError::refused("lab_setting", message, hint)
@@ -152,13 +159,13 @@ impl From<&Sysctl> for Setting {
     }
 }
 
-/// Whether the host has an address of IPv6.
+/// Whether the host has an IPv6 address.
 pub(crate) fn speaks_ipv6(host: &Host) -> bool {
     let own = host.interfaces.iter().flat_map(|interface| &interface.addresses).map(|(address, _)| *address);
     own.chain(host.virtual_addresses.iter().map(|one| one.address)).any(|address| address.is_ipv6())
 }
 
-/// Whether the kernel has what was wanted: blanks apart, and ports apart from how they are written.
+/// Whether the kernel has the requested value, except for blanks and the notation of ports.
 fn same(key: &str, wanted: &str, found: &str) -> bool {
     if key.ends_with("_ports") {
         return ports(wanted) == ports(found);
@@ -166,8 +173,8 @@ fn same(key: &str, wanted: &str, found: &str) -> bool {
     wanted.split_whitespace().eq(found.split_whitespace())
 }
 
-/// Ranges of ports, joined where they touch: the kernel writes `80,81` as `80-81`. What is no port stays away, so that
-/// it differs from what has it.
+/// Parses port ranges and joins adjacent ones, since the kernel writes `80,81` as `80-81`. Invalid
+/// parts are left out, so that the result differs from the expected ports.
 fn ports(text: &str) -> Vec<(u32, u32)> {
     let range = |word: &str| {
         let (first, last) = word.split_once('-').unwrap_or((word, word));

@@ -1,8 +1,9 @@
-//! What `tc` and `nft` are told, so that a cable is as slow, long and lossy as the file says. Texts only.
+//! The input of `tc` and `nft` for the rate, delay and loss of cables. Texts only.
 //!
-//! Rate is a token bucket (tbf), which every kernel has that can do anything of the kind; delay needs netem, which then
-//! does the rate as well, since a bucket in front of it would count packets that are not on their way yet. Loss is done
-//! by nftables everywhere, also beside netem: labs on two machines shall lose alike.
+//! Rate is a token bucket (tbf), which is available in every kernel that can shape. Delay needs
+//! netem, which then also does the rate: a bucket in front of netem would count packets that have
+//! not left yet. nftables does the loss in all cases, even with netem, so that labs on two machines
+//! lose packets in the same way.
 
 use std::fmt::Write;
 
@@ -10,20 +11,23 @@ use wavetank_topology::{Lab, Link};
 
 use super::wiring::port;
 
-/// A frame of Ethernet with its header.
+/// An Ethernet frame with its header.
 const FRAME_BYTES: u64 = 1514;
-/// Time in which a bucket fills: short enough that bursts do not show in a second, long enough for a timer to keep up.
+/// Fill time of a bucket: short enough that bursts do not show in a second, long enough for a timer
+/// to keep up.
 const BUCKET_MS: u64 = 2;
-/// Time that a packet may wait at the port of a switch until it is dropped: a megabyte or two at 1 Gbit/s.
+/// Time that a packet may wait at the port of a switch before it is dropped: one or two megabytes
+/// at 1 Gbit/s.
 const QUEUE_MS: u64 = 20;
-/// Frames that may wait at least, however slow the cable.
+/// Minimum queue length in frames, even for a slow cable.
 const QUEUE_FRAMES_MIN: u64 = 64;
-/// Packets on their way that netem keeps at most: what is dropped beyond is none of the loss asked for.
+/// Maximum number of packets that netem keeps in transit. Drops beyond it are not part of the
+/// configured loss.
 const ON_THE_WAY_MAX: u64 = 1_000_000;
-/// What a cable without a rate is taken to carry, when it is asked how many packets are on their way.
+/// Assumed rate of a cable without a rate, for the number of packets in transit.
 const FAST_BITS: u64 = 40_000_000_000;
 
-/// The command for `tc` that shapes what leaves by `device`; empty where nothing is asked for.
+/// Returns the `tc` command that shapes packets sent through `device`; empty without shaping.
 pub(crate) fn outgoing(device: &str, link: &Link) -> String {
     let rate = link.rate_bits.filter(|rate| *rate > 0);
     let delay_us = link.delay.map_or(0, |delay| u64::try_from(delay.0).unwrap_or(0).div_ceil(1000));
@@ -47,21 +51,22 @@ pub(crate) fn outgoing(device: &str, link: &Link) -> String {
     line
 }
 
-/// Commands for `tc` in the switch: what goes from it to the hosts.
+/// Returns the `tc` commands in the switch, which shape packets to the hosts.
 pub(crate) fn switch_batch(lab: &Lab) -> String {
     cables(lab).map(|(port, link)| outgoing(&port, &link)).collect()
 }
 
-/// Rules for `nft` in the switch, where no program of a host can take them away: what gets lost on cables, either way.
-/// Empty where nothing does.
+/// Returns `nft` rules for loss on cables, in both directions. They are loaded in the switch, where
+/// no program of a host can remove them. Empty if there is no loss.
 pub(crate) fn loss_rules(lab: &Lab) -> String {
     let lossy = cables(lab).filter(|(_, link)| link.loss_ppm > 0);
     let chains = lossy.map(|(port, link)| losing(&port, link.loss_ppm)).collect::<String>();
     if chains.is_empty() { chains } else { format!("table netdev wavetank_cables {{\n{chains}}}\n") }
 }
 
-/// Two chains that lose `share_ppm` packets of a million of what comes from and goes to `device`. Packets of IP only: a
-/// lost question for a neighbour's address would cost a second, and a lab with 1 % loss is not to be one that stalls.
+/// Returns two chains that drop `share_ppm` of a million packets from and to `device`. Only IP
+/// packets are dropped: losing a request for a neighbour's address would cost a second, and a lab
+/// with 1 % loss must not stall.
 pub(crate) fn losing(device: &str, share_ppm: u32) -> String {
     let lose = format!("meta protocol {{ ip, ip6 }} numgen random mod 1000000 < {share_ppm} counter drop;");
     let chain = |way: &str, hook: &str| {

@@ -1,5 +1,5 @@
-//! SSH inside a lab: a server on the hosts that ask for one, which every host of the lab can enter as root, and nobody
-//! else has a key to.
+//! SSH inside a lab: a server on the hosts that ask for one. Every host of the lab can log in as
+//! root, and only these hosts have the key.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -16,37 +16,37 @@ use super::poll_until::poll_until;
 use super::tool::Tool;
 
 const PORT: u16 = 22;
-/// A server that does not listen by then will not.
+/// Time limit for the server to listen.
 const LISTENS_WITHIN: Nanos = Nanos::from_secs(3);
 
-/// What the lab's own files of SSH begin with.
+/// Prefix of the lab's own SSH files.
 pub(crate) const SSH_FILES: &str = "/etc/ssh/wavetank_";
 const SERVER_KEY: &str = "/etc/ssh/wavetank_host_key";
 const CLIENT_KEY: &str = "/etc/ssh/wavetank_client_key";
 const ADMITTED: &str = "/etc/ssh/wavetank_admitted";
 
-/// Whether anybody in the lab wants it.
+/// Whether any host in the lab has an SSH server.
 pub(super) fn is_enabled(lab: &Lab) -> bool {
     lab.hosts.iter().any(|host| host.sshd)
 }
 
-/// Makes the lab's two pairs of keys in its folder: one for all servers, so that a client knows them all by one line, and
-/// one to enter with.
+/// Creates the lab's two key pairs in its folder. One is shared by all servers, so that one line
+/// makes them known to a client. The other one is for logging in.
 pub(super) fn make_keys(lab_folder: &Path) -> Result<(), UserError> {
     let folder = folder(lab_folder);
     let made = fs::DirBuilder::new().mode(0o700).recursive(true).create(&folder);
     made.map_err(|error| failed(&format!("{}: {error}", folder.display())))?;
     for name in ["server", "client"] {
         let path = folder.join(name);
-        let path = path.to_str().ok_or_else(|| failed("the lab's folder has a name that is no text"))?;
+        let path = path.to_str().ok_or_else(|| failed("the name of the lab's folder is not valid UTF-8"))?;
         let words = ["-q", "-t", "ed25519", "-N", "", "-C", "wavetank lab", "-f", path];
         Tool::SSH_KEYGEN.run(&words, Stdio::null()).map_err(|said| failed(&said))?;
     }
     Ok(())
 }
 
-/// In a host: its keys and settings, for the client that every host has and, if it is wanted there, for the server, which
-/// is started.
+/// Runs in a host. Installs keys and settings for the client that every host has. If the host has a
+/// server, installs those of the server and starts it.
 pub(super) fn install(host: &Host, lab_folder: &Path, host_folder: &Path) -> Result<(), UserError> {
     let folder = folder(lab_folder);
     let read = |name: &str| {
@@ -70,12 +70,12 @@ pub(super) fn install(host: &Host, lab_folder: &Path, host_folder: &Path) -> Res
     start(host, &host_folder.join("sshd.log"))
 }
 
-/// Starts the server, which goes into the background, and waits until it listens.
+/// Starts the server as a daemon, and waits until it listens.
 fn start(host: &Host, log: &Path) -> Result<(), UserError> {
-    // Debian's server wants an empty folder there to lock itself into.
+    // Debian's server needs an empty folder there for its privilege separation.
     let made = fs::DirBuilder::new().mode(0o755).recursive(true).create("/run/sshd");
     made.map_err(|error| failed(&format!("/run/sshd: {error}")))?;
-    let log = log.to_str().ok_or_else(|| failed("the lab's folder has a name that is no text"))?;
+    let log = log.to_str().ok_or_else(|| failed("the name of the lab's folder is not valid UTF-8"))?;
     let words = ["-f", "/etc/ssh/sshd_config", "-E", log];
     Tool::SSHD.run(&words, Stdio::null()).map_err(|said| failed(&said))?;
     let own = host.interfaces.first().and_then(|interface| interface.addresses.first());
@@ -95,23 +95,23 @@ fn folder(lab_folder: &Path) -> PathBuf {
     lab_folder.join("ssh")
 }
 
-/// The server's settings: keys only, no service of the machine (PAM, DNS) between.
+/// Returns the server's settings: keys only, without services of the machine (PAM, DNS).
 fn server_config() -> String {
     format!(
         "# Made by `wavetank lab`.\n\
          Port {PORT}\n\
          HostKey {SERVER_KEY}\n\
          AuthorizedKeysFile {ADMITTED}\n\
-         # Who may enter is decided by the key; the folders above it belong to the lab.\n\
+         # The key decides about access; the folders above it belong to the lab.\n\
          StrictModes no\n\
          PermitRootLogin prohibit-password\n\
          PasswordAuthentication no\n\
          KbdInteractiveAuthentication no\n\
-         # Sessions of PAM would be told to the machine's own service manager.\n\
+         # PAM would report sessions to the machine's own service manager.\n\
          UsePAM no\n\
-         # A name server that is not there would be waited for at each login.\n\
+         # Otherwise each login would wait for a missing name server.\n\
          UseDNS no\n\
-         # Many logins at once are what a launcher of load does.\n\
+         # A load launcher makes many simultaneous logins.\n\
          MaxStartups 200:30:400\n\
          PidFile none\n\
          Subsystem sftp internal-sftp\n"
@@ -125,8 +125,9 @@ fn client_config() -> String {
     )
 }
 
-/// `/etc/shadow` in which root has no password rather than a locked one, if it is locked: without PAM the server lets
-/// nobody in whose password begins with `!`, whatever key he has.
+/// Returns `/etc/shadow` in which root has no password instead of a locked one, if it is locked.
+/// Without PAM the server rejects users with a password field that starts with `!`, whatever key
+/// they have.
 fn unlocked(shadow: &str) -> Option<String> {
     shadow.lines().any(|line| line.starts_with("root:!")).then(|| {
         let open = shadow.lines().map(|line| match line.strip_prefix("root:!") {
@@ -142,11 +143,7 @@ fn unlocked(shadow: &str) -> Option<String> {
 
 fn failed(said: &str) -> UserError {
     let message = format!("SSH in the lab: {}", wavetank_plan::sanitize(said));
-    UserError::refused(
-        "lab_ssh",
-        message,
-        "sshd.log in the host's folder has more; leave `sshd` out to do without",
-    )
+    UserError::refused("lab_ssh", message, "see sshd.log in the host's folder, or leave `sshd` out")
 }
 
 #[cfg(test)]

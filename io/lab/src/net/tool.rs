@@ -1,4 +1,4 @@
-//! [`Tool`]: a program of the system that is told what to do by a text on its input.
+//! [`Tool`]: a system program that reads its commands from standard input.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -8,30 +8,32 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use rustix::fs::{MemfdFlags, memfd_create};
 use wavetank_plan::UserError;
 
-/// How much of what a program says about its failure is kept.
+/// Maximum number of bytes kept of a program's error output.
 const SAID_BYTES_MAX: u64 = 16 * 1024;
 
-/// How much of what a program prints is kept: some kilobytes for each of thousands of interfaces.
+/// Maximum number of bytes kept of a program's output: a few kilobytes for each of thousands of
+/// interfaces.
 const TOLD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Where programs for administrators are, beside the folders of `PATH`, which often names them for root only.
+/// Folders of administration programs that are searched in addition to `PATH`, which often names
+/// them for root only.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
 
-/// A program, and the package of Debian it comes with.
+/// A program, and its Debian package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tool {
     name: &'static str,
     package: &'static str,
 }
 
-/// What a program said when it would not do as told.
+/// The error of a program that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The program.
     pub(crate) tool: Tool,
-    /// The line it would not do, if it named one.
+    /// The rejected line, if the program named one.
     pub(crate) line: Option<String>,
-    /// Its own words.
+    /// Its output on standard error.
     pub(crate) said: String,
 }
 
@@ -42,30 +44,31 @@ impl Tool {
     pub(crate) const SSHD: Self = Self { name: "sshd", package: "openssh-server" };
     pub(crate) const SSH_KEYGEN: Self = Self { name: "ssh-keygen", package: "openssh-client" };
 
-    /// Its name, as one types it.
+    /// The program's name.
     pub(crate) const fn name(self) -> &'static str {
         self.name
     }
 
-    /// Where it is, or the error that names its package; `why` ends the sentence: `shapes links`.
+    /// Returns its path, or the error that names its package. `why` ends the sentence: `shapes
+    /// links`.
     pub(crate) fn required(self, why: &str) -> Result<PathBuf, UserError> {
         self.path().ok_or_else(|| {
-            let message = format!("`{}` is not on this machine, and it {why}", self.name);
+            let message = format!("`{}` is not installed, and it {why}", self.name);
             UserError::refused("lab_program", message, format!("apt-get install {}", self.package))
         })
     }
 
-    /// `ip` and `tc` with one command a line: the first that fails ends it.
+    /// Runs `ip` and `tc` with one command per line, up to the first failure.
     pub(crate) fn batch(self, text: &str) -> Result<(), Refusal> {
         self.feed(&["-batch", "-"], text)
     }
 
-    /// `nft` with a file of rules, all of which hold or none.
+    /// Runs `nft` with a file of rules, as one transaction.
     pub(crate) fn rules(self, text: &str) -> Result<(), Refusal> {
         self.feed(&["-f", "-"], text)
     }
 
-    /// Runs it to its end with `text` as its input. Nothing to say is nothing to do.
+    /// Runs it to its end with `text` as its input. An empty text is skipped.
     fn feed(self, arguments: &[&str], text: &str) -> Result<(), Refusal> {
         if text.is_empty() {
             return Ok(());
@@ -74,7 +77,7 @@ impl Tool {
         self.run(arguments, Stdio::from(input)).map_err(|said| self.refusal(text, &said))
     }
 
-    /// What it prints, of which only the beginning is kept; an error is what it said.
+    /// Returns the start of its output; the error is its error output.
     pub(crate) fn output(self, arguments: &[&str]) -> Result<String, String> {
         let wrong = |error: std::io::Error| error.to_string();
         let mut printed = memory_file("").map_err(wrong)?;
@@ -86,13 +89,13 @@ impl Tool {
         Ok(text)
     }
 
-    /// Runs it to its end; an error is what it said.
+    /// Runs it to its end; the error is its error output.
     pub(crate) fn run(self, arguments: &[&str], input: Stdio) -> Result<(), String> {
         self.run_into(arguments, input, Stdio::null())
     }
 
     fn run_into(self, arguments: &[&str], input: Stdio, output: Stdio) -> Result<(), String> {
-        let program = self.path().ok_or_else(|| format!("`{}` is not on this machine", self.name))?;
+        let program = self.path().ok_or_else(|| format!("`{}` is not installed", self.name))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(input).stdout(output).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
@@ -119,16 +122,17 @@ impl Tool {
 }
 
 impl Refusal {
-    /// As what a person reads.
+    /// Converts the refusal into an error.
     pub(crate) fn into_error(self) -> UserError {
-        let what = self.line.map_or_else(String::new, |line| format!(" `{}`", line.trim()));
-        let message = format!("`{}` does not do{what}: {}", self.tool.name, self.said);
-        let hint = "what the kernel lacks is told before; so the file asks for what cannot be, or a host was killed meanwhile";
+        let what = self.line.map_or_else(String::new, |line| format!(" at `{}`", line.trim()));
+        let message = format!("`{}` failed{what}: {}", self.tool.name, self.said);
+        let hint = "kernel support was checked before, so either the topology is impossible or a host was killed in the meantime";
         UserError::refused("lab_network", message, hint)
     }
 }
 
-/// A file without a name that holds `text`: a program can read it without anybody standing by to write.
+/// Returns an unnamed file with `text`, which a program can read without a writer at the other end
+/// of a pipe.
 fn memory_file(text: &str) -> std::io::Result<File> {
     let mut file = File::from(memfd_create("wavetank-lab", MemfdFlags::CLOEXEC)?);
     file.write_all(text.as_bytes())?;
@@ -136,8 +140,8 @@ fn memory_file(text: &str) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// What `child` writes to standard error, of which only the beginning is kept; the pipe is read to its end, so that a
-/// talkative program is not killed by it.
+/// Returns the start of what `child` writes to standard error. The pipe is read to its end, so that
+/// a program with much output is not killed.
 fn words_of(child: &mut Child) -> std::io::Result<String> {
     let mut pipe = child.stderr.take().expect("standard error was made a pipe when it was started");
     let mut said = Vec::new();
@@ -150,7 +154,8 @@ fn failure_text(said: &str, status: ExitStatus) -> String {
     if said.is_empty() { status.to_string() } else { said.to_owned() }
 }
 
-/// The number of the input's line that `ip`, `tc` (`Command failed -:3`) or `nft` (`/dev/stdin:3:9-14`) names.
+/// Returns the number of the input line that `ip`, `tc` (`Command failed -:3`) or `nft`
+/// (`/dev/stdin:3:9-14`) names.
 fn line_named(said: &str) -> Option<usize> {
     let (_, after) = said.split_once("Command failed -:").or_else(|| said.split_once("/dev/stdin:"))?;
     let digits = after.find(|letter: char| !letter.is_ascii_digit()).map_or(after, |end| &after[..end]);

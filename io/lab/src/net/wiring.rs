@@ -1,4 +1,4 @@
-//! What `ip` is told: bridges and cables in the switch, addresses and routes in a host. Texts only.
+//! The input of `ip`: bridges and cables in the switch, addresses and routes in a host. Texts only.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,23 +7,26 @@ use wavetank_topology::{Host, Interface, Lab, VirtualPlace};
 
 use super::neighbour_routes;
 
-/// The switch's end of a cable. An interface's name has 15 letters at most, so places stand in it and names in its alias.
+/// Returns the name of a cable's end in the switch. An interface name has at most 15 characters, so
+/// it consists of index numbers; the alias contains the names.
 pub(crate) fn port(host: usize, interface: usize) -> String {
     format!("h{host}i{interface}")
 }
 
-/// In the switch: a bridge for each network and, for each host, cables whose other ends appear under their final names
-/// in the namespaces of the processes `pids`, in the order of the lab's hosts.
+/// Returns the commands for the switch: a bridge for each network and, for each host, cables. Their
+/// other ends appear with their final names in the namespaces of the processes `pids`, in the order
+/// of the lab's hosts.
 pub(crate) fn switch_batch(lab: &Lab, mark: &str, pids: &[u32]) -> String {
     let mut batch = String::new();
     for (place, network) in lab.networks.iter().enumerate() {
-        // Nothing forms a loop here, and a port that is listening first would lose the first seconds. Snooping would
-        // need somebody to ask who listens to a group, and IPv6 finds its neighbours by groups.
+        // There are no loops here, and a port in the listening state would lose the first seconds.
+        // Snooping would need a querier for group members, and IPv6 finds its neighbours by groups.
         line(
             &mut batch,
             format_args!("link add n{place} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"),
         );
-        // A bridge without an address of its own takes its ports' lowest and changes it as they come and go.
+        // A bridge without an explicit address takes the lowest of its ports and changes it as
+        // ports come and go.
         let [high, low] = u16::try_from(place).unwrap_or(u16::MAX).to_be_bytes();
         line(&mut batch, format_args!("link set n{place} address 06:77:74:00:{high:02x}:{low:02x}"));
         line(&mut batch, format_args!("link set n{place} alias {mark}/{} up", network.name));
@@ -39,7 +42,8 @@ pub(crate) fn switch_batch(lab: &Lab, mark: &str, pids: &[u32]) -> String {
     batch
 }
 
-/// In a host that is alone: its ends of cables, up, and other ends that lead nowhere.
+/// Returns the commands for a host that is alone: its ends of cables, up, with other ends that lead
+/// nowhere.
 pub(crate) fn unconnected_batch(host: &Host) -> String {
     let mut batch = String::new();
     for (place, interface) in host.interfaces.iter().enumerate() {
@@ -51,8 +55,9 @@ pub(crate) fn unconnected_batch(host: &Host) -> String {
     batch + &far_ends_batch(host)
 }
 
-/// In the host, before anything else: its ends of the cables are up. Without an address that an interface makes for
-/// itself, nothing asks for routers or tells of groups: its counters count what the lab's programs send.
+/// Returns the first commands in the host, which bring its ends of the cables up. Without automatic
+/// addresses an interface sends no router solicitations and group reports, so its counters contain
+/// only traffic of the lab's programs.
 pub(crate) fn far_ends_batch(host: &Host) -> String {
     let mut batch = String::new();
     for interface in &host.interfaces {
@@ -62,15 +67,16 @@ pub(crate) fn far_ends_batch(host: &Host) -> String {
     batch
 }
 
-/// In the host, whose interfaces are up: loopback, then interface by interface what it is called and what it has; then
-/// virtual addresses and routes.
+/// Returns the commands in the host after its interfaces are up: loopback, then name and addresses
+/// of each interface, then virtual addresses and routes.
 pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
     let mut batch = String::from("link set lo up\n");
     for interface in &host.interfaces {
         let name = &interface.name;
         line(&mut batch, format_args!("link set {name} alias {mark}/{}/{name}", host.name));
         if loses(lab, interface.network) {
-            // Else the kernel hands on up to 64 kB as one packet, and one loss would be that of forty.
+            // Otherwise the kernel passes on up to 64 kB as one packet, and one loss would be the
+            // loss of forty.
             line(&mut batch, format_args!("link set {name} gso_max_segs 1"));
         }
         addresses(&mut batch, interface);
@@ -83,8 +89,9 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
             VirtualPlace::Silent => "lo",
         };
         let address = address.address;
-        // Of addresses of IPv6 the one that is most like the neighbour's would be the source of what the host itself
-        // begins, and the whole of this one counts; only who binds it sends from one that is not preferred.
+        // For connections of the host itself, IPv6 would select the source address most similar to
+        // the neighbour's, comparing all bits of this one. An address that is not preferred is only
+        // used if a program binds it.
         let (prefix, rest) = if address.is_ipv4() { (32, "") } else { (128, " preferred_lft 0") };
         line(&mut batch, format_args!("addr add {address}/{prefix} dev {device}{}{rest}", at_once(address)));
     }
@@ -97,18 +104,18 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
     batch
 }
 
-/// What an interface has, the main address first in what the kernel makes of it.
+/// Adds an interface's addresses, in an order that makes the first one the main address.
 fn addresses(batch: &mut String, interface: &Interface) {
     let name = &interface.name;
     let six = interface.addresses.iter().any(|(address, _)| address.is_ipv6());
     if six {
-        // In the name of this one the host asks for a neighbour where the packet is not from the interface's own: one
-        // that is passed on, or from an address on lo.
+        // The host uses this address in neighbour requests if the packet's source is not on the
+        // interface: a forwarded packet, or one from an address on lo.
         line(batch, format_args!("addr add {}/64 dev {name} nodad", link_local(interface.mac)));
     }
     let mut all: Vec<&(IpAddr, u8)> = interface.addresses.iter().collect();
     if six {
-        // Of several that are alike the kernel takes the last.
+        // Of several equal candidates the kernel takes the last.
         all.reverse();
     }
     for (address, prefix) in all {
@@ -116,7 +123,7 @@ fn addresses(batch: &mut String, interface: &Interface) {
     }
 }
 
-/// The address that IPv6 makes of a hardware address (RFC 4291, appendix A).
+/// Returns the link-local address of a hardware address (RFC 4291, appendix A).
 fn link_local(mac: [u8; 6]) -> Ipv6Addr {
     let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let [maker @ .., one, two, three] = mac;
@@ -125,13 +132,14 @@ fn link_local(mac: [u8; 6]) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, upper, lower, pair(0xfe, one), pair(two, three))
 }
 
-/// Whether packets get lost on a cable of that network.
+/// Whether cables of that network lose packets.
 pub(crate) fn loses(lab: &Lab, network: usize) -> bool {
     let mut cables = lab.hosts.iter().flat_map(|host| &host.interfaces);
     cables.any(|cable| cable.network == network && cable.link.loss_ppm > 0)
 }
 
-/// A path and no bare number: `ip` would take that for the name of a namespace first.
+/// Adds a cable. The namespace is a path, because `ip` would take a number for a namespace's name
+/// first.
 fn cable(batch: &mut String, port: &str, interface: &Interface, pid: u32) {
     let mac = hardware_address(interface);
     let name = &interface.name;
@@ -145,7 +153,8 @@ fn hardware_address(interface: &Interface) -> String {
     interface.mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
-/// An address of IPv6 is not used for the second in which the kernel asks whether somebody else has it: nobody has.
+/// Skips duplicate address detection, during which an IPv6 address is unusable for a second. There
+/// are no duplicates.
 const fn at_once(address: IpAddr) -> &'static str {
     if address.is_ipv4() { "" } else { " nodad" }
 }

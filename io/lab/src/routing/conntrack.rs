@@ -11,17 +11,19 @@ use wavetank_driver::Clock;
 use wavetank_plan::Nanos;
 use wavetank_topology::{Backend, NftBalancer};
 
-/// Who looks waits no longer than this: the process of the host does nothing else meanwhile.
+/// Time limit, because the host's process does nothing else meanwhile.
 const WITHIN: Nanos = Nanos::from_secs(2);
-/// Memory that `nft` may take, which reads a whole map before it prints some of it: half a million connections.
+/// Memory limit for `nft`, which reads a whole map before it prints any of it. The limit allows
+/// half a million connections.
 const NFT_BYTES_MAX: u64 = 512 << 20;
-/// Bytes of one element or line; longer ones are none of ours.
+/// Maximum length of one element or line; longer ones are not ours.
 const WORD_BYTES_MAX: u64 = 1_024;
-/// Connections that the kernel tracks, of this network namespace.
+/// Tracked connections of this network namespace.
 const TRACKED: &str = "/proc/thread-self/net/nf_conntrack";
 
-/// Connections under way to each server, in order, as the kernel remembers them; `None` where that cannot be known, or
-/// not in time. Direct routing remembers one for as long as the file says (`sticky`), a closed one for up to a minute.
+/// Returns the open connections to each server, in order, as the kernel remembers them. Returns
+/// `None` if that cannot be determined in time. Direct routing remembers a connection for as long
+/// as the file says (`sticky`), a closed one for up to a minute.
 pub(crate) fn flows(steering: &NftBalancer<'_>) -> Option<Vec<u64>> {
     let servers = steering.servers();
     match steering.flows() {
@@ -30,7 +32,7 @@ pub(crate) fn flows(steering: &NftBalancer<'_>) -> Option<Vec<u64>> {
     }
 }
 
-/// Counts the elements of a map of `nft`'s by their marks.
+/// Counts the elements of an `nft` map by their marks.
 fn remembered(table: &str, map: &str, servers: usize) -> Option<Vec<u64>> {
     let clock = Clock::starting_now();
     let mut nft = Command::new("nft");
@@ -38,20 +40,20 @@ fn remembered(table: &str, map: &str, servers: usize) -> Option<Vec<u64>> {
     let mut child = nft.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let limit = Rlimit { current: Some(NFT_BYTES_MAX), maximum: Some(NFT_BYTES_MAX) };
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // One that has ended by now needed less.
+        // The process may have ended by now.
         let _ = prlimit(Some(pid), Resource::As, limit);
     }
     let output = child.stdout.take().expect("standard output was made a pipe when it was started");
     let counted = marks(&mut BufReader::new(Patient { pipe: output, clock }), servers);
     if counted.is_none() {
-        // It may still be reading the map.
+        // The process may still be reading the map.
         let _ = child.kill();
     }
     let status = child.wait().ok()?;
     counted.filter(|_| status.success())
 }
 
-/// A pipe that ends with an error when its time is over.
+/// A pipe that returns an error after a time limit.
 struct Patient<P> {
     pipe: P,
     clock: Clock,
@@ -69,7 +71,8 @@ impl<P: Read + std::os::fd::AsFd> Read for Patient<P> {
     }
 }
 
-/// Elements end with their data: `… expires 4m59s : 0x00000002,`. Marks count servers from 1.
+/// Reads the marks. Elements end with their data: `… expires 4m59s : 0x00000002,`. Marks count
+/// servers from 1.
 fn marks(listed: &mut impl BufRead, servers: usize) -> Option<Vec<u64>> {
     let mut counts = vec![0; servers];
     let mut element = Vec::new();
@@ -88,8 +91,8 @@ fn marks(listed: &mut impl BufRead, servers: usize) -> Option<Vec<u64>> {
     }
 }
 
-/// Counts open connections of the kernel's list (`nf_conntrack(5)`'s format: words, then both directions) by whom their
-/// answers come from.
+/// Counts open connections in the kernel's list by the server that sends the responses. The format
+/// is that of `nf_conntrack(5)`: terms, then both directions.
 fn tracked(mut list: impl BufRead, servers: &[Backend], clock: Clock) -> Option<Vec<u64>> {
     let mut counts = vec![0; servers.len()];
     let mut line = Vec::new();
@@ -109,7 +112,8 @@ fn tracked(mut list: impl BufRead, servers: &[Backend], clock: Clock) -> Option<
     }
 }
 
-/// The address and port that answers of an open connection come from, which is the second direction's source.
+/// Returns the address and port that send the responses of an open connection: the second
+/// direction's source.
 fn answers_from(line: &str) -> Option<(IpAddr, u16)> {
     let mut words = line.split_whitespace();
     words.find(|word| *word == "ESTABLISHED")?;

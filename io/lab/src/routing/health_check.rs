@@ -1,4 +1,4 @@
-//! [`HealthCheck`]: one server, asked again and again whether it lives.
+//! [`HealthCheck`]: periodic health checks of one server.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,26 +10,26 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, 
 use wavetank_plan::Nanos;
 use wavetank_topology::{Backend, BackendCheck};
 
-/// A status line is read up to here; what follows is not looked at.
+/// Bytes of the status line that are read; the rest is ignored.
 const STATUS_BYTES_MAX: usize = 64;
 
-/// What a check came to: good, or why not.
+/// The result of a check: success, or the reason of the failure.
 pub(super) type Outcome = Result<(), String>;
 
-/// The checks of one server, one at a time, none of which ever waits.
+/// The checks of one server, one at a time. No call blocks.
 pub(super) struct HealthCheck<'l> {
     server: &'l Backend,
     how: &'l BackendCheck,
     state: State,
-    /// When the check under way, or the last one, began.
+    /// The start of the current or the last check.
     begun: Nanos,
 }
 
 enum State {
-    /// Nothing is under way: the next one begins when its time has come.
+    /// No check is in progress; the next one starts when it is due.
     Idle,
     Connecting(OwnedFd),
-    /// The question is sent, and this much is answered.
+    /// The request was sent, and this much of the response was received.
     Asked(TcpStream, Vec<u8>),
 }
 
@@ -39,7 +39,8 @@ impl<'l> HealthCheck<'l> {
         Self { server, how, state: State::Idle, begun: Nanos(first.0.saturating_sub(how.every.0)) }
     }
 
-    /// When [`handle_time`](Self::handle_time) has something to do again, unless something comes before.
+    /// Returns when [`handle_time`](Self::handle_time) must be called next, unless the handle
+    /// becomes ready before.
     pub(super) fn due(&self) -> Nanos {
         match self.state {
             State::Idle => self.begun.after(self.how.every),
@@ -47,7 +48,7 @@ impl<'l> HealthCheck<'l> {
         }
     }
 
-    /// What it waits for.
+    /// Returns the descriptor and event to wait for.
     pub(super) fn handle(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.state {
             State::Idle => None,
@@ -56,7 +57,7 @@ impl<'l> HealthCheck<'l> {
         }
     }
 
-    /// Begins a check that is due, gives up one that takes too long.
+    /// Starts a check that is due, or gives up one that takes too long.
     pub(super) fn handle_time(&mut self, now: Nanos) -> Option<Outcome> {
         if now < self.due() {
             return None;
@@ -76,7 +77,7 @@ impl<'l> HealthCheck<'l> {
         Some(Err(format!("{doing} within {} ms", self.how.timeout.0 / 1_000_000)))
     }
 
-    /// What it waited for is there.
+    /// Continues the check when its descriptor is ready.
     pub(super) fn handle_ready(&mut self) -> Option<Outcome> {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => None,
@@ -107,7 +108,7 @@ impl<'l> HealthCheck<'l> {
             "GET {path} HTTP/1.1\r\nHost: {}\r\nUser-Agent: wavetank-health\r\nConnection: close\r\n\r\n",
             SocketAddr::new(server.address, server.port),
         );
-        // A fresh socket takes some hundred bytes at once.
+        // A new socket accepts a few hundred bytes in one write.
         match stream.write_all(question.as_bytes()) {
             Ok(()) => {
                 self.state = State::Asked(stream, Vec::with_capacity(STATUS_BYTES_MAX));
@@ -137,7 +138,7 @@ impl<'l> HealthCheck<'l> {
     }
 }
 
-/// `HTTP/1.1 200 OK`: good from 200 to 399.
+/// Judges a status line such as `HTTP/1.1 200 OK`: 200 to 399 is a success.
 fn judged(line: &[u8]) -> Outcome {
     let line = String::from_utf8_lossy(line);
     let mut words = line.split_ascii_whitespace();
@@ -146,7 +147,7 @@ fn judged(line: &[u8]) -> Outcome {
     match status.filter(|_| http) {
         Some(200..=399) => Ok(()),
         Some(status) => Err(format!("it answers {status}")),
-        None => Err("what it answers is not HTTP".to_owned()),
+        None => Err("its response is not HTTP".to_owned()),
     }
 }
 
@@ -169,7 +170,7 @@ mod tests {
         check("HTTP/1.1 199 x", Err("it answers 199"));
         for foreign in ["SSH-2.0-OpenSSH_9.2", "", "HTTP/1.1", "HTTP/1.1 ok", "HTTP/1.1 2000 x", "ICY 200 OK"]
         {
-            check(foreign, Err("what it answers is not HTTP"));
+            check(foreign, Err("its response is not HTTP"));
         }
     }
 }

@@ -1,12 +1,12 @@
-//! IPVS: whether this kernel has it, and how keepalived is started for it.
+//! IPVS: whether this kernel supports it, and how keepalived is started for it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use wavetank_topology::KEEPALIVED_CONFIG;
 
-/// Why IPVS cannot be used here; `None` if it can. The kernel has it built in or loaded, or as a module that keepalived
-/// loads itself.
+/// Returns why IPVS cannot be used here; `None` if it can. The kernel has it built in or loaded, or
+/// as a module that keepalived loads itself.
 pub(crate) fn ipvs_missing() -> Option<String> {
     if Path::new("/proc/net/ip_vs").exists() {
         return None;
@@ -20,11 +20,12 @@ pub(crate) fn ipvs_missing() -> Option<String> {
     if found.is_ok_and(|status| status.success()) {
         return None;
     }
-    Some("this kernel has no IPVS (CONFIG_IP_VS), neither built in nor as a module".to_owned())
+    Some("this kernel has no IPVS (CONFIG_IP_VS), built in or as a module".to_owned())
 }
 
-/// The words after keepalived's name. `check` only lets it read its configuration in `folder`; else it stays in the
-/// foreground, writes its log to standard error and does nothing but IPVS (no VRRP).
+/// Returns keepalived's arguments. With `check` it only reads its configuration in `folder`.
+/// Otherwise it runs in the foreground, writes its log to standard error and does nothing but IPVS
+/// (no VRRP).
 pub(crate) fn keepalived_args(folder: &Path, check: bool) -> Vec<String> {
     let in_folder = |name: &str| folder.join(name).display().to_string();
     let config = in_folder(KEEPALIVED_CONFIG);

@@ -1,4 +1,4 @@
-//! Rules on their way into the kernel, through `nft`.
+//! Loads rules into the kernel with `nft`.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -10,11 +10,11 @@ use wavetank_topology::{NftBalancer, Pool};
 
 use crate::response::system;
 
-/// Most letters of `nft`'s own words that are passed on.
+/// Maximum number of characters of `nft`'s output in a message.
 const SAID_CHARS_MAX: usize = 400;
 
-/// Loads the rules, with no server in any slot, unless they are there already: connections under way hang on what the
-/// kernel remembers in them.
+/// Loads the rules with all slots empty, unless they are already loaded. Open connections depend on
+/// what the kernel remembers in them.
 pub(super) fn load(steering: &NftBalancer<'_>, file: &str) -> Result<(), UserError> {
     if is_loaded(steering)? {
         return Ok(());
@@ -35,17 +35,17 @@ fn is_loaded(steering: &NftBalancer<'_>) -> Result<bool, UserError> {
     Ok(output.status.success())
 }
 
-/// Gives the slots to who is alive. No packet sees anything between the old table and the new one.
+/// Assigns the slots to the servers that are alive. The table is replaced atomically for packets.
 pub(super) fn swap(steering: &NftBalancer<'_>, pool: &Pool) -> Result<(), UserError> {
     run(&steering.slots(&pool.weights())).map_err(|said| refused(&said, None))
 }
 
-/// Takes the rules away.
+/// Removes the rules.
 pub(super) fn remove(steering: &NftBalancer<'_>) -> Result<(), UserError> {
     run(&steering.removal()).map_err(|said| refused(&said, None))
 }
 
-/// Runs `nft` with `text` as its input; an error is what it said.
+/// Runs `nft` with `text` as its input; the error is its error output.
 fn run(text: &str) -> Result<(), String> {
     let input = memory_file(text).map_err(|error| error.to_string())?;
     let mut nft = nft();
@@ -55,12 +55,12 @@ fn run(text: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(said()) }
 }
 
-/// Services have the folders of administrators' programs in their `PATH`.
+/// Services have the administration folders in their `PATH`.
 fn nft() -> Command {
     Command::new("nft")
 }
 
-/// A file without a name: `nft` reads it without anybody standing by to write.
+/// An unnamed file, which `nft` reads without a writer at the other end of a pipe.
 fn memory_file(text: &str) -> std::io::Result<File> {
     let mut file = File::from(memfd_create("wavetank-rules", MemfdFlags::CLOEXEC)?);
     file.write_all(text.as_bytes())?;
@@ -68,7 +68,7 @@ fn memory_file(text: &str) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// The line of its input that `nft` complains about first: `/dev/stdin:12:5-8: Error: …`.
+/// Returns the input line of `nft`'s first error: `/dev/stdin:12:5-8: Error: …`.
 fn line_named(said: &str) -> Option<usize> {
     let (_, after) = said.split_once("/dev/stdin:")?;
     after.split(':').next()?.parse().ok()
@@ -81,7 +81,7 @@ fn refused(said: &str, at: Option<String>) -> UserError {
     let at = at.map_or_else(String::new, |at| format!("{at}: "));
     let hint =
         "nftables 1.0 and a kernel with its netdev family, maps and hashes; for NAT also connection tracking";
-    UserError::refused("lab_nft", format!("{at}`nft` does not take the rules: {words}"), hint)
+    UserError::refused("lab_nft", format!("{at}`nft` rejects the rules: {words}"), hint)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`DirectorState`]: what a director tells of itself: a file that is there as soon as the rules are loaded.
+//! [`DirectorState`]: the state file of a director, which exists as soon as the rules are loaded.
 
 use std::fs;
 use std::path::Path;
@@ -12,31 +12,31 @@ use crate::response::system;
 /// The file's name in the folder of the service: a [`DirectorState`] as a JSON object.
 pub(crate) const STATE_FILE: &str = "state.json";
 
-/// What a director knows of the servers.
+/// The director's knowledge of the servers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct DirectorState {
     /// In the order of the topology file.
     pub(crate) servers: Vec<ServerState>,
-    /// How many take new connections.
+    /// Number of servers that take new connections.
     pub(crate) taking: usize,
 }
 
-/// One of them.
+/// One server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ServerState {
     /// The host's name.
     name: String,
     port: u16,
-    /// What it weighs for new connections at present, 0 for who is out or drained.
+    /// Its current weight for new connections; 0 if it is out or drained.
     weight: u32,
-    /// What it is to weigh while it lives: the topology file's word, or that of `weights.json`.
+    /// Its weight while it is alive: that of `weights.json` or of the topology file.
     pub(crate) wanted: u32,
-    /// Whether the checks say that it lives.
+    /// Whether it is alive according to the checks.
     pub(crate) alive: bool,
 }
 
 impl DirectorState {
-    /// Of `servers` in `pool`.
+    /// Returns the state of `servers` in `pool`.
     pub(super) fn from_pool(servers: &[Backend], pool: &Pool) -> Self {
         let weights = pool.weights();
         let one = |(index, (server, weight)): (usize, (&Backend, &u32))| ServerState {
@@ -50,15 +50,15 @@ impl DirectorState {
         Self { servers, taking: pool.accepting_count() }
     }
 
-    /// Writes it anew; whoever reads it sees the old one or the new one.
+    /// Replaces the file atomically; a reader sees either the old or the new content.
     pub(super) fn write(&self, folder: &Path) -> Result<(), UserError> {
         let next = folder.join("state.json.next");
         let text = serde_json::to_string(self).expect("it is lists, texts and numbers");
         let written = fs::write(&next, text).and_then(|()| fs::rename(&next, folder.join(STATE_FILE)));
-        written.map_err(|error| system("the director cannot write what it knows", &error))
+        written.map_err(|error| system("the director cannot write its state", &error))
     }
 
-    /// The last one that was written into `folder`; an error in words.
+    /// Returns the last state written into `folder`; the error is a message.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let text =
             fs::read_to_string(folder.join(STATE_FILE)).map_err(|error| format!("{STATE_FILE}: {error}"))?;

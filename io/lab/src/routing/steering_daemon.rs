@@ -1,4 +1,5 @@
-//! The director: the process beside the kernel's rules that keeps their table to who is alive.
+//! The director: the process that updates the table of the kernel's rules to the servers that are
+//! alive.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -19,7 +20,7 @@ use super::weights::Weights;
 use crate::LabFolder;
 use crate::response::system;
 
-/// What a director does next.
+/// The director's next action.
 #[derive(PartialEq, Eq)]
 enum Wakeup {
     Nothing,
@@ -33,16 +34,17 @@ struct Director<'l> {
     weights: Weights,
     /// The service's folder.
     folder: PathBuf,
-    /// How long it ran when it last looked.
+    /// Run time at the last check of the clock.
     now: Nanos,
 }
 
-/// What the process does from its start until it is told to end; then clients are refused. `folder` is that of the host.
+/// Runs the director until a signal ends it; after that, clients are refused. `folder` is the
+/// host's folder.
 pub(crate) fn run(folder: &Path, service: &str) -> Result<(), UserError> {
     let unknown = || {
         UserError::refused(
             "lab_state",
-            format!("no lab has a balancer `{service}` here"),
+            format!("there is no balancer `{service}` here"),
             "wavetank lab status",
         )
     };
@@ -58,12 +60,13 @@ pub(crate) fn run(folder: &Path, service: &str) -> Result<(), UserError> {
     }
     let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
     let blocked = signals.thread_block().and_then(|()| SignalFd::with_flags(&signals, flags));
-    let signals = blocked.map_err(|errno| system("the director cannot hear signals", &errno))?;
+    let signals = blocked.map_err(|errno| system("the director cannot receive signals", &errno))?;
     let folder = folder.join(&service.name);
     let weights = Weights::in_folder(&folder);
     let mut director = Director { steering, pool: steering.pool(), weights, folder, now: Nanos::ZERO };
     director.read_weights();
-    // Where the rules are there already, their slots are those of another director, who may have seen other servers.
+    // If the rules are already loaded, their slots are from another director, which may have seen
+    // other servers.
     nft::load(&steering, &order.file)?;
     director.swap()?;
     director.live(&signals)?;
@@ -101,7 +104,7 @@ impl Director<'_> {
         }
     }
 
-    /// Several servers that go or come at once are one swap.
+    /// Applies check results. Several servers that fail or recover together are one swap.
     fn judge(&mut self, outcomes: &[(usize, Outcome)]) -> Result<(), UserError> {
         let mut changed = false;
         for (index, outcome) in outcomes {
@@ -117,7 +120,7 @@ impl Director<'_> {
         if changed { self.swap() } else { Ok(()) }
     }
 
-    /// Makes the kernel's table that of the pool, and says so.
+    /// Updates the kernel's table to the pool, and logs it.
     fn swap(&self) -> Result<(), UserError> {
         nft::swap(&self.steering, &self.pool)?;
         let servers = self.steering.servers();
@@ -125,7 +128,7 @@ impl Director<'_> {
         DirectorState::from_pool(servers, &self.pool).write(&self.folder)
     }
 
-    /// True if some weight is another one than before.
+    /// Reads the weights; returns true if one has changed.
     fn read_weights(&mut self) -> bool {
         let servers = self.steering.servers();
         match self.weights.read(servers) {
@@ -140,20 +143,20 @@ impl Director<'_> {
                 changed
             }
             Err(why) => {
-                self.say(&format!("the weights stay as they are: {why}"));
+                self.say(&format!("the weights are unchanged: {why}"));
                 false
             }
         }
     }
 
-    /// A line of the service's log, with the seconds since the start.
+    /// Writes a line to the service's log, with the seconds since the start.
     fn say(&self, what: &str) {
         // A log that cannot be written does not stop the balancer.
         let _ = writeln!(std::io::stdout(), "{:9.3} {what}", self.now.as_secs_f64());
     }
 }
 
-/// Waits until something is to be done; which checks' sockets are ready.
+/// Waits for an event; returns the checks with ready sockets.
 fn wait(signals: &SignalFd, checks: &[HealthCheck<'_>], now: Nanos) -> Result<Vec<usize>, UserError> {
     let mut handles = vec![PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
     let mut whose = Vec::new();
@@ -175,7 +178,7 @@ fn wait(signals: &SignalFd, checks: &[HealthCheck<'_>], now: Nanos) -> Result<Ve
     Ok(ready.map(|(_, index)| index).collect())
 }
 
-/// What signals came; an end outweighs everything.
+/// Returns the action for the received signals; an end has priority.
 fn told(signals: &SignalFd) -> Wakeup {
     let mut told = Wakeup::Nothing;
     while let Ok(Some(signal)) = signals.read_signal() {

@@ -1,4 +1,4 @@
-//! [`Weights`]: what somebody wants servers to weigh, beside what the topology file says.
+//! [`Weights`]: server weights set at run time, which override those of the topology file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 use wavetank_plan::sanitize;
 use wavetank_topology::{Backend, ServerMode};
 
-/// A file with more bytes than this was not meant for us.
+/// Maximum size of the file in bytes.
 const BYTES_MAX: u64 = 64 * 1024;
-/// A file in the service's folder, `weights.json`: a JSON object of servers (`app1`, or `app1:8080`) and weights. 0
-/// drains a server. It is read at the start and when the director gets SIGHUP; who does not stand in it keeps the weight
-/// of the topology file.
+/// A file in the service's folder, `weights.json`: a JSON object of servers (`app1`, or
+/// `app1:8080`) and weights. 0 drains a server. It is read at the start and when the director gets
+/// SIGHUP. Servers without an entry keep the weight of the topology file.
 pub(crate) struct Weights {
     path: PathBuf,
 }
 
 impl Weights {
-    /// Those in the service's folder.
+    /// Returns the weights file in the service's folder.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { path: folder.join("weights.json") }
     }
 
-    /// The weight of each of `servers`, in order. An error, in words, changes nothing.
+    /// Returns the weight of each of `servers`, in order. The error is a message; the weights stay
+    /// unchanged then.
     pub(crate) fn read(&self, servers: &[Backend]) -> Result<Vec<u32>, String> {
         match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -35,8 +36,8 @@ impl Weights {
         weights(&text, servers)
     }
 
-    /// Makes `wanted` the weight of each of `servers`, in order, from the next time that the file is read. Who weighs what
-    /// the topology file says does not stand in it.
+    /// Stores `wanted` as the weights of `servers`, in order, effective when the file is read next.
+    /// Servers with the topology file's weight have no entry.
     pub(crate) fn write(&self, servers: &[Backend], wanted: &[u32]) -> std::io::Result<()> {
         let next = self.path.with_extension("json.next");
         std::fs::write(&next, written(servers, wanted))?;
@@ -66,7 +67,7 @@ fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
             }
         }
         if !known {
-            return Err(format!("no server `{}` stands behind it", sanitize(name)));
+            return Err(format!("it has no server `{}`", sanitize(name)));
         }
     }
     Ok(weights)
@@ -111,7 +112,7 @@ mod tests {
         check("{}", Ok([1, 2, 1]));
         check("{\"app1\": 0}", Ok([0, 0, 1]));
         check("{\"app1:81\": 7, \"app2\": 256}", Ok([1, 7, 256]));
-        check("{\"app9\": 0}", Err("no server `app9` stands behind it"));
+        check("{\"app9\": 0}", Err("it has no server `app9`"));
         check("{\"app2\": 257}", Err("257 is more than 256"));
         check("{\"app2\": -1}", Err("invalid value: integer `-1`, expected u32 at line 1 column 11"));
     }

@@ -11,10 +11,11 @@ use wavetank_topology::Host;
 
 use crate::response::system;
 
-/// Writes `server.crt`, `server.key` and, for programs that want both in one file, `server.pem` into `folder`: for the
-/// host's name, its addresses and its virtual ones. Clients trust it by `--cacert …/server.crt`.
+/// Writes a certificate for the host's name, its addresses and its virtual ones into `folder`. The
+/// files are `server.crt`, `server.key` and, for programs that need both in one file, `server.pem`.
+/// Clients trust it by `--cacert …/server.crt`.
 pub(super) fn certificate(host: &Host, folder: &Path) -> Result<(), UserError> {
-    let (certificate, key) = made(host).map_err(|error| system("no certificate can be made", &error))?;
+    let (certificate, key) = made(host).map_err(|error| system("cannot create a certificate", &error))?;
     let files = [
         ("server.crt", certificate.clone(), 0o644),
         ("server.key", key.clone(), 0o600),

@@ -1,7 +1,7 @@
-//! Counters that programs keep themselves: `HAProxy`'s statistics socket, nginx's `stub_status`.
+//! Counters of the services' programs: `HAProxy`'s statistics socket, nginx's `stub_status`.
 //!
-//! They are read before and after a run and held against what the run counted, so nothing of the reading itself may be
-//! in them.
+//! They are read before and after a run and compared with the run's own counts. Therefore they must
+//! not include the reading itself.
 
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -12,14 +12,14 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use wavetank_topology::render::{HAPROXY_SOCKET, NGINX_SOCKET, NGINX_STATUS_PATH};
 
-/// A program that does not answer in this time stands still.
+/// A program that does not answer in this time is stopped.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// Bytes of an answer at most: 700 for each of a thousand servers.
+/// Maximum size of an answer in bytes: 700 for each of a thousand servers.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
-/// Classes of statuses that `HAProxy` counts.
+/// Status classes that `HAProxy` counts.
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// What a `HAProxy` counted, all copies added up. The folders are its copies'.
+/// Returns the counters of a `HAProxy`, summed over its copies. `folders` are those of the copies.
 pub(super) fn haproxy_counters<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<Value, String> {
     let mut all = Haproxy::default();
     for folder in folders {
@@ -29,7 +29,8 @@ pub(super) fn haproxy_counters<'a>(folders: impl Iterator<Item = &'a Path>) -> R
     Ok(all.value())
 }
 
-/// What an nginx counted, all copies added up. With the folder of each: how often it was asked before, which is one more now.
+/// Returns the counters of an nginx, summed over all copies. `copies` has the folder of each, and
+/// the number of earlier readings, which this one increments.
 pub(super) fn nginx_counters<'a>(
     copies: impl Iterator<Item = (&'a Path, &'a mut u64)>,
 ) -> Result<Value, String> {
@@ -39,7 +40,8 @@ pub(super) fn nginx_counters<'a>(
         let asked = format!("GET {NGINX_STATUS_PATH} HTTP/1.0\r\nHost: lab\r\n\r\n");
         let said = query_socket(folder, NGINX_SOCKET, &asked)?;
         let read = nginx_read(&said).ok_or("its statistics cannot be read")?;
-        // This reading and those before it were connections with a request each; this one is still open.
+        // This reading and those before it were connections with a request each; this one is still
+        // open.
         let own = *readings;
         let taken_off = [own, own, own, 1];
         for ((sum, count), own) in all.iter_mut().zip(read).zip(taken_off) {
@@ -53,10 +55,11 @@ pub(super) fn nginx_counters<'a>(
     }))
 }
 
-/// What comes back on a socket in a folder when `asked` goes out.
+/// Sends `asked` to a socket in a folder and returns the answer.
 pub(super) fn query_socket(folder: &Path, socket: &str, asked: &str) -> Result<String, String> {
     let exchange = || -> std::io::Result<Vec<u8>> {
-        // The name of a socket has 107 letters at most, and a lab's folder may be deep: it is named by a handle.
+        // The path of a socket has at most 107 characters, and a lab's path may be long. The path
+        // goes through a file descriptor instead.
         let handle = std::fs::File::open(folder)?;
         let mut stream = UnixStream::connect(format!("/proc/self/fd/{}/{socket}", handle.as_raw_fd()))?;
         stream.set_read_timeout(Some(ANSWER_MAX))?;
@@ -70,7 +73,7 @@ pub(super) fn query_socket(folder: &Path, socket: &str, asked: &str) -> Result<S
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// accepted, handled, requests, open.
+/// Returns accepted, handled, requests, open.
 fn nginx_read(said: &str) -> Option<[u64; 4]> {
     let open = said.split("Active connections:").nth(1)?.split_whitespace().next()?.parse().ok()?;
     let line = said.split("server accepts handled requests").nth(1)?;
@@ -83,7 +86,7 @@ fn nginx_read(said: &str) -> Option<[u64; 4]> {
 #[derive(Debug, Default)]
 struct Haproxy {
     connections: u64,
-    /// `None` in mode tcp, which knows none.
+    /// `None` in mode tcp, which does not count requests.
     requests: Option<u64>,
     classes: [u64; 5],
     open: u64,
@@ -91,12 +94,13 @@ struct Haproxy {
     bytes_out: u64,
     denied: u64,
     connect_failed: u64,
-    /// Name, connections, whether it is up; in the order of the first copy.
+    /// Name, connections, whether it is up, in the order of the first copy.
     servers: Vec<(String, u64, bool)>,
 }
 
 impl Haproxy {
-    /// Adds one copy's `show stat`: a line of names behind `# `, then lines of values (management.txt, 9.1).
+    /// Adds one copy's `show stat`: a line of names after `# `, then lines of values
+    /// (management.txt, 9.1).
     fn add(&mut self, said: &str) -> Option<()> {
         let mut lines = said.lines();
         let names: Vec<&str> = lines.next()?.strip_prefix("# ")?.split(',').collect();
@@ -111,7 +115,7 @@ impl Haproxy {
             match (*values.get(proxy)?, *values.get(place)?) {
                 ("in", "FRONTEND") => {
                     seen = true;
-                    // `stot` of a frontend counts the same in versions that do not know `conn_tot`.
+                    // In versions without `conn_tot`, `stot` of a frontend has the same count.
                     self.connections += number("conn_tot").or_else(|| number("stot"))?;
                     self.open += number("scur")?;
                     self.bytes_in += number("bin")?;
@@ -134,7 +138,7 @@ impl Haproxy {
 
     fn add_server(&mut self, name: &str, connections: u64, up: bool) {
         match self.servers.iter_mut().find(|(known, ..)| known == name) {
-            // It is out where any copy has it out.
+            // A server counts as down if any copy has it down.
             Some((_, sum, all_up)) => (*sum, *all_up) = (*sum + connections, *all_up && up),
             None => self.servers.push((name.to_owned(), connections, up)),
         }

@@ -1,4 +1,5 @@
-//! The pool of a `HAProxy`, by its statistics socket: `show stat`, `set server` (its management guide, 9.1 and 9.3).
+//! The pool of a `HAProxy`, by its statistics socket: `show stat`, `set server` (its management
+//! guide, 9.1 and 9.3).
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +10,8 @@ use wavetank_topology::{Haproxy, Host, ServerMode};
 use super::counters::query_socket;
 use super::pools::PoolServer;
 
-/// How the servers stand, in order: connections of all copies together, the rest as the first one has it; a server is
-/// alive where every copy says so.
+/// Returns the state of each server, in order. Connections are summed over all copies. A server is
+/// alive if every copy says so. The rest is as in the first copy.
 pub(super) fn server_states(
     host: &Host,
     haproxy: &Haproxy,
@@ -18,7 +19,7 @@ pub(super) fn server_states(
 ) -> Result<Vec<PoolServer>, String> {
     let mut all: Option<Vec<PoolServer>> = None;
     for folder in folders {
-        // Of this backend all kinds of entry and all servers.
+        // All entry types and all servers of this backend.
         let said = query_socket(folder, HAPROXY_SOCKET, &format!("show stat {HAPROXY_BACKEND} 7 -1\n"))?;
         let state = query_socket(folder, HAPROXY_SOCKET, &format!("show servers state {HAPROXY_BACKEND}\n"))?;
         let copy = one_copy(host, haproxy, &said, &state).ok_or("its statistics cannot be read")?;
@@ -35,7 +36,7 @@ fn added(sum: PoolServer, own: PoolServer) -> PoolServer {
     PoolServer { wanted: sum.wanted, alive: sum.alive && own.alive, flows }
 }
 
-/// What one process says: the lines of a server are one server.
+/// Reads the state from one process. The lines of a server are added up.
 fn one_copy(host: &Host, haproxy: &Haproxy, stat: &str, state: &str) -> Option<Vec<PoolServer>> {
     let sessions = Table::read(stat, ",")?;
     let states = Table::read(state, " ")?;
@@ -57,17 +58,18 @@ fn one_copy(host: &Host, haproxy: &Haproxy, stat: &str, state: &str) -> Option<V
     (0..haproxy.servers.len()).map(one).collect()
 }
 
-/// Bits of `srv_admin_state`: in maintenance or drained, by whomever (`server-t.h`: `SRV_ADMF_MAINT`, `SRV_ADMF_DRAIN`).
+/// Bits of `srv_admin_state` that mean maintenance or drained, for any reason (`server-t.h`:
+/// `SRV_ADMF_MAINT`, `SRV_ADMF_DRAIN`).
 const DRAINED: u64 = 0x01 | 0x02 | 0x04 | 0x08 | 0x10 | 0x20;
 
-/// Lines of values under a line of names.
+/// Lines of values below a line of names.
 struct Table<'s> {
     names: Vec<&'s str>,
     rows: Vec<Vec<&'s str>>,
 }
 
 impl<'s> Table<'s> {
-    /// The names stand behind `# `.
+    /// The names come after `# `.
     fn read(said: &'s str, between: &str) -> Option<Self> {
         let mut lines = said.lines();
         let names = lines.find_map(|line| line.strip_prefix("# "))?.split(between).collect();
@@ -75,7 +77,7 @@ impl<'s> Table<'s> {
         Some(Self { names, rows })
     }
 
-    /// The number in `column` of the row in whose column `key` stands `name`.
+    /// Returns the number in `column` of the row that has `name` in column `key`.
     fn number(&self, key: &str, name: &str, column: &str) -> Option<u64> {
         let place = |wanted: &str| self.names.iter().position(|one| *one == wanted);
         let (key, column) = (place(key)?, place(column)?);
@@ -84,8 +86,8 @@ impl<'s> Table<'s> {
     }
 }
 
-/// Has every copy do to its servers what is wished, as far as it does; an error is the first thing that one of them says
-/// against it.
+/// Applies the changes to the servers of every copy, as far as possible. The error is the first one
+/// that a copy reports.
 pub(super) fn change(
     host: &Host,
     haproxy: &Haproxy,
@@ -96,7 +98,7 @@ pub(super) fn change(
     results.into_iter().collect()
 }
 
-/// The same in one copy, up to the first that it does not do.
+/// Applies the changes in one copy, up to the first failure.
 fn change_one(
     host: &Host,
     haproxy: &Haproxy,
@@ -106,16 +108,17 @@ fn change_one(
     for (server, wish) in wishes {
         for name in haproxy_servers(host, haproxy, *server) {
             let said = query_socket(folder, HAPROXY_SOCKET, &commands(&name, *wish))?;
-            // It has nothing to say where all is well.
+            // The answer is empty on success.
             if let Some(against) = said.lines().map(str::trim).find(|line| !line.is_empty()) {
-                return Err(format!("HAProxy does not take `{wish}` for {name}: {}", sanitize(against)));
+                return Err(format!("HAProxy rejects `{wish}` for {name}: {}", sanitize(against)));
             }
         }
     }
     Ok(())
 }
 
-/// The weight comes before the server: it must not get a connection too many.
+/// Returns the commands. The weight is set before the state, so that the server does not get too
+/// many connections.
 fn commands(name: &str, wish: ServerMode) -> String {
     let set = |what: &str| format!("set server {HAPROXY_BACKEND}/{name} {what}");
     match wish {

@@ -1,4 +1,4 @@
-//! [`check`]: whether a service answers, asked from inside its host.
+//! [`check`]: whether a service answers, checked from inside its host.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use wavetank_topology::{Host, Probe};
 
-/// A try that takes longer has failed; the next one may be better.
+/// Time limit of one try.
 const TRY_MAX: Duration = Duration::from_secs(1);
-/// Bytes of an answer that are looked at: its first line.
+/// Bytes of a response that are read: its first line.
 const ANSWER_BYTES_MAX: usize = 1_024;
 
-/// Where a host asks its own services: at its own first address.
+/// Returns the address at which a host checks its services: its own first address.
 pub(super) fn check_address(host: &Host) -> IpAddr {
     let first = host.interfaces.iter().find_map(|interface| interface.addresses.first());
     first.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |(address, _)| *address)
 }
 
-/// Why the service is not up; `Ok` if it is.
+/// Returns why the service is not up; `Ok` if it is.
 pub(super) fn check(address: IpAddr, probe: &Probe) -> Result<(), String> {
     match probe {
-        // Whether its processes run is looked at by the caller.
+        // The caller checks whether its processes run.
         Probe::None | Probe::Alive => Ok(()),
         Probe::Tcp { port } => connected(address, *port).map(drop),
         Probe::Http { port, path } => {
@@ -65,8 +65,8 @@ fn answered(mut stream: TcpStream, host: IpAddr, path: &str) -> Result<(), Strin
     }
 }
 
-/// Whether something listens on every one of `ports`, by the kernel's own list. It disturbs nobody, unlike a probe,
-/// which a server would count.
+/// Whether every one of `ports` has a listener, by the kernel's own list. A probe would be counted
+/// by the server; this is not.
 pub(super) fn all_listen(ports: &[u16]) -> bool {
     let lists = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .map(|path| fs::read_to_string(path).unwrap_or_default());
@@ -74,7 +74,8 @@ pub(super) fn all_listen(ports: &[u16]) -> bool {
     ports.iter().all(|port| listening.contains(port))
 }
 
-/// The port of a line of `/proc/net/tcp`, if it is a listening socket's (state 0A, see proc(5)).
+/// Returns the port of a line of `/proc/net/tcp` if it is a listening socket (state 0A, see
+/// proc(5)).
 fn listener(line: &str) -> Option<u16> {
     let mut words = line.split_whitespace();
     let local = words.nth(1)?;
@@ -90,13 +91,13 @@ mod tests {
 
     use super::*;
 
-    /// What a probe makes of a server that answers `answer` to everybody.
+    /// Checks the result of a probe against a server that always sends `answer`.
     #[track_caller]
     fn check(answer: &'static str, up: bool) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
         let place = listener.local_addr().expect("it is bound");
         let server = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("somebody comes");
+            let (mut stream, _) = listener.accept().expect("a client connects");
             let mut bytes = [0; 1_024];
             let count = stream.read(&mut bytes).expect("it asks");
             let asked = String::from_utf8_lossy(&bytes[..count]).into_owned();

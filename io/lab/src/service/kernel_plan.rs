@@ -1,4 +1,5 @@
-//! [`Planner`] for balancers in the kernel: the program that is started stands beside what passes packets on.
+//! [`Planner`] for balancers in the kernel. The started program only controls the kernel, which
+//! forwards the packets.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,8 @@ use super::program::Program;
 use crate::routing::{STATE_FILE, director_args, keepalived_args};
 
 impl Planner<'_> {
-    /// Direct routing or NAT: `nft` checks the rules, and a director, our own program, loads them and keeps them.
+    /// Plans direct routing or NAT: `nft` checks the rules. A director, our own program, loads and
+    /// maintains them.
     pub(super) fn steering(
         &self,
         service: &Service,
@@ -39,14 +41,15 @@ impl Planner<'_> {
                 own: None,
                 said: parse_nft_error,
             }),
-            // It writes the file when the rules are in the kernel, which is what a start waits for.
+            // The director writes the file when the rules are in the kernel. The start waits for
+            // that file.
             launches: vec![launch(director, Some("wavetank"), &[STATE_FILE])],
             counters: Some(STATE_FILE),
             version: Program::NFT.version(&nft),
         })
     }
 
-    /// IPVS: keepalived, with our configuration or the user's.
+    /// Plans IPVS: keepalived, with our configuration or the user's.
     pub(super) fn ipvs(&self, service: &Service, work: &Ipvs) -> Result<ServicePlan, UserError> {
         let binary = Program::KEEPALIVED.find(&work.own)?;
         let folder = self.folder(service)?;
@@ -68,7 +71,7 @@ impl Planner<'_> {
         Ok(ServicePlan { launches: vec![launch(false)], check: Some(check), counters: None, version })
     }
 
-    /// The only folder of a service without copies.
+    /// Returns the only folder of a service without copies.
     fn folder(&self, service: &Service) -> Result<PathBuf, UserError> {
         let folders = self.folders(service)?;
         Ok(folders.into_iter().next().expect("a service has at least one copy"))

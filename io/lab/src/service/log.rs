@@ -1,4 +1,4 @@
-//! [`Log`]: what a service says, kept within bounds.
+//! [`Log`]: the output of a service, with a size limit.
 
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,19 +12,21 @@ use wavetank_plan::{Nanos, UserError};
 use super::process::pause;
 use crate::response::system;
 
-/// Bytes of one of its two files: the younger one becomes the older one when it is full.
+/// Maximum size in bytes of one of its two files. A full file replaces the older one.
 const FILE_BYTES_MAX: u64 = 4 << 20;
-/// Bytes that may lie in the pipe: a service that says much at once does not wait for the file.
+/// Capacity of the pipe in bytes. A service with a burst of output does not have to wait for the
+/// file.
 const PIPE_BYTES: usize = 1 << 20;
-/// Bytes that are read at once.
+/// Bytes per read.
 const READ_BYTES: usize = 64 * 1024;
-/// Bytes at the end of a log that are looked at for its last words.
+/// Bytes at the end of a log that are searched for its last lines.
 const TAIL_BYTES: u64 = 8 * 1024;
-/// How often it is looked whether the thread has written what it was given, 2 ms apart.
+/// Number of checks whether the thread has written its input, 2 ms apart.
 const LOOKS_MAX: usize = 250;
 
-/// The log `NAME.log` of a service, and `NAME.older.log` with what stood in it before. A thread copies from a pipe that
-/// all processes of the service write to: the files have a limit, whatever they write.
+/// The log `NAME.log` of a service, and `NAME.older.log` with its previous content. A thread copies
+/// from a pipe that all processes of the service write to, so that the files have a size limit in
+/// any case.
 #[derive(Debug)]
 pub(super) struct Log {
     path: PathBuf,
@@ -32,7 +34,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Begins the log in `folder`.
+    /// Creates the log in `folder`.
     pub(super) fn begin(folder: &Path, name: &str) -> Result<Self, UserError> {
         let path = folder.join(format!("{name}.log"));
         let older = folder.join(format!("{name}.older.log"));
@@ -40,7 +42,7 @@ impl Log {
             |error: &std::io::Error| system(&format!("the log {} cannot be written", path.display()), error);
         let file = File::create(&path).map_err(|error| told(&error))?;
         let (reader, pipe) = std::io::pipe().map_err(|error| told(&error))?;
-        // A smaller pipe works as well; the kernel may not allow this one.
+        // A smaller pipe is sufficient; the kernel may not allow this size.
         let _ = fcntl_setpipe_size(&pipe, PIPE_BYTES);
         let mut keeper = Keeper { reader, file, written: 0, path: path.clone(), older };
         let started = thread::Builder::new().name(format!("log-{name}")).stack_size(256 * 1024);
@@ -48,18 +50,19 @@ impl Log {
         Ok(Self { path, pipe })
     }
 
-    /// Another end of the pipe for a process to write to.
+    /// Returns another end of the pipe for a process to write to.
     pub(super) fn end(&self) -> std::io::Result<Stdio> {
         self.pipe.try_clone().map(Stdio::from)
     }
 
-    /// Adds a line of the lab's own.
+    /// Adds a line by the lab itself.
     pub(super) fn remark(&mut self, line: &str) {
-        // The thread reads as long as this end is there; if it could not, the line is lost and nothing else.
+        // The thread reads while this end is open. If it cannot, only the line is lost.
         let _ = writeln!(self.pipe, "wavetank: {line}");
     }
 
-    /// Adds that line, and returns what was said before it: all that is in the pipe by now is in the file then.
+    /// Appends `line` and returns the output before it. Everything that is in the pipe by now is in
+    /// the file afterwards.
     pub(super) fn last_lines(&mut self, line: &str) -> String {
         self.remark(line);
         let ending = format!("wavetank: {line}\n");
@@ -73,7 +76,7 @@ impl Log {
         self.tail()
     }
 
-    /// The last that is in the file, at most some kilobytes.
+    /// Returns the end of the file, at most a few kilobytes.
     fn tail(&self) -> String {
         let read = || -> std::io::Result<Vec<u8>> {
             let mut file = File::open(&self.path)?;
@@ -87,7 +90,7 @@ impl Log {
     }
 }
 
-/// The thread's side.
+/// The state of the thread.
 struct Keeper {
     reader: PipeReader,
     file: File,
@@ -97,7 +100,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Copies until nobody can write any more.
+    /// Copies until all writers have closed the pipe.
     fn keep(&mut self) {
         let mut bytes = vec![0; READ_BYTES];
         loop {
@@ -112,7 +115,8 @@ impl Keeper {
 
     fn take(&mut self, bytes: &[u8]) {
         if self.written + bytes.len() as u64 > FILE_BYTES_MAX {
-            // Where the folder is full or gone, the file at hand goes on from its beginning: the bound holds.
+            // If the folder is full or gone, the current file is overwritten from its start, so the
+            // size limit holds.
             let fresh = std::fs::rename(&self.path, &self.older).and_then(|()| File::create(&self.path));
             match fresh {
                 Ok(file) => self.file = file,
@@ -120,7 +124,7 @@ impl Keeper {
             }
             self.written = 0;
         }
-        // What cannot be written is lost; the service must not stand still for it.
+        // Output that cannot be written is lost; the service must not be blocked by it.
         if self.file.write_all(bytes).is_ok() {
             self.written += bytes.len() as u64;
         }
@@ -131,7 +135,7 @@ impl Keeper {
 mod tests {
     use super::*;
 
-    /// What is in the two files after `lines` lines of a thousand bytes.
+    /// Returns the content of the two files after `lines` lines of a thousand bytes.
     fn written(lines: usize) -> (Vec<u8>, Option<Vec<u8>>) {
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         let path = folder.path().join("x.log");
@@ -141,7 +145,7 @@ mod tests {
         let mut keeper = Keeper { reader, file, written: 0, path: path.clone(), older: older.clone() };
         let thread = thread::spawn(move || keeper.keep());
         for number in 0..lines {
-            pipe.write_all(format!("{number:0>999}\n").as_bytes()).expect("somebody reads");
+            pipe.write_all(format!("{number:0>999}\n").as_bytes()).expect("the thread reads");
         }
         drop(pipe);
         thread.join().expect("it ends");
@@ -166,7 +170,7 @@ mod tests {
         for _ in 0..=FILE_BYTES_MAX / READ_BYTES as u64 {
             keeper.take(&some);
         }
-        // It began anew with the last of them.
+        // The file was restarted with the last of them.
         let length = std::fs::metadata(path).expect("there is a log").len();
         assert_eq!(length, READ_BYTES as u64);
     }

@@ -1,8 +1,8 @@
-//! Services of a host: written, checked, started, watched over, stopped.
+//! Services of a host: written, checked, started, monitored, stopped.
 //!
-//! They are real programs in the foreground, children of the host's process. A service's files lie in a folder of its
-//! name below the host's, what it says in `NAME.log` beside it. Nothing is started again by itself: a service that dies
-//! in a run is what the run is to show.
+//! They are real programs in the foreground, children of the host's process. The files of a service
+//! are in a folder of its name below the host's, and its output in `NAME.log` next to that folder.
+//! Nothing is restarted automatically: a service that dies in a run is a result of the run.
 
 mod certificate;
 mod counters;
@@ -31,21 +31,22 @@ use running_service::RunningService;
 pub(crate) use process::prefer_oom_kill;
 pub use status::{ServiceState, ServiceStatus};
 
-/// Time that all services of a host together have to end by themselves.
+/// Time limit for the end of all services of a host together.
 const STOP_MAX: Nanos = Nanos::from_millis(1_000);
 
-/// Whether every program that the lab's services need is on this machine, and all their configurations can be made.
-/// `file` is the topology file as the user named it, for messages.
+/// Checks that every program for the lab's services is on this machine, and that all their
+/// configurations can be made. `file` is the topology file as the user named it, for messages.
 ///
 /// # Errors
-/// All that is missing or cannot be made, each once.
+/// All missing programs and impossible configurations, each once.
 pub fn check_programs(lab: &Lab, file: &str) -> Result<(), UserError> {
     program::check_all(lab)?;
     plan::rehearse(lab, file)
 }
 
-/// Has the programs of `lab.hosts[host]`'s services check their configurations, which are written into `folder`. For a
-/// process that is that host, and starts nothing. All that is not accepted is told at once.
+/// Has the programs of `lab.hosts[host]`'s services check their configurations, which are written
+/// into `folder`. It is for a process that acts as that host and starts nothing. All rejected
+/// configurations are reported together.
 pub(crate) fn try_out(lab: &Lab, host: usize, folder: &Path, file: &str) -> Result<(), UserError> {
     let mut services = Services::new(lab, host, folder, file);
     services.only_checked = true;
@@ -60,15 +61,15 @@ pub struct Services {
     /// The topology file as the user named it.
     file: String,
     clock: Clock,
-    /// Whether nothing will be started: then nothing is written but what a check reads.
+    /// Whether nothing will be started. In that case only files for the check are written.
     only_checked: bool,
-    /// In the order in which they are started; empty until they are checked.
+    /// The services in start order; empty until they are checked.
     all: Vec<RunningService>,
 }
 
 impl Services {
-    /// The services of `lab.hosts[host]`; what they write goes into `folder`. `file` is the topology file as the user
-    /// named it, for messages.
+    /// Returns the services of `lab.hosts[host]`; their files are written to `folder`. `file` is
+    /// the topology file as the user named it, for messages.
     pub fn new(lab: &Lab, host: usize, folder: &Path, file: &str) -> Self {
         Self {
             host: lab.hosts[host].clone(),
@@ -80,10 +81,11 @@ impl Services {
         }
     }
 
-    /// Writes the configurations and lets the programs check them.
+    /// Writes the configurations and has the programs check them.
     ///
     /// # Errors
-    /// What a program says against its configuration, with the topology file's line; files that cannot be written.
+    /// A configuration that a program rejects, with the topology file's line; files that cannot be
+    /// written.
     pub fn check(&mut self) -> Result<(), UserError> {
         private_dirs::mount_private_dirs(&self.host)?;
         let Self { host, folder, file, clock, only_checked, .. } = &*self;
@@ -106,7 +108,8 @@ impl Services {
     /// Starts all of them, one after the other, and waits for each until it is up.
     ///
     /// # Errors
-    /// The first service that ends at its start or is not up in time; those before it run on.
+    /// The first service that ends at its start or is not up in time. Earlier services keep
+    /// running.
     pub fn start(&mut self) -> Result<(), UserError> {
         if self.all.is_empty() {
             self.check()?;
@@ -116,12 +119,14 @@ impl Services {
         all.iter_mut().try_for_each(|service| service.start(file, &host.name, address, *clock))
     }
 
-    /// The child `pid` has ended and is not reaped yet: true if it was a service's, and is reaped now.
+    /// Handles the end of the child `pid`, which is not reaped yet. Returns true if it was a
+    /// service's process and is reaped now.
     pub fn handle_exit(&mut self, pid: u32) -> bool {
         self.all.iter_mut().any(|service| service.handle_exit(pid))
     }
 
-    /// Stops all of them, the last started first, within a second; who does not end by then is killed.
+    /// Stops all services within a second, the last started first. Processes that do not end by
+    /// then are killed.
     pub fn stop(&mut self) {
         let deadline = self.clock.now().after(STOP_MAX);
         for service in self.all.iter_mut().rev() {
@@ -129,18 +134,19 @@ impl Services {
         }
     }
 
-    /// How they do.
+    /// Returns the status of all services.
     pub fn status(&self) -> Vec<ServiceStatus> {
         self.all.iter().map(RunningService::status).collect()
     }
 
-    /// The processes of `service` with all that they started, as the host numbers them; those that the lab started come
-    /// first. Empty for a service that does not run, or is no process.
+    /// Returns the processes of `service` and all that they started, as the host numbers them.
+    /// Those that the lab started come first. Empty for a service that is not running, or has no
+    /// process.
     pub fn pids(&self, service: &str) -> Vec<u32> {
         self.all.iter().find(|one| one.service.name == service).map(RunningService::pids).unwrap_or_default()
     }
 
-    /// Stops the service of that name, within a second; then it is killed.
+    /// Stops the service of that name within a second, then kills it.
     ///
     /// # Errors
     /// A service that the host does not have.
@@ -150,7 +156,8 @@ impl Services {
         Ok(())
     }
 
-    /// Starts the service of that name again, or those of its processes that do not run, and waits until it is up.
+    /// Restarts the service of that name, or those of its processes that are not running, and waits
+    /// until it is up.
     ///
     /// # Errors
     /// A service that the host does not have, or one that does not come up again.
@@ -160,11 +167,14 @@ impl Services {
         self.one(name)?.start(&file, &host, address, clock)
     }
 
-    /// A client's question that is the services' own: `{"counters": true}`; `{"pools": [NAMES]}`, how servers behind
-    /// balancers stand; `{"pool": DEED}`, a [`PoolAction`] that nobody takes back.
+    /// Answers a client's question about services:
+    /// - `{"counters": true}` returns the programs' counters
+    /// - `{"pools": [NAMES]}` returns the state of the servers behind balancers
+    /// - `{"pool": DEED}` applies a [`PoolAction`] permanently
     ///
     /// # Errors
-    /// A question that nobody here knows, a program that does not tell its counts, or a pool that cannot be told or changed.
+    /// An unknown question, a program that does not report its counters, or a pool that cannot be
+    /// read or changed.
     pub fn handle(&mut self, say: &Value) -> Result<Value, UserError> {
         if say["counters"] == json!(true) {
             return self.counters();
@@ -176,10 +186,10 @@ impl Services {
             return self.change_pool(&deed).map(|_| Value::Null);
         }
         let hint = "is the lab of another version of wavetank?";
-        Err(UserError::refused("lab_message", "the host does not know what it was asked", hint))
+        Err(UserError::refused("lab_message", "the host does not know this request", hint))
     }
 
-    /// What programs with counters of their own have counted.
+    /// Returns the counters of all programs that have some.
     fn counters(&mut self) -> Result<Value, UserError> {
         let host = &self.host.name;
         let mut counters = Vec::new();

@@ -1,4 +1,4 @@
-//! [`ServicePlan`]: what it takes to run a service: files that are written, what checks them, what is started.
+//! [`ServicePlan`]: how to run a service: its files, its configuration check, its processes.
 
 use std::fs;
 use std::io::Write as _;
@@ -21,48 +21,51 @@ use super::program::{Program, found, lua_modules};
 use crate::file_error;
 use crate::response::system;
 
-/// The page `/` of a server of static files.
+/// The page `/` of a static file server.
 const INDEX: &str = "<!doctype html><title>wavetank lab</title><p>It works.</p>\n";
-/// What pages are filled with.
+/// The content of generated pages.
 const FILLER: &[u8; 64] = b"The quick brown fox jumps over the lazy dog, again and again..\r\n";
 
-/// See the module's description.
+/// The files, checks and processes of a service.
 #[derive(Debug, Default)]
 pub(super) struct ServicePlan {
-    /// What is started, one for each copy; nothing for what is no process.
+    /// The processes to start, one for each copy; empty for a service without processes.
     pub(super) launches: Vec<Launch>,
-    /// How the program itself checks its configuration.
+    /// How the program checks its own configuration.
     pub(super) check: Option<Check>,
-    /// A socket in the folder of each copy on which it tells its counters; `None` for a configuration of the user's.
+    /// A socket in the folder of each copy on which it reports its counters; `None` for a user's
+    /// configuration.
     pub(super) counters: Option<&'static str>,
-    /// What the program calls its version.
+    /// The program's version.
     pub(super) version: Option<String>,
 }
 
-/// How a program checks its configuration. All copies have the same directives, so the first one's is enough.
+/// How a program checks its configuration. All copies have the same directives, so checking the
+/// first one is enough.
 #[derive(Debug)]
 pub(super) struct Check {
     pub(super) launch: Launch,
     pub(super) rendered: Rendered,
     /// The name of the user's own configuration, for messages.
     pub(super) own: Option<String>,
-    /// How the program's words are read.
+    /// How the program's output is parsed.
     pub(super) said: fn(&str, &str) -> ConfigMessage,
 }
 
-/// Who plans for which host.
+/// Makes plans for the services of one host.
 pub(super) struct Planner<'a> {
     pub(super) host: &'a Host,
     /// The host's folder.
     pub(super) folder: &'a Path,
     /// The topology file, for messages.
     pub(super) file: &'a str,
-    /// Whether nothing will be started: pages may be gigabytes, and no program looks at them before.
+    /// Whether nothing will be started. Large pages are left out then, because no program reads
+    /// them in a check.
     pub(super) only_checked: bool,
 }
 
 impl Planner<'_> {
-    /// Writes all that `service` needs.
+    /// Writes all files of `service` and returns its plan.
     pub(super) fn plan(&self, service: &Service) -> Result<ServicePlan, UserError> {
         match &service.kind {
             ServiceKind::Nginx(work) => self.nginx(service, work),
@@ -71,8 +74,8 @@ impl Planner<'_> {
             ServiceKind::Command(work) => self.command(service, work),
             ServiceKind::Ipvs(work) => self.ipvs(service, work),
             ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
-                let steering =
-                    NftBalancer::for_service(service, self.host).expect("these are the kinds that steer");
+                let steering = NftBalancer::for_service(service, self.host)
+                    .expect("only kernel balancers are planned here");
                 self.steering(service, steering)
             }
         }
@@ -160,7 +163,7 @@ impl Planner<'_> {
             self.host.interfaces.iter().flat_map(|one| &one.addresses).any(|(address, _)| address.is_ipv6());
         let all = if six { "[::]" } else { "0.0.0.0" };
         let listen: Vec<String> = service.listen.iter().map(|port| format!("{all}:{port}")).collect();
-        // Whatever became of the file since: the program that runs here.
+        // Uses the running executable, even if its file was replaced since.
         let mut words =
             ["/proc/self/exe", "serve", "--listen", &listen.join(",")].map(str::to_owned).to_vec();
         if let Some(connections) = service.connections {
@@ -201,7 +204,7 @@ impl Planner<'_> {
         Ok(ServicePlan { launches, ..ServicePlan::default() })
     }
 
-    /// A folder for each copy, empty but for what an earlier start left.
+    /// Creates a folder for each copy; only files of an earlier start may be in it.
     pub(super) fn folders(&self, service: &Service) -> Result<Vec<PathBuf>, UserError> {
         let folder = self.folder.join(&service.name);
         let copies = service.copies.max(1);
@@ -216,7 +219,8 @@ impl Planner<'_> {
     }
 }
 
-/// Whether all configurations of the lab can be made, before any host is there. `file` is the topology file, for messages.
+/// Checks that all configurations of the lab can be made, before any host exists. `file` is the
+/// topology file, for messages.
 pub(super) fn rehearse(lab: &Lab, file: &str) -> Result<(), UserError> {
     let mut errors = Vec::new();
     for host in &lab.hosts {
@@ -234,7 +238,7 @@ pub(super) fn rehearse(lab: &Lab, file: &str) -> Result<(), UserError> {
             };
             if let Err(error) = outcome {
                 let error = file_error::from_diagnostic(file, &error);
-                // Hosts of one pattern have one mistake.
+                // Hosts of one pattern have the same mistake.
                 if !errors.contains(&error) {
                     errors.push(error);
                 }
@@ -262,17 +266,17 @@ fn check(
     Some(Check { launch, rendered, own, said })
 }
 
-/// What a process of this host may use, asked inside it.
+/// The resources of a process on this host, read inside the host.
 fn means_inside(lua_modules: Vec<String>) -> HostResources {
     let cpus =
         std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
     HostResources { cpus, files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), lua_modules }
 }
 
-/// The same before the host is there: the machine's, cut by the file's.
+/// The same before the host exists: the machine's resources, limited by the file.
 fn means_outside(host: &Host, lua_modules: Vec<String>) -> HostResources {
     let mut means = means_inside(lua_modules);
-    // A host's processes get as many files as the machine allows at most.
+    // A host's processes get at most the number of files that the machine allows.
     means.files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
     if let Some(cpus) = &host.limits.cpus {
         means.cpus = means.cpus.min(u32::try_from(cpus.len()).unwrap_or(u32::MAX)).max(1);
@@ -281,7 +285,7 @@ fn means_outside(host: &Host, lua_modules: Vec<String>) -> HostResources {
     means
 }
 
-/// Whether the text says itself whether nginx goes to the background.
+/// Whether the configuration itself sets daemon mode.
 fn says_daemon(config: &str) -> bool {
     config.lines().any(|line| line.split_whitespace().next() == Some("daemon"))
 }

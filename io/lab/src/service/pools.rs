@@ -1,4 +1,4 @@
-//! Pools: the servers behind a host's balancers, how they stand, and what becomes of them.
+//! Pools: the servers behind a host's balancers, their state and their changes.
 
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
@@ -10,24 +10,25 @@ use super::running_service::RunningService;
 use super::{Services, haproxy_pool};
 use crate::routing::{DirectorState, ServerState, Weights, flows};
 
-/// A director that has not taken new weights by then stands still: a swap of the largest table takes it a second.
+/// A director that has not applied new weights by then is stopped. A swap of the largest table
+/// takes it a second.
 const TAKEN_WITHIN: Nanos = Nanos::from_secs(5);
-/// How often its word is looked at.
+/// Polling interval for the director's state.
 const LOOK_EVERY: Nanos = Nanos::from_millis(5);
 
-/// How a server of a pool stands.
+/// The state of a server in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PoolServer {
-    /// What it is to weigh while it lives; 0 for who is drained.
+    /// Its weight while it is alive; 0 if it is drained.
     pub(super) wanted: u32,
-    /// Whether it lives, as far as the balancer knows.
+    /// Whether it is alive according to the balancer.
     pub(super) alive: bool,
-    /// Connections under way to it; `None` where nobody knows.
+    /// Open connections to it; `None` if unknown.
     pub(super) flows: Option<u64>,
 }
 
 impl Services {
-    /// How the pools of `names` stand, as a client is told.
+    /// Returns the state of the pools of `names`, in the form for a client.
     pub(super) fn pools(&mut self, names: &Value) -> Result<Value, UserError> {
         let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
         let all: Result<Vec<Value>, UserError> = names.map(|name| self.pool(name)).collect();
@@ -64,25 +65,28 @@ impl Services {
         Ok(json!({ "service": name, "running": !running.is_down(), "servers": servers }))
     }
 
-    /// Changes a pool, and waits until the balancer has taken it. What takes it back is returned.
+    /// Changes a pool, and waits until the balancer has applied it. Returns the change that
+    /// restores the previous state.
     ///
     /// # Errors
-    /// A service that has no pool or does not run, or what it has against it: then all is as it was before.
+    /// A service that has no pool or is not running, or a change that it rejects. The pool is as
+    /// before in that case.
     pub fn change_pool(&mut self, deed: &PoolAction) -> Result<PoolAction, UserError> {
         let back = self.before(deed)?;
         self.wish(deed).inspect_err(|_| {
-            // It may have taken a part of it. What it says against this, too, is not what was asked.
+            // A part may have been applied. An error of the restoration is not the error to report.
             let _ = self.wish(&back);
         })?;
         Ok(back)
     }
 
-    /// Takes a change back, by what [`change_pool`](Self::change_pool) returned, as far as the balancer takes that. One
-    /// that does not run begins as it was before the change, which for a `HAProxy` needs nothing: it begins as the
-    /// topology file says.
+    /// Reverts a change with the value that [`change_pool`](Self::change_pool) returned, as far as
+    /// the balancer accepts it. A balancer that is not running starts in the state before the
+    /// change. A `HAProxy` needs nothing for that, because it starts with the topology file's
+    /// values.
     ///
     /// # Errors
-    /// A service that the host does not have, or what it has against it.
+    /// A service that the host does not have, or a change that it rejects.
     pub fn restore_pool(&mut self, deed: &PoolAction) -> Result<(), UserError> {
         let host = self.host.name.clone();
         let running = self.one(&deed.service)?;
@@ -95,17 +99,17 @@ impl Services {
         weighed(running, &deed.wishes).map(drop).map_err(|reason| failed(&deed.service, &host, &reason))
     }
 
-    /// What would take `deed` back; an error if it cannot be done at all.
+    /// Returns the change that would undo `deed`; an error if `deed` is impossible.
     fn before(&mut self, deed: &PoolAction) -> Result<PoolAction, UserError> {
         let host = self.host.clone();
         let running = self.one(&deed.service)?;
         let failed = |reason: String| failed(&deed.service, &host.name, &reason);
         let backends = running.service.backends();
         if deed.wishes.iter().any(|(server, _)| *server >= backends.len()) {
-            return Err(failed("there are not so many servers".to_owned()));
+            return Err(failed("it does not have that many servers".to_owned()));
         }
         if running.is_down() {
-            return Err(failed("it does not run".to_owned()));
+            return Err(failed("it is not running".to_owned()));
         }
         let before: Vec<u32> = match &running.service.kind {
             ServiceKind::Haproxy(haproxy) => {
@@ -122,7 +126,7 @@ impl Services {
         Ok(PoolAction { service: deed.service.clone(), wishes: deed.wishes.iter().map(back).collect() })
     }
 
-    /// Has a balancer that runs do what is wished, and waits until it has.
+    /// Has a running balancer apply the change, and waits until it has.
     fn wish(&mut self, deed: &PoolAction) -> Result<(), UserError> {
         let (host, clock) = (self.host.clone(), self.clock);
         let running = self.one(&deed.service)?;
@@ -139,13 +143,14 @@ impl Services {
 
 const NO_POOL: &str = "it has no pool that can be changed while it runs";
 
-/// What servers are to weigh by the director's file.
+/// Returns the weights in the director's file.
 fn weights(running: &RunningService) -> Result<Vec<u32>, String> {
     let read = Weights::in_folder(&folders(running)[0]).read(running.service.backends());
     read.map_err(|why| format!("its weights.json cannot be read: {why}"))
 }
 
-/// Writes weights into the director's file; what servers weigh from the next reading on.
+/// Writes weights into the director's file; returns the weights of all servers from the next
+/// reading on.
 fn weighed(running: &RunningService, wishes: &[(usize, ServerMode)]) -> Result<Vec<u32>, String> {
     let servers = running.service.backends();
     let mut wanted = weights(running)?;
@@ -157,7 +162,7 @@ fn weighed(running: &RunningService, wishes: &[(usize, ServerMode)]) -> Result<V
     Ok(wanted)
 }
 
-/// Has the director take new weights, and waits until the kernel has them.
+/// Has the director read new weights, and waits until the kernel has them.
 fn steered(running: &RunningService, wishes: &[(usize, ServerMode)], clock: Clock) -> Result<(), String> {
     let wanted = weighed(running, wishes)?;
     running.hang_up();
@@ -168,20 +173,19 @@ fn steered(running: &RunningService, wishes: &[(usize, ServerMode)], clock: Cloc
             return Ok(());
         }
         if clock.now() >= deadline {
-            return Err(format!("its director has not taken the weights within {TAKEN_WITHIN}"));
+            return Err(format!("its director has not applied the weights within {TAKEN_WITHIN}"));
         }
         pause(LOOK_EVERY);
     }
 }
 
-/// The folders of its copies, never none for what has a pool.
+/// Returns the folders of its copies; a service with a pool has at least one.
 fn folders(running: &RunningService) -> Vec<std::path::PathBuf> {
     running.plan.launches.iter().map(|launch| launch.folder.clone()).collect()
 }
 
 fn failed(service: &str, host: &str, reason: &str) -> UserError {
     let message = format!("the pool of `{service}` on {host}: {reason}");
-    let hint =
-        format!("wavetank lab status tells how it does, wavetank lab logs {host} {service} what it said");
+    let hint = format!("check it with `wavetank lab status` and `wavetank lab logs {host} {service}`");
     UserError::refused("lab_pool_failed", message, hint)
 }

@@ -1,4 +1,4 @@
-//! Processes of a service: started in a group of their own, found again, waited for with a limit.
+//! Processes of a service: started in their own group, listed, awaited with a time limit.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -11,8 +11,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use wavetank_driver::Clock;
 use wavetank_plan::Nanos;
 
-/// What every service finds in its environment. The keeper's own is not handed on: it is the user's, with whatever
-/// secrets he has in it.
+/// The environment of every service. The keeper's own is not passed on, because it is the user's
+/// and may contain secrets.
 const ENVIRONMENT: [(&str, &str); 3] = [
     ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
     ("HOME", "/root"),
@@ -22,20 +22,20 @@ const ENVIRONMENT: [(&str, &str); 3] = [
 /// How one process of a service is started.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
-    /// Where it works.
+    /// Its working directory.
     pub(super) folder: PathBuf,
-    /// The program by its path, and its arguments.
+    /// The program's path and its arguments.
     pub(super) words: Vec<String>,
-    /// What it is called, where that is not its path.
+    /// Its process name, if different from the path.
     pub(super) name: Option<&'static str>,
-    /// Beside [`ENVIRONMENT`].
+    /// Variables in addition to [`ENVIRONMENT`].
     pub(super) environment: Vec<(String, String)>,
-    /// Sockets in its folder that one killed before may have left behind.
+    /// Sockets in its folder that a killed predecessor may have left behind.
     pub(super) sockets: &'static [&'static str],
 }
 
 impl Launch {
-    /// As a command, with nothing to read. Where it writes is the caller's choice.
+    /// Returns the command, with empty input. The caller sets the output.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         if let Some(name) = self.name {
@@ -46,40 +46,42 @@ impl Launch {
         command
     }
 
-    /// Starts it. It leads a group, to which everything it starts belongs, unless that wants to be elsewhere.
+    /// Starts the process as the leader of a group. Everything it starts belongs to the group,
+    /// unless it leaves it.
     pub(super) fn start(&self, out: Stdio, err: Stdio) -> std::io::Result<Child> {
         for socket in self.sockets {
-            // It is left behind by a process that was killed, and would be in the way.
+            // A killed process left it behind, and it would block the start.
             let _ = fs::remove_file(self.folder.join(socket));
         }
         let mut command = self.command();
         command.process_group(0).stdout(out).stderr(err);
         let child = unhindered(|| command.spawn())?;
-        // What it may have started since, too: afterwards it hands it on.
+        // This includes processes it may have started meanwhile; later ones inherit the value.
         std::iter::once(child.id()).chain(members(&[child.id()])).for_each(prefer_oom_kill);
         Ok(child)
     }
 }
 
-/// How much more than by its size the kernel weighs a service or a command when it looks for a process to end for want of memory, in
-/// thousandths of what the host has (proc(5)). The host's own process is small, but so are many services, and with it
-/// all of them would go.
+/// Out-of-memory score adjustment of a service or a command, in thousandths of the host's memory
+/// (proc(5)). Without it the kernel could select the host's own process. That one is small, but so
+/// are many services, and all of them would end with it.
 const FORWARD: &str = "500";
 
-/// Has a process end before its host does where memory does not suffice.
+/// Makes the kernel end this process before its host when memory runs out.
 pub(crate) fn prefer_oom_kill(pid: u32) {
-    // One that has just ended has no weight.
+    // The process may just have ended.
     let _ = fs::write(format!("/proc/{pid}/oom_score_adj"), FORWARD);
 }
 
-/// Runs `start` with the signal let through that a host process keeps back for itself: its children inherit that, and a
-/// program that never hears of its own children's end would misbehave in ways of its own.
+/// Runs `start` with SIGCHLD unblocked, which a host process blocks. Children inherit the mask, and
+/// a program that never notices the end of its own children would misbehave.
 fn unhindered<T>(start: impl FnOnce() -> T) -> T {
     let mut children = SigSet::empty();
     children.add(NixSignal::SIGCHLD);
     let kept = SigSet::thread_get_mask().is_ok_and(|mask| mask.contains(NixSignal::SIGCHLD));
     if kept {
-        // What ends in between is not announced; the host looks for ended children after every deed anyway.
+        // A child that ends in between is not announced. The host checks for ended children after
+        // every request anyway.
         let _ = children.thread_unblock();
     }
     let started = start();
@@ -89,10 +91,11 @@ fn unhindered<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// Sends `signal` to the group of `child`, which has not been waited for: its number is still its own.
+/// Sends `signal` to the group of `child`. The child has not been waited for, so its number is not
+/// reused.
 pub(super) fn signal(child: &Child, signal: Signal) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // A group that is gone needs no signal.
+        // The group may be gone.
         let _ = kill_process_group(group, signal);
     }
 }
@@ -113,9 +116,9 @@ pub(super) fn exits_before(child: &Child, clock: Clock, deadline: Nanos) -> bool
     }
 }
 
-/// Lets some time pass: what is waited for announces itself to nobody.
+/// Sleeps for some time between polls, where there is no notification.
 pub(super) fn pause(time: Nanos) {
-    // A signal only shortens it.
+    // A signal only shortens the pause.
     let _ = poll(&mut [], Some(&timespec(time)));
 }
 
@@ -123,7 +126,8 @@ fn timespec(time: Nanos) -> Timespec {
     Timespec { tv_sec: time.0 / 1_000_000_000, tv_nsec: time.0 % 1_000_000_000 }
 }
 
-/// The processes that belong to the groups led by `leaders`, the leaders first, without those that have ended.
+/// Returns the processes in the groups led by `leaders`, the leaders first, without those that have
+/// ended.
 pub(super) fn members(leaders: &[u32]) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -137,10 +141,10 @@ pub(super) fn members(leaders: &[u32]) -> Vec<u32> {
     found
 }
 
-/// What the kernel says of a process.
+/// The kernel's data about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stat {
-    /// `R`, `S`, … ; `T` stands still.
+    /// `R`, `S`, … ; `T` is stopped.
     pub(super) state: char,
     group: u32,
 }
@@ -150,7 +154,8 @@ impl Stat {
         Self::read(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// `PID (NAME) STATE PARENT GROUP …`, see proc(5). A name may contain anything, brackets too.
+    /// Parses `PID (NAME) STATE PARENT GROUP …`, see proc(5). A name may contain anything,
+    /// including brackets.
     fn read(line: &str) -> Option<Self> {
         let (_, rest) = line.rsplit_once(") ")?;
         let mut words = rest.split(' ');

@@ -1,4 +1,4 @@
-//! [`Program`]: a program of others, where it is, and the package of Debian that has it.
+//! [`Program`]: an external program, its path and its Debian package.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,21 +9,21 @@ use crate::routing::ipvs_missing;
 use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::{CustomProgram, Lab, NginxWork, ServiceKind};
 
-/// Most bytes of a program's words about itself.
+/// Maximum number of bytes of a program's output about itself.
 const WORDS_BYTES_MAX: usize = 64 * 1024;
-/// Letters of a version.
+/// Maximum length of a version.
 const VERSION_CHARS_MAX: usize = 120;
-/// Where programs for administrators are, which a user's `PATH` may leave out.
+/// Administration folders that a user's `PATH` may not include.
 const ALSO: [&str; 4] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"];
-/// What nginx loads for Lua, in this order.
+/// Modules that nginx loads for Lua, in this order.
 const LUA: [&str; 2] = ["ndk_http_module.so", "ngx_http_lua_module.so"];
 
-/// See the module's description.
+/// An external program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     name: &'static str,
     package: &'static str,
-    /// What makes it say its version.
+    /// The argument that prints its version.
     version: &'static str,
 }
 
@@ -34,7 +34,7 @@ impl Program {
     pub(super) const KEEPALIVED: Self =
         Self { name: "keepalived", package: "keepalived", version: "--version" };
 
-    /// Where it is: the user's own, or the one in `PATH`.
+    /// Returns its path: the user's own, or the one in `PATH`.
     pub(super) fn find(self, own: &CustomProgram) -> Result<PathBuf, UserError> {
         let Some(binary) = &own.binary else {
             return found(self.name).ok_or_else(|| {
@@ -44,13 +44,15 @@ impl Program {
         };
         found(binary).ok_or_else(|| {
             let message = format!("there is no program `{}`", sanitize(binary));
-            let hint =
-                format!("binary: an absolute path or a name in PATH; without it the lab takes {}", self.name);
+            let hint = format!(
+                "set `binary` to an absolute path or a name in PATH; without it the lab uses {}",
+                self.name
+            );
             UserError::refused("lab_program", message, hint)
         })
     }
 
-    /// Its name and version, from the first line of what it says about itself.
+    /// Returns its name and version, from the first line of its output.
     pub(super) fn version(self, path: &Path) -> Option<String> {
         let said = words(path, self.version)?;
         let line = said.lines().find(|line| !line.trim().is_empty())?;
@@ -58,8 +60,9 @@ impl Program {
     }
 }
 
-/// `nginx 1.22.1` of `nginx version: nginx/1.22.1`, `HAProxy 2.6.12` of `HAProxy version 2.6.12 2026/…`, `nftables 1.0.6` of
-/// `nftables v1.0.6 (…)`; a line without such a number as it is.
+/// Returns `nginx 1.22.1` for `nginx version: nginx/1.22.1`, `HAProxy 2.6.12` for `HAProxy version
+/// 2.6.12 2026/…`, and `nftables 1.0.6` for `nftables v1.0.6 (…)`. A line without such a number is
+/// returned unchanged.
 fn version_in(line: &str) -> String {
     let number = |word: &str| {
         let number = word.strip_prefix('v').unwrap_or(word);
@@ -72,7 +75,7 @@ fn version_in(line: &str) -> String {
     named.map_or_else(|| line.to_owned(), |(program, version)| format!("{program} {version}"))
 }
 
-/// The modules that this nginx has to load for Lua, none if it is built in.
+/// Returns the modules that this nginx must load for Lua; empty if Lua is built in.
 pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
     let built = words(nginx, "-V").unwrap_or_default();
     let option =
@@ -89,13 +92,13 @@ pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
         None => Ok(paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()),
         Some(missing) => {
             let message = format!("nginx has no Lua here: there is no {}", missing.display());
-            let hint = "apt-get install libnginx-mod-http-lua; or binary: another nginx that has it";
+            let hint = "apt-get install libnginx-mod-http-lua; or set `binary` to an nginx that has it";
             Err(UserError::refused("lab_program", message, hint))
         }
     }
 }
 
-/// Whether every program that the lab's services need is on this machine.
+/// Checks that every program for the lab's services is on this machine.
 pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
     let mut errors: Vec<UserError> = Vec::new();
     let mut told = BTreeSet::new();
@@ -114,7 +117,7 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
             ServiceKind::Serve(_) => Ok(()),
         };
         if let Err(error) = checked {
-            // Four servers that lack the same program lack it once.
+            // A program that is missing for several services is reported once.
             if told.insert(error.message.clone()) {
                 errors.push(error);
             }
@@ -132,17 +135,16 @@ fn kernel_has_ipvs() -> Result<(), UserError> {
 
 fn command_found(words: &[String]) -> Result<(), UserError> {
     let Some(program) = words.first() else { return Ok(()) };
-    // A path of the host's own `/etc` is there only when the host is.
+    // A path in the host's own `/etc` exists only with the host.
     if program.starts_with("/etc/") || found(program).is_some() {
         return Ok(());
     }
-    let message =
-        format!("there is no program `{}`, which a service of the lab is to run", sanitize(program));
-    let hint = "run: a path or a name in PATH first; a text instead of a list goes to /bin/sh";
+    let message = format!("there is no program `{}`, but a service of the lab needs it", sanitize(program));
+    let hint = "start `run` with a path or a name in PATH; a text instead of a list is run by /bin/sh";
     Err(UserError::refused("lab_program", message, hint))
 }
 
-/// Where the program is that is meant by an absolute path or a name.
+/// Returns the path for an absolute path or a name.
 pub(super) fn found(word: &str) -> Option<PathBuf> {
     let runs = |path: &Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
@@ -155,7 +157,8 @@ pub(super) fn found(word: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(word)).find(|path| path.is_absolute() && runs(path))
 }
 
-/// What a program answers to one question about itself. It is one of those above, which answer and end.
+/// Returns a program's output for a question such as its version. It is one of the programs above,
+/// which answer and end.
 fn words(path: &Path, question: &str) -> Option<String> {
     let output = Command::new(path).arg(question).stdin(Stdio::null()).output().ok()?;
     let mut said = output.stdout;
@@ -179,7 +182,7 @@ mod tests {
         );
         check("nftables v1.0.6 (Lester Gooch #5)", "nftables 1.0.6");
         check("Keepalived v2.2.7 (01/16,2022)", "Keepalived 2.2.7");
-        check("something of somebody's", "something of somebody's");
+        check("some other output", "some other output");
         check("", "");
     }
 

@@ -17,14 +17,14 @@ use super::process::{Stat, exits_before, members, pause, signal};
 use super::status::{ServiceState, ServiceStatus};
 use crate::file_error::with_place;
 
-/// A check of a configuration that takes longer hangs.
+/// Time limit for a configuration check.
 const CHECK_MAX: Nanos = Nanos::from_secs(20);
-/// Bytes of a program's words about its configuration.
+/// Maximum number of bytes of a program's output about its configuration.
 const CHECK_BYTES_MAX: usize = 64 * 1024;
-/// Letters of a service's last words in a message.
+/// Maximum number of characters of a service's last output in a message.
 const SAID_CHARS_MAX: usize = 400;
 
-/// See the module's description.
+/// A service with its plan, processes and log.
 #[derive(Debug)]
 pub(super) struct RunningService {
     pub(super) service: Service,
@@ -32,28 +32,29 @@ pub(super) struct RunningService {
     log: Log,
     /// Started processes, by copy.
     children: Vec<Option<Child>>,
-    /// What was wanted last.
+    /// The last requested state.
     wanted: Wanted,
-    /// How one of its processes ended that nobody had stopped, and its last words.
+    /// How one of its processes ended without being stopped, with its last output.
     ended: Option<String>,
-    /// It ended by itself with exit status 0: to its own mind, all was done.
+    /// It ended by itself with exit status 0.
     ended_well: bool,
-    /// How often the counters of each copy were read since it was started, which some programs count too.
+    /// How often the counters of each copy were read since its start; some programs count these
+    /// readings as well.
     pub(super) readings: Vec<u64>,
-    /// How many processes were started in all: a new one counts from 0.
+    /// How many processes were started in total. A new process counts from 0.
     pub(super) starts: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
-    /// Not started yet.
+    /// The service was not started yet.
     Nothing,
     Up,
     Stopped,
 }
 
 impl RunningService {
-    /// A service that is planned and not started.
+    /// Returns a service that is planned and not started.
     pub(super) fn new(service: Service, plan: ServicePlan, folder: &Path) -> Result<Self, UserError> {
         let log = Log::begin(folder, &service.name)?;
         let children = plan.launches.iter().map(|_| None).collect();
@@ -62,7 +63,7 @@ impl RunningService {
         Ok(Self { service, plan, log, children, wanted, ended, ended_well, readings, starts: 0 })
     }
 
-    /// Lets the program check its configuration.
+    /// Has the program check its configuration.
     pub(super) fn check(&self, file: &str, host: &str, clock: Clock) -> Result<(), UserError> {
         let Some(check) = &self.plan.check else { return Ok(()) };
         let (passed, output) = checked(check, clock).map_err(|error| self.not_started(file, host, &error))?;
@@ -79,18 +80,21 @@ impl RunningService {
             sanitize(&said.words)
         );
         let (hint, place) = if check.own.is_some() {
-            ("config: the file is yours; these are the program's own words", self.service.place_of("config"))
+            (
+                "correct your file given by `config`; the message is the program's own",
+                self.service.place_of("config"),
+            )
         } else {
             let cause = said.line.and_then(|line| check.rendered.origin_of(line));
             (
-                "without: leaves a directive out; config: takes a file of yours",
+                "use `without` to leave a directive out, or `config` for your own file",
                 cause.unwrap_or(self.service.place),
             )
         };
         Err(with_place(file, place, UserError::usage("lab_config", message, hint)))
     }
 
-    /// Starts what does not run yet, and waits until the service is up.
+    /// Starts the processes that are not running, and waits until the service is up.
     pub(super) fn start(
         &mut self,
         file: &str,
@@ -135,9 +139,9 @@ impl RunningService {
             if let Some(ended) = &self.ended {
                 let message = format!("`{}` on {host} ended at its start: {ended}", self.service.name);
                 let hint = if self.ended_well {
-                    "it ended without an error: a service stays in the foreground (no `&`, no option to be a daemon)"
+                    "it ended without an error: a service must stay in the foreground (no `&`, no daemon option)"
                 } else {
-                    "nothing else may listen on its ports; what it said is its own"
+                    "check that nothing else listens on its ports; the message is its own output"
                 };
                 return Err(with_place(
                     file,
@@ -151,8 +155,7 @@ impl RunningService {
             if clock.now() >= deadline {
                 let said = told(&self.log.last_lines("it was not up in time"));
                 let message = format!("`{}` on {host} is not up in time: {reason}{said}", self.service.name);
-                let hint =
-                    "health: {within: 30s} waits longer; does it listen on the port that the file says?";
+                let hint = "use `health: {within: 30s}` to wait longer; check that it listens on the configured port";
                 return Err(with_place(
                     file,
                     self.service.place,
@@ -163,14 +166,15 @@ impl RunningService {
         }
     }
 
-    /// Copies share a port, on which any of them answers for all; each has a socket of its own besides.
+    /// Copies share a port, on which any of them answers for all. In addition, each has its own
+    /// socket.
     fn all_copies_answer(&self) -> Result<(), String> {
         let Some(socket) = self.plan.counters else { return Ok(()) };
         let missing = self.plan.launches.iter().position(|launch| !launch.folder.join(socket).exists());
-        missing.map_or(Ok(()), |copy| Err(format!("copy {} has not made its {socket}", copy + 1)))
+        missing.map_or(Ok(()), |copy| Err(format!("copy {} has not created its {socket}", copy + 1)))
     }
 
-    /// Takes note of all processes that have ended by themselves.
+    /// Records all processes that have ended by themselves.
     fn notice_ends(&mut self) {
         for copy in 0..self.children.len() {
             let status = match &mut self.children[copy] {
@@ -183,19 +187,19 @@ impl RunningService {
         }
     }
 
-    /// The child `pid` has ended: true if it was one of these, and is reaped now.
+    /// Handles the end of the child `pid`: true if it was one of these, and is reaped now.
     pub(super) fn handle_exit(&mut self, pid: u32) -> bool {
         let its = |child: &Option<Child>| child.as_ref().is_some_and(|child| child.id() == pid);
         let Some(copy) = self.children.iter().position(its) else { return false };
         self.notice_ends();
-        // Not to be waited for is nothing that can happen to an own child that has ended.
+        // Waiting for an own child that has ended cannot fail.
         self.children[copy].is_none()
     }
 
     fn note_end(&mut self, copy: usize, status: ExitStatus) {
         if let Some(child) = self.children[copy].take() {
-            // Workers of a master that was killed would go on listening. While one of them is there nobody else can get
-            // the group's number.
+            // Workers of a killed master would continue to listen. While one of them exists, the
+            // group's number is not reused.
             signal(&child, Signal::KILL);
         }
         let which =
@@ -207,37 +211,37 @@ impl RunningService {
         }
     }
 
-    /// Asks it to end, and makes it end at `deadline`.
+    /// Requests the end of its processes, and kills them at `deadline`.
     pub(super) fn stop(&mut self, clock: Clock, deadline: Nanos) {
         self.wanted = Wanted::Stopped;
         for child in self.children.iter().flatten() {
             signal(child, Signal::TERM);
-            // One that stands still hears nothing.
+            // A stopped process does not handle signals.
             signal(child, Signal::CONT);
         }
         for slot in &mut self.children {
             let Some(mut child) = slot.take() else { continue };
             let _ = exits_before(&child, clock, deadline);
             signal(&child, Signal::KILL);
-            // It is dead or dies now; what it was ended by is of no interest.
+            // It is dead or dying; its exit status is not needed.
             let _ = child.wait();
         }
-        // The host ends next: what is in no file by then is lost.
+        // The host ends next, so output that is not in a file by then is lost.
         self.log.last_lines("stopped");
     }
 
-    /// Tells those of its processes that the lab started to read anew what they are told by files (SIGHUP); not what they
-    /// started, which would end by it.
+    /// Makes the processes that the lab started re-read their files (SIGHUP). Processes that these
+    /// started get no signal, because it would end them.
     pub(super) fn hang_up(&self) {
         for child in self.children.iter().flatten() {
             if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                // One that has ended and is not reaped yet hears nothing.
+                // A process that has ended and is not reaped yet ignores the signal.
                 let _ = kill_process(pid, Signal::HUP);
             }
         }
     }
 
-    /// Whether none of its processes runs.
+    /// Whether none of its processes is running.
     pub(super) fn is_down(&self) -> bool {
         self.children.iter().all(Option::is_none)
     }
@@ -248,7 +252,7 @@ impl RunningService {
         if leaders.is_empty() { leaders } else { members(&leaders) }
     }
 
-    /// How it does.
+    /// Returns its status.
     pub(super) fn status(&self) -> ServiceStatus {
         let pids = self.pids();
         let state = match self.wanted {
@@ -270,20 +274,20 @@ impl RunningService {
         with_place(
             file,
             self.service.place,
-            UserError::refused("lab_start", message, "is the program there, and may it be executed?"),
+            UserError::refused("lab_start", message, "check that the program exists and is executable"),
         )
     }
 }
 
 impl Check {
-    /// The name of the configuration's file.
+    /// Returns the name of the configuration file.
     pub(super) fn config(&self) -> &str {
         &self.rendered.path
     }
 }
 
-/// Whether the program accepts its configuration, and what it said. Its words go to a file, since a program that fills a
-/// pipe nobody reads would wait for ever.
+/// Returns whether the program accepts its configuration, and its output. The output goes to a
+/// file, since a program that fills a pipe without a reader would wait forever.
 fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
     let path = check.launch.folder.join("check.txt");
     let out = fs::File::create(&path)?;
@@ -303,12 +307,12 @@ fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
     Ok((false, format!("{words}\nits check took longer than {} s", CHECK_MAX.0 / 1_000_000_000)))
 }
 
-/// Whether the kernel takes its connections: no socket listens.
+/// Whether the kernel accepts its connections, so that no socket listens.
 const fn in_kernel(kind: &ServiceKind) -> bool {
     matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
 }
 
-/// The last words of a program, behind a colon; nothing if it said nothing.
+/// Returns the last output of a program, after a colon; empty if there was none.
 fn told(said: &str) -> String {
     let words =
         said.lines().rev().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("wavetank:"));

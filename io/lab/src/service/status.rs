@@ -1,11 +1,11 @@
-//! [`ServiceStatus`]: what is known of a service.
+//! [`ServiceStatus`]: the status of a service.
 
-/// Where a service stands.
+/// The state of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceState {
-    /// All its processes run, and something listens on its ports.
+    /// All its processes run, and all its ports have a listener.
     Up,
-    /// It runs, but stands still, or listens no more.
+    /// It runs, but is stopped, or does not listen any more.
     Down,
     /// It was stopped on purpose.
     Stopped,
@@ -14,7 +14,7 @@ pub enum ServiceState {
 }
 
 impl ServiceState {
-    /// In one word, for people and scripts.
+    /// The name of the state, for people and scripts.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -25,17 +25,18 @@ impl ServiceState {
     }
 }
 
-/// What is known of a service.
+/// The status of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceStatus {
     /// Its name on its host.
     pub name: String,
-    /// Where it stands.
+    /// Its state.
     pub state: ServiceState,
-    /// Its processes, as the host's PID namespace numbers them; those that the lab started come first.
+    /// Its processes, as the host's PID namespace numbers them. Those that the lab started come
+    /// first.
     pub pids: Vec<u32>,
-    /// What the program calls its version.
+    /// Its program's version.
     pub version: Option<String>,
-    /// The last it said, where it failed.
+    /// Its last output, if it failed.
     pub said: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Bringing a lab up, step by step; whatever fails, what was made is unmade.
+//! Brings a lab up step by step, and undoes everything on a failure.
 
 use std::os::unix::net::UnixListener;
 
@@ -14,7 +14,8 @@ use crate::response::system;
 use crate::up::interrupted;
 use crate::{HostState, LabFolder, Phase, TaggedProcess, cleanup, crash, namespaces, net};
 
-/// Makes the lab, and the socket at which it takes questions. Nothing is left if it fails, or if `up` closes before.
+/// Makes the lab, and the socket for its clients. Nothing is left if it fails, or if `up` closes
+/// before.
 pub(super) fn bring_up(
     folder: LabFolder,
     order: LabSpec,
@@ -34,7 +35,7 @@ pub(super) fn bring_up(
     }
 }
 
-/// Before anything else is made, the folder says whose it will be.
+/// Stores the lab's tag in the folder before anything else is made.
 fn begun(folder: LabFolder, order: LabSpec, lock: Lock) -> Result<RunningLab, UserError> {
     let keeper = TaggedProcess::for_pid(std::process::id()).expect("the calling process is there");
     let kept = RunningLab::new(folder, order, lock, keeper);
@@ -43,22 +44,23 @@ fn begun(folder: LabFolder, order: LabSpec, lock: Lock) -> Result<RunningLab, Us
     Ok(kept)
 }
 
-/// All steps in their order. `Err(None)`: nobody waits for the lab any more.
+/// Runs all steps in order. `Err(None)`: the requester does not wait for the lab any more.
 fn rise(kept: &mut RunningLab, up: &JsonSocket) -> Result<UnixListener, Option<UserError>> {
     let path = kept.folder.path().to_owned();
     let failed =
         |what: &str, error: &std::io::Error| Some(system(&format!("{what} in `{}`", path.display()), error));
-    // Whoever started this may read the end of its standard error as the end of `up`.
-    let log = std::fs::File::create(path.join("keeper.log")).map_err(|error| failed("no log", &error))?;
+    // A caller may read the end of our standard error as the end of `up`, so it is redirected.
+    let log = std::fs::File::create(path.join("keeper.log"))
+        .map_err(|error| failed("cannot create the log", &error))?;
     rustix::stdio::dup2_stdout(&log)
         .and_then(|()| rustix::stdio::dup2_stderr(&log))
-        .map_err(|errno| failed("no log", &std::io::Error::from(errno)))?;
-    kept.folder.store(&kept.order).map_err(|error| failed("no order", &error))?;
+        .map_err(|errno| failed("cannot create the log", &std::io::Error::from(errno)))?;
+    kept.folder.store(&kept.order).map_err(|error| failed("cannot store the specification", &error))?;
     namespaces::enter_new_netns()?;
     crash::point("switched");
     for (index, host) in kept.order.lab.hosts.iter().enumerate() {
         std::fs::create_dir_all(kept.folder.host_folder(&host.name))
-            .map_err(|error| failed("no folders", &error))?;
+            .map_err(|error| failed("cannot create the folders", &error))?;
         net::make_group(&kept.order.lab, index, &kept.order.mark, &kept.order.file)?;
     }
     crash::point("grouped");
@@ -76,7 +78,8 @@ fn rise(kept: &mut RunningLab, up: &JsonSocket) -> Result<UnixListener, Option<U
         broadcast(&kept.hosts, Some(&deed), up)?;
         crash::point(point);
     }
-    let listener = UnixListener::bind(kept.folder.socket()).map_err(|error| failed("no socket", &error))?;
+    let listener = UnixListener::bind(kept.folder.socket())
+        .map_err(|error| failed("cannot create the socket", &error))?;
     kept.note(Phase::Up)?;
     crash::point("committed");
     Ok(listener)
@@ -94,7 +97,8 @@ fn start_hosts(kept: &mut RunningLab) -> Result<(), UserError> {
 
 fn there_already(folder: &LabFolder) -> UserError {
     let name = folder.name();
-    let hint =
-        format!("wavetank lab down --lab {name} takes it down; --lab NAME brings up another one beside it");
+    let hint = format!(
+        "take it down with `wavetank lab down --lab {name}`, or bring up another one with --lab NAME"
+    );
     UserError::refused("lab_there", format!("there is a lab `{name}` already"), hint)
 }

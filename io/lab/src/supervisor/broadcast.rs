@@ -1,4 +1,4 @@
-//! [`ask_all_within`]: all hosts asked at once, by somebody who does not wait for ever.
+//! [`ask_all_within`]: sends a request to all hosts simultaneously, with a time limit.
 
 use std::os::fd::AsFd;
 use std::sync::MutexGuard;
@@ -13,17 +13,19 @@ use super::host_channel::HostChannel;
 use super::host_link::{HostLink, SILENT};
 use crate::host::HostCommand;
 
-/// Time between two looks at a host that somebody else is talking to: who is done tells nobody.
+/// Polling interval for a host that is busy with another request; its release causes no
+/// notification.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// What a host answered; `None`: nothing in time.
+/// A host's answer; `None` if there was none in time.
 pub(super) type Answered = Option<Result<Value, UserError>>;
 
-/// Hosts that have been asked, by their places, and the talk with each.
+/// Hosts with an open request: index and channel.
 type Waiting<'h> = Vec<(usize, MutexGuard<'h, HostChannel>)>;
 
-/// Has all hosts do `deed` at once, waiting no longer than `limit` for all together, and tells what each answered, in their
-/// order. One that stands still, or does something else for somebody else, holds up no other.
+/// Sends `deed` to all hosts simultaneously and returns their answers, in the order of the hosts.
+/// Waits at most `limit` for all of them together. A host that is stopped, or busy with another
+/// request, does not delay the others.
 pub(super) fn ask_all_within(hosts: &[HostLink], deed: &HostCommand, limit: Duration) -> Vec<Answered> {
     let clock = Clock::starting_now();
     let mut answers: Vec<Answered> = hosts.iter().map(|_| None).collect();
@@ -49,7 +51,7 @@ pub(super) fn ask_all_within(hosts: &[HostLink], deed: &HostCommand, limit: Dura
         let pause = if unasked.is_empty() { left } else { left.min(LOOK_AGAIN) };
         for at in ready(&waiting, pause) {
             let (place, talk) = &mut waiting[at];
-            // What is there may be answers to others who gave up, with nothing behind them yet.
+            // The readable data may be answers to abandoned requests, with nothing after them yet.
             let answered = heard(hosts[*place].read(talk.receive_within(left.min(LOOK_AGAIN))));
             if answered.is_some() {
                 answers[*place] = answered;
@@ -62,28 +64,29 @@ pub(super) fn ask_all_within(hosts: &[HostLink], deed: &HostCommand, limit: Dura
     }
     drop(waiting);
     if let HostCommand::FaultEnd(id) = deed {
-        // Who could not be asked ends it all the same.
+        // Hosts that could not receive the request get it later.
         unasked.extend(refused);
         for place in unasked {
             hosts[place].end_fault_async(*id);
         }
     }
-    // Others may have had ends to tell while the talk was ours.
+    // Other threads may have had fault ends to send while we held the channel.
     hosts.iter().for_each(HostLink::end_orphaned_faults);
     answers
 }
 
-/// An answer, or that the host is gone; no answer yet is `None`.
+/// Returns an answer, or the error of a host that is gone; `None` for no answer yet.
 fn heard(answered: Result<Value, UserError>) -> Answered {
     Some(answered).filter(|answered| !matches!(answered, Err(error) if error.code == SILENT))
 }
 
-/// Which of `waiting` say something, or are gone, within `limit`; the last ones first, so that they can be taken out.
+/// Returns which of `waiting` are readable or closed within `limit`, the last ones first, so that
+/// they can be removed.
 fn ready(waiting: &Waiting<'_>, limit: Duration) -> Vec<usize> {
     let timeout = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: i64::from(limit.subsec_nanos()) };
     let mut handles: Vec<PollFd<'_>> =
         waiting.iter().map(|(_, talk)| PollFd::from_borrowed_fd(talk.as_fd(), PollFlags::IN)).collect();
-    // A signal, or an error, is as good as the end of the time: who waits looks at that next.
+    // A signal or an error counts as a timeout; the caller checks the time next.
     let _ = poll(&mut handles, Some(&timeout));
     (0..waiting.len()).rev().filter(|at| !handles[*at].revents().is_empty()).collect()
 }

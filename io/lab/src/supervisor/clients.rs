@@ -1,4 +1,4 @@
-//! [`Clients`]: who talks to the keeper, each in a thread of its own.
+//! [`Clients`]: the keeper's clients, each in its own thread.
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -18,42 +18,43 @@ use crate::host::HostCommand;
 use crate::json_socket::JsonSocket;
 use crate::{response, tagged_process};
 
-/// Clients at once; a further one is told so, and hung up on.
+/// Maximum number of simultaneous clients. A further one gets an error and is closed.
 const CLIENTS_MAX: usize = 64;
 
-/// How long hosts may take to tell how they do, all together.
+/// Time limit for the status of all hosts together.
 const STATUS_MAX: Duration = Duration::from_secs(2);
 
-/// How long after what a process has open its own end may come.
+/// How much later than its sockets a process may end.
 const GONE_WITHIN: Duration = Duration::from_secs(1);
 
-/// What all clients share.
+/// The state that all clients share.
 #[derive(Debug)]
 pub(super) struct Clients {
     hosts: Vec<HostLink>,
     talking: AtomicUsize,
     turn: RunLock,
-    /// Who asked for the end, once somebody has.
+    /// The client that requested the end, if any.
     ending: Mutex<Option<JsonSocket>>,
-    /// Wakes the keeper for the end.
+    /// Wakes the keeper when the lab is to end.
     button: UnixStream,
-    /// Who the lab is for, with whose end it goes down.
+    /// The process that the lab is for; the lab goes down when it ends.
     owner: Option<OwnedFd>,
 }
 
-/// What one client has going.
+/// The state of one client.
 #[derive(Debug, Default)]
 struct Session {
-    /// Faults that end with the client: the host's place, and the fault's number there.
+    /// Faults that end with the client: the host's index, and the fault's number there.
     faults: Vec<(usize, u64)>,
-    /// Hosts that did not say whether a fault began.
+    /// Hosts that did not answer whether a fault started.
     doubtful: Vec<usize>,
     running: bool,
 }
 
 impl Clients {
     pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream, owner: Option<OwnedFd>) -> Self {
-        // What a run broke is mended in one host after the other, and each of them may stand still.
+        // After a run its faults are undone in one host after the other, and each of them may be
+        // stopped.
         let patience = hosts.iter().map(|host| host.patience).sum();
         let (talking, turn) = (AtomicUsize::new(0), RunLock::new(patience));
         Self { hosts, talking, turn, ending: Mutex::new(None), button, owner }
@@ -67,16 +68,16 @@ impl Clients {
         &self.hosts
     }
 
-    /// The first who asked for the end; nobody if a signal did.
+    /// Returns the first client that requested the end; `None` if it was a signal.
     pub(super) fn shutdown_requester(&self) -> Option<JsonSocket> {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Talks to a new client in a thread of its own.
+    /// Serves a new client in a separate thread.
     pub(super) fn serve_client(clients: &Arc<Self>, stream: UnixStream) {
         if clients.talking.fetch_add(1, Ordering::Relaxed) >= CLIENTS_MAX {
             clients.talking.fetch_sub(1, Ordering::Relaxed);
-            // Who is gone already need not be told.
+            // The client may already be gone.
             let _ = JsonSocket::new(stream).send(&response::from_result(&Err(too_many())));
             return;
         }
@@ -86,7 +87,8 @@ impl Clients {
             shared.talking.fetch_sub(1, Ordering::Relaxed);
         };
         if std::thread::Builder::new().name("client".to_owned()).spawn(talk).is_err() {
-            // The stream went with the thread that could not be: the client reads an end.
+            // The stream was closed with the thread that could not start, so the client reads an
+            // end.
             clients.talking.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -106,29 +108,30 @@ impl Clients {
         if session.running {
             self.turn.begin_cleanup();
         }
-        // What starts again for a lab that goes down would only hold up its end. Who the lab is for is seen to be gone a
-        // moment later than what it has open.
+        // Restarting services would only delay the end of a lab that goes down. The owner's end is
+        // visible a moment later than the closing of its socket.
         let mends = !session.faults.is_empty() || !session.doubtful.is_empty();
         if mends && self.owner.as_ref().is_some_and(|owner| tagged_process::ended(owner, GONE_WITHIN)) {
             return;
         }
-        // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
-        // of its commands wants back.
+        // However the client ended, its faults are undone, the last one first. The undo of a later
+        // command may depend on an earlier one.
         let mut silent = Vec::new();
         for (place, id) in session.faults.into_iter().rev() {
-            // A host that stands still is waited for once, and then told the rest.
+            // A stopped host is waited for only once; further requests are queued.
             if silent.contains(&place) {
                 self.hosts[place].end_fault_async(id);
                 continue;
             }
-            // A host that is dead has no faults, and one that ended by itself needs no end.
+            // A dead host has no faults, and a fault that ended by itself needs no end.
             let ended = self.hosts[place].request(&HostCommand::FaultEnd(id));
             if ended.is_err_and(|error| error.code == SILENT) {
                 silent.push(place);
             }
         }
         for place in session.doubtful.into_iter().filter(|place| !silent.contains(place)) {
-            // What began too late ends when the host answers; one that does not is told so with the next question to it.
+            // A fault that started late ends when the host answers. Otherwise it ends with the next
+            // request to that host.
             let _ = self.hosts[place].request(&HostCommand::Status);
         }
         if session.running {
@@ -136,10 +139,10 @@ impl Clients {
         }
     }
 
-    /// Keeps who asked first, and wakes the keeper.
+    /// Stores the first requester of the end, and wakes the keeper.
     fn end(&self, line: JsonSocket) {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(line);
-        // Its other end lives as long as the keeper waits; afterwards nobody needs to be woken.
+        // The other end is open as long as the keeper waits. Afterwards no wake-up is needed.
         let _ = (&self.button).write_all(b"!");
     }
 
@@ -166,7 +169,8 @@ impl Clients {
                 let (place, host) = self.host(message)?;
                 let id = message["id"].as_u64().unwrap_or_default();
                 let ended = host.request(&HostCommand::FaultEnd(id));
-                // One that may not have heard is told again when its client is gone.
+                // A host that may not have received it gets the request again when the client is
+                // gone.
                 if !ended.as_ref().is_err_and(|error| error.code == SILENT) {
                     session.faults.retain(|fault| *fault != (place, id));
                 }
@@ -175,8 +179,8 @@ impl Clients {
             "run" => self.begin_run(session),
             _ => Err(UserError::refused(
                 "lab_message",
-                "the keeper does not know what it was asked",
-                "wavetank lab down, then up",
+                "the keeper does not know this request",
+                "run `wavetank lab down`, then `wavetank lab up`",
             )),
         }
     }
@@ -186,12 +190,12 @@ impl Clients {
             return Ok(Value::Null);
         }
         if !self.turn.try_acquire() {
-            let hint = "wait for its end, or bring up another lab beside it: wavetank lab up FILE --lab NAME";
-            return Err(UserError::refused("lab_busy", "another run has this lab", hint));
+            let hint = "wait until it ends, or bring up another lab: wavetank lab up FILE --lab NAME";
+            return Err(UserError::refused("lab_busy", "another run uses this lab", hint));
         }
         session.running = true;
-        // A host that stood still may have gone on since, and begun what nobody waited for: it ends with this question,
-        // and has ended when the next one is answered.
+        // A stopped host may have resumed since, and started an abandoned fault. The first request
+        // ends that fault, and its end is complete when the second one is answered.
         for _ in 0..2 {
             ask_all_within(&self.hosts, &HostCommand::Status, STATUS_MAX);
         }
@@ -219,13 +223,13 @@ impl Clients {
     }
 }
 
-/// As many talk to the keeper as may.
+/// The error for a client beyond the limit.
 fn too_many() -> UserError {
-    let message = format!("{CLIENTS_MAX} commands talk to this lab already");
+    let message = format!("{CLIENTS_MAX} commands are already connected to this lab");
     UserError::refused("lab_busy", message, "try again when one of them has ended")
 }
 
-/// The lab has no host of this name; `names` are those it has.
+/// The error for an unknown host; `names` are the existing ones.
 pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> UserError {
     let hint = match did_you_mean(name, names.clone()) {
         Some(near) => format!("did you mean {near}?"),
@@ -244,22 +248,22 @@ mod tests {
     /// Longer than any answer takes.
     const LONG: Duration = Duration::from_secs(20);
 
-    /// The other end of a host's line.
+    /// The other end of a host's connection.
     struct Host {
-        /// Who holds it keeps the host from answering.
+        /// Holding this lock keeps the host from answering.
         still: Arc<Mutex<()>>,
-        /// What it was told to do.
+        /// The requests it received.
         told: Receiver<HostCommand>,
     }
 
-    /// A lab of so many hosts, each of which may take so long for an answer.
+    /// Returns a lab of `hosts` hosts, each of which may take `patience` for an answer.
     fn lab(hosts: usize, patience: Duration) -> (Arc<Clients>, Vec<Host>) {
         let (button, _other_end) = UnixStream::pair().expect("sockets can be made");
         let (links, hosts) = (1..=hosts).map(|number| host(number, patience)).unzip();
         (Arc::new(Clients::new(links, button, None)), hosts)
     }
 
-    /// A host that says to everything that it is a fault which has begun.
+    /// A host that answers every request as a fault that has started.
     fn host(number: usize, patience: Duration) -> (HostLink, Host) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let process = TaggedProcess::for_pid(std::process::id()).expect("this process is there");
@@ -269,7 +273,7 @@ mod tests {
         std::thread::spawn(move || {
             let mut line = JsonSocket::new(theirs);
             while let Ok(Some(asked)) = line.receive() {
-                // A test that has seen enough hears nothing more.
+                // The test may have stopped reading.
                 let _ = tell.send(HostCommand::read(&asked).expect("a host knows it"));
                 drop(gate.lock());
                 let _ = line.send(&response::ok(&json!({ "id": 7 })));
@@ -284,10 +288,10 @@ mod tests {
         JsonSocket::new(ours)
     }
 
-    /// What the keeper says to a question, or the code of why not.
+    /// Returns the keeper's answer to a question, or the error code.
     fn ask(line: &mut JsonSocket, question: &Value) -> Result<Value, &'static str> {
-        line.send(question).expect("somebody listens");
-        let told = line.receive().expect("words came").expect("before the end");
+        line.send(question).expect("the keeper listens");
+        let told = line.receive().expect("readable").expect("before the end");
         response::read(told).map_err(|error| error.code)
     }
 
@@ -295,16 +299,17 @@ mod tests {
     fn one_client_too_many_is_told_so() {
         let (clients, _) = lab(0, LONG);
         let mut talking: Vec<JsonSocket> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
-        let told = join(&clients).receive().expect("words came").expect("before the end");
+        let told = join(&clients).receive().expect("readable").expect("before the end");
         assert_eq!(response::read(told).map_err(|error| error.code), Err("lab_busy"));
-        // The others notice nothing.
+        // The other clients are not affected.
         let told = ask(&mut talking[0], &json!({ "ask": "status" }));
         assert_eq!(told, Ok(json!({ "running": false, "hosts": [] })));
     }
 
     #[test]
     fn the_next_run_waits_for_all_hosts_that_stand_still() {
-        // Longer than a machine stands still, and than who waits for a turn is patient beyond one host's.
+        // Longer than stalls of the machine, and longer than a waiting run adds to the patience for
+        // one host.
         let (clients, hosts) = lab(3, Duration::from_millis(1_500));
         let mut first = join(&clients);
         assert_eq!(ask(&mut first, &json!({ "ask": "run" })), Ok(Value::Null));
@@ -330,7 +335,7 @@ mod tests {
         let fault = json!({ "ask": "fault", "host": "app1", "what": "kill" });
         assert_eq!(ask(&mut first, &fault), Err(SILENT));
         drop(first);
-        // When this one has had its turn, nobody asks the host any more.
+        // After this run, there are no requests to the host any more.
         drop(run());
         drop(still);
         let _third = run();

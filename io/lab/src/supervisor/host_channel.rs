@@ -1,4 +1,4 @@
-//! [`HostChannel`]: questions to a host and its answers, which come in the same order.
+//! [`HostChannel`]: requests to a host and their answers, which arrive in the same order.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
@@ -12,27 +12,31 @@ use crate::host::HostCommand;
 use crate::json_socket::JsonSocket;
 use crate::response;
 
-/// So many answers a host may owe before it is asked no more: what is sent to one that stands still lies in its socket.
+/// Maximum number of pending answers of a host before it gets no more requests. Requests to a
+/// stopped host stay in its socket.
 const OWED_MAX: usize = 32;
-/// So many it may owe with ends of faults among them, which are short, and sent whatever else it owes.
+/// The same including ends of faults, which are short, and are sent even to a host with many
+/// pending answers.
 const OWED_AND_ENDS_MAX: usize = OWED_MAX + FAULTS_MAX;
-/// How long it is looked whether a host that owes much has answered.
+/// Time for checking whether a host with many pending answers has answered.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The keeper's end of the line to a host. Who asks may give up before the answer is there; it is skipped when it comes.
+/// The keeper's end of the connection to a host. A requester may give up before the answer arrives.
+/// The answer is skipped in that case.
 #[derive(Debug)]
 pub(super) struct HostChannel {
     line: JsonSocket,
-    /// Answers that are still to come and that nobody waits for, in their order.
+    /// Pending answers that were given up, in order.
     owed: VecDeque<PendingReply>,
-    /// Faults that began when nobody waited for them any more. There are no more of them than were owed.
+    /// Faults that started after their requester gave up. There are at most as many as pending
+    /// answers.
     stray: Vec<u64>,
 }
 
-/// What an answer that nobody waits for is about.
+/// The subject of an answer that was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PendingReply {
-    /// Nobody knows of the fault: it is ended with the next question that is answered.
+    /// A fault that no client knows: it is ended with the next answered request.
     Fault,
     Other,
 }
@@ -42,12 +46,13 @@ impl HostChannel {
         Self { line, owed: VecDeque::new(), stray: Vec::new() }
     }
 
-    /// Asks. Fails where the host is gone, or owes too many answers.
+    /// Sends a request. Fails if the host is gone, or owes too many answers.
     pub(super) fn send(&mut self, question: &Value) -> Result<()> {
         self.send_if_owed_less(OWED_MAX, question)
     }
 
-    /// Has the host end a fault, whose answer nobody waits for. Fails as [`send`](Self::send) does, but later.
+    /// Has the host end a fault, without waiting for the answer. Fails like [`send`](Self::send),
+    /// but at a higher limit.
     pub(super) fn send_end(&mut self, id: u64) -> Result<()> {
         self.send_if_owed_less(OWED_AND_ENDS_MAX, &HostCommand::FaultEnd(id).to_json())?;
         self.owed.push_back(PendingReply::Other);
@@ -56,7 +61,7 @@ impl HostChannel {
 
     fn send_if_owed_less(&mut self, most: usize, question: &Value) -> Result<()> {
         if self.owed.len() >= most {
-            // One that stood still may have gone on since, and answered.
+            // A stopped host may have resumed since, and answered.
             match self.within(LOOK, Self::catch_up) {
                 Ok(false) => return Err(Error::from(ErrorKind::BrokenPipe)),
                 Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
@@ -69,20 +74,20 @@ impl HostChannel {
         self.line.send(question)
     }
 
-    /// The answer to the last question, however long it takes; `None` if the host is gone.
+    /// Returns the answer to the last request, however long it takes; `None` if the host is gone.
     pub(super) fn receive(&mut self) -> Result<Option<Value>> {
         if !self.catch_up()? {
             return Ok(None);
         }
         let answer = self.line.receive()?;
         for id in std::mem::take(&mut self.stray) {
-            // A host that has just gone has no faults.
+            // A host that has just ended has no faults.
             let _ = self.send_end(id);
         }
         Ok(answer)
     }
 
-    /// Takes the answers that nobody waits for; whether the host is still there.
+    /// Reads the answers that were given up. Returns whether the host still exists.
     fn catch_up(&mut self) -> Result<bool> {
         while let Some(owed) = self.owed.front().copied() {
             let Some(late) = self.line.receive()? else { return Ok(false) };
@@ -95,21 +100,22 @@ impl HostChannel {
         Ok(true)
     }
 
-    /// The same within `limit`; `WouldBlock` if it is not there by then, and may be asked for again.
+    /// Returns the same answer within `limit`. The error is `WouldBlock` if it has not arrived by
+    /// then, and the call may be repeated.
     pub(super) fn receive_within(&mut self, limit: Duration) -> Result<Option<Value>> {
         self.within(limit, Self::receive)
     }
 
     fn within<T>(&mut self, limit: Duration, reading: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        // No time at all would be no limit.
+        // A zero timeout would mean no limit.
         self.line.patience(Some(limit.max(LOOK)))?;
         let read = reading(self);
         self.line.patience(None)?;
         read
     }
 
-    /// Nobody waits for the answer to the last question, to do `deed`, any more. A fault that begins all the same ends with
-    /// the next question that is answered.
+    /// Gives up on the answer to the last request, `deed`. If a fault starts all the same, it ends
+    /// with the next answered request.
     pub(super) fn give_up(&mut self, deed: &HostCommand) {
         self.owed.push_back(if matches!(deed, HostCommand::Fault(_)) {
             PendingReply::Fault
@@ -178,7 +184,7 @@ mod tests {
         assert_eq!(talk.receive().expect("readable"), Some(response::ok(&json!(2))));
         let asked = host.receive().expect("readable").expect("there is more");
         assert_eq!(HostCommand::read(&asked), Ok(HostCommand::FaultEnd(7)));
-        // Its answer is nobody's.
+        // Its answer is skipped.
         talk.send(&HostCommand::Status.to_json()).expect("there is room");
         for answer in [3, 4] {
             host.send(&response::ok(&json!(answer))).expect("there is room");
@@ -228,7 +234,7 @@ mod tests {
             .take_while(|_| talk.send(&json!("?")).map(|()| talk.give_up(&HostCommand::Status)).is_ok())
             .count();
         assert_eq!(asked, OWED_MAX);
-        // It is told all the same what ends.
+        // Ends of faults are sent all the same.
         let ends = (0..2 * OWED_AND_ENDS_MAX as u64).take_while(|id| talk.send_end(*id).is_ok()).count();
         assert_eq!(ends, OWED_AND_ENDS_MAX - OWED_MAX);
         for _ in 0..OWED_AND_ENDS_MAX {

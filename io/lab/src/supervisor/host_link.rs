@@ -1,4 +1,4 @@
-//! [`HostLink`]: the keeper's end of a host.
+//! [`HostLink`]: the keeper's connection to a host.
 
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
@@ -25,23 +25,24 @@ use crate::{LabFolder, LabTag, TaggedProcess, namespaces};
 /// The code of a host that does not answer.
 pub(super) const SILENT: &str = "lab_silent";
 
-/// How long a host may take for what it is asked: a command of its own has 10 s.
+/// Time limit for a host's answer. A command in the host has 10 s.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(15);
 
-/// A host's process and the way to talk to it, which one at a time may use.
+/// A host's process and the channel to it, which one thread at a time may use.
 #[derive(Debug)]
 pub(super) struct HostLink {
     pub(super) name: String,
     pub(super) process: TaggedProcess,
-    /// How long an answer may take.
+    /// Time limit for an answer.
     pub(super) patience: Duration,
     talk: Mutex<HostChannel>,
-    /// Faults that are to end and that the host has not been told of yet.
+    /// Faults that are to end, and for which the host has not received the request yet.
     strays: Mutex<Vec<u64>>,
 }
 
 impl HostLink {
-    /// Starts the process of `host`, PID 1 of a new PID namespace. It says one line when it is born.
+    /// Starts the process of `host`, PID 1 of a new PID namespace. It sends one line after its
+    /// start.
     pub(super) fn start(folder: &LabFolder, mark: &LabTag, host: &Host) -> Result<(Self, Child), UserError> {
         let name = &host.name;
         let failed = |error: &(dyn std::error::Error + 'static)| {
@@ -56,34 +57,37 @@ impl HostLink {
         let mut command = Command::new("/proc/self/exe");
         command.arg0("wavetank").arg("lab-host").arg("--mark").arg(mark.to_string());
         command.arg("--folder").arg(folder.path()).arg("--host").arg(name);
-        // Not in a folder over which the host mounts another file system.
+        // The working directory must not be one over which the host mounts another file system.
         command.current_dir("/");
         command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
         command.stdout(Stdio::from(log.try_clone().map_err(|error| failed(&error))?)).stderr(log);
         let child = namespaces::in_new_pid_namespace(|| command.spawn())?.map_err(|error| failed(&error))?;
-        // A child that has not been waited for keeps its number, even if it is dead already.
+        // A child that has not been waited for keeps its number, even if it is already dead.
         let process = TaggedProcess::for_pid(child.id()).ok_or_else(|| failed(&Errno::SRCH))?;
-        // A fault may end with a start, which takes as long as its service may.
+        // The end of a fault may start a service, which may take as long as its health check
+        // allows.
         let starts = host.services.iter().map(|service| service.health.within.0.unsigned_abs()).max();
         let patience = ANSWER_MAX + Duration::from_nanos(starts.unwrap_or_default());
-        // Who stands still takes nothing more once his socket is full.
+        // A stopped process accepts nothing more once its socket is full.
         ours.set_write_timeout(Some(patience)).map_err(|error| failed(&error))?;
         Ok((Self::new(name, process, patience, ours), child))
     }
 
-    /// To the host whose process has the other end of `stream`.
+    /// Returns a link to the host process that has the other end of `stream`.
     pub(super) fn new(name: &str, process: TaggedProcess, patience: Duration, stream: UnixStream) -> Self {
         let (talk, strays) = (Mutex::new(HostChannel::new(JsonSocket::new(stream))), Mutex::default());
         Self { name: name.to_owned(), process, patience, talk, strays }
     }
 
-    /// Has the host do something, and waits for its answer, but not for ever: it may stand still.
+    /// Sends a request to the host and waits for its answer, with a time limit, since the host may
+    /// be stopped.
     pub(super) fn request(&self, deed: &HostCommand) -> Result<Value, UserError> {
         let answered = ask_all_within(std::slice::from_ref(self), deed, self.patience).pop().flatten();
         answered.unwrap_or_else(|| Err(self.silent()))
     }
 
-    /// Has the host end the fault `id` without waiting for that: at once, or when whoever talks to it now has done so.
+    /// Has the host end the fault `id` without waiting for the result. The request is sent
+    /// immediately, or after the current user of the channel has finished.
     pub(super) fn end_fault_async(&self, id: u64) {
         let mut strays = self.strays();
         if strays.len() < FAULTS_MAX && !strays.contains(&id) {
@@ -93,10 +97,12 @@ impl HostLink {
         self.end_orphaned_faults();
     }
 
-    /// Tells the host of faults that are to end, unless somebody talks to it: who does calls this when he has done so.
+    /// Sends pending ends of faults to the host, unless the channel is in use. Each user of the
+    /// channel calls this afterwards.
     pub(super) fn end_orphaned_faults(&self) {
         let mut told = true;
-        // Who finds the talk taken relies on this being asked once more when it is free.
+        // A thread that finds the channel in use relies on this check being repeated after its
+        // release.
         while told && !self.strays().is_empty() {
             let Some(mut talk) = self.try_lock() else { return };
             self.strays().retain(|id| {
@@ -112,11 +118,12 @@ impl HostLink {
     }
 
     fn talk(&self) -> MutexGuard<'_, HostChannel> {
-        // Whoever panicked in between left at worst a line that the next answer is told apart from by failing to fit.
+        // A panic in another thread left at worst a partial line, which cannot be parsed as the
+        // next answer.
         self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The talk, unless somebody else has it.
+    /// Returns the channel unless it is in use.
     pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, HostChannel>> {
         match self.talk.try_lock() {
             Ok(talk) => Some(talk),
@@ -133,7 +140,7 @@ impl HostLink {
         self.read(talk.receive())
     }
 
-    /// What the host said.
+    /// Converts the received value into the host's answer.
     pub(super) fn read(&self, received: std::io::Result<Option<Value>>) -> Result<Value, UserError> {
         match received {
             Ok(Some(value)) => response::read(value),
@@ -151,22 +158,22 @@ impl HostLink {
 
     fn silent(&self) -> UserError {
         let message = format!("host {} has not answered for a long time", self.name);
-        let hint = "its first process may stand still; what it was asked it may still do when it goes on; wavetank lab down, then up";
+        let hint = "its first process may be stopped, and may carry out the request later; run `wavetank lab down`, then `wavetank lab up`";
         UserError::refused(SILENT, message, hint)
     }
 
     fn dead(&self) -> UserError {
         let message = format!("the process of host {} has ended", self.name);
         let hint = format!(
-            "wavetank lab logs {} host has its last words; then wavetank lab down, and up",
+            "see `wavetank lab logs {} host`, then run `wavetank lab down` and `wavetank lab up`",
             self.name
         );
         UserError::refused("lab_host_dead", message, hint)
     }
 }
 
-/// Has all hosts do `deed` at once, or waits for the line each of them says by itself if there is none. Gives up as soon
-/// as one fails, or as `up` is closed: `Err(None)`.
+/// Sends `deed` to all hosts simultaneously; without one, waits for the line that each host sends
+/// after its start. Returns as soon as one fails, or as `up` is closed: `Err(None)`.
 pub(super) fn broadcast(
     hosts: &[HostLink],
     deed: Option<&HostCommand>,
@@ -203,7 +210,7 @@ pub(super) fn broadcast(
 mod tests {
     use super::*;
 
-    /// A host, and its own end of the line.
+    /// Returns a host, and its own end of the connection.
     fn host() -> (HostLink, JsonSocket) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let process = TaggedProcess::for_pid(std::process::id()).expect("this process is there");
@@ -217,7 +224,7 @@ mod tests {
         let talk = link.talk();
         for id in [7, 7, 8] {
             let unheard = link.request(&HostCommand::FaultEnd(id)).map_err(|error| error.code);
-            assert_eq!(unheard, Err(SILENT), "somebody else talks to it");
+            assert_eq!(unheard, Err(SILENT), "another thread uses the channel");
         }
         drop(talk);
         assert_eq!(link.request(&HostCommand::Status).map_err(|error| error.code), Err(SILENT));

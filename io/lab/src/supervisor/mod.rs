@@ -1,7 +1,9 @@
-//! The keeper: the one process a lab lives by. Its network namespace is the lab's switch, the hosts are its children.
+//! The keeper: the one process that a lab depends on. Its network namespace is the lab's switch,
+//! the hosts are its children.
 //!
-//! It raises the lab while whoever asked for it waits at the other end of its standard input, and undoes everything if
-//! that end closes first. Then it waits: for questions at its socket, for the end.
+//! It starts the lab while the requester waits at the other end of its standard input, and undoes
+//! everything if that end closes first. After that it waits for requests at its socket, and for the
+//! end.
 
 mod bring_up;
 mod broadcast;
@@ -25,12 +27,13 @@ use running_lab::RunningLab;
 
 pub(crate) use clients::host_unknown;
 
-/// What the keeper does from its start to its end. Fails only where there is nobody to tell.
+/// Runs the keeper from start to end. Fails only if the error cannot be sent to the requester.
 pub(crate) fn run(folder: LabFolder) -> Result<(), UserError> {
     let mut up = JsonSocket::from_stdin()?;
     match raised(folder, &mut up) {
         Ok((kept, listener)) => {
-            // Whole and stored as that: from here on it stays, whether somebody still listens or not.
+            // The lab is complete and stored as such. From here on it stays, even if the requester
+            // is gone.
             let _ = up.send(&response::ok(&Value::Null));
             drop(up);
             kept.serve(&listener)

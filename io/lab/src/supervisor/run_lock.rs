@@ -1,16 +1,17 @@
-//! [`RunLock`]: whose run has the lab.
+//! [`RunLock`]: allows one run at a time in a lab.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the keeper may need to notice that a client is gone: on a busy machine its thread gets no CPU at once.
+/// How long the keeper may need to notice that a client is gone: on a busy machine its thread may
+/// wait for a CPU.
 const NOTICED_WITHIN: Duration = Duration::from_secs(2);
 
-/// One run at a time. A run that has ended keeps the lab until what it broke is mended, and the next one waits for that: who
-/// makes one run after the other must not be refused for having been quick.
+/// Allows one run at a time. An ended run keeps the lab until its faults are undone, and the next
+/// run waits for that. Otherwise consecutive runs would be refused for starting too early.
 #[derive(Debug)]
 pub(super) struct RunLock {
-    /// How long what a run broke may take to be mended.
+    /// Time limit for undoing the faults of a run.
     mended_within: Duration,
     stage: Mutex<Stage>,
     changed: Condvar,
@@ -18,22 +19,22 @@ pub(super) struct RunLock {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// Nobody has it.
+    /// No run has the lab.
     #[default]
     Free,
-    /// A run is under way.
+    /// A run is in progress.
     Taken,
-    /// It is over, and is cleared up after.
+    /// The run is over, and its faults are being undone.
     Mending,
 }
 
 impl RunLock {
-    /// Of a lab in which what a run broke is mended within that time.
+    /// Returns the lock of a lab in which faults are undone within that time.
     pub(super) fn new(mended_within: Duration) -> Self {
         Self { mended_within, stage: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Takes the lab; whether it could be had.
+    /// Tries to take the lab for a run; returns whether it succeeded.
     pub(super) fn try_acquire(&self) -> bool {
         let stage = self.wait_while(self.stage(), NOTICED_WITHIN, Stage::Taken);
         let mut stage = self.wait_while(stage, self.mended_within + NOTICED_WITHIN, Stage::Mending);
@@ -44,17 +45,17 @@ impl RunLock {
         free
     }
 
-    /// The run is over; what it broke is mended now.
+    /// Marks the run as over while its faults are being undone.
     pub(super) fn begin_cleanup(&self) {
         self.set(Stage::Mending);
     }
 
-    /// All is mended.
+    /// Releases the lab after all faults are undone.
     pub(super) fn release(&self) {
         self.set(Stage::Free);
     }
 
-    /// Whether a run has it.
+    /// Whether a run uses the lab.
     pub(super) fn is_taken(&self) -> bool {
         *self.stage() != Stage::Free
     }
@@ -87,7 +88,7 @@ mod tests {
     fn one_at_a_time_and_the_next_when_all_is_mended() {
         let turn = RunLock::new(Duration::from_mins(1));
         assert!(!turn.is_taken() && turn.try_acquire() && turn.is_taken());
-        assert!(!turn.try_acquire(), "a second one beside it");
+        assert!(!turn.try_acquire(), "a second one at the same time");
         turn.begin_cleanup();
         assert!(turn.is_taken());
         std::thread::scope(|scope| {

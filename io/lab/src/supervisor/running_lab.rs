@@ -1,4 +1,4 @@
-//! [`RunningLab`]: a lab as its keeper holds it.
+//! [`RunningLab`]: a lab in its keeper.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -22,18 +22,18 @@ use crate::lock::Lock;
 use crate::response::{self, system};
 use crate::{HostState, LabFolder, LabState, Phase, TaggedProcess, cleanup, crash};
 
-/// How long services may take to stop when the lab goes down; `down` promises 2 s in all.
+/// Time limit for services to stop when the lab goes down; `down` promises 2 s in total.
 const STOPPING_MAX: Duration = Duration::from_millis(1_200);
 
-/// Everything there is of a lab.
+/// All parts of a lab.
 #[derive(Debug)]
 pub(super) struct RunningLab {
     pub(super) folder: LabFolder,
     pub(super) order: LabSpec,
     pub(super) hosts: Vec<HostLink>,
-    /// The same, as the lab's folder tells of them.
+    /// The hosts as stored in the lab's folder.
     pub(super) states: Vec<HostState>,
-    /// Their processes, in the same order.
+    /// The hosts' processes, in the same order.
     pub(super) children: Vec<Child>,
     keeper: TaggedProcess,
     lock: Option<Lock>,
@@ -45,7 +45,7 @@ impl RunningLab {
         Self { folder, order, hosts, states, children, keeper, lock: Some(lock) }
     }
 
-    /// Writes into the folder how far the lab is.
+    /// Stores the phase of the lab in its folder.
     pub(super) fn note(&self, phase: Phase) -> Result<(), UserError> {
         let (mark, hosts) = (self.order.mark.clone(), self.states.clone());
         let state = LabState { mark, phase, keeper: self.keeper, hosts };
@@ -53,53 +53,55 @@ impl RunningLab {
         state.write(path).map_err(|error| system(&format!("`{}` cannot be written", path.display()), &error))
     }
 
-    /// Answers questions until somebody wants the lab's end, and ends it.
+    /// Serves clients until one requests the lab's end, or a signal does, and ends it.
     pub(super) fn serve(mut self, listener: &UnixListener) -> Result<(), UserError> {
         let failed = |error: &(dyn std::error::Error + 'static)| system("the keeper cannot wait", error);
         let mut wanted = SigSet::empty();
         wanted.add(Signal::SIGTERM);
         wanted.add(Signal::SIGINT);
         wanted.add(Signal::SIGCHLD);
-        // Before there are threads: they inherit what is blocked.
+        // Signals are blocked before there are threads, which inherit the mask.
         wanted.thread_block().map_err(|errno| failed(&errno))?;
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
         let signals = SignalFd::with_flags(&wanted, flags).map_err(|errno| failed(&errno))?;
         let (bell, button) = UnixStream::pair().map_err(|error| failed(&error))?;
         let owner = match self.order.owner.map(TaggedProcess::handle) {
             Some(Some(handle)) => Some(handle),
-            // It was gone before the lab was whole.
+            // The owner was gone before the lab was complete.
             Some(None) => return self.shut_down(true),
             None => None,
         };
         let clients = Arc::new(Clients::new(std::mem::take(&mut self.hosts), button, owner));
         wait(listener, (&signals, &bell), &clients).map_err(|errno| failed(&errno))?;
-        // Services stop in order, so that their logs tell so; then everything ends at once.
-        // What they say does not matter any more.
+        // Services stop in order, so that their logs show it. After that, everything ends together.
+        // Errors do not matter any more.
         ask_all_within(clients.hosts(), &HostCommand::Stop, STOPPING_MAX);
         let fallen = self.shut_down(true);
         if let Some(mut asking) = clients.shutdown_requester() {
-            // Who asked waits for the end of this process anyway.
+            // The requester waits for the end of this process anyway.
             let _ = asking.send(&response::from_result(&fallen.map(|()| Value::Null)));
         }
         Ok(())
     }
 
-    /// Ends all hosts and takes away what they leave; an orderly end passes the points at which a test may break it.
+    /// Ends all hosts and removes what they leave. An orderly end passes the points at which a test
+    /// may kill the keeper.
     pub(super) fn shut_down(&mut self, orderly: bool) -> Result<(), UserError> {
         let point = |name: &str| {
             if orderly {
                 crash::point(name);
             }
         };
-        // What is said there is for others; where it cannot be said, there is all the more to take away.
+        // The state file is for other processes. If it cannot be written, the removal is still
+        // necessary.
         let _ = self.note(Phase::Falling);
         point("falling");
         for child in &mut self.children {
-            // One that has ended already is reaped below.
+            // A process that has already ended is reaped below.
             let _ = child.kill();
         }
         for child in &mut self.children {
-            // PID 1 is over only when all processes of its namespace are.
+            // PID 1 ends only after all processes of its namespace.
             let _ = child.wait();
         }
         point("killed");
@@ -111,7 +113,7 @@ impl RunningLab {
     }
 }
 
-/// Until the end is wanted, or who the lab is for has ended.
+/// Waits until the end is requested, or the owner has ended.
 fn wait(
     listener: &UnixListener,
     (signals, bell): (&SignalFd, &UnixStream),

@@ -1,4 +1,4 @@
-//! What is generated for balancers in the kernel, held against the real programs that read it.
+//! Generated rules for kernel balancers, tested with the real programs that read them.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Program, skip};
 use wavetank_topology::{Input, Lab, MachineFacts, NftBalancer, ServiceKind, keepalived, read};
 
-/// A balancer with that service; of IPv6, if an address of it is.
+/// A balancer with that service; with IPv6 if the service uses an IPv6 address.
 fn lab(service: &str) -> Lab {
     let network = if service.contains("fd00:") { "\"fd00:30::/64\"" } else { "10.30.0.0/24" };
     let text = format!(
@@ -25,8 +25,8 @@ hosts:
     reading.lab.unwrap_or_else(|| panic!("{text}\n{told:#?}"))
 }
 
-/// Loads the rules of a service in a namespace of its own, swaps its slots three times and takes it away again. Nothing
-/// is left, and `nft` complains about nothing.
+/// Loads the rules of a service in a separate namespace, swaps its slots three times and removes
+/// the rules. Nothing is left, and `nft` reports no error.
 #[track_caller]
 fn check_nft(test: &str, service: &str) {
     if !NetNs::available(test) {

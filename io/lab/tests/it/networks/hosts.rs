@@ -1,4 +1,4 @@
-//! [`Hosts`]: a lab's hosts as threads, each in namespaces of its own, and one that is the switch.
+//! [`Hosts`]: a lab's hosts as threads, each in its own namespaces, and one thread as the switch.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -13,13 +13,13 @@ use crate::networks::plan::FILE;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A lab whose networks are made. All of it goes with its threads.
+/// A lab with its networks only. Everything ends with its threads.
 pub(crate) struct Hosts {
     rooms: Vec<Room>,
     switch: Room,
 }
 
-/// A thread with namespaces of its own that does one job after the other.
+/// A thread with its own namespaces that runs jobs one after the other.
 struct Room {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -27,7 +27,7 @@ struct Room {
 }
 
 impl Hosts {
-    /// Makes the networks of `lab`; `None`, recorded as skipped, where this process may make none.
+    /// Creates the networks of `lab`; `None`, recorded as skipped, if this process may not.
     pub(crate) fn of(test: &str, lab: &Lab) -> Option<Self> {
         if !NetNs::available(test) {
             return None;
@@ -45,7 +45,7 @@ impl Hosts {
         Some(made)
     }
 
-    /// Does `work` in the host with that place in the lab.
+    /// Runs `work` in the host with that index in the lab.
     pub(crate) fn inside<T: Send + 'static>(
         &self,
         host: usize,
@@ -54,7 +54,7 @@ impl Hosts {
         self.rooms[host].does(work)
     }
 
-    /// Does `work` in the switch.
+    /// Runs `work` in the switch.
     pub(crate) fn in_switch<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         self.switch.does(work)
     }
@@ -88,19 +88,20 @@ impl Drop for Room {
     }
 }
 
-/// As the process of a host begins: nothing shared with the machine, a `/run` of its own.
+/// Starts like the process of a host: nothing is shared with the machine, and it has its own
+/// `/run`.
 fn work_off(todo: &Receiver<Job>, tell: &SyncSender<u32>) {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).expect("asked for by `available`");
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).expect("private mounts");
     mount("wavetank", "/run", "tmpfs", MountFlags::empty(), None).expect("an own /run");
     let id = rustix::thread::gettid().as_raw_nonzero().get();
-    tell.send(u32::try_from(id).expect("positive")).expect("somebody waits");
+    tell.send(u32::try_from(id).expect("positive")).expect("the caller waits");
     while let Ok(job) = todo.recv() {
         job();
     }
 }
 
-/// What `program` prints in the namespaces of the calling thread, if it ends well.
+/// Returns the output of `program` in the namespaces of the calling thread; it must succeed.
 pub(crate) fn printed(program: &str, arguments: &[&str]) -> String {
     let output = std::process::Command::new(program).args(arguments).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));

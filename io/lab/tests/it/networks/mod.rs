@@ -1,4 +1,4 @@
-//! Networks of labs, made by what `lab up` makes them with, in namespaces of the test's own.
+//! Networks of labs, created by the code of `lab up`, in the test's own namespaces.
 
 mod hosts;
 mod plan;

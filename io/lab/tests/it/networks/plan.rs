@@ -1,11 +1,11 @@
-//! Labs on paper, made by hand.
+//! Labs defined by hand.
 
 use wavetank_grammar::Span;
 use wavetank_topology::{
     Host, Interface, Lab, Limits, Link, Network, Role, Subnet, Sysctl, VirtualAddress, VirtualPlace,
 };
 
-/// The topology file that such labs say they come from.
+/// The name of the topology file in messages.
 pub(crate) const FILE: &str = "lab.yaml";
 
 /// A lab of those networks, `10.9.0.0/24` and so on, and hosts.
@@ -18,8 +18,8 @@ pub(crate) fn lab(networks: &[(&str, &str)], hosts: Vec<Host>) -> Lab {
     Lab { name: "paper".to_owned(), networks: networks.collect(), hosts, faults: Vec::new() }
 }
 
-/// A host with an interface for each `(network, addresses)`, all in prefixes of 24 bits, or 64 of IPv6. The last bits of
-/// its hardware addresses are those of its addresses.
+/// Returns a host with an interface for each `(network, addresses)`, with prefixes of 24 bits, or
+/// 64 for IPv6. The last bits of its hardware addresses are those of its addresses.
 pub(crate) fn host(name: &str, interfaces: &[(usize, &[&str])]) -> Host {
     let interfaces = interfaces.iter().enumerate().map(|(at, (network, addresses))| {
         let addresses = addresses.iter().map(|address| {
@@ -56,7 +56,7 @@ pub(crate) fn host(name: &str, interfaces: &[(usize, &[&str])]) -> Host {
     }
 }
 
-/// The host with a further setting, asked for by line 12.
+/// Returns the host with an additional setting, from line 12.
 pub(crate) fn with(mut host: Host, key: &str, value: &str) -> Host {
     let place = Span { line: 12, column: 9, ..Span::default() };
     host.sysctls.push(Sysctl {
@@ -68,7 +68,7 @@ pub(crate) fn with(mut host: Host, key: &str, value: &str) -> Host {
     host
 }
 
-/// The host with an address that it has beside others, under a name.
+/// Returns the host with an additional, named address.
 pub(crate) fn virtual_at(mut host: Host, address: &str, at: VirtualPlace, name: &str) -> Host {
     let address = address.parse().expect("an address");
     let place = Span::default();
@@ -76,7 +76,7 @@ pub(crate) fn virtual_at(mut host: Host, address: &str, at: VirtualPlace, name: 
     host
 }
 
-/// The host with all of its links like that.
+/// Returns the host with `link` on all of its interfaces.
 pub(crate) fn linked(mut host: Host, link: Link) -> Host {
     for interface in &mut host.interfaces {
         interface.link = link;

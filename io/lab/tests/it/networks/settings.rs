@@ -1,4 +1,4 @@
-//! Settings and limits of hosts: what they get, and what is refused before anything is there.
+//! Settings and limits of hosts: their effect, and errors before anything is created.
 
 use wavetank_lab::{LabTag, net};
 use wavetank_plan::ExitCode;
@@ -45,7 +45,8 @@ fn a_host_has_the_settings_asked_for_and_the_machine_keeps_its_own() {
     assert_eq!(machine(), before);
 }
 
-/// That `check` refuses the host before anything is there, with those words.
+/// Asserts that `check` refuses the host before anything is created, with a message that contains
+/// `words`.
 #[track_caller]
 fn check_refused(host: Host, code: &str, words: &[&str]) {
     let error = net::check(&one(host), FILE).expect_err("refused");
@@ -74,17 +75,13 @@ fn what_a_host_cannot_have_is_known_before_anything_is_there() {
         "lab_setting",
         &["lab.yaml:12:9: ", "whole machine"],
     );
-    check_refused(
-        with(plain(), "net.ipv4.tcp_syncookies", "many"),
-        "lab_setting",
-        &["does not take", "many"],
-    );
+    check_refused(with(plain(), "net.ipv4.tcp_syncookies", "many"), "lab_setting", &["rejects", "many"]);
     check_refused(with(plain(), "net.core.rmem_max", "1"), "lab_setting", &["whole machine"]);
     let limited = |limits| Host { limits, ..plain() };
     let cpu = Limits { cpus: Some(vec![0, 4095]), ..Limits::default() };
     check_refused(limited(cpu), "lab_limit", &["`load1`", "CPU 4095"]);
     let files = Limits { open_files: Some(1 << 40), ..Limits::default() };
-    check_refused(limited(files), "lab_limit", &["1099511627776 files"]);
+    check_refused(limited(files), "lab_limit", &["1099511627776 open files"]);
     net::check(&one(plain()), FILE).expect("a plain host needs nothing special");
 }
 
@@ -127,7 +124,7 @@ fn limits_stand_in_control_groups_that_can_be_removed() {
     let memory = read("memory.max").or_else(|| read("memory.limit_in_bytes"));
     assert_eq!(memory.as_deref(), Some("67108864"), "{folders}");
     let used = read("memory.current").or_else(|| read("memory.usage_in_bytes"));
-    assert_eq!(used.as_deref(), Some("0"), "nobody is in it: {folders}");
+    assert_eq!(used.as_deref(), Some("0"), "no process is in it: {folders}");
     net::remove_groups(&mark).expect("removed");
     assert_eq!(found(), "");
     net::remove_groups(&mark).expect("nothing to remove is no failure");

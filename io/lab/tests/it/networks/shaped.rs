@@ -1,4 +1,4 @@
-//! Links that are slow or lose packets, held against what was asked for.
+//! Links that are slow or lose packets, measured against their settings.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -15,7 +15,7 @@ use crate::networks::plan::{FILE, host, lab, linked};
 
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Time in seconds that `bytes` take from host `from` to host `to`, which is at `address`.
+/// Returns the seconds that `bytes` take from host `from` to host `to` at `address`.
 fn takes(hosts: &Hosts, (from, to): (usize, usize), address: &'static str, bytes: usize) -> f64 {
     let listener = hosts.inside(to, move || TcpListener::bind(address).expect("a free port"));
     let reader = std::thread::spawn(move || {
@@ -41,15 +41,15 @@ fn a_link_carries_its_rate_either_way() {
     let hosts = vec![linked(host("load1", &[(0, &["10.9.0.1"])]), slow), host("app1", &[(0, &["10.9.0.2"])])];
     let lab = lab(&[("front", "10.9.0.0/24")], hosts);
     let Some(hosts) = Hosts::of("a_link_carries_its_rate_either_way", &lab) else { return };
-    // A megabyte at 16 Mbit/s is half a second; it cannot be faster but for what the bucket holds, and a busy machine may
-    // make it slower.
+    // A megabyte at 16 Mbit/s takes half a second. Only the content of the bucket can make it
+    // faster; a busy machine may make it slower.
     for (ends, address) in [((0, 1), "10.9.0.2:8080"), ((1, 0), "10.9.0.1:8080")] {
         let seconds = takes(&hosts, ends, address, 1_000_000);
         assert!((0.48..5.0).contains(&seconds), "{ends:?}: {seconds} s");
     }
 }
 
-/// Datagrams of 200 that come through from host `from` to host `to` at `address`.
+/// Returns how many of 200 datagrams arrive from host `from` at host `to` at `address`.
 fn come_through(hosts: &Hosts, (from, to): (usize, usize), address: &'static str) -> usize {
     let receiver = hosts.inside(to, move || UdpSocket::bind(address).expect("a free port"));
     hosts.inside(from, move || {
@@ -57,7 +57,7 @@ fn come_through(hosts: &Hosts, (from, to): (usize, usize), address: &'static str
         for _ in 0..200 {
             sender.send_to(b"datagram", address).expect("sent");
         }
-        // Of so many, one comes through wherever half are lost.
+        // Of 32 packets, at least one arrives where half of them are lost.
         for _ in 0..32 {
             sender.send_to(b"end", address).expect("sent");
         }
@@ -110,7 +110,7 @@ fn a_delay_is_kept_or_refused_before_anything_is_there() {
         return;
     }
     let hosts = Hosts::of(test, &lab).expect("asked for above");
-    // There and back before the first byte goes, there once more with it.
+    // One round trip before the first byte leaves, and one more way with it.
     let seconds = takes(&hosts, (0, 1), "10.9.0.2:8080", 1);
     assert!((0.09..5.0).contains(&seconds), "{seconds} s");
 }

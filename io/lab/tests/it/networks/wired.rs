@@ -1,4 +1,4 @@
-//! Who reaches whom, by which name and address, and who answers for a virtual address.
+//! Reachability of hosts by names and addresses, and the owners of virtual addresses.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,8 @@ fn listen(hosts: &Hosts, host: usize) -> TcpListener {
     hosts.inside(host, || TcpListener::bind(("0.0.0.0", PORT)).expect("a free port"))
 }
 
-/// From that host, asks `name` as the host's own resolver knows it: what it resolved to, and what was said there.
+/// Connects from that host to `name`, with the host's own resolver. Returns the resolved address
+/// and the response.
 fn asked(hosts: &Hosts, from: usize, name: &'static str) -> (SocketAddr, String) {
     hosts.inside(from, move || {
         let words = printed("getent", &["ahosts", name]);
@@ -65,7 +66,7 @@ fn hosts_reach_each_other_by_name_on_the_nearest_network() {
         assert_eq!((address.to_string().as_str(), said.as_str()), (at, "balancer"), "{name} from {from}");
         assert_eq!(answered.join().expect("answered").ip().to_string(), peer, "{name} from {from}");
     }
-    // Nothing routes between the networks, since nothing asked for it.
+    // There is no route between the networks, because none was requested.
     let routes = hosts.inside(0, || printed("ip", &["route"]));
     assert_eq!(routes.trim(), "10.9.0.0/24 dev eth0 proto kernel scope link src 10.9.0.1");
     assert!(
@@ -132,7 +133,7 @@ fn a_virtual_address_is_answered_for_by_the_balancer_alone() {
         listener.set_nonblocking(true).expect("a flag");
         assert_eq!(listener.accept().map(|_| ()).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
     }
-    // A server takes what is meant for the address all the same: that is what it has it for.
+    // A server still accepts packets for the address; this is the purpose of the silent address.
     let itself = answering(&listen_at(&hosts, 2, "10.9.0.100:9090"), "server");
     let said = hosts.inside(2, || {
         let mut stream =
@@ -184,7 +185,7 @@ fn many_addresses_of_a_host_take_one_place_in_the_table_of_neighbours() {
     for last in [1, 2, 77, 200] {
         let to: SocketAddr = format!("10.9.0.{last}:9").parse().expect("an address");
         let refused = hosts.inside(1, move || TcpStream::connect_timeout(&to, WAIT).map(|_| ()));
-        // It is there, and nothing listens.
+        // The address exists, and nothing listens.
         assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::ConnectionRefused), "{to}");
     }
     drop(listener);
@@ -222,7 +223,8 @@ fn nothing_but_the_labs_programs_is_heard_on_its_networks() {
     asked(&hosts, 0, "app1");
     answered.join().expect("answered");
     let (received, sent) = hosts.inside(0, count);
-    // One connection: a question for the neighbour and its answer, and at most ten segments either way.
+    // One connection: a neighbour request and its answer, and at most ten segments in each
+    // direction.
     assert_eq!(before, (0, 0));
     assert!((3..=12).contains(&received) && (3..=12).contains(&sent), "{received} received, {sent} sent");
     let owned = hosts.in_switch(|| printed("ip", &["-details", "link", "show", "h1i0"]));

@@ -1,4 +1,4 @@
-//! `HAProxy` and nginx before two servers.
+//! `HAProxy` and nginx in front of two servers.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -8,7 +8,7 @@ use wavetank_lab::service::ServiceState;
 
 use crate::services::stand::{LIMIT, Stand, alone, exchange};
 
-/// A balancer's service before two servers of files.
+/// A balancer's service in front of two static file servers.
 fn before_two(service: &str) -> String {
     format!(
         "  lb1: {{role: balancer, networks: {{net: {{sources: 2}}}}, services: [{service}]}}\n  \
@@ -19,12 +19,13 @@ fn before_two(service: &str) -> String {
 
 const SERVERS: &str = "servers: [\"app1:9001\", \"app2:9002\"]";
 
-/// So many GETs of `/a`, each on a connection of its own, from four threads; all must be answered with 200.
+/// Sends `count` GETs of `/a`, each on a new connection, from four threads. All responses must have
+/// status 200.
 #[track_caller]
 fn ask(stand: &Stand, port: u16, count: usize) {
     let place = SocketAddr::new(stand.address("lb1"), port);
     let asked = "GET /a HTTP/1.1\r\nHost: lb1\r\nConnection: close\r\n\r\n";
-    // Threads are born into the network of the one that starts them.
+    // New threads are in the network of the thread that starts them.
     let answered = thread::scope(|scope| {
         let part = || (0..count / 4).filter(|_| exchange(place, asked).starts_with("HTTP/1.1 200 ")).count();
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(part)).collect();

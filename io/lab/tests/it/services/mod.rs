@@ -1,4 +1,5 @@
-//! Real nginx and `HAProxy` as the lab runs them: configurations accepted, ports shared, counters true, deaths noticed.
+//! Real nginx and `HAProxy` as the lab runs them: configurations accepted, ports shared, counters
+//! exact, deaths noticed.
 
 mod balancer;
 mod refused;

@@ -1,10 +1,10 @@
-//! Services that cannot be: told in the program's own words, with the line that caused it.
+//! Rejected services: the program's own message, with the line that caused it.
 
 use wavetank_lab::service::check_programs;
 
 use crate::services::stand::{Stand, alone};
 
-/// The first host's services do not come up, for this reason.
+/// Asserts that the first host's services do not come up, for this reason.
 #[track_caller]
 fn check(hosts: &str, files: &[(&str, &str)], code: &str, parts: &[&str]) {
     let mut stand = Stand::with_files(hosts, files);
@@ -97,7 +97,7 @@ fn a_service_that_ends_well_at_its_start_is_told_to_stay() {
             assert_eq!(error.code, "lab_start", "{error}");
             assert!(error.hint.contains(hint), "{error}");
         };
-        check("true", "stays in the foreground");
-        check("exit 3", "nothing else may listen");
+        check("true", "must stay in the foreground");
+        check("exit 3", "nothing else listens");
     });
 }

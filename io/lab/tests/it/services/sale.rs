@@ -1,4 +1,4 @@
-//! The flash sale on nginx and Lua, held against the rules of the one in `wavetank serve`.
+//! The flash sale on nginx and Lua, tested against the rules of the one in `wavetank serve`.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -19,7 +19,7 @@ fn post(place: SocketAddr, path: &str, cookie: &str, body: &str) -> (u16, String
     (status.unwrap_or_else(|| panic!("no HTTP: {answer}")), answer)
 }
 
-/// Logs `user` in; returns his cookie.
+/// Logs `user` in and returns the cookie.
 fn log_in(place: SocketAddr, user: &str) -> String {
     let (status, answer) = post(place, "/api/login", "", &format!("user={user}&password=secret-{user}"));
     assert_eq!(status, 200, "{answer}");
@@ -42,7 +42,7 @@ fn nothing_is_oversold_and_nobody_buys_twice() {
         let mut stand = Stand::new(SHOP);
         stand.start();
         let place = SocketAddr::new(stand.address("shop1"), 8080);
-        // 120 buyers from eight threads, each of whom tries twice, for 50 things.
+        // 120 buyers in eight threads, each with two tries, for 50 items.
         let buyer = |thread: usize| {
             let all = (0..15).map(move |number| format!("buyer{}", thread * 15 + number));
             let outcomes = all.flat_map(|user| {

@@ -1,4 +1,4 @@
-//! nginx with static files, and what becomes of a service that is killed.
+//! nginx with static files, and the end of a killed service.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn files_are_served_and_counted() {
     alone("files_are_served_and_counted", &["nginx"], || {
         let mut stand = Stand::new(ONE);
         stand.start();
-        // The question whether it is up was a connection too, which a worker takes when it comes to it.
+        // The health check was a connection as well, which a worker accepts at some time.
         let before = wavetank_testkit::poll_until(LIMIT, || {
             let read = stand.hosts[0].handle(&json!({ "counters": true })).expect("it counts");
             let over = read["counters"][0]["connections"] == 1 && read["counters"][0]["open"] == 0;

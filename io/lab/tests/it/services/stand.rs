@@ -1,4 +1,4 @@
-//! [`Stand`]: services of a topology in a network of the test's own, without a lab around them.
+//! [`Stand`]: services of a topology in the test's own network, without a lab around them.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -16,15 +16,14 @@ use wavetank_topology::{Input, Lab, MachineFacts, read};
 /// Longer than any answer takes.
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
-/// See the module's description. All hosts share one network, in which each has its addresses, so their ports must
-/// differ.
+/// All hosts share one network, in which each has its addresses, so their ports must differ.
 pub(crate) struct Stand {
     pub(crate) lab: Lab,
     pub(crate) hosts: Vec<Services>,
     folder: tempfile::TempDir,
 }
 
-/// Runs `test` in a network namespace of its own, or records why it cannot.
+/// Runs `test` in a separate network namespace, or records why it cannot.
 pub(crate) fn alone(name: &str, programs: &[&str], test: impl FnOnce() + Send) {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin";
     let there = |program: &&&str| path.split(':').any(|folder| Path::new(folder).join(program).is_file());
@@ -32,7 +31,7 @@ pub(crate) fn alone(name: &str, programs: &[&str], test: impl FnOnce() + Send) {
         skip(name, &format!("{missing} is not installed"));
         return;
     }
-    // A thread's network namespace is its own, and its children are born into it.
+    // Only the thread is in the new network namespace; its children inherit it.
     let done = thread::scope(|scope| {
         let inside = scope.spawn(|| {
             if unshare(CloneFlags::CLONE_NEWNET).is_err() {
@@ -55,12 +54,13 @@ fn ip(words: &[&str]) {
 }
 
 impl Stand {
-    /// The services of `hosts`, the part of a topology file below that word. Nothing is started; addresses are there.
+    /// Returns the services of `hosts`, the text below that key of a topology file. Nothing is
+    /// started; the addresses exist.
     pub(crate) fn new(hosts: &str) -> Self {
         Self::with_files(hosts, &[])
     }
 
-    /// Beside the topology file lie `files`.
+    /// Like [`new`](Self::new), with `files` next to the topology file.
     pub(crate) fn with_files(hosts: &str, files: &[(&str, &str)]) -> Self {
         let text = format!("wavetank_lab: 1\nname: stand\nnetworks: {{net: 10.30.0.0/24}}\nhosts:\n{hosts}");
         let beside = |name: &str| {
@@ -90,7 +90,7 @@ impl Stand {
         Self { lab, hosts, folder }
     }
 
-    /// Checks and starts everything, the last host first: a balancer stands before its servers.
+    /// Checks and starts everything, the last host first: a balancer is listed before its servers.
     #[track_caller]
     pub(crate) fn start(&mut self) {
         for services in self.hosts.iter_mut().rev() {
@@ -99,45 +99,45 @@ impl Stand {
         }
     }
 
-    /// What is wrong with the first host's services.
+    /// Returns the error of the first host's services.
     #[track_caller]
     pub(crate) fn refused(&mut self) -> UserError {
         let services = &mut self.hosts[0];
         services.check().and_then(|()| services.start()).expect_err("it must not come up")
     }
 
-    /// Where a file of a host is.
+    /// Returns the path of a host's file.
     pub(crate) fn path(&self, path: &str) -> String {
         self.folder.path().join(path).to_string_lossy().into_owned()
     }
 
-    /// What stands in it.
+    /// Returns the content of a file.
     pub(crate) fn file(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// The first address of a host.
+    /// Returns the first address of a host.
     pub(crate) fn address(&self, host: &str) -> IpAddr {
         self.lab.host(host).expect("it is in the file").interfaces[0].addresses[0].0
     }
 
-    /// What comes back from a host when `asked` goes out, up to the connection's end.
+    /// Sends `asked` to a host and returns everything up to the connection's end.
     pub(crate) fn answer(&self, host: &str, port: u16, asked: &str) -> String {
         exchange(SocketAddr::new(self.address(host), port), asked)
     }
 
-    /// GETs `path` on a connection of its own.
+    /// GETs `path` on a new connection.
     pub(crate) fn get(&self, host: &str, port: u16, path: &str) -> String {
         self.answer(host, port, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
     }
 
-    /// The status of the first service of the host with that place.
+    /// Returns the status of the first service of the host with that index.
     pub(crate) fn status(&self, host: usize) -> ServiceStatus {
         self.hosts[host].status().into_iter().next().expect("it has a service")
     }
 
-    /// Tells the services again and again that `pids` may have ended, until `wanted` is the state of the host's first
-    /// service.
+    /// Repeatedly notifies the services that `pids` may have ended, until `wanted` is the state of
+    /// the host's first service.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, host: usize, wanted: ServiceState, pids: &[u32]) {
         let reached = wavetank_testkit::poll_until(LIMIT, || {
@@ -158,7 +158,7 @@ impl Drop for Stand {
     }
 }
 
-/// What comes back from `place` when `asked` goes out.
+/// Sends `asked` to `place` and returns the answer.
 pub(crate) fn exchange(place: SocketAddr, asked: &str) -> String {
     let go = || -> std::io::Result<Vec<u8>> {
         let mut stream = TcpStream::connect(place)?;
