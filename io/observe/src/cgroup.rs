@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use crate::parse::{self, Cgroup};
 use crate::read;
 
-/// What a cgroup leaves of memory.
+/// The memory that a cgroup has left.
 pub(crate) struct MemoryLeft {
-    /// So many bytes.
+    /// Bytes that are left.
     pub(crate) bytes: u64,
-    /// Of so many.
+    /// The group's limit in bytes.
     pub(crate) limit: u64,
-    /// Which is written in this file.
+    /// The file with the limit.
     pub(crate) file: PathBuf,
 }
 
-/// The least that the memory cgroups of this process have left; nothing where none has a limit.
+/// Returns the least memory left in the memory cgroups of this process; `None` without a limit.
 pub(crate) fn memory_left() -> Option<MemoryLeft> {
     let left = |(group, folder): (&Cgroup, &Path)| {
         let (limit_file, used_file) = group.memory_files();
@@ -29,7 +29,8 @@ pub(crate) fn memory_left() -> Option<MemoryLeft> {
     least("memory", left, |left| left.bytes)
 }
 
-/// Threads and processes that the cgroups of this process still allow; nothing where none has a limit.
+/// Returns how many more threads and processes the cgroups of this process allow; `None` without a
+/// limit.
 pub(crate) fn threads_left() -> Option<u64> {
     let left = |(_, folder): (&Cgroup, &Path)| {
         let most = read::number(folder.join("pids.max"))?;
@@ -38,8 +39,9 @@ pub(crate) fn threads_left() -> Option<u64> {
     least("pids", left, |left| *left)
 }
 
-/// The least over all cgroups with `controller` and their parents, up to the mount point. Inside a container the path of
-/// the group may not exist below the mount; then its parents do.
+/// Returns the smallest value over all cgroups with `controller` and their parents, up to the mount
+/// point. Inside a container the path of the group may not exist below the mount. Its parents do in
+/// that case.
 fn least<T>(
     controller: &str,
     left: impl Fn((&Cgroup, &Path)) -> Option<T>,

@@ -2,7 +2,7 @@
 
 use crate::{parse, read};
 
-/// The core of `cpu`, known by its first CPU; `cpu` itself where the kernel does not say.
+/// Returns the core of `cpu`, identified by its first CPU; `cpu` itself if the kernel does not say.
 pub fn core_of(cpu: u32) -> u32 {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     read::text(path).and_then(|text| parse::first_cpu(&text)).unwrap_or(cpu)

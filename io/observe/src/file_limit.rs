@@ -7,8 +7,9 @@ use wavetank_plan::NR_OPEN_DEFAULT;
 
 use crate::{parse, read};
 
-/// Raises this process's soft limit of open files to its hard one; returns what may be open now. Children inherit
-/// it. Fails only where the kernel refuses, which it does not for an unprivileged raise up to the hard limit.
+/// Raises this process's soft limit of open files to the hard limit and returns the new limit.
+/// Children inherit it. Fails only if the kernel refuses, which it does not for an unprivileged
+/// raise up to the hard limit.
 pub fn raise_file_limit() -> io::Result<u64> {
     let now = getrlimit(Resource::Nofile);
     let wanted = files_max();
@@ -18,22 +19,23 @@ pub fn raise_file_limit() -> io::Result<u64> {
     Ok(wanted)
 }
 
-/// The hard limit of this process.
+/// Returns the hard limit of this process.
 pub(crate) fn files_max() -> u64 {
     getrlimit(Resource::Nofile).maximum.unwrap_or_else(nr_open)
 }
 
-/// To what an administrator can raise it.
+/// Returns the limit up to which an administrator can raise it.
 pub(crate) fn nr_open() -> u64 {
     read::number("/proc/sys/fs/nr_open").unwrap_or(NR_OPEN_DEFAULT)
 }
 
-/// Files this host may still open before `fs.file-max`; nothing where this process is exempt from it.
+/// Returns how many more files this host may open before `fs.file-max`; `None` if this process is
+/// exempt from it.
 pub(crate) fn files_left() -> Option<u64> {
     if is_exempt() { None } else { parse::files_left(&read::text("/proc/sys/fs/file-nr")?) }
 }
 
-/// Whether limits of the host's do not hold for this process.
+/// Whether this process is exempt from the host's limits.
 pub(crate) fn is_exempt() -> bool {
     read::text("/proc/self/status").is_some_and(|text| parse::has_admin_rights(&text))
         // A user namespace's own administrator has no rights over the host.

@@ -1,16 +1,17 @@
-//! [`CgroupStats`]: CPU time and memory as the control groups of a process count them.
+//! [`CgroupStats`]: CPU time and memory as counted by the control groups of a process.
 
 use std::path::PathBuf;
 
 use crate::{parse, read};
 
-/// Microseconds in which version 2 counts.
+/// Nanoseconds per microsecond, the unit of version 2.
 const NS_PER_US: u64 = 1_000;
 
-/// Where the counts of a process's groups stand; looked for once, so that reading them is some small files.
+/// Where the counts of a process's groups are. The paths are found once, so that a reading costs a
+/// few small files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CgroupStats {
-    /// With the group that counts CPU time, and whether it is of version 2.
+    /// The folder of the group that counts CPU time, and whether it is of version 2.
     cpu: Option<(PathBuf, bool)>,
     memory: Option<(PathBuf, bool)>,
 }
@@ -18,15 +19,16 @@ pub(crate) struct CgroupStats {
 /// Memory of a group, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupMemory {
-    /// In use, without files that the kernel gives up first.
+    /// Used memory without the file cache that the kernel reclaims first.
     pub(crate) used: Option<u64>,
-    /// Of processes.
+    /// Memory of processes.
     pub(crate) rss: Option<u64>,
     pub(crate) swap: u64,
 }
 
 impl CgroupStats {
-    /// Those of the process `pid`. The topmost group, in which everything of the machine is, counts nothing of its own.
+    /// Returns the groups of process `pid`. The top-level group contains everything on the machine
+    /// and has no counts of its own.
     pub(crate) fn for_pid(pid: u32) -> Self {
         let cgroups = read::text(format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let mounts = read::text("/proc/self/mountinfo").unwrap_or_default();
@@ -45,7 +47,7 @@ impl CgroupStats {
         }
     }
 
-    /// CPU time in user code and in the kernel, nanoseconds.
+    /// Returns user and kernel CPU time in nanoseconds.
     pub(crate) fn cpu(&self) -> Option<(u64, u64)> {
         let (folder, unified) = self.cpu.as_ref()?;
         if *unified {
@@ -56,14 +58,15 @@ impl CgroupStats {
         Some(divided(number("cpuacct.usage")?, user.zip(system)))
     }
 
-    /// Of each CPU, the time used of it, nanoseconds; empty where nobody counts that, as version 2 does not.
+    /// Returns the time used of each CPU, in nanoseconds. Empty if the kernel does not count it, as
+    /// with version 2.
     pub(crate) fn cpu_per_process(&self) -> Vec<u64> {
         let Some((folder, false)) = &self.cpu else { return Vec::new() };
         let text = read::text(folder.join("cpuacct.usage_percpu")).unwrap_or_default();
         text.split_whitespace().map_while(|word| word.parse().ok()).collect()
     }
 
-    /// Memory now.
+    /// Returns the memory now.
     pub(crate) fn memory(&self) -> Option<GroupMemory> {
         let (folder, unified) = self.memory.as_ref()?;
         let [used, swap] = match unified {
@@ -82,8 +85,8 @@ impl CgroupStats {
     }
 }
 
-/// `all` as time in user code and in the kernel, in proportion to `(user, system)`. Version 1 counts the whole to the
-/// nanosecond, and the two by looking now and then at who is at work.
+/// Splits `all` into user and kernel time in proportion to `(user, system)`. Version 1 counts the
+/// total to the nanosecond, but derives the two parts from sampling.
 fn divided(all: u64, parts: Option<(u64, u64)>) -> (u64, u64) {
     let (user, system) = parts.unwrap_or_default();
     let sum = u128::from(user) + u128::from(system);
@@ -92,13 +95,13 @@ fn divided(all: u64, parts: Option<(u64, u64)>) -> (u64, u64) {
     (all - in_kernel, in_kernel)
 }
 
-/// `user_usec` and `system_usec` of version 2's `cpu.stat`, in nanoseconds.
+/// Returns `user_usec` and `system_usec` of version 2's `cpu.stat`, in nanoseconds.
 fn v2_cpu(text: &str) -> Option<(u64, u64)> {
     let ns = |name: &str| field(text, name)?.checked_mul(NS_PER_US);
     ns("user_usec").zip(ns("system_usec"))
 }
 
-/// The number of a line `name number`.
+/// Returns the number of a line `name number`.
 fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     value.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! [`host_facts`]: what resolving a plan must know about this host.
+//! [`host_facts`]: the facts about this host that plan resolution needs.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -12,8 +12,9 @@ use crate::host_limits::host_limits;
 use crate::source_ports::{port_range, source_ports};
 use crate::{cgroup, parse, read};
 
-/// Reads the facts now. What can only be tried, not read ([`SocketSupport::uring`], [`SocketSupport::own_files`]), is left
-/// to whoever can try it. Never fails: what cannot be read is what a kernel does by default.
+/// Reads the facts now. Features that can only be tried, not read ([`SocketSupport::uring`],
+/// [`SocketSupport::own_files`]), are left to a caller that can try them. Never fails: facts that
+/// cannot be read get the kernel's defaults.
 pub fn host_facts() -> HostFacts {
     let names = uname();
     let port_range = port_range();
@@ -38,13 +39,14 @@ pub fn host_facts() -> HostFacts {
     }
 }
 
-/// CPUs this process may run on: the affinity mask, which a container's cpuset narrows too.
+/// Returns the CPUs this process may run on: the affinity mask, which a container's cpuset also
+/// narrows.
 fn cpus() -> Vec<u32> {
     let Ok(set) = sched_getaffinity(None) else { return vec![0] };
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
 }
 
-/// What can be had without swapping: the host's `MemAvailable`.
+/// Returns the memory available without swapping: the host's `MemAvailable`.
 fn memory_available_bytes() -> u64 {
     let host = read::text("/proc/meminfo").and_then(|text| parse::memory_available_bytes(&text));
     host.unwrap_or_else(|| {
@@ -53,7 +55,7 @@ fn memory_available_bytes() -> u64 {
     })
 }
 
-/// Addresses of all interfaces, each once.
+/// Returns the addresses of all interfaces, without duplicates.
 fn addresses() -> Vec<IpAddr> {
     let Ok(list) = getifaddrs() else { return vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] };
     let mut addresses: Vec<IpAddr> = list

@@ -1,4 +1,4 @@
-//! [`host_limits`]: what the kernel allows this host and process beside files and ports.
+//! [`host_limits`]: what the kernel allows this host and process in addition to files and ports.
 
 use rustix::process::{Resource, getrlimit};
 use wavetank_plan::HostLimits;
@@ -7,7 +7,7 @@ use crate::cgroup::MemoryLeft;
 use crate::file_limit::is_exempt;
 use crate::{cgroup, parse, read};
 
-/// Reads them now; `memory` is the cgroup that bounds memory, if one does.
+/// Reads the limits now. `memory` is the cgroup that bounds memory, if any.
 pub(crate) fn host_limits(memory: Option<MemoryLeft>) -> HostLimits {
     let file_nr = read::text("/proc/sys/fs/file-nr").filter(|_| !is_exempt());
     let memory_limit_bytes = memory.as_ref().map(|left| left.limit);
@@ -21,7 +21,7 @@ pub(crate) fn host_limits(memory: Option<MemoryLeft>) -> HostLimits {
         tcp_pages: read::text("/proc/sys/net/ipv4/tcp_mem").and_then(|text| parse::three_numbers(&text)),
         backlog_max: read::number("/proc/sys/net/core/somaxconn"),
         time_wait_max: read::number("/proc/sys/net/ipv4/tcp_max_tw_buckets"),
-        // Negative where a namespace shares its parent's table.
+        // The value is negative if a namespace shares its parent's table.
         hash_buckets: read::text("/proc/sys/net/ipv4/tcp_ehash_entries")
             .and_then(|text| text.trim().parse::<i64>().ok())
             .map(i64::unsigned_abs)
@@ -29,7 +29,7 @@ pub(crate) fn host_limits(memory: Option<MemoryLeft>) -> HostLimits {
     }
 }
 
-/// What is left of the limit on locked memory; nothing where it does not hold for this process.
+/// Returns what is left of the limit on locked memory; `None` if this process is exempt.
 fn lockable_bytes() -> Option<u64> {
     let status = read::text("/proc/self/status")?;
     if parse::may_lock_memory(&status) {
@@ -38,7 +38,7 @@ fn lockable_bytes() -> Option<u64> {
     getrlimit(Resource::Memlock).current.map(|most| most.saturating_sub(parse::locked_bytes(&status)))
 }
 
-/// Threads that may still be started on this host and in this process's groups.
+/// Returns how many more threads this host and this process's groups allow.
 fn threads_left() -> Option<u64> {
     let now = read::text("/proc/loadavg").and_then(|text| parse::thread_count(&text)).unwrap_or(0);
     let of_host =
@@ -47,7 +47,7 @@ fn threads_left() -> Option<u64> {
     of_host.into_iter().chain(cgroup::threads_left()).min()
 }
 
-/// Connections that the firewall may still track; it tracks some if it tracks any.
+/// Returns tracked connections and their limit in the firewall; `None` if it tracks none.
 fn tracked() -> Option<(u64, u64)> {
     let number = |name: &str| read::number(format!("/proc/sys/net/netfilter/{name}"));
     let (now, most) = (number("nf_conntrack_count")?, number("nf_conntrack_max")?);

@@ -1,4 +1,4 @@
-//! [`host_sample`]: this host at one instant.
+//! [`host_sample`]: a sample of this host.
 
 use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;
@@ -6,8 +6,8 @@ use wavetank_plan::Nanos;
 use crate::net_files::NetFiles;
 use crate::{parse, process_usage, read};
 
-/// Reads it: some small files of `/proc` whose cost does not depend on how many sockets there are. The instant is that
-/// at which sockets were counted, by `now`.
+/// Reads a sample from a few small files of `/proc`. The cost does not depend on the number of
+/// sockets. The sample's time is when the sockets were counted, according to `now`.
 pub fn host_sample(now: impl Fn() -> Nanos) -> HostSample {
     let text = |path: &str| read::text(path).unwrap_or_default();
     let net = NetFiles::for_self().sample(&now);

@@ -1,4 +1,5 @@
-//! [`HostSampler`]: looks at a host that is a process's namespaces and control group, as those of a lab are.
+//! [`HostSampler`]: samples a host that consists of a process's namespaces and control group, such
+//! as a lab host.
 
 use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;
@@ -10,20 +11,20 @@ use crate::process_tree::{TreeUse, process_tree};
 use crate::sending_threads::LoadThreadUsage;
 use crate::{parse, read};
 
-/// What a host may use of the machine.
+/// The part of the machine that a host may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostQuota {
     /// The CPUs that its processes may run on; empty: all.
     pub cpus: Vec<u32>,
-    /// Every other host is kept on other CPUs than these.
+    /// Whether no other host uses these CPUs.
     pub cpus_alone: bool,
-    /// Thousandths of a CPU that they get at most; `None`: no limit beside the CPUs.
+    /// CPU limit in thousandths of a CPU; `None` if only the number of CPUs limits it.
     pub cpus_milli: Option<u64>,
-    /// Memory that they may have, bytes; `None`: the machine's.
+    /// Memory limit in bytes; `None`: the machine's memory.
     pub memory_bytes: Option<u64>,
 }
 
-/// See the module's description.
+/// The sampler of one host.
 #[derive(Clone, Debug)]
 pub struct HostSampler {
     pid: u32,
@@ -31,19 +32,20 @@ pub struct HostSampler {
     queues: AcceptQueues,
     group: CgroupStats,
     allowance: HostQuota,
-    /// Load threads of this process that send from there: `None` until they are looked for, and of a host that sends nothing
-    /// an empty list.
+    /// Load threads of this process that send from this host. `None` until they are looked up;
+    /// empty for a host that sends no load.
     senders: Option<LoadThreadUsage>,
     is_sending: bool,
-    /// CPUs of the machine.
+    /// Number of CPUs of the machine.
     machine_cpus: usize,
     machine_memory_bytes: u64,
-    /// When it was first looked at.
+    /// Time of the first sample.
     first: Option<Nanos>,
 }
 
 impl HostSampler {
-    /// Of the host whose first process is `pid`, as this process's PID namespace knows it.
+    /// Returns a sampler for the host with first process `pid`, a number in this process's PID
+    /// namespace.
     pub fn new(pid: u32, allowance: HostQuota) -> Self {
         let stat = read::text("/proc/stat").unwrap_or_default();
         let memory = read::text("/proc/meminfo").unwrap_or_default();
@@ -61,25 +63,25 @@ impl HostSampler {
         }
     }
 
-    /// The same of a host that load threads of this process send from. They are looked for with its first sample, for which
-    /// they must be there, and count with it from then on.
+    /// Returns a sampler for a host that load threads of this process send from. The first sample
+    /// looks them up, so they must exist by then. They are included from that sample on.
     #[must_use]
     pub fn sending(self) -> Self {
         Self { senders: None, is_sending: true, ..self }
     }
 
-    /// Whether load threads of this process send from there.
+    /// Whether load threads of this process send from this host.
     pub const fn is_sending(&self) -> bool {
         self.is_sending
     }
 
-    /// How it stands: some small files. The instant is that at which its sockets were counted, by `now`. `None`: its
-    /// process has ended.
+    /// Returns a sample, which costs a few small files. Its time is when the sockets were counted,
+    /// according to `now`. Returns `None` if the host's process has ended.
     pub fn sample(&mut self, now: impl Fn() -> Nanos) -> Option<HostSample> {
         let net = self.net.sample(&now)?;
         let accept_queue = self.queues.longest();
         let first = *self.first.get_or_insert(net.at);
-        // What no group counts is counted process by process.
+        // Values that no group counts are summed process by process.
         let (cpu, memory) = (self.group.cpu(), self.group.memory());
         let counted = cpu.is_some() && memory.is_some();
         let tree = if counted { TreeUse::default() } else { process_tree(self.pid) };
@@ -103,15 +105,16 @@ impl HostSampler {
         })
     }
 
-    /// Thousandths of a CPU that it may use.
+    /// Returns the thousandths of a CPU that it may use.
     fn cpus_milli(&self) -> u64 {
         let cpus = if self.allowance.cpus.is_empty() { self.machine_cpus } else { self.allowance.cpus.len() };
         let all = cpus as u64 * 1_000;
         self.allowance.cpus_milli.map_or(all, |most| most.min(all)).max(1)
     }
 
-    /// Of each CPU that it may use, what it used of it, and for how long it has been looked at. Where its group counts no
-    /// single CPUs, but nobody else of the lab is on its own: ticks with work on them, whosever, and all.
+    /// Returns busy time and observed time of each CPU that the host may use. If its group does not
+    /// count single CPUs, but no other lab host shares its CPUs, the result is busy ticks of any
+    /// process and all ticks.
     fn cores(&self, elapsed_ns: u64) -> Vec<(u64, u64)> {
         let used = self.group.cpu_per_process();
         if used.is_empty() && self.allowance.cpus_alone {
@@ -124,16 +127,16 @@ impl HostSampler {
                 || self.allowance.cpus.contains(&u32::try_from(cpu).unwrap_or(u32::MAX))
         };
         let sent = |cpu| self.senders.as_ref().map_or(Some(0), |senders| senders.used_of(cpu));
-        // The kernel tells of CPUs that could be plugged in, too.
+        // The kernel also lists CPUs that could be plugged in.
         let there = used.into_iter().take(self.machine_cpus.max(self.highest())).enumerate();
         let own = there.filter(|(cpu, _)| allowed(*cpu));
-        // Where load threads run on several CPUs nobody knows of any of them how much was used.
+        // If load threads run on several CPUs, the usage of each single CPU is unknown.
         own.map(|(cpu, used)| Some((used + sent(cpu)?, elapsed_ns)))
             .collect::<Option<_>>()
             .unwrap_or_default()
     }
 
-    /// One more than the highest CPU that it may use.
+    /// Returns one more than the highest CPU that it may use.
     fn highest(&self) -> usize {
         self.allowance.cpus.iter().max().map_or(0, |cpu| *cpu as usize + 1)
     }
@@ -143,7 +146,7 @@ impl HostSampler {
 mod tests {
     use super::*;
 
-    /// Work that a clock of the kernel's notices.
+    /// Does work that is long enough for the kernel's clock.
     fn work() -> u64 {
         (0..20_000_000_u64).fold(0, |sum, number| sum ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
@@ -184,7 +187,7 @@ mod tests {
     fn single_cpus_are_told_where_it_is_known_whose_they_are() {
         let check = |cpus: &[u32], cpus_alone, expected: usize| {
             let allowance = HostQuota { cpus: cpus.to_vec(), cpus_alone, ..HostQuota::default() };
-            // As in version 2 of control groups, nobody counts single CPUs.
+            // As with version 2 of control groups, single CPUs are not counted.
             let group = CgroupStats::default();
             let watch = HostSampler { group, ..HostSampler::new(std::process::id(), allowance) };
             let cores = watch.cores(5);

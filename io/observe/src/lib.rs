@@ -1,9 +1,10 @@
-//! Facts about this host and this process, read from the kernel; while a load runs, samples of them each second, and the
-//! target's own count beside them.
+//! Facts about this host and this process, read from the kernel. During a run the crate samples
+//! them each second, along with the target's own count.
 //!
-//! Parsers take text and can be tested anywhere; the readers around them are thin. This crate measures nothing
-//! that a load thread does and must not be called from one: it opens files. A fact that cannot be read falls back
-//! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
+//! Parsers take text and can be tested anywhere; the readers around them are thin. This crate
+//! measures nothing that a load thread does. It must not be called from a load thread, because it
+//! opens files. A fact that cannot be read gets the kernel's default, because a missing `/proc`
+//! must not prevent a small load.
 
 mod accept_queues;
 mod cgroup;

@@ -1,4 +1,5 @@
-//! What a network namespace counts: `snmp`, `netstat`, `dev`, `tcp` and `sockstat` of `/proc/PID/net`.
+//! Counters of a network namespace: `snmp`, `netstat`, `dev`, `tcp` and `sockstat` of
+//! `/proc/PID/net`.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,7 +11,7 @@ use wavetank_plan::Nanos;
 use crate::sockstat::sockstat;
 use crate::{parse, read};
 
-/// Lines of `/proc/net/tcp` that are looked at: listeners come first, and nobody has more of them.
+/// Lines of `/proc/net/tcp` to read. Listeners come first, and no host has more of them than this.
 const LISTENERS_MAX: usize = 4_096;
 
 /// The files of one namespace.
@@ -20,18 +21,18 @@ pub(crate) struct NetFiles {
 }
 
 impl NetFiles {
-    /// Of the namespace that this process is in.
+    /// Returns the files of this process's namespace.
     pub(crate) fn for_self() -> Self {
         Self { folder: PathBuf::from("/proc/net") }
     }
 
-    /// Of the namespace that the process `pid` is in.
+    /// Returns the files of the namespace of process `pid`.
     pub(crate) fn for_pid(pid: u32) -> Self {
         Self { folder: Path::new("/proc").join(pid.to_string()).join("net") }
     }
 
-    /// Sockets and interfaces at one instant, by `now`, and nothing else, at a cost that does not depend on how many there are;
-    /// `None` where there is no such process.
+    /// Samples only sockets and interfaces, at the time given by `now`. The cost does not depend on
+    /// their number. Returns `None` if there is no such process.
     pub(crate) fn sample(&self, now: impl Fn() -> Nanos) -> Option<HostSample> {
         let text = |name: &str| read::text(self.folder.join(name)).unwrap_or_default();
         let sockets = read::text(self.folder.join("sockstat"))?;
@@ -55,8 +56,8 @@ impl NetFiles {
         })
     }
 
-    /// Connections in the longest accept queue, for kernels that cannot be asked for it: to find it here they walk over the
-    /// sockets of all namespaces.
+    /// Returns the number of connections in the longest accept queue, for kernels that cannot be
+    /// queried for it. Here the kernel walks over the sockets of all namespaces to find it.
     pub(crate) fn longest_accept_queue(&self) -> u64 {
         let longest = |name: &str| {
             let file = File::open(self.folder.join(name)).ok()?;
@@ -67,8 +68,8 @@ impl NetFiles {
     }
 }
 
-/// The counter called `name` of the group `title`, in a text of pairs of lines: names, then numbers in the same order
-/// (`proc_net(5)`, snmp and netstat).
+/// Returns the counter `name` of the group `title`. The text consists of pairs of lines: names,
+/// then numbers in the same order (`proc_net(5)`, snmp and netstat).
 fn counter(text: &str, title: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(title));
     while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
@@ -80,8 +81,9 @@ fn counter(text: &str, title: &str, name: &str) -> Option<u64> {
     None
 }
 
-/// Bytes received and sent by all interfaces but `lo`, from `/proc/net/dev`: two lines of titles, then of each interface
-/// its name with a colon, eight numbers of what it received, bytes first, and eight of what it sent.
+/// Returns bytes received and sent by all interfaces except `lo`, from `/proc/net/dev`. The file
+/// has two title lines, then one line per interface: its name with a colon, eight numbers for
+/// receiving (bytes first) and eight for sending.
 fn interface_bytes(text: &str) -> (u64, u64) {
     let interface = |line: &str| {
         let (name, numbers) = line.split_once(':')?;
@@ -94,8 +96,9 @@ fn interface_bytes(text: &str) -> (u64, u64) {
     all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// Connections that wait to be accepted, of a line of `/proc/net/tcp` or `tcp6` that is a listener: its receive queue, in
-/// hexadecimal (`proc_net_tcp`: `sl local_address rem_address st tx_queue:rx_queue …`); nothing for other sockets.
+/// Returns the connections that wait to be accepted, from a listener's line of `/proc/net/tcp` or
+/// `tcp6`. It is the receive queue, in hexadecimal (`proc_net_tcp`: `sl local_address rem_address
+/// st tx_queue:rx_queue …`). Returns `None` for other sockets.
 fn accept_queue(line: &str) -> Option<u64> {
     parse::listened_port(line)?;
     let queues = line.split_whitespace().nth(4)?;
@@ -145,7 +148,8 @@ mod tests {
         let own = NetFiles::for_pid(std::process::id());
         let after = own.sample(|| Nanos(5)).expect("that is us");
         assert_eq!(after.at, Nanos(5));
-        // Others connect and leave beside us; nobody accepts those that wait for us.
+        // Other tests connect and disconnect meanwhile; the connections that wait for us are not
+        // accepted.
         assert!(own.longest_accept_queue() >= 20, "{after:?}");
         assert!(after.tcp_established >= 40, "{before:?} {after:?}");
         assert_eq!(peers.len(), 20);

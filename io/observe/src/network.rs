@@ -1,4 +1,5 @@
-//! [`in_network_of`]: something done in the network namespace of another process, by a thread that does nothing else.
+//! [`in_network_of`]: runs code in the network namespace of another process, in a thread that does
+//! nothing else.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -7,8 +8,8 @@ use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// What `work` comes to in the network of the process `pid`; `None` also where there is no way in. Sockets that it makes
-/// stay in that network, whoever uses them.
+/// Returns the result of `work` in the network of process `pid`; `None` also if the network cannot
+/// be entered. Sockets that `work` creates stay in that network, no matter which thread uses them.
 pub(crate) fn in_network_of<T: Send>(pid: u32, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     let link = format!("/proc/{pid}/ns/net");
     if number("/proc/thread-self/ns/net") == Some(number(&link)?) {
@@ -17,12 +18,13 @@ pub(crate) fn in_network_of<T: Send>(pid: u32, work: impl FnOnce() -> Option<T> 
     in_network_fd(File::open(link).ok()?, work)
 }
 
-/// The same in the network that `link` was opened as, which is nobody else's whatever becomes of its processes.
+/// Runs `work` in the network that `link` was opened as. An open link keeps naming that network
+/// even when its processes end.
 pub(crate) fn in_network_fd<T: Send>(
     link: impl AsFd + Send,
     work: impl FnOnce() -> Option<T> + Send,
 ) -> Option<T> {
-    // A thread of its own goes there, so that nobody has to come back.
+    // A separate thread enters the network, so that no thread has to return.
     thread::scope(|scope| {
         let visit = move || {
             move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
@@ -32,7 +34,7 @@ pub(crate) fn in_network_fd<T: Send>(
     })
 }
 
-/// Device and number of a namespace, by a link to it.
+/// Returns device and inode number of a namespace, by a link to it.
 pub(crate) fn number(link: &str) -> Option<(u64, u64)> {
     fs::metadata(link).ok().map(|known| (known.dev(), known.ino()))
 }

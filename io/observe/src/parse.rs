@@ -1,10 +1,10 @@
-//! Parsers of the kernel's texts. Each takes what it does not know as absent: kernels add lines.
+//! Parsers of the kernel's texts. Unknown lines are ignored, because kernels add lines.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::CpuTimes;
 
-/// A lone number.
+/// Parses a single number.
 pub fn number(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
@@ -28,16 +28,18 @@ pub fn reserved_ports(text: &str) -> Vec<(u16, u16)> {
     text.trim().split(',').filter_map(range).collect()
 }
 
-/// The port that a line of `/proc/net/tcp` or `tcp6` listens on (`proc_net_tcp`: `sl local_address rem_address
-/// st …`, ports in hexadecimal, state 0A is LISTEN); nothing for sockets in other states and for the title.
+/// Returns the port that a line of `/proc/net/tcp` or `tcp6` listens on (`proc_net_tcp`: `sl
+/// local_address rem_address st …`, ports in hexadecimal, state 0A is LISTEN). Returns `None` for
+/// sockets in other states and for the title.
 pub fn listened_port(line: &str) -> Option<u16> {
     let mut fields = line.split_whitespace().skip(1);
     let (local, _, state) = (fields.next()?, fields.next()?, fields.next()?);
     (state == "0A").then(|| u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()).flatten()
 }
 
-/// Addresses in `/proc/net/if_inet6` (address, index, prefix length, scope, flags, name; numbers in hexadecimal)
-/// that should not be used for new connections: deprecated (0x20), tentative (0x40) or found taken (0x08).
+/// Returns the addresses in `/proc/net/if_inet6` that should not be used for new connections:
+/// deprecated (0x20), tentative (0x40) or duplicate (0x08). A line has address, index, prefix
+/// length, scope, flags and name; numbers are in hexadecimal.
 pub fn unusable_ipv6(text: &str) -> Vec<Ipv6Addr> {
     const UNFIT: u32 = 0x20 | 0x40 | 0x08;
     let unfit = |line: &str| {
@@ -50,14 +52,16 @@ pub fn unusable_ipv6(text: &str) -> Vec<Ipv6Addr> {
     text.lines().filter_map(unfit).collect()
 }
 
-/// `fs.file-nr`: what is left of the host's files. Its fields are allocated, free (always 0) and the most there may be.
+/// Returns how many more files the host can open, from `fs.file-nr`. Its fields are allocated, free
+/// (always 0) and the maximum.
 pub fn files_left(text: &str) -> Option<u64> {
     let mut fields = text.split_whitespace().map(str::parse::<u64>);
     let (allocated, _, most) = (fields.next()?.ok()?, fields.next()?.ok()?, fields.next()?.ok()?);
     Some(most.saturating_sub(allocated))
 }
 
-/// Whether `/proc/self/status` tells of `CAP_SYS_ADMIN` (capabilities(7): number 21) in effect.
+/// Whether `CAP_SYS_ADMIN` (capabilities(7): number 21) is in effect according to
+/// `/proc/self/status`.
 pub fn has_admin_rights(text: &str) -> bool {
     has_capability(text, 21)
 }
@@ -68,17 +72,17 @@ fn has_capability(text: &str, number: u32) -> bool {
     set.is_some_and(|set| set >> number & 1 == 1)
 }
 
-/// Whether `/proc/self/uid_map` is that of the host itself (user\_namespaces(7)): every id stands for itself.
+/// Whether `/proc/self/uid_map` is the identity map of the host itself (user\_namespaces(7)).
 pub fn is_whole_id_map(text: &str) -> bool {
     text.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
-/// `fs.file-nr`: the most files there may be on the host.
+/// Returns the maximum number of files on the host, from `fs.file-nr`.
 pub fn files_max_of_host(text: &str) -> Option<u64> {
     text.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// Whether `/proc/self/status` tells of `CAP_IPC_LOCK` (number 14) in effect.
+/// Whether `CAP_IPC_LOCK` (number 14) is in effect according to `/proc/self/status`.
 pub fn may_lock_memory(text: &str) -> bool {
     has_capability(text, 14)
 }
@@ -88,12 +92,13 @@ pub fn locked_bytes(text: &str) -> u64 {
     status_bytes(text, "VmLck:").unwrap_or(0)
 }
 
-/// Threads and processes of the host now, from `/proc/loadavg` (`0.01 0.02 0.00 1/234 5678`).
+/// Returns the number of threads and processes of the host, from `/proc/loadavg` (`0.01 0.02 0.00
+/// 1/234 5678`).
 pub fn thread_count(text: &str) -> Option<u64> {
     text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
-/// Three numbers between blanks (`net.ipv4.tcp_mem`).
+/// Parses three numbers separated by blanks (`net.ipv4.tcp_mem`).
 pub fn three_numbers(text: &str) -> Option<[u64; 3]> {
     let mut numbers = text.split_whitespace().map(str::parse);
     let three = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
@@ -106,18 +111,19 @@ pub fn memory_available_bytes(text: &str) -> Option<u64> {
     number(value.trim().trim_end_matches("kB")).map(|kib| kib * 1024)
 }
 
-/// The value of a line such as `Slab:  1234 kB` of `/proc/meminfo`, in bytes; `name` with its colon.
+/// Returns the value of a line such as `Slab:  1234 kB` of `/proc/meminfo`, in bytes. `name`
+/// includes the colon.
 pub fn memory_bytes(text: &str, name: &str) -> Option<u64> {
     status_bytes(text, name)
 }
 
-/// Of each CPU in `/proc/stat` (`proc_stat(5)`), ticks since boot: those with work, and all. Guest time is part of user
-/// time and not added again; what the hypervisor took is no work.
+/// Returns busy ticks and all ticks since boot for each CPU in `/proc/stat` (`proc_stat(5)`). Guest
+/// time is part of user time and not added again. Stolen time does not count as busy.
 pub fn cores(text: &str) -> Vec<(u64, u64)> {
     numbered_cores(text).map(|(_, ticks)| ticks).collect()
 }
 
-/// The same of CPU number `cpu`; nothing where it is not there, or offline.
+/// The same for CPU number `cpu`; `None` if it is missing or offline.
 pub fn core(text: &str, cpu: u32) -> Option<(u64, u64)> {
     numbered_cores(text).find(|(number, _)| *number == cpu).map(|(_, ticks)| ticks)
 }
@@ -134,8 +140,8 @@ fn numbered_cores(text: &str) -> impl Iterator<Item = (u32, (u64, u64))> {
     })
 }
 
-/// Ticks in user code and in the kernel of a process or thread, from its `stat`: fields 14 and 15 of proc\_pid\_stat(5), counted
-/// behind the name, which may hold anything.
+/// Returns user and kernel ticks of a process or thread from its `stat`: fields 14 and 15 of
+/// proc\_pid\_stat(5). Fields are counted after the name, because the name may contain anything.
 pub fn process_ticks(stat: &str) -> Option<[u64; 2]> {
     let behind = stat.rsplit_once(')')?.1;
     let mut fields = behind.split_whitespace().skip(11).map(str::parse::<u64>);
@@ -143,13 +149,13 @@ pub fn process_ticks(stat: &str) -> Option<[u64; 2]> {
     Some([next()?, next()?])
 }
 
-/// A limit or usage of a memory cgroup in bytes; nothing for `max`.
+/// Parses a limit or usage of a memory cgroup in bytes; `None` for `max`.
 pub fn cgroup_bytes(text: &str) -> Option<u64> {
     number(text)
 }
 
-/// File cache that the kernel gives up first, from a cgroup's `memory.stat`, in bytes. Version 1 tells the whole
-/// tree's in `total_inactive_file`.
+/// Returns the file cache that the kernel reclaims first, from a cgroup's `memory.stat`, in bytes.
+/// Version 1 reports the value for the whole tree in `total_inactive_file`.
 pub fn inactive_file_bytes(text: &str) -> Option<u64> {
     let value = |name: &str| {
         text.lines()
@@ -162,16 +168,17 @@ pub fn inactive_file_bytes(text: &str) -> Option<u64> {
 /// A cgroup this process is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cgroup {
-    /// Where its hierarchy is mounted.
+    /// The mount point of its hierarchy.
     pub mount: String,
     /// The group's path below the mount.
     pub path: String,
-    /// The unified hierarchy (cgroup v2) or the older one with a controller each.
+    /// Whether it is in the unified hierarchy (cgroup v2) or in an older one with its own
+    /// controller.
     pub unified: bool,
 }
 
 impl Cgroup {
-    /// Names of the files with its limit on memory and its usage.
+    /// Returns the names of the files with its memory limit and its usage.
     pub fn memory_files(&self) -> (&'static str, &'static str) {
         if self.unified {
             ("memory.max", "memory.current")
@@ -181,8 +188,8 @@ impl Cgroup {
     }
 }
 
-/// The cgroups of this process with this controller (`memory`, `pids`), from `/proc/self/cgroup` and
-/// `/proc/self/mountinfo` (cgroups(7)).
+/// Returns the cgroups of this process that have `controller` (`memory`, `pids`), from
+/// `/proc/self/cgroup` and `/proc/self/mountinfo` (cgroups(7)).
 pub fn cgroups_of(controller: &str, cgroups: &str, mountinfo: &str) -> Vec<Cgroup> {
     let mut found = Vec::new();
     for line in cgroups.lines() {
@@ -195,7 +202,8 @@ pub fn cgroups_of(controller: &str, cgroups: &str, mountinfo: &str) -> Vec<Cgrou
             continue;
         }
         if let Some((root, mount)) = cgroup_mount(mountinfo, (!unified).then_some(controller)) {
-            // A container sees its own part of the hierarchy; the path then begins with that part's root.
+            // A container sees its own part of the hierarchy. Its path starts with the root of that
+            // part.
             let path = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path).to_owned();
             found.push(Cgroup { mount, path, unified });
         }
@@ -203,7 +211,7 @@ pub fn cgroups_of(controller: &str, cgroups: &str, mountinfo: &str) -> Vec<Cgrou
     found
 }
 
-/// Root and mount point of the unified hierarchy, or of a controller's own.
+/// Returns root and mount point of the unified hierarchy, or of a controller's own.
 fn cgroup_mount(mountinfo: &str, controller: Option<&str>) -> Option<(String, String)> {
     mountinfo.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -218,7 +226,7 @@ fn cgroup_mount(mountinfo: &str, controller: Option<&str>) -> Option<(String, St
     })
 }
 
-/// The CPU's model from `/proc/cpuinfo`; nothing on architectures that do not name it.
+/// Returns the CPU's model from `/proc/cpuinfo`; `None` on architectures that do not name it.
 pub fn cpu_model(text: &str) -> Option<String> {
     let value = |name: &str| {
         text.lines()
@@ -228,7 +236,8 @@ pub fn cpu_model(text: &str) -> Option<String> {
     value("model name").or_else(|| value("Model")).filter(|model| !model.is_empty()).map(str::to_owned)
 }
 
-/// The line of all CPUs in `/proc/stat` (`proc_stat(5)`). Guest time is part of user time and not added again.
+/// Reads the line of all CPUs in `/proc/stat` (`proc_stat(5)`). Guest time is part of user time and
+/// not added again.
 pub fn cpu_times(text: &str) -> Option<CpuTimes> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
@@ -237,8 +246,9 @@ pub fn cpu_times(text: &str) -> Option<CpuTimes> {
     Some(CpuTimes { total: ticks.iter().sum(), idle: idle + iowait, steal })
 }
 
-/// IPv4 networks routed as local, from `/proc/net/fib_trie`: a leaf `|-- ADDRESS`, then a line `/BITS SCOPE LOCAL`
-/// for each of its prefixes. Sorted, each once, those inside a wider one left out.
+/// Returns the IPv4 networks routed as local, from `/proc/net/fib_trie`. A leaf is `|-- ADDRESS`,
+/// followed by a line `/BITS SCOPE LOCAL` for each of its prefixes. The result is sorted, without
+/// duplicates and without networks inside a wider one.
 pub fn local_ipv4(text: &str) -> Vec<(IpAddr, u8)> {
     let mut leaf: Option<Ipv4Addr> = None;
     let mut networks: Vec<(Ipv4Addr, u8)> = Vec::new();
@@ -256,8 +266,9 @@ pub fn local_ipv4(text: &str) -> Vec<(IpAddr, u8)> {
     widest(networks.into_iter().map(|(address, bits)| (IpAddr::V4(address), bits)).collect())
 }
 
-/// IPv6 networks routed as local, from `/proc/net/ipv6_route`: destination and prefix length in hexadecimal first,
-/// flags second to last, of which `0x8000_0000` (`RTF_LOCAL`) marks them.
+/// Returns the IPv6 networks routed as local, from `/proc/net/ipv6_route`. Destination and prefix
+/// length come first, in hexadecimal. The flags are second to last; `0x8000_0000` (`RTF_LOCAL`)
+/// marks local routes.
 pub fn local_ipv6(text: &str) -> Vec<(IpAddr, u8)> {
     const RTF_LOCAL: u32 = 0x8000_0000;
     let network = |line: &str| {
@@ -271,18 +282,19 @@ pub fn local_ipv6(text: &str) -> Vec<(IpAddr, u8)> {
     widest(text.lines().filter_map(network).collect())
 }
 
-/// Memory that a process has written, without the pages of its program that it came by, from `/proc/PID/status` (a line
-/// `RssAnon:  1234 kB`).
+/// Returns the memory that a process has written, from `/proc/PID/status` (a line `RssAnon:  1234
+/// kB`). Pages of its program file that it has touched are not included.
 pub fn written_bytes(text: &str) -> Option<u64> {
     status_bytes(text, "RssAnon:")
 }
 
-/// Highest resident memory of a process since it began its program, from `/proc/PID/status` (`VmHWM:  1234 kB`).
+/// Returns the peak resident memory of a process since it started its program, from
+/// `/proc/PID/status` (`VmHWM:  1234 kB`).
 pub fn peak_resident_bytes(text: &str) -> Option<u64> {
     status_bytes(text, "VmHWM:")
 }
 
-/// The lowest of some CPUs, from a list such as `0,64` or `2-3` (`thread_siblings_list` of sysfs).
+/// Returns the lowest CPU of a list such as `0,64` or `2-3` (`thread_siblings_list` of sysfs).
 pub fn first_cpu(text: &str) -> Option<u32> {
     text.trim().split([',', '-']).next()?.parse().ok()
 }
@@ -293,7 +305,7 @@ fn status_bytes(text: &str, name: &str) -> Option<u64> {
     kib.checked_mul(1_024)
 }
 
-/// Sorted by address, networks inside another one of the list left out.
+/// Sorts by address and removes networks inside another one of the list.
 fn widest(mut networks: Vec<(IpAddr, u8)>) -> Vec<(IpAddr, u8)> {
     networks.sort_by_key(|&(address, bits)| (bits, address));
     let mut kept: Vec<(IpAddr, u8)> = Vec::new();

@@ -1,13 +1,13 @@
-//! [`process_tree`]: what a process and all below it have used.
+//! [`process_tree`]: the usage of a process and all its descendants.
 
 use crate::{parse, read};
 
-/// Processes that are looked at; what lies behind is left out.
+/// Maximum number of processes that are read; the others are left out.
 const PROCESSES_MAX: usize = 4_096;
-/// Nanoseconds of a tick: `USER_HZ` is 100 on every architecture that Linux has today but Alpha.
+/// Nanoseconds per tick: `USER_HZ` is 100 on every current Linux architecture except Alpha.
 const NS_PER_TICK: u64 = 10_000_000;
 
-/// CPU time and memory of some processes together.
+/// CPU time and memory of several processes together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TreeUse {
     pub(crate) cpu_user_ns: u64,
@@ -15,7 +15,8 @@ pub(crate) struct TreeUse {
     pub(crate) rss_bytes: u64,
 }
 
-/// Of `pid` and its descendants. Those that have ended count with whoever waited for them.
+/// Returns the usage of `pid` and its descendants. An ended process is included in the usage of the
+/// process that waited for it.
 pub(crate) fn process_tree(pid: u32) -> TreeUse {
     let mut sum = TreeUse::default();
     let (mut waiting, mut seen) = (vec![pid], 0);
@@ -33,7 +34,7 @@ pub(crate) fn process_tree(pid: u32) -> TreeUse {
     sum
 }
 
-/// Processes that threads of `pid` have made and nobody has taken over.
+/// Returns the child processes of all threads of `pid` that were not re-parented.
 fn children(pid: u32) -> Vec<u32> {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists = tasks.filter_map(|task| read::text(task.ok()?.path().join("children")));
@@ -42,8 +43,9 @@ fn children(pid: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
-/// Ticks in user code and in the kernel, its own and those of ended children that it waited for, from `/proc/PID/stat`:
-/// fields 14 to 17 of proc\_pid\_stat(5), counted behind the name, which may hold anything.
+/// Returns user and kernel ticks from `/proc/PID/stat`, its own and those of ended children that it
+/// waited for: fields 14 to 17 of proc\_pid\_stat(5). Fields are counted after the name, because
+/// the name may contain anything.
 fn cpu_ticks(stat: &str) -> Option<[u64; 2]> {
     let behind = stat.rsplit_once(')')?.1;
     let mut fields = behind.split_whitespace().skip(11).map(str::parse::<u64>);

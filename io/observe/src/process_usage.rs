@@ -1,4 +1,4 @@
-//! [`ProcessUsage`]: what this process used, as the kernel accounts it.
+//! [`ProcessUsage`]: the resource usage of this process, from the kernel.
 
 use std::time::Duration;
 
@@ -7,27 +7,28 @@ use nix::sys::time::TimeVal;
 
 use crate::{parse, read};
 
-/// What this process used since its start, all threads together.
+/// The usage of this process since its start, all threads together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
     /// CPU time in user code.
     pub user: Duration,
     /// CPU time in the kernel on behalf of this process.
     pub system: Duration,
-    /// Highest resident memory of this program so far.
+    /// Peak resident memory of this program.
     pub peak_rss_bytes: u64,
 }
 
-/// Reads it now (`getrusage`, `/proc/self/status`). Call it before and after and subtract: the start of the process counts too. Worker
-/// processes count once they have ended; their memory is this process's own.
+/// Reads the usage now (`getrusage`, `/proc/self/status`). Call it before and after and subtract,
+/// because the process start is included. Worker processes are included once they have ended.
+/// Memory covers this process only.
 pub fn process_usage() -> ProcessUsage {
     let own = getrusage(UsageWho::RUSAGE_SELF).expect("getrusage of oneself has no error");
     let ended = getrusage(UsageWho::RUSAGE_CHILDREN).expect("getrusage of one's children has no error");
     ProcessUsage {
         user: duration(own.user_time()) + duration(ended.user_time()),
         system: duration(own.system_time()) + duration(ended.system_time()),
-        // The rusage of a process outlives exec: its peak is that of a large parent who started us. Memory itself
-        // does not, and `/proc` tells of that. The rusage counts in KiB.
+        // The rusage of a process survives exec, so its peak may be that of a large parent process.
+        // `/proc` reports the peak of this program only. The rusage counts in KiB.
         peak_rss_bytes: peak_resident_bytes()
             .unwrap_or_else(|| u64::try_from(own.max_rss()).unwrap_or(0).saturating_mul(1_024)),
     }
@@ -37,8 +38,9 @@ fn peak_resident_bytes() -> Option<u64> {
     parse::peak_resident_bytes(&read::text("/proc/self/status")?)
 }
 
-/// Memory that this process has written and that is resident now; 0 where the kernel does not say. What is resident
-/// beside it are pages of the program's file: how many depends on what it has come by.
+/// Returns the memory that this process has written and that is resident now; 0 if the kernel does
+/// not report it. The other resident pages belong to the program file; their number depends on
+/// which code has run.
 pub fn written_bytes() -> u64 {
     read::text("/proc/self/status").and_then(|text| parse::written_bytes(&text)).unwrap_or(0)
 }
@@ -61,7 +63,8 @@ mod tests {
         assert!(written_bytes() >= written + (32 << 20), "{written} then {}", written_bytes());
         let mut after = process_usage();
         let mut sum = 0_u64;
-        // Bounded by the work, not by a clock: about 100 passes of 64 MiB take well over a tick on any machine.
+        // The loop is bounded by work, not by a clock. About 100 passes of 64 MiB take well over a
+        // tick on any machine.
         for _ in 0..100 {
             sum += block.iter().step_by(64).map(|&byte| u64::from(byte)).sum::<u64>();
             after = process_usage();

@@ -1,16 +1,16 @@
-//! Reading the small files of `/proc` and `/sys`.
+//! Reads the small files of `/proc` and `/sys`.
 
 use std::fs;
 use std::path::Path;
 
 use crate::parse;
 
-/// The text of a file, or nothing where it is absent, unreadable or no text.
+/// Returns the text of a file; `None` if it is missing, unreadable or not text.
 pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The one number that is in a file, or nothing where there is none.
+/// Returns the single number in a file; `None` if there is none.
 pub(crate) fn number(path: impl AsRef<Path>) -> Option<u64> {
     parse::number(&text(path)?)
 }

@@ -1,4 +1,4 @@
-//! [`route_sources`]: what `--source auto` stands for.
+//! [`route_sources`]: the addresses selected by `--source auto`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -8,14 +8,15 @@ use wavetank_plan::SourceRange;
 
 use crate::{parse, read};
 
-/// Loopback's second helping, when the ports of 127.0.0.1 run short: 65,534 addresses that need no set-up.
+/// Additional loopback addresses for when the ports of 127.0.0.1 run out: 65,534 addresses that
+/// need no set-up.
 const LOOPBACK_MORE: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 1, 0, 1), Ipv4Addr::new(127, 1, 255, 254));
 
-/// All addresses of the interface by which this host reaches `targets`, the one the kernel would take first.
-/// On loopback 127.0.0.1 and then 127.1.0.0/16.
+/// Returns all addresses of the interface through which this host reaches `targets`, the kernel's
+/// own choice first. On loopback these are 127.0.0.1 and then 127.1.0.0/16.
 ///
 /// # Errors
-/// When this host has no route to one of them.
+/// If this host has no route to one of the targets.
 pub fn route_sources(targets: &[SocketAddr]) -> io::Result<Vec<SourceRange>> {
     let mut ranges: Vec<SourceRange> = Vec::new();
     for &target in targets {
@@ -45,7 +46,8 @@ fn sources_to(target: SocketAddr) -> io::Result<Vec<SourceRange>> {
     }
 }
 
-/// The address the kernel would connect from. Connecting a datagram socket looks the route up and sends nothing.
+/// Returns the address the kernel would connect from. Connecting a datagram socket looks up the
+/// route without sending.
 fn kernels_choice(target: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr =
         if target.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -54,7 +56,7 @@ fn kernels_choice(target: SocketAddr) -> io::Result<IpAddr> {
     Ok(socket.local_addr()?.ip())
 }
 
-/// All addresses of `address`'s interface and family that new connections may come from.
+/// Returns all addresses of `address`'s interface and family that new connections may use.
 fn beside(address: IpAddr) -> Vec<IpAddr> {
     let unfit = read::text("/proc/thread-self/net/if_inet6")
         .map(|text| parse::unusable_ipv6(&text))

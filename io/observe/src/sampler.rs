@@ -1,4 +1,5 @@
-//! [`Sampler`]: what is seen once a second while a load runs, in threads beside those of the load.
+//! [`Sampler`]: takes samples once a second during a run, in threads separate from the load
+//! threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,40 +12,40 @@ use wavetank_plan::Nanos;
 
 use crate::{HostSampler, PollResult, TargetPollers, host_sample};
 
-/// Seconds of which samples of all kinds wait for their reader at most. What does not fit is left out: a second without a
-/// sample shows as such.
+/// Maximum backlog of unread samples, in seconds. Samples beyond it are dropped; a second without a
+/// sample shows up as such.
 const WAITING_SECONDS: usize = 32;
 
-/// Something that was seen.
+/// One observation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
     /// This host.
     Host(Box<HostSample>),
-    /// Another host on this machine, by its number among those that are watched.
+    /// Another host on this machine, by its index among the sampled hosts.
     Other(usize, Box<HostSample>),
     /// The target's own count.
     Target(TargetSample),
-    /// The target does not tell its count, and is not asked again; whether it answered the one request that was sent.
+    /// The target does not report its count and is not asked again.
     NoCount {
-        /// A request was sent.
+        /// Whether a request was sent.
         sent: bool,
-        /// It was answered with something else.
+        /// Whether it was answered with something else.
         answered: bool,
     },
 }
 
-/// What is looked at beside the target.
+/// The hosts and processes that are sampled in addition to the target.
 #[derive(Debug, Default)]
 pub struct SampledHosts {
-    /// This host, at all.
+    /// Whether this host is sampled.
     pub this: bool,
     /// Hosts of a lab on this machine.
     pub others: Vec<HostSampler>,
 }
 
-/// Threads that look at the end of each second of the run's clock, when load threads seal their intervals. One looks at
-/// this host, and another one asks the target, so that a target that is slow to answer keeps the first one waiting for
-/// nothing.
+/// Threads that take samples at the end of each second on the run clock, when load threads seal
+/// their intervals. One thread samples this host. Another one polls the target, so that a slow
+/// target does not delay the first thread.
 #[derive(Debug)]
 pub struct Sampler {
     seen: Receiver<Observation>,
@@ -53,8 +54,9 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begin to look, at once and then each second. `now` reads the run's clock; `asker` asks the target, if anybody is
-    /// to be asked. Where no thread can be had nothing is seen, and the load goes on.
+    /// Starts sampling immediately and then each second. `now` reads the run clock. `asker` polls
+    /// the target, if the target is to be polled. If no thread can be created, there are no samples
+    /// and the load continues.
     pub fn start(
         now: impl Fn() -> Nanos + Clone + Send + 'static,
         watched: SampledHosts,
@@ -64,7 +66,8 @@ impl Sampler {
         let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
         let over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        // Ahead of everything else: what was there before includes neither the load nor the connection of who asks.
+        // The first sample comes before everything else, so that it does not include the load or
+        // the poller's connection.
         let mut look = {
             let now = now.clone();
             move |tell: &SyncSender<Observation>| {
@@ -109,24 +112,26 @@ impl Sampler {
         Self { seen, over, threads }
     }
 
-    /// What was seen since the last call.
+    /// Returns the observations since the last call.
     pub fn poll(&self) -> impl Iterator<Item = Observation> {
         self.seen.try_iter()
     }
 
-    /// Look no more; what was seen since the last call.
+    /// Stops sampling; returns the observations since the last call.
     pub fn end(self) -> Vec<Observation> {
         self.over.store(true, Ordering::Release);
         for thread in self.threads {
             thread.thread().unpark();
-            // It has told all it knew, or broke and told nothing: the load has nothing to do with that.
+            // The thread has sent everything, or panicked and sent nothing. Either way the load is
+            // not affected.
             drop(thread.join());
         }
         self.seen.try_iter().collect()
     }
 }
 
-/// `this` host with the sockets of all that send, where the load comes from other networks than its own.
+/// Returns the sample of `this` host with the sockets of all sending hosts, if the load comes from
+/// other networks.
 fn with_sockets_of(this: HostSample, sending: &[HostSample]) -> HostSample {
     if sending.is_empty() {
         return this;
@@ -144,7 +149,8 @@ fn with_sockets_of(this: HostSample, sending: &[HostSample]) -> HostSample {
     }
 }
 
-/// A thread that does `look` now and at each whole second, until that says no or all is over.
+/// Starts a thread that calls `look` now and at each whole second, until it returns false or
+/// sampling ends.
 fn each_second(
     name: &str,
     now: impl Fn() -> Nanos + Send + 'static,

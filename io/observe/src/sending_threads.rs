@@ -1,6 +1,8 @@
-//! [`LoadThreadUsage`]: load threads of this process that send from another network namespace, a host's of a lab.
+//! [`LoadThreadUsage`]: load threads of this process that send from another network namespace, such
+//! as a lab host's.
 //!
-//! They are in no control group of that host, being threads of one program, but they are what works there.
+//! As threads of one program they are in no control group of that host, although they do that
+//! host's work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,29 +10,29 @@ use std::path::{Path, PathBuf};
 use crate::network::number;
 use crate::{parse, read};
 
-/// How names of load threads begin; what follows is their number.
+/// The name prefix of load threads, which is followed by their number.
 const NAME: &str = "load-";
-/// Nanoseconds of a tick: `USER_HZ` is 100 on every architecture that Linux has today but Alpha.
+/// Nanoseconds per tick: `USER_HZ` is 100 on every current Linux architecture except Alpha.
 const NS_PER_TICK: u64 = 10_000_000;
 
-/// The load threads in one namespace. Who they are is found out once: all of them are there before the load begins, and none
-/// comes later.
+/// The load threads in one namespace. They are looked up once, because all of them exist before the
+/// load starts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadThreadUsage {
     threads: Vec<SendingThread>,
 }
 
-/// One of them, or the process in which it does its work where it has a table of files of its own.
+/// One load thread, or the process that does its work if it has its own file table.
 #[derive(Clone, Debug)]
 struct SendingThread {
     /// Its folder in `/proc`.
     folder: PathBuf,
-    /// The CPU that it is kept on, if on one.
+    /// The single CPU that it is pinned to, if any.
     cpu: Option<usize>,
     used: ThreadUse,
 }
 
-/// CPU time that a thread has used, nanoseconds.
+/// CPU time of a thread in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadUse {
     pub(crate) user_ns: u64,
@@ -38,14 +40,14 @@ pub(crate) struct ThreadUse {
 }
 
 impl ThreadUse {
-    /// In user code and in the kernel together.
+    /// Returns user and kernel time together.
     pub(crate) const fn all_ns(self) -> u64 {
         self.user_ns + self.system_ns
     }
 }
 
 impl LoadThreadUsage {
-    /// Those in the namespace of the process `pid`.
+    /// Returns the load threads in the namespace of process `pid`.
     pub(crate) fn other_threads_of(pid: u32) -> Self {
         let Some(there) = number(&format!("/proc/{pid}/ns/net")) else { return Self::default() };
         let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Self::default() };
@@ -64,14 +66,14 @@ impl LoadThreadUsage {
         Self { threads: there.map(SendingThread::new).collect() }
     }
 
-    /// Look at each of them now. One that has ended stays at what it had used when it was last looked at.
+    /// Samples each thread now. An ended thread keeps the usage of its last sample.
     pub(crate) fn sample(&mut self) {
         for thread in &mut self.threads {
             thread.used = thread_use(&thread.folder).unwrap_or(thread.used);
         }
     }
 
-    /// What they have used together.
+    /// Returns their total usage.
     pub(crate) fn used(&self) -> ThreadUse {
         let add = |sum: ThreadUse, one: &SendingThread| ThreadUse {
             user_ns: sum.user_ns + one.used.user_ns,
@@ -80,8 +82,8 @@ impl LoadThreadUsage {
         self.threads.iter().fold(ThreadUse::default(), add)
     }
 
-    /// Nanoseconds that they have used of CPU number `cpu`; `None` where one of them runs on several: nobody counts how much
-    /// on which.
+    /// Returns the nanoseconds that the threads have used of CPU number `cpu`. Returns `None` if
+    /// one of them may run on several CPUs, because its usage is not counted per CPU.
     pub(crate) fn used_of(&self, cpu: usize) -> Option<u64> {
         let own = |thread: &SendingThread| {
             let on = thread.cpu?;
@@ -104,8 +106,8 @@ fn is_load_thread(task: &Path) -> bool {
     name.trim_end().strip_prefix(NAME).is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
-/// What a thread has used: to the nanosecond where the kernel counts that (`schedstat`: its first number), divided as ticks
-/// are; `None` where it has ended.
+/// Returns what a thread has used; `None` if it has ended. The value is exact to the nanosecond
+/// where the kernel counts that (first number of `schedstat`), and split in the ratio of the ticks.
 fn thread_use(folder: &Path) -> Option<ThreadUse> {
     let [user, system] =
         parse::process_ticks(&read::text(folder.join("stat"))?)?.map(|ticks| ticks * NS_PER_TICK);
@@ -116,7 +118,7 @@ fn thread_use(folder: &Path) -> Option<ThreadUse> {
     Some(ThreadUse { user_ns: all - system_ns, system_ns })
 }
 
-/// The CPU in `Cpus_allowed_list` of a `status`, if it is one and not several.
+/// Returns the CPU in `Cpus_allowed_list` of a `status`, if it is a single one.
 fn only_cpu(status: &str) -> Option<usize> {
     status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().parse().ok()
 }
@@ -156,13 +158,14 @@ mod tests {
         };
         let sender = thread::Builder::new().name("load-7".to_owned()).spawn(work).expect("a thread");
         let _other = thread::Builder::new().name("loader".to_owned()).spawn(|| ()).expect("a thread");
-        // It has its name once it has done something.
+        // The thread has its name once it has done something.
         go.send(()).expect("it waits");
         done.recv().expect("it works");
         let mut threads = LoadThreadUsage::other_threads_of(std::process::id());
         assert_eq!(threads.threads.len(), 1, "{threads:?}");
         let before = threads.used();
-        // Bounded by the work: so many turns take several of the kernel's ticks on any machine.
+        // The loop is bounded by work: this many iterations take several kernel ticks on any
+        // machine.
         for _ in 0..1_000 {
             go.send(()).expect("it waits");
             done.recv().expect("it works");

@@ -1,4 +1,4 @@
-//! [`source_ports`]: which ports connections may be made from.
+//! [`source_ports`]: the ports that connections may use as source.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -7,18 +7,19 @@ use wavetank_plan::Ports;
 
 use crate::{parse, read};
 
-/// Ports a kernel picks from when nobody told it otherwise (Linux, `ip_local_port_range`).
+/// The default range of local ports (Linux, `ip_local_port_range`).
 const PORT_RANGE_DEFAULT: (u16, u16) = (32_768, 60_999);
 
-/// First and last port the kernel picks from.
+/// Returns the first and last port of the kernel's range.
 pub(crate) fn port_range() -> (u16, u16) {
     read::text("/proc/sys/net/ipv4/ip_local_port_range")
         .and_then(|text| parse::port_range(&text))
         .unwrap_or(PORT_RANGE_DEFAULT)
 }
 
-/// The ports of `range` that we may bind: whoever reserved one wants it, and one that somebody listens on cannot
-/// be bound, on every address if he listens on all. One port lost on all addresses is cheaper than asking which.
+/// Returns the ports of `range` that we may bind. Reserved ports have another purpose. A port with
+/// a listener cannot be bound on any address if the listener uses all addresses. Losing one port on
+/// all addresses is cheaper than checking which.
 pub(crate) fn source_ports(range: (u16, u16)) -> Ports {
     let reserved = read::text("/proc/sys/net/ipv4/ip_local_reserved_ports")
         .map(|text| parse::reserved_ports(&text))
@@ -31,8 +32,8 @@ pub(crate) fn source_ports(range: (u16, u16)) -> Ports {
     Ports::range(range.0, range.1).without(&reserved).without(&listened)
 }
 
-/// Ports somebody listens on. The kernel tells listeners first and everybody else after them; with a million
-/// connections it would take long to read those too.
+/// Returns the ports with a listener. The kernel lists listeners first and other sockets after
+/// them. With a million connections it would take long to read those as well.
 fn listened_ports(file: &str) -> Vec<u16> {
     let Ok(file) = File::open(file) else { return Vec::new() };
     let lines = BufReader::new(file).lines().map_while(Result::ok).skip(1);

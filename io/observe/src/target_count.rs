@@ -1,4 +1,4 @@
-//! [`TargetPoller`]: asks a `wavetank serve` how many connections it has, by its own count.
+//! [`TargetPoller`]: polls the connection count of a `wavetank serve`.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,46 +13,48 @@ use wavetank_wire::h1::{Limits, ResponseReader, ResponseSink};
 
 use crate::network::in_network_fd;
 
-/// An answer that takes longer is none: it would be asked for the next second already.
+/// Time limit of an answer. A later one would overlap with the next second's request.
 const PATIENCE: Duration = Duration::from_millis(900);
-/// Bytes of an answer's body that are looked at.
+/// Maximum number of bytes kept of an answer's body.
 const BODY_MAX: usize = 4_096;
-/// Bytes of one whole answer at most: whoever sends more is no `wavetank serve`.
+/// Maximum size of a whole answer in bytes. A server that sends more is not `wavetank serve`.
 const ANSWER_MAX: usize = 64 * 1_024;
 
-/// What came of asking.
+/// The result of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollResult {
     /// The target's count.
     Told(TargetSample),
-    /// No answer this time, of a target that had answered before.
+    /// No answer this time, from a target that had answered before.
     Silent,
-    /// The target does not tell: it is not to be asked again.
+    /// The target does not report its count; it must not be polled again.
     Foreign {
-        /// A request was sent.
+        /// Whether a request was sent.
         sent: bool,
-        /// It was answered with something else.
+        /// Whether it was answered with something else.
         answered: bool,
     },
 }
 
-/// Asks on one connection of its own, which no count of the run knows of: it is outside of the engine.
+/// Polls the target on a separate connection that is outside of the engine and not counted by the
+/// run.
 #[derive(Debug)]
 pub struct TargetPoller {
     address: SocketAddr,
-    /// The request, whole.
+    /// The complete request.
     request: Vec<u8>,
-    /// The run's zero on the kernel's monotonic clock, which is also the target's if it is on this host.
+    /// The run's zero on the kernel's monotonic clock, which is also the target's clock if the
+    /// target is on this host.
     zero_monotonic_ns: i64,
     stream: Option<TcpStream>,
-    /// It has told its count before.
+    /// Whether the target has reported its count before.
     known: bool,
-    /// The network in which it is asked; `None`: that of who asks.
+    /// The network in which the target is polled; `None`: that of the calling thread.
     network: Option<Arc<OwnedFd>>,
 }
 
 impl TargetPoller {
-    /// Of the target at `address`, which is called `host` in the request's `Host`.
+    /// Returns a poller of the target at `address`, with `host` in the request's `Host` header.
     pub fn new(address: SocketAddr, host: &str, zero_monotonic_ns: i64) -> Self {
         let agent = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
         let request =
@@ -67,14 +69,14 @@ impl TargetPoller {
         }
     }
 
-    /// The same, asked in the network that `network` was opened as, `/proc/PID/ns/net`.
+    /// Polls from the network that `network` was opened as, `/proc/PID/ns/net`.
     #[must_use]
     pub fn within(self, network: Arc<OwnedFd>) -> Self {
         Self { network: Some(network), ..self }
     }
 
-    /// Ask once; takes at most about three seconds, whatever the target sends, and most often far less than a
-    /// millisecond.
+    /// Polls once. This takes at most about three seconds, no matter what the target sends, and
+    /// usually far less than a millisecond.
     pub fn poll(&mut self, now: impl Fn() -> Nanos) -> PollResult {
         let kept = self.stream.take();
         let reused = kept.is_some();
@@ -105,14 +107,14 @@ impl TargetPoller {
         Some(stream)
     }
 
-    /// One that has told its count before is asked again: it may only be busy.
+    /// A target that has reported its count before is polled again, because it may only be busy.
     const fn unanswered(&self, sent: bool, answered: bool) -> PollResult {
         if self.known { PollResult::Silent } else { PollResult::Foreign { sent, answered } }
     }
 }
 
-/// The count at its instant on the run's clock. An instant that does not lie between question and answer is of another
-/// clock, and all that is known is that it was in between.
+/// Returns the count with its time on the run clock. A time that is not between question and answer
+/// comes from another clock; the midpoint and half the interval as error are used in that case.
 fn sample(count: &TargetCount, asked: Nanos, answered: Nanos, zero_monotonic_ns: i64) -> TargetSample {
     let TargetCount { open, accepted, closed, reset, peak, monotonic_ns } = *count;
     let told = Nanos(monotonic_ns.saturating_sub(zero_monotonic_ns));
@@ -125,8 +127,8 @@ fn sample(count: &TargetCount, asked: Nanos, answered: Nanos, zero_monotonic_ns:
     TargetSample { asked, at, error, open, accepted, closed, reset, peak }
 }
 
-/// Status and body of the next answer; `None` if none comes in time that can be read and leaves the connection open.
-/// `waited`: nanoseconds since it was asked for.
+/// Returns status and body of the next answer. Returns `None` if no readable answer that leaves the
+/// connection open arrives in time. `waited` returns the nanoseconds since the request.
 fn read_answer(stream: &mut TcpStream, waited: impl Fn() -> u64) -> Option<(u16, Vec<u8>)> {
     let mut reader = ResponseReader::new(Limits::default());
     reader.expect(false);
@@ -143,7 +145,8 @@ fn read_answer(stream: &mut TcpStream, waited: impl Fn() -> u64) -> Option<(u16,
         if let Some(answer) = reader.read(&chunk[..read], &mut body).ok()?.answer {
             return answer.keep_alive.then_some((answer.status, body.0));
         }
-        // Who sends a byte now and then is patiently read by every single read, and the run's end waits for us.
+        // A server that sends single bytes slowly never exceeds the read timeout, and the run's end
+        // waits for us.
         if u128::from(waited()) > PATIENCE.as_nanos() {
             return None;
         }
@@ -151,7 +154,7 @@ fn read_answer(stream: &mut TcpStream, waited: impl Fn() -> u64) -> Option<(u16,
     None
 }
 
-/// The beginning of a body.
+/// The start of a body.
 struct Body(Vec<u8>);
 
 impl ResponseSink for Body {

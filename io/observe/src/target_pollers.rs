@@ -1,22 +1,23 @@
-//! [`TargetPollers`]: asks servers that take one load together, and adds up what they tell.
+//! [`TargetPollers`]: polls servers that share one load, and adds up their counts.
 
 use wavetank_measure::TargetSample;
 use wavetank_plan::Nanos;
 
 use crate::{PollResult, TargetPoller};
 
-/// See the module's description.
+/// Pollers of all servers of one load.
 #[derive(Debug)]
 pub struct TargetPollers(Vec<TargetPoller>);
 
 impl TargetPollers {
-    /// These, of which there is at least one.
+    /// Returns the group of these pollers, of which there is at least one.
     pub fn new(askers: Vec<TargetPoller>) -> Self {
         Self(askers)
     }
 
-    /// Ask all of them, one after the other. Without the count of one the sum would be of something else: then it is what
-    /// that one said, and nobody else is asked.
+    /// Polls all of them, one after the other. A sum without one server's count would mean
+    /// something else. In that case the result is what that server returned, and the remaining
+    /// servers are not polled.
     pub fn poll(&mut self, now: impl Fn() -> Nanos) -> PollResult {
         let mut all = Vec::with_capacity(self.0.len());
         for asker in &mut self.0 {
@@ -29,7 +30,8 @@ impl TargetPollers {
     }
 }
 
-/// The sum of what was told at several instants: of the latest of them, and off by as much as they lie apart.
+/// Returns the sum of counts taken at several times. Its time is the latest of them, and the spread
+/// adds to the error.
 fn together(all: &[TargetSample]) -> Option<TargetSample> {
     let (first, rest) = all.split_first()?;
     let mut sum = *first;
@@ -44,7 +46,7 @@ fn together(all: &[TargetSample]) -> Option<TargetSample> {
             accepted: sum.accepted + one.accepted,
             closed: sum.closed + one.closed,
             reset: sum.reset + one.reset,
-            // Not all had their most at once: it is no less.
+            // The servers may have had their peaks at different times, so this is an upper bound.
             peak: sum.peak + one.peak,
         };
     }

@@ -1,8 +1,9 @@
-//! [`AcceptQueues`]: the longest accept queue of a network namespace, asked of the kernel by `sock_diag(7)`.
+//! [`AcceptQueues`]: the longest accept queue of a network namespace, queried from the kernel with
+//! `sock_diag(7)`.
 //!
-//! `/proc/net/tcp` tells it too, but to find what listens in one namespace the kernel walks over the sockets of all of
-//! them: with a million sockets that takes more than half of a core each second. Asked for listening sockets alone it looks
-//! at nothing else.
+//! `/proc/net/tcp` contains the same number. However, to list one namespace's listeners the kernel
+//! walks over the sockets of all namespaces. With a million sockets that takes more than half a
+//! core each second. A query for listening sockets alone does not touch the other sockets.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -17,68 +18,70 @@ use rustix::net::{
 use crate::net_files::NetFiles;
 use crate::network::in_network_of;
 
-/// The kernel answers while it is asked; whoever waits longer than this waits for nothing.
+/// Receive timeout. The kernel answers within the call, so an answer that takes longer never
+/// arrives.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
-/// Bytes of one datagram of an answer at most: the kernel makes them no larger than 32 KiB.
+/// Maximum size of one datagram of an answer: the kernel makes them no larger than 32 KiB.
 const DATAGRAM_MAX: usize = 32 << 10;
-/// Datagrams of one answer at most: some 200 listening sockets are in each.
+/// Maximum number of datagrams of one answer; each contains some 200 listening sockets.
 const DATAGRAMS_MAX: usize = 1_024;
-/// Bytes ahead of what a message of netlink carries (`struct nlmsghdr`).
+/// Size of the netlink message header (`struct nlmsghdr`).
 const HEADER: usize = 16;
-/// Bytes of a question (`struct inet_diag_req_v2`) with its header.
+/// Size of a request (`struct inet_diag_req_v2`) with its header.
 const QUESTION: usize = HEADER + 56;
-/// Where the queue's length stands in an answer (`idiag_rqueue` of `struct inet_diag_msg`).
+/// Offset of the queue length in an answer (`idiag_rqueue` of `struct inet_diag_msg`).
 const QUEUE_AT: usize = HEADER + 56;
-/// `SOCK_DIAG_BY_FAMILY`, which is the kind of questions and of their answers.
+/// `SOCK_DIAG_BY_FAMILY`: the type of requests and of their answers.
 const BY_FAMILY: u16 = 20;
-/// `NLM_F_REQUEST | NLM_F_DUMP`: all that there are.
+/// `NLM_F_REQUEST | NLM_F_DUMP`: list all sockets.
 const ALL_OF_THEM: u16 = 0x301;
 /// `NLMSG_ERROR` and `NLMSG_DONE`.
 const FAILED: u16 = 2;
 const DONE: u16 = 3;
-/// The bit of the state LISTEN in a mask of states.
+/// The bit of the LISTEN state in a mask of states.
 const LISTENING: u32 = 1 << 10;
-/// TCP's number.
+/// The protocol number of TCP.
 const TCP: u8 = 6;
 
-/// See the module's description.
+/// The accept queues of one network namespace.
 #[derive(Clone, Debug)]
 pub(crate) struct AcceptQueues {
     pid: u32,
     way: QueueSource,
 }
 
-/// How they are found.
+/// Where the queue lengths come from.
 #[derive(Clone, Debug)]
 enum QueueSource {
-    /// By this socket, which is in the namespace.
+    /// A netlink socket in the namespace.
     Asked(Arc<OwnedFd>),
-    /// From a file, where the kernel answers nobody or lets nobody in.
+    /// From a `/proc` file, if the kernel does not answer or the namespace cannot be entered.
     Walked,
 }
 
 impl AcceptQueues {
-    /// Of the namespace that the process `pid` is in. It goes there at once, by a thread: whoever asks must not wait for
-    /// one. Of clones only one may ask.
+    /// Returns the queues of the namespace of process `pid`. A separate thread enters the namespace
+    /// now, so that later queries do not wait for a thread. Only one of several clones may be
+    /// queried.
     pub(crate) fn for_pid(pid: u32) -> Self {
         let socket = in_network_of(pid, socket).map(Arc::new);
         Self { pid, way: socket.map_or(QueueSource::Walked, QueueSource::Asked) }
     }
 
-    /// Connections in the longest of them now; 0 where nothing listens.
+    /// Returns the number of connections in the longest queue now; 0 without listeners.
     pub(crate) fn longest(&mut self) -> u64 {
         if let QueueSource::Asked(socket) = &self.way {
             if let Some(longest) = asked(socket) {
                 return longest;
             }
-            // Answers to a question that came to no good may still wait in that socket.
+            // Answers to the failed request may still be queued in that socket.
             self.way = QueueSource::Walked;
         }
         NetFiles::for_pid(self.pid).longest_accept_queue()
     }
 }
 
-/// A socket for questions about the namespace in which it is made.
+/// Opens a socket for requests about the namespace in which it is created.
 fn socket() -> Option<OwnedFd> {
     let (flags, protocol) = (SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG));
     let socket = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol).ok()?;
@@ -86,7 +89,7 @@ fn socket() -> Option<OwnedFd> {
     Some(socket)
 }
 
-/// The longest queue by the kernel's answers; `None` where it gives none.
+/// Returns the longest queue by the kernel's answers; `None` if it does not answer.
 fn asked(socket: &OwnedFd) -> Option<u64> {
     let mut longest = 0;
     let mut datagram = vec![0; DATAGRAM_MAX];
@@ -108,7 +111,8 @@ fn asked(socket: &OwnedFd) -> Option<u64> {
     Some(u64::from(longest))
 }
 
-/// The question for all listening TCP sockets of an address family. Numbers are in the host's order of bytes.
+/// Returns the request for all listening TCP sockets of an address family. Numbers are in host byte
+/// order.
 fn question(family: u8) -> [u8; QUESTION] {
     let mut bytes = [0; QUESTION];
     let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
@@ -120,16 +124,17 @@ fn question(family: u8) -> [u8; QUESTION] {
     bytes
 }
 
-/// What one datagram tells.
+/// The content of one datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Datagram {
     longest: u32,
-    /// It was the answer's last one.
+    /// Whether it was the last datagram of the answer.
     over: bool,
 }
 
-/// Reads a datagram: messages one behind the other, each beginning at a multiple of four bytes with its length and kind.
-/// Of a socket that listens `idiag_rqueue` is how many connections wait. `None`: the kernel refuses, or this is no answer.
+/// Reads a datagram, which is a sequence of messages. Each message starts at a multiple of four
+/// bytes with its length and kind. For a listening socket, `idiag_rqueue` is the number of waiting
+/// connections. Returns `None` if the kernel refuses or the datagram is not an answer.
 fn told(datagram: &[u8]) -> Option<Datagram> {
     let mut told = Datagram::default();
     let mut rest = datagram;

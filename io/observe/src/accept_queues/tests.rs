@@ -1,4 +1,4 @@
-//! What datagrams of netlink mean, and what asking costs.
+//! The meaning of netlink datagrams, and the cost of queries.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -10,12 +10,12 @@ use wavetank_testkit::{Program, poll_until};
 use super::*;
 use crate::{raise_file_limit, read};
 
-/// Connections within this process, with a socket at either end.
+/// Connections within this process, with a socket at each end.
 const CONNECTIONS: usize = 5_000;
-/// So often that it makes no difference when the kernel looks at what a thread used.
+/// Enough repetitions to make the kernel's sampling of CPU time irrelevant.
 const TIMES: usize = 200;
 
-/// A message of `kind` with that queue, if it has one.
+/// Returns a message of `kind` with that queue, if it has one.
 fn message(kind: u16, queue: Option<u32>) -> Vec<u8> {
     let length = if queue.is_some() { HEADER + 72 } else { HEADER + 4 };
     let mut bytes = vec![0; length];
@@ -39,7 +39,7 @@ fn datagrams_are_read_to_their_end() {
     check(&[listens(3), message(DONE, None)], Some((3, true)));
     check(&[message(4, None), message(DONE, None)], Some((0, true)));
     check(&[listens(3), message(FAILED, None)], None);
-    // What is cut off, or claims to be shorter than its own header, is no answer.
+    // A truncated message, or one shorter than its own header, is invalid.
     check(&[listens(3)[..40].to_vec()], None);
     check(&[vec![0; 20]], None);
     check(&[vec![1; 3]], None);
@@ -54,18 +54,18 @@ fn the_kernel_tells_the_longest_queue() {
         let peers: Vec<_> = (0..30).map(|_| TcpStream::connect(at).expect("it listens")).collect();
         assert!(queues.longest() >= peers.len() as u64, "{address}");
     }
-    // Every kernel that wavetank was tried on answers; the way by the file is for others.
+    // Every tested kernel answers; the file is a fallback for others.
     assert!(matches!(queues.way, QueueSource::Asked(_)), "{queues:?}");
     assert_eq!(AcceptQueues::for_pid(u32::MAX).longest(), 0);
 }
 
-/// CPU time of this thread so far, nanoseconds, as of the kernel's last look at it.
+/// Returns the CPU time of this thread in nanoseconds, as last updated by the kernel.
 fn used_ns() -> u64 {
     let text = read::text("/proc/thread-self/schedstat").expect("the kernel counts");
     text.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number comes first")
 }
 
-/// CPU time of looking so often, which finds nothing that listens.
+/// Returns the CPU time of the repetitions, in a namespace without listeners.
 fn cost(mut look: impl FnMut() -> u64) -> u64 {
     let before = used_ns();
     assert!((0..TIMES).all(|_| look() == 0), "nothing listens there");
@@ -85,7 +85,7 @@ fn sockets_of_other_hosts_cost_nothing() {
     poll_until(Duration::from_secs(10), away).expect("it went to a network of its own");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let at = listener.local_addr().expect("it is bound");
-    // Where files run out there are as many sockets as there can be.
+    // If files run out, there are as many sockets as possible.
     let pair = |_| Some((TcpStream::connect(at).ok()?, listener.accept().ok()?));
     let ends: Vec<_> = (0..CONNECTIONS).map_while(pair).collect();
     let mut queues = AcceptQueues::for_pid(host.id());

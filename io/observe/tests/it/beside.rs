@@ -1,4 +1,5 @@
-//! Samples beside a load: what the kernel's texts say, and who is asked for a count of connections.
+//! Samples during a load: the parsed kernel texts, and when a target is polled for its connection
+//! count.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -38,14 +39,15 @@ fn this_host_can_be_sampled() {
     assert!(sample.rss_bytes > 100_000 && sample.slab_bytes > 0 && !sample.cores.is_empty(), "{sample:?}");
 }
 
-/// A server that gives each of `answers` once, one request each, and how often it was connected to.
+/// Starts a server that sends each of `answers` once, one per request. Its thread returns the
+/// number of connections.
 fn server(answers: Vec<String>) -> (SocketAddr, thread::JoinHandle<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has an address");
     let serve = move || {
         let (mut answers, mut connections) = (answers.into_iter().peekable(), 0);
         while answers.peek().is_some() {
-            let (mut stream, _) = listener.accept().expect("somebody comes");
+            let (mut stream, _) = listener.accept().expect("a client connects");
             connections += 1;
             let mut request = [0; 4_096];
             while answers.peek().is_some() && stream.read(&mut request).is_ok_and(|read| read > 0) {
@@ -70,7 +72,7 @@ fn count(open: u64, monotonic_ns: i64) -> String {
     answer(200, &format!(r#"{{"schema":"{schema}","open":{open},"monotonic_ns":{monotonic_ns}}}"#))
 }
 
-/// Asks as often as there are answers; the clock goes on by 100 with each look at it.
+/// Polls once per expected result; the clock advances by 100 with each reading.
 fn check(answers: Vec<String>, expected: &[PollResult], connections: usize) {
     let (address, served) = server(answers);
     let mut asker = TargetPoller::new(address, "test", 1_000);
@@ -97,7 +99,8 @@ fn told(open: u64, at: i64, error: i64) -> PollResult {
 
 #[test]
 fn a_target_that_tells_is_asked_on_one_connection() {
-    // Asked at 0 and answered at 100, then 200 and 300: the run's zero is 1,000 of the kernel's clock.
+    // Asked at 0 and answered at 100, then 200 and 300. The run's zero is 1,000 on the kernel's
+    // clock.
     check(vec![count(5, 1_040), count(6, 1_250)], &[told(5, 40, 0), told(6, 250, 0)], 1);
 }
 
@@ -122,17 +125,18 @@ fn a_target_that_never_ends_its_answer_is_left() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has an address");
     let trickle = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("somebody comes");
+        let (mut stream, _) = listener.accept().expect("a client connects");
         stream.set_nodelay(true).expect("a socket of ours");
         let mut sent = stream.write(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n").expect("it is read");
-        // Until who asked has left; each byte is there only when the one before was read or has waited for that.
+        // Sends until the poller has left. Each byte is sent only after the one before was read or
+        // has waited for that.
         while sent < 1_000_000 && stream.write(b"x").is_ok_and(|written| written == 1) {
             sent += 1;
             thread::yield_now();
         }
         sent
     });
-    // A fifth of a second with each look: five pieces of an answer are all that is waited for.
+    // A fifth of a second per reading: the poller waits for five pieces of an answer.
     let clock = AtomicI64::new(0);
     let now = || Nanos(clock.fetch_add(200_000_000, Ordering::Relaxed));
     let mut asker = TargetPoller::new(address, "test", 0);
@@ -143,7 +147,8 @@ fn a_target_that_never_ends_its_answer_is_left() {
 
 #[test]
 fn a_target_that_was_busy_once_is_asked_again() {
-    // The clock is looked at for the second question and for what did not come: the third one is asked at 400.
+    // The clock is read for the second question and for the missing answer, so the third question
+    // is at 400.
     let answers = vec![count(5, 1_040), String::new(), count(7, 1_540)];
     check(answers, &[told(5, 40, 0), PollResult::Silent, told(7, 450, 50)], 2);
 }

@@ -1,5 +1,5 @@
-//! The parsers on texts of real kernels (Linux 6.18; the `_v2`, `_container` and `memory_stat` texts follow the
-//! kernel's documentation), and on texts that are not what they should be.
+//! Tests of the parsers on texts of real kernels, and on malformed texts. The texts are from Linux
+//! 6.18; the `_v2`, `_container` and `memory_stat` texts follow the kernel's documentation.
 
 use std::net::IpAddr;
 
@@ -55,7 +55,8 @@ fn memory_cgroups_are_found_in_both_versions() {
             .collect();
         assert_eq!(found, expected);
     };
-    // Both hierarchies at once: the older one has the memory controller, the unified one no limits but is asked too.
+    // Both hierarchies together: the older one has the memory controller. The unified one has no
+    // limits but is read as well.
     check(
         golden!("cgroup_v1.txt"),
         golden!("mountinfo_v1.txt"),
@@ -66,7 +67,7 @@ fn memory_cgroups_are_found_in_both_versions() {
         golden!("mountinfo_v2.txt"),
         &[("/sys/fs/cgroup", "/user.slice/user-1000.slice/session-3.scope", true)],
     );
-    // In a container without a namespace of its own the mount shows the container's group as its root.
+    // In a container without its own namespace, the mount shows the container's group as its root.
     check(
         golden!("cgroup_container.txt"),
         golden!("mountinfo_container.txt"),
