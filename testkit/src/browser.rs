@@ -1,7 +1,8 @@
-//! [`Browser`]: a headless Chromium that opens files and says what became of them.
+//! [`Browser`]: a headless Chromium that opens files and reports what happened to them.
 //!
-//! It is spoken to in its own protocol, JSON values with a zero byte after each, over a pipe of its own
-//! (`--remote-debugging-pipe`, <https://chromedevtools.github.io/devtools-protocol>): nothing listens anywhere.
+//! It is controlled with its own protocol, JSON values each followed by a zero byte, over a
+//! separate pipe (`--remote-debugging-pipe`, <https://chromedevtools.github.io/devtools-protocol>).
+//! No port is opened.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::program::{LIMIT, Program};
 use crate::skip::skip;
 use crate::test_dir::TestDir;
 
-/// Longest answer that is read: a page printed to PDF is the longest there is.
+/// Longest response that is read; the longest one is a page printed to PDF.
 const ANSWER_MAX: usize = 64 << 20;
 /// How long a browser may take to end when asked to.
 const ENDING: Duration = Duration::from_secs(10);
@@ -32,16 +33,16 @@ pub struct Browser {
     read: Vec<u8>,
     /// The page's own session.
     session: Option<String>,
-    /// How many commands it was given.
+    /// Number of commands sent.
     commands: u64,
-    /// What it told since the page was opened.
+    /// Events received since the page was opened.
     events: Vec<Value>,
     /// Its profile.
     _place: TestDir,
 }
 
 impl Browser {
-    /// Starts it; `None` and a skip of `test` where there is none.
+    /// Starts it. Returns `None` and records a skip of `test` if it is not installed.
     pub fn start(test: &str) -> Option<Self> {
         let found =
             ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| Program::foreign(name));
@@ -50,7 +51,8 @@ impl Browser {
             return None;
         };
         let place = TestDir::new();
-        // It wants its commands at descriptor 3 and answers at 4, which only a shell puts there.
+        // It reads commands from descriptor 3 and writes responses to 4. Only a shell can set these
+        // up.
         let mut command = Command::new(&shell.arguments()[0]);
         command.args([
             "-c",
@@ -65,7 +67,8 @@ impl Browser {
             "--disable-dev-shm-usage",
             "--disable-background-networking",
             "--hide-scrollbars",
-            // Tests run as root in containers, where its sandbox cannot; it opens nothing but our own files.
+            // Tests run as root in containers, where its sandbox cannot work. It opens only files
+            // of this repository.
             "--no-sandbox",
             "--host-resolver-rules=MAP * ~NOTFOUND",
             "about:blank",
@@ -102,13 +105,14 @@ impl Browser {
         }
     }
 
-    /// The addresses it has asked for since the page was opened, the page's own among them.
+    /// The addresses requested since the page was opened, including the page itself.
     pub fn requests(&self) -> Vec<String> {
         let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         asked.map(|event| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// What it has complained of since the page was opened: errors, warnings, whatever its policy kept from loading.
+    /// Returns its complaints since the page was opened: errors, warnings, and loads that its
+    /// policy blocked.
     pub fn complaints(&self) -> Vec<String> {
         let of = |event: &&Value| {
             ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"]
@@ -118,7 +122,8 @@ impl Browser {
         self.events.iter().filter(of).map(|event| event["params"].to_string()).collect()
     }
 
-    /// Makes the page this many CSS pixels wide, light or dark, on a screen or on paper (`screen`, `print`).
+    /// Makes the page this many CSS pixels wide, light or dark, on a screen or on paper (`screen`,
+    /// `print`).
     pub fn show(&mut self, width: u32, scheme: &str, media: &str) {
         let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
@@ -126,7 +131,8 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features}));
     }
 
-    /// What this expression comes to in the page, once it is settled. The page's policy does not bind it.
+    /// Returns the value of this expression in the page, once it is settled. The page's policy does
+    /// not apply to it.
     #[track_caller]
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let words = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
@@ -151,11 +157,11 @@ impl Browser {
 
     #[expect(clippy::unused_self, reason = "only a browser answers in this way")]
     fn decoded(&self, answer: &Value) -> Vec<u8> {
-        let data = answer["data"].as_str().expect("the answer has data");
+        let data = answer["data"].as_str().expect("the response has data");
         base64::engine::general_purpose::STANDARD.decode(data).expect("it is base64")
     }
 
-    /// Gives it a command and waits for the answer; panics where it has none.
+    /// Sends a command and waits for the response; panics if there is none.
     fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
         self.commands += 1;
         let mut command = json!({"id": self.commands, "method": method, "params": params.into()});
@@ -186,8 +192,8 @@ impl Browser {
                 return value;
             }
             seen = self.read.len();
-            assert!(seen <= ANSWER_MAX, "the browser does not come to an end");
-            let left = deadline.left().expect("the browser answers in time");
+            assert!(seen <= ANSWER_MAX, "the response is too long");
+            let left = deadline.left().expect("the browser responds in time");
             let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
             let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
             if poll(&mut ready, Some(&timeout)).is_ok_and(|ready| ready == 0) {
@@ -203,7 +209,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asked to close it takes its processes with it and leaves its profile alone, which is removed next.
+        // On a close request it ends its processes and leaves its profile, which is removed next.
         let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let closed = crate::clock::poll_until(ENDING, || self.child.try_wait().ok().flatten());
         if closed.is_none() {

@@ -1,10 +1,11 @@
-//! [`Client`]: a raw HTTP client for tests of servers: bytes out, answers in, nothing hidden.
+//! [`Client`]: a raw HTTP client for tests of servers: it sends bytes and returns complete
+//! responses.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// An answer as received.
+/// A response as received.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// The status line's version.
@@ -57,19 +58,19 @@ impl Client {
         self
     }
 
-    /// Sends a GET and reads its answer.
+    /// Sends a GET and reads its response.
     #[track_caller]
     pub fn get(&mut self, path: &str) -> Received {
         self.send(format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n")).receive()
     }
 
-    /// Reads the answer to a GET or the like.
+    /// Reads the response to a GET or a similar method.
     #[track_caller]
     pub fn receive(&mut self) -> Received {
         self.receive_response("GET")
     }
 
-    /// Reads the answer to a request with this method (`HEAD` has no body).
+    /// Reads the response to a request with this method (`HEAD` has no body).
     #[track_caller]
     pub fn receive_response(&mut self, method: &str) -> Received {
         let end = loop {
@@ -104,7 +105,7 @@ impl Client {
         self.buffer.is_empty() && !self.fill()
     }
 
-    /// Reads something; false at the end of the connection. Panics if nothing comes in time.
+    /// Reads some bytes; false at the end of the connection. Panics on a timeout.
     #[track_caller]
     fn fill(&mut self) -> bool {
         let mut chunk = [0; 16 * 1024];
@@ -114,7 +115,7 @@ impl Client {
                 n > 0
             }
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => false,
-            Err(error) => panic!("nothing comes from the server: {error}"),
+            Err(error) => panic!("no data from the server: {error}"),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The one place of the testkit that reads a clock or waits for one.
+//! The only place of the testkit that reads a clock or waits for one.
 //!
-//! Everything is `CLOCK_MONOTONIC`, so stamps of different threads and processes of one host compare.
+//! All times are `CLOCK_MONOTONIC`, so stamps of different threads and processes of one host are
+//! comparable.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,12 +25,12 @@ impl Stamp {
         Self(self.0 + span.as_nanos() as u64)
     }
 
-    /// How far this lies after `earlier`; zero if it does not.
+    /// Returns the time since `earlier`; zero if this stamp is not later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// What is left until this instant; `None` once it has come.
+    /// The time left until this instant; `None` once it has passed.
     pub fn left(self) -> Option<Duration> {
         let left = self.since(Self::now());
         (!left.is_zero()).then_some(left)
@@ -43,7 +44,7 @@ pub fn steady_thread() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
-/// Waits for `until`, or until somebody sets `stop` and unparks this thread. True if stopped.
+/// Waits for `until`, or until another thread sets `stop` and unparks this one. True if stopped.
 pub fn park_until(until: Stamp, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Acquire) {

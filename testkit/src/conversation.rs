@@ -13,7 +13,7 @@ use crate::script_action::ScriptAction;
 use crate::target::Shared;
 use crate::truth::Arrival;
 
-/// No request of a test is as long; what comes after is malformed.
+/// No request of a test is this long; a longer one is malformed.
 const HEAD_BYTES_MAX: usize = 1 << 20;
 
 /// One connection. Blocking: its thread does nothing else.
@@ -38,7 +38,8 @@ enum End {
 
 impl<'a> Conversation<'a> {
     pub(crate) fn new(stream: Arc<TcpStream>, number: u64, shared: &'a Shared) -> Self {
-        // An answer must leave when it is due, not when the client acknowledges the last one.
+        // A response must be sent when it is due, not when the client acknowledges the previous
+        // one.
         let _ = stream.set_nodelay(true);
         Self { stream, number, shared, buffer: Vec::new(), served: 0, mute: false }
     }
@@ -132,7 +133,7 @@ impl<'a> Conversation<'a> {
                     return Ok(());
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The idle limit: nothing came in time.
+                // The idle limit has passed.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(End::Ours),
                 Err(_) => return Err(End::Broken),
             }
@@ -171,7 +172,8 @@ impl<'a> Conversation<'a> {
 
     fn send(&mut self, bytes: &[u8]) -> Result<(), End> {
         self.count_status(bytes);
-        // Counted before, as all that is counted: a client that has the bytes must find them counted.
+        // Counted before the write, like everything that is counted: once a client has the bytes,
+        // they must be counted.
         self.shared.count(|truth| truth.bytes_sent += bytes.len() as u64);
         (&*self.stream).write_all(bytes).map_err(|_| End::Broken)
     }

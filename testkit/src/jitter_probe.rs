@@ -1,4 +1,4 @@
-//! [`JitterProbe`]: a bystander that tells how late this machine wakes up those who sleep.
+//! [`JitterProbe`]: measures how late this machine wakes sleeping threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,19 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::clock::{Stamp, park_until, steady_thread};
 
-/// How far apart the witness asks to be woken.
+/// Interval at which a probe thread asks to be woken.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// Threads that sleep, one pinned to each CPU as load threads are, and note how late they were woken.
-/// They share nothing with what is measured but the machine: whatever delays them is the machine's doing.
+/// Sleeping threads that note how late they were woken, one pinned to each CPU like load threads.
+/// They share only the machine with the measured program, so their delays are caused by the
+/// machine.
 #[derive(Debug)]
 pub struct JitterProbe {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Vec<Duration>>>,
 }
 
-/// What the witnesses have seen, on the worst CPU.
+/// Wake-up delays seen by the probe threads, on the worst CPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lateness {
     /// The wake-up that nine in ten did not exceed.
@@ -51,7 +52,7 @@ impl JitterProbe {
         let mut worst = Lateness::default();
         for thread in self.threads {
             thread.thread().unpark();
-            let seen = Lateness::of(thread.join().expect("a witness only sleeps"));
+            let seen = Lateness::of(thread.join().expect("a probe thread only sleeps"));
             worst.p90 = worst.p90.max(seen.p90);
             worst.p99 = worst.p99.max(seen.p99);
             worst.max = worst.max.max(seen.max);
@@ -84,10 +85,11 @@ impl Lateness {
         Self { p90: at(90), p99: at(99), max: at(100) }
     }
 
-    /// Whether timings taken meanwhile say more about the machine than about what was measured. An idle
-    /// machine of two virtual cores wakes 99 in 100 within 0.1 to 0.3 ms. An answer waits for two wake-ups, the
-    /// target's and the load's, of sleepers that lie deeper than a witness does; so what is judged to a
-    /// millisecond at its p95 needs 99 in 100 within less than one.
+    /// Whether timings of this period say more about the machine than about the measured program.
+    /// An idle machine of two virtual cores wakes 99 in 100 within 0.1 to 0.3 ms. A response waits
+    /// for two wake-ups, the target's and the load's, and both sleep deeper than a probe thread. A
+    /// p95 that is judged to a millisecond therefore needs 99 in 100 within less than one
+    /// millisecond.
     pub fn is_noisy(self) -> bool {
         let us = Duration::from_micros;
         self.p90 > us(300) || self.p99 > us(1_000) || self.max > us(20_000)

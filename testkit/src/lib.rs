@@ -1,9 +1,10 @@
-//! What the tests of the whole program stand on: scripted targets on a known schedule, the programs
-//! under test as child processes, closed forms of what must be measured, and a list of skips.
+//! Foundations of the tests of the whole program: scripted targets on a known schedule, the
+//! programs under test as child processes, closed forms of the expected measurements, and a list of
+//! skips.
 //!
 //! The scripted target shares no code with `wavetank-wire`, `-driver` or `-target`: a mistake in
-//! theirs must not cancel out against the same mistake here. It is a blocking thread per connection,
-//! which is exact and plain, and good for some hundreds of connections.
+//! those must not cancel out against the same mistake here. It uses a blocking thread per
+//! connection, which is exact and simple, and suitable for some hundreds of connections.
 
 pub mod browser;
 pub mod client;

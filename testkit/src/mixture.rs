@@ -16,7 +16,7 @@ struct Part {
 }
 
 impl Mixture {
-    /// A target that answers after `delay`, always.
+    /// A target that always responds after `delay`.
     pub fn constant(delay: Duration) -> Self {
         Self::default().uniform(1.0, delay, delay)
     }

@@ -1,7 +1,7 @@
-//! [`ReceivedRequest`]: a request as the scripted target read it, and the reader.
+//! [`ReceivedRequest`]: a request as the scripted target read it, and its parser.
 //!
-//! Deliberately naive: it splits at blank lines and trusts nothing else. It judges nobody; what it
-//! cannot read it counts as malformed.
+//! Deliberately naive: it splits at blank lines and trusts nothing else. It rejects no client; a
+//! request that it cannot read is counted as malformed.
 
 use crate::Stamp;
 
@@ -36,7 +36,7 @@ impl ReceivedRequest {
         self.fields.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the client wants the connection kept.
+    /// Whether the client asks to keep the connection open.
     pub fn keeps_alive(&self) -> bool {
         let wish = self.field("connection").unwrap_or("").to_ascii_lowercase();
         if self.version == "HTTP/1.0" { wish.contains("keep-alive") } else { !wish.contains("close") }
@@ -54,7 +54,7 @@ pub(crate) struct Head {
     pub(crate) len: usize,
 }
 
-/// What was sent is no head of a request.
+/// The received bytes are not a request head.
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 

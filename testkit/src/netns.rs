@@ -3,7 +3,8 @@
 use crate::program::Program;
 use crate::skip::skip;
 
-/// A network namespace with nothing but loopback, made by `unshare`. It lives as long as a program in it.
+/// A network namespace with only loopback, made by `unshare`. It exists as long as a program runs
+/// in it.
 #[derive(Clone, Copy, Debug)]
 pub struct NetNs;
 
@@ -27,7 +28,8 @@ impl NetNs {
         shell.args(["--net", "--mount", "sh", "-ec", script, program])
     }
 
-    /// Runs `script` by `sh` with mounts of its own, but the network of everybody, the program's path as `$0`.
+    /// Runs `script` with `sh` in a mount namespace of its own but in the host's network, with the
+    /// program's path as `$0`.
     pub fn mounts(program: &str, script: &str) -> Program {
         let shell = Program::foreign("unshare").expect("asked for after `available`");
         shell.args(["--mount", "sh", "-ec", script, program])

@@ -20,9 +20,10 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts it in `place`, whose files `server` may name, and waits until it accepts. `server` is the content
-    /// of its one server block, with `LISTEN` for address and port; `log` the format of its access log. `None`,
-    /// recorded as a skip of `test`, where it is not installed.
+    /// Starts nginx in `place`, with files that `server` may name, and waits until it accepts
+    /// connections. `server` is the content of its one server block, with `LISTEN` for address and
+    /// port; `log` is the format of its access log. `None` if nginx is not installed, recorded as a
+    /// skip of `test`.
     pub fn start(test: &str, place: TestDir, log: &str, server: &str) -> Option<Self> {
         let Some(program) = Program::foreign("nginx") else {
             skip(test, "nginx is not installed");
@@ -48,7 +49,7 @@ impl Nginx {
         Some(Self { running, address, place })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -72,7 +73,7 @@ impl Nginx {
         lines
     }
 
-    /// Forgets what it has logged; nothing must be under way.
+    /// Discards its log. No request may be open.
     pub fn forget(&self) {
         self.place.write("access.log", "");
     }

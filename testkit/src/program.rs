@@ -37,7 +37,7 @@ pub struct Running {
     over: bool,
 }
 
-/// How a program ended and what it said.
+/// How a program ended, and its output.
 #[derive(Debug)]
 pub struct Outcome {
     /// The exit code; `None` if a signal ended it.
@@ -60,7 +60,8 @@ impl Program {
         Self { words: vec![path], folder: None, input: None, environment: Vec::new() }
     }
 
-    /// Some other program on the `PATH`, or where servers lie; `None` if there is none of this name.
+    /// Returns another program on the `PATH` or in the usual directories of servers; `None` if
+    /// there is no such program.
     pub fn foreign(name: &str) -> Option<Self> {
         let folders = std::env::var_os("PATH")?;
         let folders = std::env::split_paths(&folders).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
@@ -69,7 +70,7 @@ impl Program {
         Some(Self { words, folder: None, input: None, environment: Vec::new() })
     }
 
-    /// With these further words.
+    /// Adds arguments.
     #[must_use]
     pub fn args<S: AsRef<str>>(mut self, words: impl IntoIterator<Item = S>) -> Self {
         self.words.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
@@ -106,7 +107,7 @@ impl Program {
         self
     }
 
-    /// The words it is called by.
+    /// The arguments of the call.
     pub fn arguments(&self) -> &[String] {
         &self.words
     }
@@ -165,17 +166,17 @@ impl Running {
         poll(&mut handles, Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 
-    /// What it has said on standard output so far.
+    /// Its standard output so far.
     pub fn stdout(&self) -> String {
         content(&self.stdout)
     }
 
-    /// What it has said on standard error so far.
+    /// Its standard error so far.
     pub fn stderr(&self) -> String {
         content(&self.stderr)
     }
 
-    /// Waits for its end; kills it and panics, telling what it said, if that takes longer than `limit`.
+    /// Waits for its end. If that takes longer than `limit`, kills it and panics with its output.
     pub fn wait(mut self, limit: Duration) -> Outcome {
         let began = Stamp::now();
         let ended = self.ends_within(limit);
@@ -221,7 +222,7 @@ fn content(file: &File) -> String {
 }
 
 impl Outcome {
-    /// Panics, telling everything, unless it exited with this code.
+    /// Panics with all output unless it exited with this code.
     #[track_caller]
     pub fn expect_exit(&self, code: i32) -> &Self {
         assert!(self.exit == Some(code), "expected exit {code}: {self}");

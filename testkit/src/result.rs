@@ -1,4 +1,5 @@
-//! [`RunResult`]: the JSON of a run (`wavetank.run/1`), read by path, with the checks every run must pass.
+//! [`RunResult`]: the JSON of a run (`wavetank.run/1`), read by path, with the checks that every
+//! run must pass.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -48,7 +49,7 @@ impl RunResult {
         &self.value
     }
 
-    /// What stands at `path`, e.g. `requests.offered`; null if nothing does.
+    /// Returns the value at `path`, e.g. `requests.offered`; null if there is none.
     pub fn at(&self, path: &str) -> &Value {
         path.split('.').fold(&self.value, |value, name| &value[name])
     }
@@ -59,7 +60,7 @@ impl RunResult {
         self.at(path).as_u64().unwrap_or_else(|| panic!("no count at {path}: {self}"))
     }
 
-    /// The count at `path`, or 0 if nothing stands there (classes that did not occur).
+    /// Returns the count at `path`, or 0 if it is missing (classes that did not occur).
     pub fn count_or_zero(&self, path: &str) -> u64 {
         self.at(path).as_u64().unwrap_or(0)
     }
@@ -112,7 +113,7 @@ impl RunResult {
         self
     }
 
-    /// Sessions add up, and so do the scopes that a run is told by.
+    /// Checks that sessions add up, and so do the scopes of the run's result.
     #[track_caller]
     fn sessions_conserved(&self) {
         let session = |name: &str| self.count(&format!("sessions.{name}"));
@@ -135,7 +136,8 @@ impl RunResult {
         }
     }
 
-    /// Where every request was done, response = lag + wait + service exactly, hence so are their sums.
+    /// If every request was done, response = lag + wait + service exactly, and therefore also their
+    /// sums.
     #[track_caller]
     fn parts_sum_up(&self) {
         let done = self.count("requests.done");
@@ -147,13 +149,14 @@ impl RunResult {
             self.number(&format!("{series}.mean")) * done as f64
         };
         let (whole, parts) = (sum("response_us"), sum("lag_us") + sum("wait_us") + sum("service_us"));
-        // Means are printed from whole nanoseconds; the last bits of the floats are all that may differ.
+        // Means are printed from whole nanoseconds, so only the last bits of the floats may differ.
         let off = (whole - parts).abs();
         assert!(off <= 0.001 + whole * 1e-9, "response {whole} µs, lag + wait + service {parts} µs: {self}");
     }
 
-    /// The response time holds what was done and what timed out; what is open at the end too, unless the
-    /// program was killed and nobody knows how long it had waited.
+    /// Checks that the response time contains the done and the timed-out requests. It also contains
+    /// those open at the end, except if the program was killed, because their waiting time is then
+    /// unknown.
     #[track_caller]
     fn response_complete(&self) {
         let count = |path: &str| self.count_or_zero(path);
@@ -168,11 +171,11 @@ impl RunResult {
         let held = count("requests.done") + timeouts + open;
         assert_eq!(count("response_us.count"), held, "response holds done and censored: {self}");
         assert_eq!(count("response_us.censored"), timeouts + open, "timeouts and open are censored: {self}");
-        assert!(open <= count("requests.open"), "no more is censored than is open: {self}");
+        assert!(open <= count("requests.open"), "at most the open requests are censored: {self}");
         let notes = self.at("notes").as_array();
         let said =
             notes.is_some_and(|notes| notes.iter().any(|note| note.to_string().contains("as they waited")));
-        assert!(!said || open == count("requests.open"), "a note says what is not so: {self}");
+        assert!(!said || open == count("requests.open"), "a note contains a false statement: {self}");
     }
 
     #[track_caller]
@@ -189,18 +192,18 @@ impl RunResult {
     fn named(&self, path: &str, names: &[&str]) -> u64 {
         let map = self.at(path).as_object().unwrap_or_else(|| panic!("no map at {path}: {self}"));
         for name in map.keys() {
-            assert!(names.contains(&name.as_str()), "{path}.{name} is no name of the contract: {self}");
+            assert!(names.contains(&name.as_str()), "{path}.{name} is not a name of the contract: {self}");
         }
         map.values().map(|count| count.as_u64().unwrap_or_else(|| panic!("no count in {path}: {self}"))).sum()
     }
 
-    /// What went out in all: load, warm-up and probe.
+    /// All requests on the wire: load, warm-up and probe.
     #[track_caller]
     pub fn sent_total(&self) -> u64 {
         self.count("wire.sent") + self.count_or_zero("warmup.wire.sent") + self.count("setup.sent")
     }
 
-    /// Panics unless the target counted exactly what the run says went out.
+    /// Panics unless the target's count equals the run's count of sent requests.
     #[track_caller]
     pub fn agrees_with(&self, truth: &Truth) -> &Self {
         let sent = self.sent_total();
@@ -222,7 +225,7 @@ impl RunResult {
         })
     }
 
-    /// Off unless the time at `path` lies in `range`.
+    /// Returns a complaint unless the time at `path` is in `range`.
     #[track_caller]
     pub fn within(&self, path: &str, range: RangeInclusive<Duration>) -> Result<(), TimingMismatch> {
         let found = self.time(path);

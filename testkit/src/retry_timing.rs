@@ -1,9 +1,10 @@
-//! [`retry_timing`]: timing is asked for again where the machine, not the program, was late.
+//! [`retry_timing`]: repeats a timing test if the machine, not the program, was late.
 //!
-//! Two cores that others use as well pause either side for tens of milliseconds now and then. Such noise
-//! can only make a true measurement look wrong, never a wrong one right: whoever is off by design is off
-//! in every attempt. A [`JitterProbe`] tells whether the machine was late. Counts need no such excuse: they
-//! panic at once, in every attempt.
+//! Two cores that are shared with other users occasionally pause either side for tens of
+//! milliseconds. Such noise can only make a correct measurement look wrong, never a wrong one look
+//! correct: a program that is wrong by design fails in every attempt. A [`JitterProbe`] shows
+//! whether the machine was late. Counts have no such excuse: they panic immediately, in every
+//! attempt.
 
 use std::fmt;
 
@@ -25,8 +26,8 @@ impl fmt::Display for TimingMismatch {
     }
 }
 
-/// Runs `attempt` until its times are right. Panics with the last complaint once they were off three
-/// times on a quiet machine; records a skip if the machine never is quiet.
+/// Runs `attempt` until its times are right. Panics with the last complaint after three wrong
+/// results on a quiet machine. Records a skip if the machine never is quiet.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "an attempt that failed must be seen, or noise hides a trend")]
 pub fn retry_timing(attempt: impl Fn() -> Result<(), TimingMismatch>) {
@@ -52,7 +53,7 @@ pub fn retry_timing(attempt: impl Fn() -> Result<(), TimingMismatch>) {
     }
 }
 
-/// Off unless `holds`.
+/// Returns a complaint unless `holds`.
 pub fn expect_time(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), TimingMismatch> {
     if holds { Ok(()) } else { Err(TimingMismatch(complaint())) }
 }

@@ -1,4 +1,5 @@
-//! [`RunHarness`]: one `wavetank run` after another against scripted targets, in a folder of their own.
+//! [`RunHarness`]: consecutive `wavetank run`s against scripted targets, in a directory of their
+//! own.
 
 use crate::program::{Outcome, Program};
 use crate::result::RunResult;
@@ -22,7 +23,7 @@ impl RunHarness {
         Self { program: Program::new(path), place: TestDir::new() }
     }
 
-    /// The binary, without any words.
+    /// The binary, without any arguments.
     pub fn program(&self) -> Program {
         self.program.clone().in_folder(self.place.path())
     }
@@ -32,20 +33,22 @@ impl RunHarness {
         &self.place
     }
 
-    /// `run URL WORDS… --format json`, not started yet.
+    /// Returns `run URL ARGS… --format json`, not started yet.
     pub fn load<S: AsRef<str>>(&self, url: &str, words: impl IntoIterator<Item = S>) -> Program {
         self.program().args(["run", url]).args(words).args(["--format", "json"])
     }
 
-    /// Runs load against `target` and checks what must hold in every run: the exit code, the conservation
-    /// of its counters, and that it and the target counted the same number of requests.
+    /// Runs load against `target` and checks what must be true in every run: the exit code, the
+    /// conservation of its counters, and that it and the target counted the same number of
+    /// requests.
     #[track_caller]
     pub fn run(&self, target: &Target, words: &str, exit: i32) -> RunResult {
         self.try_run(target, words, exit).unwrap_or_else(|off| panic!("{off}"))
     }
 
-    /// As [`RunHarness::run`], for [`retry_timing`](crate::retry_timing()): a run that calls itself invalid because this
-    /// machine kept it from its schedule is right to do so, and says nothing about anything else.
+    /// As [`RunHarness::run`], for [`retry_timing`](crate::retry_timing()). A run may report itself
+    /// as invalid because this machine delayed it; that is correct, and the other checks are then
+    /// skipped.
     #[track_caller]
     pub fn try_run(&self, target: &Target, words: &str, exit: i32) -> Result<RunResult, TimingMismatch> {
         target.reset();
@@ -59,7 +62,8 @@ impl RunHarness {
         self.try_check(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
     }
 
-    /// The checks of [`RunHarness::try_run`] on the outcome of a program made by [`RunHarness::load`].
+    /// The checks of [`RunHarness::try_run`] on the outcome of a program made by
+    /// [`RunHarness::load`].
     #[track_caller]
     pub fn try_check(
         &self,
@@ -75,7 +79,7 @@ impl RunHarness {
         result.conserved().agrees_with(&truth);
         let late = result.text("verdict.blame") == "generator";
         if outcome.exit == Some(INVALID) && exit != INVALID && late {
-            return Err(TimingMismatch(format!("the run calls itself invalid\n{outcome}")));
+            return Err(TimingMismatch(format!("the run reports itself as invalid\n{outcome}")));
         }
         outcome.expect_exit(exit);
         Ok(result)

@@ -6,19 +6,20 @@ use std::time::Duration;
 use crate::naive_parser::ReceivedRequest;
 use crate::script_action::{ScriptAction, answer, answer_with};
 
-/// What is done with a request: a pure function of it and of its place in the target's schedule.
+/// The actions for a request: a pure function of it and of its place in the target's schedule.
 pub type RequestScript = dyn Fn(&ReceivedRequest) -> Vec<ScriptAction> + Send + Sync;
 
 /// How connections are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
-    /// As they come.
+    /// Immediately.
     AtOnce,
-    /// The kernel completes handshakes, nobody ever takes the connections.
+    /// The kernel completes handshakes, but the target never accepts the connections.
     Never,
-    /// Nothing is taken for this long after the target's start; the kernel's queue holds `backlog`.
+    /// No connection is accepted for this long after the target's start; the kernel's queue holds
+    /// `backlog`.
     After {
-        /// How long the queue is left alone.
+        /// Time without accepting.
         delay: Duration,
         /// Connections the kernel queues (plus one); further ones are not answered.
         backlog: i32,
@@ -32,14 +33,14 @@ pub enum Accept {
 pub struct Script {
     /// How connections are accepted.
     pub accept: Accept,
-    /// What is done on a connection before its first request is read.
+    /// Actions on a connection before its first request is read.
     pub greeting: Vec<ScriptAction>,
-    /// What is done with each request.
+    /// Actions for each request.
     pub play: Arc<RequestScript>,
 }
 
 impl Script {
-    /// A script that accepts at once and does what `play` says.
+    /// A script that accepts immediately and does what `play` returns.
     pub fn new(play: impl Fn(&ReceivedRequest) -> Vec<ScriptAction> + Send + Sync + 'static) -> Self {
         Self { accept: Accept::AtOnce, greeting: Vec::new(), play: Arc::new(play) }
     }
@@ -51,7 +52,7 @@ impl Script {
         self
     }
 
-    /// The same, beginning each connection with these acts.
+    /// The same script, with these actions at the start of each connection.
     #[must_use]
     pub fn greeting(mut self, greeting: Vec<ScriptAction>) -> Self {
         self.greeting = greeting;
@@ -71,7 +72,8 @@ impl Script {
         })
     }
 
-    /// Answers after `base`, but stops for `length` on all connections, `at` after the first request.
+    /// Responds after `base`, but pauses for `length` on all connections, `at` after the first
+    /// request.
     pub fn freeze(base: Duration, at: Duration, length: Duration) -> Self {
         Self::new(move |seen| {
             let from = seen.first.plus(at);
@@ -103,7 +105,7 @@ impl Script {
         Self::new(move |_| vec![ScriptAction::Send(torso(promised)), ScriptAction::HalfClose])
     }
 
-    /// Reads everything and never answers.
+    /// Reads everything and never responds.
     pub fn silence() -> Self {
         Self::new(|_| vec![ScriptAction::Silence])
     }
@@ -132,7 +134,7 @@ impl Script {
         })
     }
 
-    /// Answers, and closes a connection on which nothing comes for `limit`.
+    /// Responds, and closes a connection without any data for `limit`.
     pub fn close_idle(limit: Duration) -> Self {
         Self::new(move |_| vec![ScriptAction::IdleLimit(limit), ok()])
     }
@@ -149,7 +151,7 @@ impl Script {
         })
     }
 
-    /// Interim answers (100, 102, 103) in pieces, then the real one.
+    /// Sends interim responses (100, 102, 103) in pieces, then the final one.
     pub fn interim() -> Self {
         Self::new(|_| {
             let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nX-Note: interim\r\n\r\n";
@@ -183,7 +185,7 @@ pub fn ok() -> ScriptAction {
     ScriptAction::Send(answer(200, b"hello\n"))
 }
 
-/// [`ok`], telling a client of HTTP/1.0 that asked for it that the connection is kept.
+/// As [`ok`], with a header that the connection is kept for an HTTP/1.0 client that asked for it.
 fn ok_to(seen: &ReceivedRequest) -> ScriptAction {
     if seen.version == "HTTP/1.0" && seen.keeps_alive() {
         ScriptAction::Send(answer_with(200, &[("Connection", "keep-alive")], b"hello\n"))
@@ -192,9 +194,9 @@ fn ok_to(seen: &ReceivedRequest) -> ScriptAction {
     }
 }
 
-/// The head of an answer of `promised` bytes and the first four of them.
+/// The head of a response with `promised` bytes, and the first four of them.
 fn torso(promised: usize) -> Vec<u8> {
-    assert!(promised > 4, "a torso must lack something");
+    assert!(promised > 4, "a truncated response must be incomplete");
     let mut bytes = format!("HTTP/1.1 200 Scripted\r\nContent-Length: {promised}\r\n\r\n").into_bytes();
     bytes.extend_from_slice(b"part");
     bytes

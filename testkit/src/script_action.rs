@@ -1,4 +1,5 @@
-//! [`ScriptAction`]: one thing a scripted target does on a connection, and the bytes of plain answers.
+//! [`ScriptAction`]: one action of a scripted target on a connection, and the bytes of plain
+//! responses.
 
 use std::time::Duration;
 
@@ -7,13 +8,13 @@ use crate::Stamp;
 /// One thing a scripted target does. A request is answered by a list of them, in order.
 #[derive(Clone, Debug)]
 pub enum ScriptAction {
-    /// Does nothing for so long.
+    /// Does nothing for this duration.
     Wait(Duration),
     /// Does nothing until then.
     WaitUntil(Stamp),
     /// Writes all of it in one call where the kernel takes it.
     Send(Vec<u8>),
-    /// Writes byte by byte, this far apart, each in a segment of its own.
+    /// Writes byte by byte with this pause between them, each in its own segment.
     Trickle(Vec<u8>, Duration),
     /// Ends our direction (FIN); reading and counting go on until the client ends.
     HalfClose,
@@ -23,11 +24,11 @@ pub enum ScriptAction {
     Close,
     /// Answers nothing any more; reads and counts until the client ends.
     Silence,
-    /// From now on, closes with FIN if the next request does not begin within this time.
+    /// From now on, closes with FIN if the next request does not start within this time.
     IdleLimit(Duration),
 }
 
-/// An answer with `Content-Length` framing and a plain-text body.
+/// A response with `Content-Length` framing and a plain-text body.
 pub fn answer(status: u16, body: &[u8]) -> Vec<u8> {
     answer_with(status, &[], body)
 }

@@ -14,7 +14,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Starts `program serve --listen 127.0.0.1:0 WORDS…` and waits until it says where it serves.
+    /// Starts `program serve --listen 127.0.0.1:0 ARGS…` and waits until it prints its address.
     pub fn start(program: &Program, words: &[&str]) -> Self {
         Self::start_at(program, &[SocketAddr::from(([127, 0, 0, 1], 0))], words)
     }
@@ -23,7 +23,8 @@ impl Serve {
     pub fn start_at(program: &Program, addresses: &[SocketAddr], words: &[&str]) -> Self {
         let listen = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let running = program.clone().args(["serve", "--listen", &listen]).args(words).start();
-        // Its own word: that somebody accepts on a port does not say who.
+        // The address must come from its own output: an open port does not show which program
+        // accepts on it.
         let told = poll_until(Duration::from_secs(20), || {
             let ended = running.ends_within(Duration::ZERO);
             let address = serving(&running.stdout());
@@ -35,7 +36,7 @@ impl Serve {
         Self { running, address }
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -1,9 +1,9 @@
-//! Skips are told, never silently green.
+//! Skips are reported, never silently green.
 
 use std::io::Write;
 
-/// Says that a test could not run here and why: on standard error, and as a line of the file named by
-/// `WAVETANK_SKIPS`, from which the task runner lists all skips at the end.
+/// Reports that a test could not run here and why: on standard error, and as a line of the file
+/// named by `WAVETANK_SKIPS`, from which the task runner lists all skips at the end.
 #[expect(clippy::print_stderr, reason = "a skip must be visible wherever the test runs")]
 pub fn skip(name: &str, reason: &str) {
     eprintln!("skipped {name}: {reason}");

@@ -25,11 +25,11 @@ pub struct Target {
     address: SocketAddr,
     shared: Arc<Shared>,
     acceptor: Option<JoinHandle<()>>,
-    // A refusing or never accepting port stays bound: nobody else may take it.
+    // A refusing or never accepting port stays bound, so that no other process can take it.
     held: Option<OwnedFd>,
 }
 
-/// What the target's threads share.
+/// State shared by the target's threads.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) script: Script,
@@ -88,7 +88,7 @@ impl Target {
         self.acceptor = Some(acceptor.expect("a thread can be started"));
     }
 
-    /// Where it listens (or refuses).
+    /// The address it listens on (or refuses).
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -98,12 +98,13 @@ impl Target {
         format!("http://{}{path}", self.address)
     }
 
-    /// What it has seen up to now.
+    /// The counts up to now.
     pub fn truth(&self) -> Truth {
         self.shared.truth().clone()
     }
 
-    /// Waits until what it has seen fulfils `event`; panics, telling the truth, if `limit` passes first.
+    /// Waits until the target has seen what `event` requires. Panics with the counts if `limit`
+    /// passes first.
     pub fn wait_for(&self, what: &str, limit: Duration, event: impl Fn(&Truth) -> bool) -> Truth {
         let deadline = Stamp::now().plus(limit);
         let mut truth = self.shared.truth();
@@ -124,7 +125,7 @@ impl Target {
         self.wait_for("end of all connections", Duration::from_secs(10), |truth| truth.open == 0)
     }
 
-    /// Forgets everything seen; the next request is the first again.
+    /// Resets all counts; the next request is the first again.
     pub fn reset(&self) {
         let mut truth = self.shared.truth();
         let open = truth.open;
@@ -137,7 +138,8 @@ impl Drop for Target {
         self.shared.stop.store(true, Ordering::Release);
         if let Some(acceptor) = self.acceptor.take() {
             acceptor.thread().unpark();
-            // Wakes a blocking accept; if the queue is full, somebody else's connection has done so.
+            // Wakes a blocking accept. If the queue is full, another connection has already done
+            // so.
             let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(200));
             let _ = acceptor.join();
         }
@@ -154,7 +156,7 @@ impl Shared {
         self.truth.lock().expect("no thread dies counting")
     }
 
-    /// Changes the counts and wakes whoever waits for them.
+    /// Changes the counts and wakes all waiting threads.
     pub(crate) fn count<T>(&self, change: impl FnOnce(&mut Truth) -> T) -> T {
         let result = change(&mut self.truth());
         self.changed.notify_all();

@@ -69,9 +69,9 @@ impl Default for TestDir {
     }
 }
 
-/// A port of 127.0.0.1 on which nobody listened a moment ago, and which nobody comes to by chance: below those that the
-/// kernel gives to who asks for any, and given out only once by this process. Tests beside each other each start
-/// programs that take a while to listen.
+/// Returns a port of 127.0.0.1 on which no process listened a moment ago. It is below the range of
+/// ephemeral ports, so no process gets it by chance, and this process returns it only once. Tests
+/// that run in parallel start programs that take a while to listen.
 pub fn free_port() -> u16 {
     const LOWEST: u16 = 10_000;
     static GIVEN: AtomicU32 = AtomicU32::new(0);

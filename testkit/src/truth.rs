@@ -15,22 +15,22 @@ pub struct Arrival {
     pub connection: u64,
 }
 
-/// What a scripted target has seen. Counts are of complete heads and accepted connections.
+/// The counts of a scripted target, for complete heads and accepted connections.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
-    /// Requests whose head was complete.
+    /// Requests with a complete head.
     pub requests: u64,
     /// Connections accepted.
     pub connections: u64,
     /// Connections not ended yet.
     pub open: u64,
-    /// The most connections open at once.
+    /// The most connections open simultaneously.
     pub open_peak: u64,
     /// Requests per request target.
     pub by_path: BTreeMap<String, u64>,
     /// Requests per method.
     pub by_method: BTreeMap<String, u64>,
-    /// Answers begun per status, 1xx not counted.
+    /// Started responses per status, 1xx not counted.
     pub by_status: BTreeMap<u16, u64>,
     /// Bytes read from clients.
     pub bytes_received: u64,
@@ -40,7 +40,7 @@ pub struct Truth {
     pub malformed: u64,
     /// Connections the client ended with FIN.
     pub ended_by_fin: u64,
-    /// Connections the client ended with RST (or that broke while writing).
+    /// Connections that the client ended with RST (or that failed while writing).
     pub ended_by_reset: u64,
     /// Connections the script ended.
     pub ended_by_script: u64,

@@ -1,4 +1,5 @@
-//! The scripted target against foreign clients: it must be right before anything is judged by it.
+//! The scripted target against other clients: it must be correct before it is used to judge
+//! anything.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -140,7 +141,7 @@ fn curl(words: &[&str], format: &str) -> Option<(i32, String)> {
     Some((outcome.exit?, outcome.stdout))
 }
 
-/// What curl's exit codes mean: its manual, "EXIT CODES".
+/// Source of curl's exit codes: its manual, "EXIT CODES".
 fn check_curl(script: Script, exit: i32, printed: &str) {
     let name = format!("check_curl for {script:?}");
     let target = Target::start(script);
@@ -196,7 +197,7 @@ fn counts_agree_with_ab_and_wrk() {
             let done = outcome.stdout.lines().find_map(|line| line.trim().split_once(" requests in "));
             let done: u64 = done.expect("wrk prints its total").0.parse().expect("a number");
             let seen = target.settled().for_path("/wrk");
-            // wrk leaves off with up to one request under way on each connection.
+            // wrk stops with up to one open request on each connection.
             assert!((done..=done + 8).contains(&seen), "wrk {done}, target {seen}");
         }
         None => skip("counts_agree_with_ab_and_wrk", "wrk is not installed"),
@@ -223,7 +224,7 @@ fn two_hundred_connections_are_kept_on_schedule() {
         let last = truth.arrivals.iter().map(|arrival| arrival.at).max().expect("all arrived");
         let after = received.since(last);
         assert!(after >= ms(100), "the last answer came {after:?} after the last request");
-        // Reading 200 answers takes this side some milliseconds as well.
+        // Reading 200 responses takes the client some milliseconds as well.
         expect_time(after < ms(108), || format!("the last answer came {after:?} after the last request"))
     });
 }
