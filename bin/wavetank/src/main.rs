@@ -1,5 +1,5 @@
-//! The `wavetank` program: words in, exit code out. Everything it can do lives in libraries; here they are
-//! put together.
+//! The `wavetank` program: arguments in, exit code out. Its functions are in libraries, which are
+//! combined here.
 
 // The static build's: docs/decisions/allocator.md has the measurement.
 #[cfg(target_env = "musl")]
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The format errors are told in, and the files that are told of them, too.
+/// Returns the format of errors, and the files to write them to as well.
 fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
     match command {
         Command::Run(args) | Command::Lab(LabArgs { deed: LabCommand::Run { args, .. }, .. }) => {
@@ -121,13 +121,14 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
     }
 }
 
-/// One clear message: as an object on stdout where one was asked for and no result is there, else in words on stderr.
+/// Prints one clear message: as an object on stdout if JSON was requested, else as text on stderr.
 fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
     let on_stdout =
         format != OutputFormat::Text && format.can_hold_errors() && error.code != run::output::UNWRITTEN;
     let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
-        // Names in it come from outside. Where stderr is gone too, the exit code is all that is left to tell.
+        // The message may contain names from outside. If stderr is closed too, only the exit code
+        // is left.
         let _ = writeln!(std::io::stderr(), "{}", sanitize_lines(&error.with_code()));
     }
     ExitCode::from(error.exit as u8)

@@ -16,7 +16,7 @@ pub(crate) fn block_length(values: &[f64]) -> Option<usize> {
     (longest >= COLUMNS_MIN).then(|| (wanted(values).ceil() as usize).clamp(COLUMNS_MIN, longest))
 }
 
-/// What the autocorrelation asks for, in columns.
+/// Returns the block length that the autocorrelation requires, in columns.
 fn wanted(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

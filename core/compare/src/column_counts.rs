@@ -2,8 +2,8 @@
 
 use wavetank_plan::Nanos;
 
-/// What one run counted of one kind, in columns of equal length and in order of time. A column is
-/// sparse: pairs of an index and a count, ascending by index, no index twice. The
+/// The counts of one kind from one run, in columns of equal length and in order of time. A column
+/// is sparse: pairs of an index and a count, ascending by index, no index twice. The
 /// [`Metric`](crate::Metric) defines what an index means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnCounts {
@@ -20,7 +20,7 @@ impl Default for ColumnCounts {
 }
 
 impl ColumnCounts {
-    /// Add `n` to `index` of column number `column`, which is made if missing.
+    /// Adds `n` to `index` of column number `column`. A missing column is created.
     pub fn add(&mut self, column: usize, index: u16, n: u64) {
         if n == 0 {
             return;

@@ -2,7 +2,7 @@
 
 use wavetank_plan::{Load, Plan, UserError};
 
-/// What of a machine and program a number depends on.
+/// The properties of machine and program that influence the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Model of its CPU; empty if it is not known, as is the rest.
@@ -62,9 +62,9 @@ pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, 
         let http = &plan.http;
         (http.version, http.timeout, http.keepalive, http.requests_per_connection, http.pipeline, http.close)
     };
-    differ("the ways HTTP is spoken", http(a) != http(b));
-    differ("the uses of TLS", a.tls.is_some() != b.tls.is_some());
-    differ("the uses of a proxy", a.http.proxy.is_some() != b.http.proxy.is_some());
+    differ("the HTTP settings", http(a) != http(b));
+    differ("the TLS settings", a.tls.is_some() != b.tls.is_some());
+    differ("the proxy settings", a.http.proxy.is_some() != b.http.proxy.is_some());
     differ("the numbers of load threads", a.threads != b.threads);
     Ok(told)
 }
@@ -86,11 +86,11 @@ pub fn check_same_kind(a: &Plan, b: &Plan, [of_a, of_b]: [&str; 2]) -> Result<()
     Err(UserError::usage(
         "different_kinds",
         format!("{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things"),
-        "compare runs of one and the same load; the target may differ",
+        "compare runs of the same load; the target may differ",
     ))
 }
 
-/// What kind of load it is, by its judged phases.
+/// Returns the kind of the load, by its judged phases.
 fn kind(plan: &Plan) -> &'static str {
     let mut judged = plan.phases.iter().filter(|phase| !phase.warmup).map(|phase| &phase.load);
     if judged.clone().any(|load| matches!(load, Load::Hold { .. })) {

@@ -160,7 +160,8 @@ fn read(measures: &[Metric], table: &ResampleTable, sum: &[u64], spreads: &mut [
     }
 }
 
-/// Values about their mean, by Welford's way: one pass, and no difference of large squares.
+/// Mean and variance of values by Welford's algorithm: one pass, and no difference of large
+/// squares.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     n: f64,
@@ -203,7 +204,7 @@ mod tests {
     }
 
     /// A run of half a minute and one of an hour, with longer columns. Blocks of both cover the
-    /// same time, as far as the short run can be cut at all.
+    /// same time, if the short run can be divided at all.
     #[test]
     fn blocks_are_as_long_in_runs_of_other_columns() {
         let (minutes, mut hour) = (even(600, &[(0, 9), (1, 1_000)]), even(225, &[(0, 144), (1, 16_000)]));
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!((estimate.block, estimate.blocks), (Nanos::from_secs(32), 4 + 112));
     }
 
-    /// For a mean all is known: its variance over n runs is that of one of them divided by n.
+    /// The variance of a mean is known: over n runs it is the variance of one run divided by n.
     #[test]
     fn runs_vary_as_the_textbook_says() {
         let rates = [100_u64, 104, 96, 103, 97];

@@ -2,7 +2,8 @@
 
 use wavetank_measure::Histogram;
 
-/// What is read from added-up counts. All reading is of the sum: percentiles are never averaged.
+/// The value that is computed from summed counts. It always comes from the sum: percentiles are
+/// never averaged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
     /// A percentile (0 to 100) of times in nanoseconds; an index is a bucket of [`Histogram`].
@@ -46,7 +47,7 @@ impl Metric {
                 let width = high + 1.0 - Histogram::lowest_equivalent(index) as f64;
                 (width / high).powi(2) / 12.0
             }),
-            // One event more or less at an end says nothing.
+            // One event more or less at an end is not significant.
             Self::Rate | Self::Share => {
                 QUOTIENT_STEP * QUOTIENT_STEP + (1.0 / (events(indices, counts) + 1.0)).powi(2)
             }

@@ -22,13 +22,13 @@ const TOLD_ONLY: &str = "p95";
 /// One run of a side.
 #[derive(Clone, Debug, Default)]
 pub struct SideRun {
-    /// What it counted.
+    /// Its counts over time.
     pub cut: RunSeries,
-    /// What there is one figure of, e.g. `memory(generator)`: the value and its unit, by name.
+    /// Values with one number per run, e.g. `memory(generator)`: the value and its unit, by name.
     pub figures: BTreeMap<String, (f64, &'static str)>,
 }
 
-/// What shall be judged.
+/// Options of the judgement.
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions {
     /// Names of the values that are judged; empty: all but figures and p95.
@@ -46,7 +46,7 @@ pub struct MetricComparison {
     pub name: String,
     /// `us`, `per_s`, `share`, `bytes` or `s`.
     pub unit: &'static str,
-    /// Of A, and of B; `None` where it is not known.
+    /// The values of A and B; `None` where one is not known.
     pub values: [Option<f64>; 2],
     /// More of it is better.
     pub more_is_better: bool,
@@ -202,7 +202,7 @@ impl Rows<'_> {
         }
     }
 
-    /// What each run has one figure of, where all runs have it.
+    /// Adds the values with one number per run, where all runs have them.
     fn add_figures(&mut self, sides: [&[SideRun]; 2]) {
         let Some(first) = sides[0].first() else { return };
         for (name, &(_, unit)) in &first.figures {
@@ -275,7 +275,7 @@ fn judge(rows: &mut [MetricComparison], wishes: &CompareOptions) {
     for row in &mut *rows {
         let usual = !row.figure && row.name != TOLD_ONLY;
         let wanted = if wishes.metrics.is_empty() { usual } else { wishes.metrics.contains(&row.name) };
-        // What cannot be compared could not be if it were asked for.
+        // A value that cannot be compared would not be comparable on request either.
         if !wanted && row.why.is_empty() {
             let why = if wishes.metrics.is_empty() {
                 "listed, not judged: name it with --metric"

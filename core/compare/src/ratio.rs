@@ -3,7 +3,7 @@
 use crate::Estimate;
 use crate::student::{critical, two_sided};
 
-/// Where the width of an interval comes from.
+/// The source of an interval's width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalSource {
     /// From how much the runs of each side differ.
@@ -26,7 +26,7 @@ pub struct Ratio {
     pub error: f64,
     /// Degrees of freedom of `error`.
     pub freedom: f64,
-    /// Where `error` comes from.
+    /// The source of `error`.
     pub basis: IntervalSource,
 }
 

@@ -9,7 +9,7 @@ use crate::{ColumnCounts, Metric};
 /// The runs of one side. Indices that never occur are left out, so that a sum is a short row of
 /// numbers.
 pub(crate) struct ResampleTable {
-    /// What each place of a row means, ascending.
+    /// The meaning of each position of a row, ascending.
     pub(crate) indices: Vec<u16>,
     pub(crate) runs: Vec<RunTable>,
     /// Whether runs are cut into blocks: none is where one is too short.
@@ -61,7 +61,7 @@ impl ResampleTable {
 }
 
 impl RunTable {
-    /// The sum of the block that begins at `column`.
+    /// Returns the sum of the block that starts at `column`.
     pub(crate) fn block(&self, column: usize) -> &[u64] {
         let width = self.whole.len();
         &self.blocks[column * width..(column + 1) * width]

@@ -11,14 +11,14 @@ const COLUMNS_MAX: usize = 240;
 /// Steps that are compared each by itself at most; all are in the whole.
 pub const STEPS_MAX: usize = 200;
 
-/// What a run counted over time. Warm-up's requests and connects are left out.
+/// The counts of a run over time, without the requests and connects of warm-ups.
 #[derive(Clone, Debug, Default)]
 pub struct RunSeries {
     /// Length of a column.
     pub column: Nanos,
     /// All judged requests.
     pub whole: ScopeSeries,
-    /// Those of each step that occurred, by scenario and step.
+    /// The series of each step that occurred, by scenario and step.
     pub steps: Vec<((u16, u16), ScopeSeries)>,
     /// Connections lost (0) of those opened (1), including warm-up, when most connections of the
     /// load are opened.
@@ -53,7 +53,7 @@ pub struct LatencyBuckets {
     pub count: u64,
 }
 
-/// Makes a [`RunSeries`] of intervals, which may come in any order.
+/// Builds a [`RunSeries`] from intervals, which may arrive in any order.
 #[derive(Clone, Debug)]
 pub struct RunSeriesBuilder {
     spans: PhaseWindows,
@@ -62,7 +62,7 @@ pub struct RunSeriesBuilder {
 }
 
 impl RunSeriesBuilder {
-    /// Nothing yet, of `plan`.
+    /// Creates an empty builder for `plan`.
     pub fn new(plan: &Plan) -> Self {
         let judged = plan.phases.iter().filter(|phase| !phase.warmup);
         let begin = judged.map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);

@@ -1,4 +1,4 @@
-//! Student's t distribution: the error of an estimate with a spread that was also estimated from few
+//! Student's t distribution: the error of an estimate if its spread was also estimated from few
 //! runs.
 //!
 //! It uses the regularised incomplete beta function as a continued fraction (Abramowitz and Stegun

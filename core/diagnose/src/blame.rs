@@ -1,4 +1,4 @@
-//! Who set the limit, as far as the evidence goes.
+//! Determines the blame from the evidence.
 
 use wavetank_measure::{DropReason, ErrorClass, ThresholdResult};
 use wavetank_plan::{LatencyPart, RequestCounter, Subject, Value};
@@ -6,16 +6,16 @@ use wavetank_plan::{LatencyPart, RequestCounter, Subject, Value};
 use crate::facts::RuleInput;
 use crate::{Blame, error_class_text, failures};
 
-/// Failures or drops above this share of offered explain what else is broken.
+/// Failures or drops above this share of offered requests explain other failed conditions.
 const EXPLAINS_MIN: f64 = 0.01;
 
-/// Who is to blame for a broken condition that nothing excuses.
+/// Returns the blame for a failed condition that nothing excuses.
 pub(crate) fn blame_for_threshold(case: &RuleInput<'_>, result: &ThresholdResult) -> Blame {
     match &result.condition.subject {
         Subject::Errors(name) => ErrorClass::parse(name)
             .map_or(Blame::Generator, |class| error_class_text::blame(class, case.same_host)),
         Subject::Status(_) | Subject::Check(_) => Blame::Target,
-        // Who of the two was late at the doors, or why a host was busy, no rule tells yet.
+        // No rule identifies the late side of a rendezvous, or the reason for a busy host.
         Subject::Skew(_) | Subject::Host(..) => Blame::Unknown,
         Subject::Requests(RequestCounter::Late, _) => Blame::Generator,
         Subject::Requests(RequestCounter::Dropped, _) => of_drops(case),
@@ -51,8 +51,8 @@ fn of_drops(case: &RuleInput<'_>) -> Blame {
     if of_target * 2 >= case.judged.counters.dropped() { Blame::Target } else { Blame::Generator }
 }
 
-/// Where the time went. Beyond the first byte sent it is the target's if no network lies between; otherwise
-/// client evidence cannot tell the two apart.
+/// Returns the side where the time was spent. Time after the first sent byte is the target's if
+/// there is no network between. Otherwise the client cannot distinguish network and target.
 fn of_time(case: &RuleInput<'_>, result: &ThresholdResult, part: LatencyPart) -> Blame {
     let behind = if case.same_host { Blame::Target } else { Blame::Unknown };
     match part {
@@ -76,8 +76,8 @@ fn of_time(case: &RuleInput<'_>, result: &ThresholdResult, part: LatencyPart) ->
                 _ => 0,
             };
             let (service, wait) = (case.judged.service.percentile(q), case.judged.wait.percentile(q));
-            // Timed-out requests are in the response but not in the service time: then too it was the answer
-            // that did not come.
+            // Timed-out requests are in the response time but not in the service time. In that
+            // case, too, the response was missing.
             let censored = case.judged.censored() > 0;
             if service >= wait && service.is_some_and(|ns| ns >= limit) || censored {
                 behind

@@ -22,11 +22,11 @@ struct Cause {
     /// A word, or the text of a condition.
     reason: String,
     blame: Blame,
-    /// For the first line.
+    /// The text for the first line.
     headline: String,
 }
 
-/// Diagnose a run from its book. The same book and ending give the same diagnosis.
+/// Diagnoses a run from its ledger. The same ledger and ending give the same diagnosis.
 pub fn diagnose(plan: &Plan, ledger: &Ledger, ending: &RunEnd, circumstances: &RunContext) -> Diagnosis {
     diagnose_facts(&Facts::new(plan, ledger, ending, circumstances))
 }
@@ -48,7 +48,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     }
     let verdict = verdict(&case, &causes);
     let invalid = verdict.status == Status::Invalid;
-    // What the doubts turned they are part of; beside another verdict they are remarks.
+    // Doubts are part of an invalid verdict. With any other verdict they are remarks.
     for doubt in &mut doubts {
         doubt.decisive = invalid && !decisive.is_empty();
     }
@@ -75,7 +75,7 @@ const fn loaded(ending: &RunEnd) -> bool {
     !matches!(ending, RunEnd::ProbeFailed { .. } | RunEnd::BeforeFailed | RunEnd::NeverBegan { .. })
 }
 
-/// What the way the run ended means by itself.
+/// Returns the causes that follow from the way the run ended.
 fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
     let cause = |status, reason: &str, headline: &str| Cause {
         status,
@@ -121,7 +121,8 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
     }
 }
 
-/// What the run's `after` found broken fails it, whatever the load came to.
+/// Returns the cause for failures in the run's `after`. They fail the run, whatever the result of
+/// the load.
 fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
     let broken = facts.circumstances.after.failures();
     let first = broken.first()?;
@@ -130,7 +131,8 @@ fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
     Some(Cause { status: Status::Fail, reason: "after".to_owned(), blame: Blame::Target, headline })
 }
 
-/// A finding for each of the first steps of `before` or `after` that broke; the others are in the record.
+/// Returns a finding for each of the first failed steps of `before` or `after`. The record contains
+/// the others.
 fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
     let hint = "`wavetank try FILE` shows every request, answer and check of it";
     let finding = |(number, message): (usize, &String)| Finding {
@@ -144,7 +146,8 @@ fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
     broken.iter().take(AROUND_TOLD_MAX).enumerate().map(finding).collect()
 }
 
-/// Every opening ends with its timeout and was given that long, so it was this host that did not come to it.
+/// Each opening ends with its timeout and was given that time. An opening that did not end was
+/// therefore not processed by this host.
 fn never_began(case: &RuleInput<'_>, headline: &str) -> Finding {
     let planned = case.facts.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
     Finding {
@@ -164,7 +167,8 @@ fn never_began(case: &RuleInput<'_>, headline: &str) -> Finding {
     }
 }
 
-/// Nothing was done and everything failed alike: blame by errno.
+/// Returns the cause for a run in which no request was done and all failed in the same way. The
+/// blame follows from the errno.
 fn hopeless(case: &RuleInput<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> Cause {
     let mut evidence = format!(
         "{} of {} failed",
@@ -222,8 +226,8 @@ fn accounting(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause
     })
 }
 
-/// Broken thresholds and the stop condition that fired: failures, unless doubt about the generator could turn
-/// every one of them.
+/// Returns the failed thresholds and the stop condition that fired. They are failures, unless doubt
+/// about the generator could change every one of them.
 fn judged(case: &RuleInput<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> Vec<Cause> {
     let broken = case.facts.results.iter().filter(|result| result.ok == Some(false));
     let broken = broken.map(|result| (result, format::broken_threshold_text(result)));
@@ -253,7 +257,7 @@ fn judged(case: &RuleInput<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>)
     if proven.is_empty() {
         all.extend(excuses.iter().map(invalid));
     } else {
-        // The verdict stands on what no doubt can turn.
+        // The verdict is based on causes that no doubt can change.
         for excuse in &mut excuses {
             excuse.decisive = false;
         }
@@ -331,16 +335,20 @@ fn verdict(case: &RuleInput<'_>, causes: &[Cause]) -> Verdict {
     Verdict { status, reasons, blame }
 }
 
-/// Closed model in which this side set the rate: a load thread was full, or more than 1 % of what was offered went
-/// no further for the generator's reasons. The target could do more than this.
+/// Returns whether the generator limited the rate of a closed-model run: a load thread was full, or
+/// more than 1 % of offered requests failed or were dropped for reasons of the generator. The
+/// target could then sustain more.
 ///
-/// Rule (a) is not for closed runs. It says that the load was not the one asked for, and nobody asked for a rate
-/// here: what was done was done, and is less than it might have been. So a request that was known beforehand to have
-/// no tuple and was dropped makes the number a lower bound and no more. Where the kernel chooses the port and refuses
-/// one, the request was tried and *failed* (contract §2), and there a claim stands against it, the implicit
-/// `failed < 1 %`. It broke on this side and proves nothing against the target: rule (b) makes the run invalid. The
-/// same shortage is told alike in both, with its blame, its count and its cure; they differ in the exit code because
-/// only one of them breaks what was promised.
+/// Rule (a) does not apply to closed runs. It reports that the load was not the requested one, and
+/// a closed run requests no rate. Its requests were completed, although there could have been more.
+/// A request that was dropped because it was known in advance that no tuple was free makes the
+/// number only a lower bound.
+///
+/// The case is different where the kernel chooses the port and refuses one. The request was then
+/// tried and *failed* (contract §2), and the implicit threshold `failed < 1 %` applies to it. That
+/// threshold failed on this side and proves nothing against the target, so rule (b) makes the run
+/// invalid. Both cases report the same shortage with the same blame, count and hint. Their exit
+/// codes differ because only one of them breaks a threshold.
 fn is_lower_bound(case: &RuleInput<'_>) -> bool {
     let validity = &case.facts.validity;
     let short = validity.generator_dropped.fraction() + validity.generator_failed.fraction();
@@ -361,7 +369,8 @@ fn headline(case: &RuleInput<'_>, verdict: &Verdict, causes: &[Cause]) -> String
     }
 }
 
-/// Precedence: 130 signal > 3 invalid > 4 incomplete > 1 fail > 0 pass; 2 and 5 never come this far.
+/// Precedence: 130 signal > 3 invalid > 4 incomplete > 1 fail > 0 pass. The codes 2 and 5 never
+/// occur here.
 const fn exit(ending: &RunEnd, status: Status) -> ExitCode {
     match (ending, status) {
         (RunEnd::Signal, _) => ExitCode::Signal,
@@ -372,7 +381,7 @@ const fn exit(ending: &RunEnd, status: Status) -> ExitCode {
     }
 }
 
-/// Steal of that size is no circumstance any more.
+/// Reports steal that is too large for a note.
 fn steal(case: &RuleInput<'_>) -> Option<Finding> {
     let steal = case.facts.circumstances.steal.filter(|&steal| steal >= notes::STEAL_MAX)?;
     Some(Finding {

@@ -8,8 +8,8 @@ use crate::facts::RuleInput;
 use crate::validity_rules::{generator_drops_text, is_full, lag_is_doubtful};
 use crate::{Blame, Finding, format};
 
-/// Rule (a): in the open model, over the whole run or any ten seconds, too much of what was offered was dropped
-/// or failed for the generator's reasons.
+/// Rule (a): in the open model, over the whole run or any ten seconds, too many of the offered
+/// requests were dropped or failed for reasons of the generator.
 pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
     let validity = &case.facts.validity;
     let (whole, worst) = (validity.generator_open_model, validity.generator_worst);
@@ -25,7 +25,7 @@ pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: true,
         message: format!(
-            "the load was not the one asked for: {} of it was dropped or failed on this side {span}",
+            "the load was not as requested: {} of it was dropped or failed on this side {span}",
             format::percent(share.fraction())
         ),
         evidence: format!("{} · {}", format::share(share), lost_in_words(case)),
@@ -33,7 +33,8 @@ pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
     })
 }
 
-/// What failed and what was dropped for the generator's reasons: one reason can stand in both.
+/// Describes the requests that failed or were dropped for reasons of the generator. One reason can
+/// occur in both lists.
 fn lost_in_words(case: &RuleInput<'_>) -> String {
     let classes = case.classes().into_iter().filter(|(class, _)| class.is_generator());
     let failed: Vec<_> = classes.map(|(class, n)| format!("{} {}", class.name(), format::count(n))).collect();
@@ -42,8 +43,8 @@ fn lost_in_words(case: &RuleInput<'_>) -> String {
     told.collect::<Vec<_>>().join(" · ")
 }
 
-/// Rules (b) and (c): why a broken condition does not prove anything against the target, if so.
-/// `broke` says that it did, in words.
+/// Rules (b) and (c): returns why a failed condition proves nothing against the target, if that is
+/// the case. `broke` is the text that reports the failure.
 pub(crate) fn generator_excuse(
     case: &RuleInput<'_>,
     result: &ThresholdResult,
@@ -60,13 +61,15 @@ pub(crate) fn generator_excuse(
             .to_owned(),
     };
     if result.holds_without_generator == Some(true) {
-        let message = format!("{broke}, but it would hold without what failed or was dropped on this side");
+        let message = format!(
+            "{broke}, but it would pass without the requests that failed or were dropped on this side"
+        );
         return Some(finding("generator_failures", message, lost_in_words(case)));
     }
     if result.holds_without_lag == Some(true) {
         let lag = result.lag_ns.unwrap_or(0);
         if doubted || lag_is_doubtful(lag, result.value.unwrap_or(0.0)) {
-            let message = format!("{broke}, but it would hold without the generator's own lag");
+            let message = format!("{broke}, but it would pass without the generator's own lag");
             return Some(finding(
                 "generator_lag",
                 message,
@@ -93,8 +96,9 @@ pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether a broken condition proves a fault whatever the generator did. A full load thread reads answers late
-/// and stretches every time it takes, so times broken under it prove nothing.
+/// Returns whether a failed condition proves a fault of the target, whatever the generator did. A
+/// full load thread reads responses late and increases every time it measures, so times that failed
+/// under it prove nothing.
 pub(crate) fn proves_target_fault(case: &RuleInput<'_>, result: &ThresholdResult) -> bool {
     !(is_latency(&result.condition.subject) && is_full(&case.facts.validity))
 }
@@ -103,7 +107,8 @@ pub(crate) const fn is_latency(subject: &Subject) -> bool {
     matches!(subject, Subject::Percentile(..) | Subject::Mean(..) | Subject::Min(..) | Subject::Max(..))
 }
 
-/// A rate or a capacity: that so much is reached. `done > 0` asks for a sign of life, not for capacity.
+/// Returns whether the condition requires a rate or a capacity. `done > 0` only requires a sign of
+/// life, not capacity.
 fn is_capacity(condition: &Condition, implicit: bool) -> bool {
     let reaches = matches!(condition.op, Op::Greater | Op::GreaterEqual | Op::Equal);
     let of_requests = matches!(

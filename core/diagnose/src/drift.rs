@@ -1,7 +1,7 @@
-//! Drift: what changes while the number of held connections stands still.
+//! Drift: values that change while the number of held connections is constant.
 //!
-//! Whoever holds connections for an hour wants to know whether the second hour would look like the first. Each rule asks
-//! for a trend that chance does not make, and for a change that somebody would mind.
+//! Users hold connections for an hour to learn whether the second hour would look the same. Each
+//! rule requires a trend that is not due to chance, and a change that matters.
 
 use wavetank_measure::{HeldPhase, HeldSecond, HostSample, Observations, Plateau};
 use wavetank_plan::Nanos;
@@ -13,7 +13,7 @@ use crate::{Blame, Finding, format, validity_rules};
 
 /// Requests in flight and p99 are to change by this share of what they were.
 const SHARE_MIN: f64 = 0.5;
-/// Requests in flight are to change by so many,
+/// Minimum change of the open requests,
 const IN_FLIGHT_MIN: f64 = 20.0;
 /// and by this share of the connections held.
 const IN_FLIGHT_OF_HELD: f64 = 0.001;
@@ -21,16 +21,17 @@ const IN_FLIGHT_OF_HELD: f64 = 0.001;
 const P99_MIN: f64 = 1e6;
 /// A second's p99 means something from this many answers on.
 const ANSWERS_MIN: u64 = 100;
-/// Memory is divided among connections where there are so many: with fewer, the rest of the host is most of it.
+/// Minimum number of connections for a value per connection. With fewer, most of the memory belongs
+/// to the rest of the host.
 const MEMORY_HELD_MIN: u64 = 5_000;
 /// Memory per connection is to grow by this share of what it was,
 const MEMORY_SHARE_MIN: f64 = 0.05;
-/// by so many bytes a connection,
+/// Minimum growth in bytes per connection,
 const MEMORY_EACH_MIN: f64 = 256.0;
-/// and by so many bytes in all: other programs of the host come and go.
+/// and in bytes in total, because other programs of the host start and end.
 const MEMORY_MIN: f64 = 32e6;
 
-/// What drifted on each plateau of at least half a minute.
+/// Returns the values that drifted on each plateau of at least half a minute.
 pub(crate) fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let plateaus = case.facts.totals.held.plateaus();
     let long = plateaus.filter(|(_, plateau)| plateau.seconds >= SECONDS_MIN as u64);
@@ -65,7 +66,8 @@ fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Find
     })
 }
 
-/// What came of the target's doing, or of ours, while nothing of the load changed.
+/// Returns the finding for a value that changed while the load was constant, whether the target or
+/// this side caused it.
 fn drifted(
     case: &RuleInput<'_>,
     code: &'static str,
@@ -80,9 +82,9 @@ fn drifted(
     let blame = if rises && !doubted { Blame::Target } else { Blame::Unknown };
     let hint = match (rises, doubted) {
         (true, false) => {
-            "the load stood still: look for what grows in the target (queues, memory, tables), and hold for longer"
+            "the load was constant: look for growth in the target (queues, memory, tables), and hold for longer"
         }
-        (true, true) => "the generator is in doubt as well: cure that first",
+        (true, true) => "the generator is in doubt as well: fix that first",
         (false, _) => "the target had not settled yet: wait before the plateau, or hold for longer",
     };
     Finding {
@@ -121,7 +123,7 @@ fn memory(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<F
         hint: if ours {
             "wavetank itself grew: fewer connections in this process, and please report it"
         } else {
-            "the kernel's part grew: answers that nobody reads, or another program of this host"
+            "the kernel's part grew: unread responses, or another program of this host"
         }
         .to_owned(),
     })

@@ -1,4 +1,4 @@
-//! What each way of failing means: words, blame, cure.
+//! Description, blame and hint of each error class.
 
 use wavetank_measure::{DropReason, ErrorClass};
 
@@ -6,7 +6,7 @@ use crate::facts::RuleInput;
 use crate::format::count;
 use crate::{Blame, Finding, tls};
 
-/// In words, as the end of `every request failed: …`.
+/// The description, as the end of `every request failed: …`.
 pub(crate) const fn description(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Dns => "the name did not resolve",
@@ -14,22 +14,22 @@ pub(crate) const fn description(class: ErrorClass) -> &'static str {
         ErrorClass::ConnectTimeout => "no answer to the connect in time",
         ErrorClass::ConnectUnreachable => "no route to the target",
         ErrorClass::NoSourceAddress => "no source address or port left on this host",
-        ErrorClass::NoFiles => "this host's file limit is used up",
+        ErrorClass::NoFiles => "this host's limit of open files is reached",
         ErrorClass::Tls => "the TLS handshake failed",
         ErrorClass::Reset => "connection reset under an unanswered request",
-        ErrorClass::ClosedEarly => "connection closed before the answer was complete",
-        ErrorClass::RequestTimeout => "no complete answer in time",
-        ErrorClass::Protocol => "the answer is not HTTP as it should be",
-        ErrorClass::Status => "an answer with an unexpected status",
-        ErrorClass::Check => "a check on the answer failed",
-        ErrorClass::BodyLimit => "the answer was larger than allowed",
+        ErrorClass::ClosedEarly => "connection closed before the response was complete",
+        ErrorClass::RequestTimeout => "no complete response in time",
+        ErrorClass::Protocol => "the response is not valid HTTP",
+        ErrorClass::Status => "unexpected response status",
+        ErrorClass::Check => "a check on the response failed",
+        ErrorClass::BodyLimit => "the response was larger than allowed",
         ErrorClass::Data => "the request could not be composed",
-        ErrorClass::Other => "an error without a class of its own",
+        ErrorClass::Other => "an unclassified error",
     }
 }
 
-/// The same for a run, whose counts tell which half of a class it was: TLS breaks in the handshake or after it, and
-/// the connect timeout covers the connect and the handshake.
+/// Returns the description for a run, with counts that distinguish the halves of a class. TLS fails
+/// in the handshake or after it, and the connect timeout covers the connect and the handshake.
 pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'static str {
     let handshakes = case.facts.totals.handshakes();
     match class {
@@ -45,12 +45,13 @@ pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'
     }
 }
 
-/// TLS broke in an answer, or between two.
+/// TLS failed within a response, or between two.
 const AFTER_HANDSHAKE: &str = "TLS failed after its handshake";
-/// As the probe tells it, too.
+/// The probe reports the same text.
 const HANDSHAKE_LATE: &str = "connected, but the TLS handshake did not end in time";
 
-/// What the errno proves. Silence on a connect proves nobody's guilt unless no network lies between.
+/// Returns the blame that the errno proves. A connect without an answer proves nothing unless there
+/// is no network between.
 pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
     match class {
         ErrorClass::NoSourceAddress | ErrorClass::NoFiles => Blame::Generator,
@@ -69,12 +70,12 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
     }
 }
 
-/// What to do about a failure of `class` that was told in the words of `detail`, if it was.
+/// Returns the hint for a failure of `class` with the message `detail`, if there is one.
 pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     match (class, detail) {
         (_, Some(detail)) if detail.contains("CONNECT") => proxy_hint(class, detail),
         (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
-            "the target's own log, or a balancer's: something broke TLS within an answer"
+            "check the log of the target or of a balancer: TLS failed within a response"
         }
         (ErrorClass::Tls, Some(detail)) => tls::hint_for(detail).unwrap_or(hint(class)),
         (ErrorClass::ConnectTimeout, Some(detail)) if detail.contains("TLS handshake") => {
@@ -87,11 +88,11 @@ pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     }
 }
 
-/// What to do about a tunnel that a proxy did not open, told in the words of `detail`.
+/// Returns the hint for a tunnel that a proxy did not open, with the message `detail`.
 fn proxy_hint(class: ErrorClass, detail: &str) -> &'static str {
     match class {
         _ if detail.contains("407") => {
-            "the proxy wants to know who asks: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
+            "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
         }
         ErrorClass::ConnectRefused => "the proxy's own log says why: may it connect to that host and port?",
         ErrorClass::ConnectTimeout => {
@@ -102,14 +103,14 @@ fn proxy_hint(class: ErrorClass, detail: &str) -> &'static str {
     }
 }
 
-/// What to do about a failure that was told in the words of `fault`, if it was, and that the run's counts put in
-/// `words`.
-pub(crate) fn best_hint(class: ErrorClass, fault: Option<&str>, words: &str) -> &'static str {
+/// Returns the hint for a failure with the message `fault`, if there is one. `text` is the
+/// description that follows from the run's counts.
+pub(crate) fn best_hint(class: ErrorClass, fault: Option<&str>, text: &str) -> &'static str {
     let cured = fault.filter(|fault| class != ErrorClass::Tls || tls::hint_for(fault).is_some());
-    hint_for(class, cured.or(Some(words)))
+    hint_for(class, cured.or(Some(text)))
 }
 
-/// What to do about it.
+/// Returns the general hint of a class.
 const fn hint(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Dns => "check the name and the resolver, or give the address with --connect-to",
@@ -126,7 +127,9 @@ const fn hint(class: ErrorClass) -> &'static str {
         ErrorClass::NoFiles => "raise the file limit (ulimit -n, LimitNOFILE), or fewer connections (-c)",
         ErrorClass::Tls => "does this port speak TLS, and is its certificate valid for the name?",
         ErrorClass::Reset => "look for crashes, full queues and timeouts in the server's own log",
-        ErrorClass::ClosedEarly => "the server gave up within an answer: its log and its timeouts tell why",
+        ErrorClass::ClosedEarly => {
+            "the server closed the connection within a response: check its log and its timeouts"
+        }
         ErrorClass::RequestTimeout => {
             "raise --timeout if such answers are right, else the server is stuck or overloaded"
         }
@@ -137,16 +140,16 @@ const fn hint(class: ErrorClass) -> &'static str {
             "if these answers are right: --expect-status; `--once`, or `wavetank try FILE`, shows one"
         }
         ErrorClass::Check => "`wavetank try FILE` shows an answer, and what each check found in it",
-        ErrorClass::BodyLimit => "ask for less, or allow more",
+        ErrorClass::BodyLimit => "request less data, or raise the limit",
         ErrorClass::Data => "check the variables and data of the experiment",
         ErrorClass::Other => "samples.jsonl in the archive has the first failures",
     }
 }
 
-/// In words and with a cure: why requests were never sent.
+/// Returns why requests were never sent, with a hint.
 pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
     match reason {
-        DropReason::MaxOpen => "too many requests were unanswered at once; --max-open allows more",
+        DropReason::MaxOpen => "too many requests were open simultaneously; --max-open allows more",
         DropReason::NoSourceAddress => hint(ErrorClass::NoSourceAddress),
         DropReason::NoFiles => hint(ErrorClass::NoFiles),
         DropReason::NoMemory => "less load on this host, or more memory for it",
@@ -154,30 +157,31 @@ pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
     }
 }
 
-/// `503: 240`: the answers whose status was not expected.
+/// Returns the responses with an unexpected status, such as `503: 240`.
 pub(crate) fn unexpected_statuses(case: &RuleInput<'_>) -> Vec<String> {
     let expected = &case.facts.plan.http.expect;
     let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
     statuses.map(|(status, n)| format!("{status}: {}", count(*n))).collect()
 }
 
-/// Every request failed in one way; the first of them was told in the words of `detail`.
+/// Returns the finding for a run in which every request failed in one way. `detail` is the message
+/// of the first failure.
 pub(crate) fn all_failed(
     class: ErrorClass,
     case: &RuleInput<'_>,
     evidence: String,
     detail: Option<&str>,
 ) -> Finding {
-    let words = description_for_run(case, class);
-    // Nothing is as telling as which they were.
+    let text = description_for_run(case, class);
+    // The statuses themselves are the best evidence.
     let statuses = if class == ErrorClass::Status { unexpected_statuses(case) } else { Vec::new() };
     let evidence = std::iter::once(evidence).chain(statuses).collect::<Vec<_>>().join(" · ");
     Finding {
         code: class.name(),
         blame: blame(class, case.same_host),
         decisive: true,
-        message: format!("every request failed: {words}"),
+        message: format!("every request failed: {text}"),
         evidence,
-        hint: best_hint(class, detail, words).to_owned(),
+        hint: best_hint(class, detail, text).to_owned(),
     }
 }

@@ -8,14 +8,15 @@ use wavetank_plan::{Load, Plan};
 
 use crate::{RunContext, RunEnd};
 
-/// Everything a verdict is composed of. Facts only: what they mean is decided here and nowhere else.
+/// Everything a verdict is composed of. It contains only facts; they are interpreted in this crate
+/// and nowhere else.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
-    /// What was asked for.
+    /// The plan of the run.
     pub plan: &'a Plan,
-    /// What was measured.
+    /// The measured totals.
     pub totals: &'a Totals,
-    /// What was seen beside the load.
+    /// Observations next to the load.
     pub observed: &'a Observations,
     /// How the thresholds came out, the implicit ones among them.
     pub results: Vec<ThresholdResult>,
@@ -29,7 +30,7 @@ pub struct Facts<'a> {
     pub violations: &'a [Violation],
     /// How the run ended.
     pub ending: &'a RunEnd,
-    /// What surrounded it.
+    /// The circumstances of the run.
     pub circumstances: &'a RunContext,
 }
 
@@ -38,12 +39,12 @@ pub(crate) struct RuleInput<'a> {
     pub(crate) facts: &'a Facts<'a>,
     /// Totals of all judged keys.
     pub(crate) judged: TotalsView,
-    /// No network lies between: load and target share a host.
+    /// Load and target share a host, with no network between.
     pub(crate) same_host: bool,
 }
 
 impl<'a> Facts<'a> {
-    /// The facts of a run whose book is closed.
+    /// Collects the facts of a run with a closed ledger.
     pub fn new(
         plan: &'a Plan,
         ledger: &'a Ledger,
@@ -82,7 +83,7 @@ impl<'a> RuleInput<'a> {
         judged.peek().is_some() && judged.all(|phase| !phase.load.is_open())
     }
 
-    /// The words in which the first failure of `class` was told, where its cure depends on them.
+    /// Returns the message of the first failure of `class`, where the hint depends on it.
     pub(crate) fn fault(&self, class: ErrorClass) -> Option<&str> {
         let mut faults = self.facts.circumstances.faults.iter();
         faults.find(|(told, _)| *told == class).map(|(_, words)| words.as_str())

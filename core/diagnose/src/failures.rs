@@ -10,12 +10,14 @@ use crate::{Blame, Finding, error_class_text, format};
 const CLASSES_MAX: usize = 3;
 /// A class this rare is no finding unless the run failed.
 const SHARE_MIN: f64 = 0.001;
-/// Answers with another status than expected, fewer than one in so many, are not what the target answers when it is asked that.
+/// An unexpected status is rare if fewer than one in this number of requests has it. It is then not
+/// the target's usual response to this request.
 const STATUS_RARE: u64 = 10;
-/// What to do about those.
+/// The hint for rare statuses.
 const STATUS_RARE_HINT: &str =
-    "most were answered as expected: the log of the target, or of a balancer, tells of the others";
-/// Failures sharing an age: at least so many, and so large a part of those that have one.
+    "most responses were as expected: for the others, check the log of the target or of a balancer";
+/// Minimum number of failures that share an age, and their minimum share of all failures with an
+/// age.
 const SAME_AGE_MIN: u64 = 10;
 const SAME_AGE_SHARE: f64 = 0.5;
 /// Ages nearer than this are one age (two buckets of the histogram are up to 1.6 % wide).
@@ -23,7 +25,8 @@ const SAME_AGE_WIDTH: f64 = 1.02;
 /// Younger failures share their age by nature (a refused connection always takes as long).
 const SAME_AGE_NS_MIN: u64 = 500_000_000;
 
-/// The classes that matter, the most frequent first. `all`: also the rare ones, because the run failed.
+/// Returns a finding for each class that matters, the most frequent first. With `all`, rare classes
+/// are included because the run failed.
 pub(crate) fn findings(case: &RuleInput<'_>, all: bool) -> Vec<Finding> {
     let offered = case.judged.counters.offered.max(1) as f64;
     let matters = |&(_, n): &(ErrorClass, u64)| all || n as f64 >= SHARE_MIN * offered;
@@ -31,7 +34,7 @@ pub(crate) fn findings(case: &RuleInput<'_>, all: bool) -> Vec<Finding> {
     listed.map(|(class, n)| of_class(case, class, n)).chain(same_age(case)).collect()
 }
 
-/// Who is to blame for most of the failures; unknown where there are none.
+/// Returns the blame for most of the failures; unknown if there are none.
 pub(crate) fn blame(case: &RuleInput<'_>) -> Blame {
     let dominant = case.classes().first().map(|&(class, _)| class);
     dominant.map_or(Blame::Unknown, |class| error_class_text::blame(class, case.same_host))
@@ -64,7 +67,8 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }
 }
 
-/// Failures without a timeout of ours that nevertheless share one age: somebody else's timeout.
+/// Reports failures that share one age although no timeout of wavetank ended them. They are due to
+/// a timeout elsewhere.
 fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
     let failed = &case.judged.failed;
     let (age_ns, n) = densest(failed)?;
@@ -75,7 +79,7 @@ fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
         decisive: false,
         message: format!("{} failed at the same age, {}", format::requests(n), Nanos(age_ns as i64)),
         evidence: format!(
-            "{} of {} failures that are no timeout of ours",
+            "{} of {} failures that are not timeouts of wavetank",
             format::count(n),
             format::count(failed.count())
         ),

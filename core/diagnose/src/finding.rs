@@ -1,20 +1,20 @@
-//! [`Finding`]: one diagnosis, with its evidence and a way out.
+//! [`Finding`]: one diagnosis, with its evidence and a hint.
 
-/// Who set the limit, or who is to blame.
+/// The side that set the limit or caused the failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Blame {
-    /// Nobody: no limit was met.
+    /// No side: no limit was reached.
     #[default]
     None,
     /// Wavetank or the host it runs on.
     Generator,
-    /// What lies between.
+    /// The network between generator and target.
     Network,
     /// The balancer.
     Balancer,
     /// Everything behind the target's address.
     Target,
-    /// Nothing proves whose it was.
+    /// The evidence does not identify a side.
     Unknown,
 }
 
@@ -37,14 +37,14 @@ impl Blame {
 pub struct Finding {
     /// Stable short name, e.g. `late`, for scripts.
     pub code: &'static str,
-    /// Whose doing it is.
+    /// The side that caused it.
     pub blame: Blame,
-    /// It turned the verdict, or is its reason; otherwise a remark beside it.
+    /// Whether it changed the verdict or is its reason; otherwise it is a remark.
     pub decisive: bool,
-    /// What was found, in one clear line.
+    /// The finding in one line.
     pub message: String,
     /// The numbers behind it.
     pub evidence: String,
-    /// What to do about it; may be empty.
+    /// How to fix it; may be empty.
     pub hint: String,
 }

@@ -1,4 +1,4 @@
-//! Numbers as they stand in sentences.
+//! Formats numbers for sentences.
 
 use wavetank_measure::{Fraction, ThresholdResult};
 /// `12,400`.
@@ -6,8 +6,9 @@ pub(crate) use wavetank_plan::quantity::format_grouped as count;
 use wavetank_plan::quantity::trimmed;
 use wavetank_plan::{Nanos, Value};
 
-/// `3.2 %`, with as many decimals as keep it from reading as zero, and no zeros behind them. Cards and tables, which have less
-/// room, say `< 0.01 %` of what is told here as `0.0012 %`.
+/// Formats a share as `3.2 %`, with enough decimals to distinguish it from zero, and without
+/// trailing zeros. Cards and tables have less room: they show `< 0.01 %` where this returns `0.0012
+/// %`.
 pub(crate) fn percent(fraction: f64) -> String {
     let value = fraction * 100.0;
     let decimals = match value.abs() {
@@ -46,13 +47,14 @@ pub(crate) fn value(result: &ThresholdResult) -> String {
     }
 }
 
-/// `` `p99 < 250ms` broke: 312 ms ``, with the place where it was worst.
+/// `` `p99 < 250ms` broke: 312 ms ``, with the time of the worst value.
 pub(crate) fn broken_threshold_text(result: &ThresholdResult) -> String {
     let at = result.at.map_or(String::new(), |at| format!(" at {:.0} s", at.as_secs_f64()));
     format!("`{}` broke: {}{at}", result.expr, value(result))
 }
 
-/// `` stop condition `failed > 50% for 10s` fired: 62 % ``; the run's end tells when.
+/// Returns `` stop condition `failed > 50% for 10s` fired: 62 % ``. The end of the run contains the
+/// time.
 pub(crate) fn stop_condition_text(result: &ThresholdResult) -> String {
     format!("stop condition `{}` fired: {}", result.expr, value(result))
 }

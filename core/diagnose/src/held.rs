@@ -1,4 +1,4 @@
-//! What is said of connections that were held.
+//! Findings about held connections.
 
 use wavetank_measure::{HeldPhase, Plateau};
 use wavetank_plan::{Nanos, Subject};
@@ -6,11 +6,12 @@ use wavetank_plan::{Nanos, Subject};
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};
 
-/// A plateau that was never lower than this share of its plan was held well enough to need no word, in hundredths.
+/// A plateau that was always at or above this share of its plan needs no finding, in hundredths.
 const HELD_SHARE_MIN: u64 = 99;
 
-/// Each plateau that lay below its plan, unless a threshold speaks of what was held or lost: without one a run that kept
-/// nothing would pass without a word, since nothing else is asked of silence (contract §5).
+/// Returns a finding for each plateau that was below its plan, unless a threshold is about held or
+/// lost connections. Without the finding, a run that held no connection would pass silently,
+/// because silent connections have no other threshold (contract §5).
 pub(crate) fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let of_held = |subject: &Subject| matches!(subject, Subject::Held | Subject::Lost);
     if case.facts.plan.thresholds.iter().any(|condition| of_held(&condition.subject)) {
@@ -46,7 +47,8 @@ fn below_plan(case: &RuleInput<'_>, phase: &HeldPhase, plateau: &Plateau) -> Fin
     }
 }
 
-/// The first line of a run that held connections and passed: `1,000,000 connections held for 20 m 00 s, 0 lost`.
+/// Returns the first line of a run that held connections and passed: `1,000,000 connections held
+/// for 20 m 00 s, 0 lost`.
 pub(crate) fn headline(case: &RuleInput<'_>) -> Option<String> {
     let totals = case.facts.totals;
     let (phase, longest) = totals.held.plateaus().max_by_key(|(_, plateau)| plateau.seconds)?;

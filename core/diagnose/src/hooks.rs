@@ -1,19 +1,20 @@
-//! [`HookResult`]: what came of the run's `before` or `after`.
+//! [`HookResult`]: the result of the run's `before` or `after`.
 
-/// What came of the run's `before` or of its `after`, as plain values: whoever walked it fills this in, and nothing here
-/// is in any counter of the load.
+/// The result of the run's `before` or `after`, as plain values. The code that executes the steps
+/// fills them in, and no counter of the load includes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookResult {
     /// Requests sent.
     pub sent: u64,
-    /// Of them, answered as wanted.
+    /// Requests with the expected response.
     pub done: u64,
-    /// Of them, not answered, or not as wanted.
+    /// Requests without a response, or with an unexpected one.
     pub failed: u64,
     /// Every check that was asked, in order.
     pub checks: Vec<HookCheck>,
-    /// Steps that broke otherwise: no answer, an unexpected status, nothing to extract, a variable that is lacking. In order;
-    /// a step that broke by a check alone stands among the checks and not here.
+    /// Steps that failed other than by a check, in order: no response, an unexpected status,
+    /// nothing to extract, a missing variable. A step that failed only by a check is among the
+    /// checks and not here.
     pub faults: Vec<HookFailure>,
 }
 
@@ -22,15 +23,15 @@ pub struct HookResult {
 pub struct HookCheck {
     /// The step's name.
     pub step: String,
-    /// The check's words, or the name it was given.
+    /// The check's text, or the name it was given.
     pub check: String,
     /// It held.
     pub held: bool,
-    /// What was found instead; empty if it held.
+    /// The actual value; empty if the check passed.
     pub found: String,
 }
 
-/// A step of `before` or `after` that broke.
+/// A step of `before` or `after` that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookFailure {
     /// The step's name.
@@ -40,7 +41,7 @@ pub struct HookFailure {
 }
 
 impl HookResult {
-    /// What broke, each in a line; empty if nothing did. `GET /api: status 500`.
+    /// Returns the failures, one line each, e.g. `GET /api: status 500`. Empty if nothing failed.
     pub fn failures(&self) -> Vec<String> {
         let faults = self.faults.iter().map(|fault| format!("{}: {}", fault.step, fault.what));
         let checks = self.checks.iter().filter(|check| !check.held);

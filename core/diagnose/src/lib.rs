@@ -1,7 +1,8 @@
-//! What the numbers mean: doubts, findings, verdict and blame.
+//! The meaning of the numbers: doubts, findings, verdict and blame.
 //!
-//! This crate alone composes the verdict (contract §5). It reads facts that others measured and knows no
-//! sockets, files or clocks; the same facts give the same verdict, so an archive can be judged again.
+//! Only this crate composes the verdict (contract §5). It reads measured facts and does not use
+//! sockets, files or clocks. The same facts give the same verdict, so that an archive can be judged
+//! again.
 
 mod blame;
 mod compose;

@@ -12,10 +12,11 @@ pub(crate) const STEAL_MAX: f64 = 0.05;
 /// Less is not worth a line.
 const STEAL_MIN: f64 = 0.01;
 
-/// Times that not all met of which each is told.
+/// Maximum number of incomplete rendezvous that are reported separately.
 const APART_TOLD_MAX: usize = 3;
 
-/// A turn from this many nanoseconds on is told, if it could have made the longest times.
+/// Loop turns from this many nanoseconds on are reported if they could have caused the longest
+/// times.
 const STOOD_STILL_MIN: u64 = 10_000_000;
 
 /// All notes. `doubts` did not change the verdict if `unchanged`.
@@ -61,7 +62,8 @@ fn steal(case: &RuleInput<'_>) -> Option<String> {
 
 fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let codes: Vec<_> = doubts.iter().map(|doubt| doubt.code).collect();
-    // In the closed model a full thread, or what it had to drop, is what sets the rate; the first line says so.
+    // In the closed model the rate is set by a full thread or by the requests it had to drop. The
+    // first line reports that.
     if codes.is_empty() || case.is_closed() && codes.iter().all(|code| matches!(*code, "full" | "dropped")) {
         return None;
     }
@@ -77,14 +79,15 @@ fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     })
 }
 
-/// One long turn is no share of turns, but whoever looks at the longest times must know whose they are.
+/// One long turn is too rare to be a doubt. Readers of the longest times must still know that the
+/// generator may have caused them.
 fn stood_still(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
     let told = doubts.iter().any(|doubt| doubt.code == "stalled");
     let beside = case.judged.response.max().max(case.judged.failed.max());
     (!told && longest >= STOOD_STILL_MIN && longest >= beside / 2).then(|| {
         format!(
-            "a load thread stood still for {} at a stretch: the longest times may be its own",
+            "a load thread stalled for {} without a break: it may have caused the longest times",
             Nanos(longest as i64)
         )
     })
@@ -93,7 +96,7 @@ fn stood_still(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
 fn unanswered(case: &RuleInput<'_>) -> Option<String> {
     let open = case.judged.open;
     let verb = if open == 1 { "was" } else { "were" };
-    // After a kill nobody could note how long they had waited.
+    // After a kill no process could record how long they had waited.
     let fate = if case.facts.circumstances.lost.is_empty() {
         "at the end and count in the response time as long as they waited"
     } else {
@@ -102,8 +105,8 @@ fn unanswered(case: &RuleInput<'_>) -> Option<String> {
     (open > 0).then(|| format!("{} {verb} unanswered {fate}", format::requests(open)))
 }
 
-/// Drops at a limit of the plan's own are no doubt about the generator, but whoever asked for a rate must not
-/// take the run for one at that rate.
+/// Drops at the plan's own limit are not a doubt about the generator. However, the reader must know
+/// that the requested rate was not sent.
 fn at_max_open(case: &RuleInput<'_>) -> Option<String> {
     let at_limit = case.judged.counters.dropped_by[DropReason::MaxOpen as usize];
     let dropped = at_limit.saturating_sub(case.facts.validity.max_open_while_full);
@@ -119,7 +122,8 @@ fn at_max_open(case: &RuleInput<'_>) -> Option<String> {
     })
 }
 
-/// Users who were waited for at a rendezvous and did not come in time: those present went without them.
+/// Reports rendezvous at which users did not arrive in time, so that the present users continued
+/// without them.
 fn apart(case: &RuleInput<'_>) -> Vec<String> {
     let spans = case.facts.totals.spans();
     let meetings = case.facts.totals.journeys.meetings.iter();
@@ -130,7 +134,7 @@ fn apart(case: &RuleInput<'_>) -> Vec<String> {
         .map(|meeting| {
             let name = case.facts.plan.shared.rendezvous.get(usize::from(meeting.place));
             format!(
-                "at {} the wait was over with {} of {} there: they went on without the others",
+                "at {} the wait ended with {} of {} users present: they continued without the others",
                 name.map_or("a rendezvous", String::as_str),
                 format::count(meeting.present),
                 format::count(meeting.of)
@@ -138,13 +142,16 @@ fn apart(case: &RuleInput<'_>) -> Vec<String> {
         })
         .collect();
     if apart.len() > APART_TOLD_MAX {
-        notes.push(format!("and so {} more times", format::count((apart.len() - APART_TOLD_MAX) as u64)));
+        notes.push(format!(
+            "the same happened {} more times",
+            format::count((apart.len() - APART_TOLD_MAX) as u64)
+        ));
     }
     notes
 }
 
 fn lowered(case: &RuleInput<'_>) -> Option<String> {
-    // A limit that nothing was dropped for is the plan's to tell, not the result's.
+    // A limit that caused no drops is reported with the plan, not with the result.
     let dropped = |reason: DropReason| case.judged.counters.dropped_by[reason as usize] > 0;
     let mut phases = case.facts.plan.phases.iter();
     let (lowered, what) = phases.find_map(|phase| match phase.max_open_by {
@@ -156,7 +163,7 @@ fn lowered(case: &RuleInput<'_>) -> Option<String> {
         _ => None,
     })?;
     Some(format!(
-        "at most {} requests at once: this host's {what} allowed no more",
+        "at most {} simultaneous requests: this host's {what} allowed no more",
         format::count(lowered.max_open)
     ))
 }

@@ -21,14 +21,14 @@ pub enum RunEnd {
         /// The seal at which it was seen.
         at: Nanos,
     },
-    /// A request failed in a step whose `on_failure` ends the run.
+    /// A request failed in a step with an `on_failure` that ends the run.
     StepFailed {
         /// The step's name.
         step: String,
         /// Its scenario's; empty where there is but one, without a name.
         scenario: String,
     },
-    /// Nothing done in the first seconds, and everything failed alike.
+    /// No request was done in the first seconds, and all failed in the same way.
     Hopeless {
         /// How everything failed.
         class: ErrorClass,
@@ -37,7 +37,7 @@ pub enum RunEnd {
     ProbeFailed {
         /// How it failed.
         class: ErrorClass,
-        /// The probe's own words, e.g. `connection refused`.
+        /// The probe's message, e.g. `connection refused`.
         message: String,
     },
     /// The load threads did not get ready in time; no load was sent.
@@ -45,11 +45,12 @@ pub enum RunEnd {
         /// How long they were given.
         waited: Nanos,
     },
-    /// A step or check of the run's `before` broke, as [`RunContext::before`] says; no load was sent.
+    /// A step or check of the run's `before` failed, as [`RunContext::before`] reports. No load was
+    /// sent.
     BeforeFailed,
 }
 
-/// What surrounded the run, as far as the caller knows it.
+/// The circumstances of the run that the caller knows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunContext {
     /// Load and target share this host.
@@ -58,21 +59,22 @@ pub struct RunContext {
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.
     pub steal: Option<f64>,
-    /// Intervals or agents that are missing, in words; each makes the run incomplete.
+    /// Messages about missing intervals or agents. Each makes the run incomplete.
     pub lost: Vec<String>,
-    /// Violations of conservation that single threads or agents found in themselves, in words; they void the run.
+    /// Messages about violations of conservation in single threads or agents. Each makes the run
+    /// invalid.
     pub accounting: Vec<String>,
-    /// In what words the first failure of a class was told, where its cure depends on them: of TLS, and of tunnels
-    /// through a proxy. A few at most.
+    /// The messages of the first failures of a class where the hint depends on them: TLS failures,
+    /// and tunnels through a proxy. There are only a few.
     pub faults: Vec<(ErrorClass, String)>,
     /// A knee was sought: a full generator voids it.
     pub knee_sought: bool,
     /// `--scale` or `--speed`: a rehearsal, in which an undecided threshold is only noted.
     pub rehearsal: bool,
-    /// What came of the run's `before`.
+    /// The result of the run's `before`.
     pub before: HookResult,
-    /// What came of the run's `after`. What broke in it makes the run fail, however the load ended.
+    /// The result of the run's `after`. A failure in it makes the run fail, however the load ended.
     pub after: HookResult,
-    /// What the doctor found on the way to what is under test: doubts.
+    /// Doubts that the doctor found about the path to the hosts under test.
     pub path: Vec<crate::Finding>,
 }

@@ -1,4 +1,4 @@
-//! What is said of stretches in which no request ended.
+//! Findings about periods in which no request ended.
 
 use wavetank_measure::Stalls;
 use wavetank_plan::Nanos;
@@ -7,28 +7,29 @@ use wavetank_plan::quantity::trimmed;
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};
 
-/// Instants and lengths are told in tenths of a second, in nanoseconds.
+/// Instants and durations are reported in tenths of a second. This is one, in nanoseconds.
 const TENTH: i64 = Nanos::from_millis(100).0;
 
-/// One finding for all of them. A client sees that no answer came, and cannot tell a target that gives none from a network that
-/// lets none through; where neither a network nor a proxy lies between, it was the target.
+/// Returns one finding for all stalls. A client sees that no response came. It cannot distinguish a
+/// target that sends none from a network that delivers none. If no network and no proxy is between
+/// them, the target caused it.
 pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let found = &case.facts.standstills;
     let longest = found.longest;
     // The hosts of a lab share a machine, and have networks between them.
     let in_lab = !case.facts.observed.other_hosts().is_empty();
     let by_proxy = case.facts.plan.http.proxy.is_some();
-    let (blame, whose, hint) = if case.same_host && !in_lab && !by_proxy {
+    let (blame, cause, hint) = if case.same_host && !in_lab && !by_proxy {
         (
             Blame::Target,
-            "the target gave no answer",
-            "see what the target did at that time: garbage collection, a lock, a failover, a full accept queue",
+            "the target sent no response",
+            "check what the target did at that time: garbage collection, a lock, a failover, a full accept queue",
         )
     } else {
         (
             Blame::Unknown,
-            "the target gave no answer, or the way to it let none through",
-            "see what the target and the way to it did at that time: garbage collection, a lock, a failover, a full accept queue, \
+            "the target sent no response, or the network delivered none",
+            "check what the target and the network did at that time: garbage collection, a lock, a failover, a full accept queue, \
              lost packets",
         )
     };
@@ -40,7 +41,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         blame,
         decisive: false,
         message: format!(
-            "no request ended for at least {} s, from {} s on, though {} were open at {} s: {whose}",
+            "no request ended for at least {} s, from {} s on, though {} were open at {} s: {cause}",
             tenths(until - from),
             tenths(from),
             format::count(longest.open),
@@ -66,7 +67,7 @@ fn evidence(found: &Stalls) -> String {
     format!("{stretches} · otherwise, on average, {usual} ended each second")
 }
 
-/// So many of them, in seconds.
+/// Formats a number of tenths in seconds.
 fn tenths(tenths: i64) -> String {
     trimmed(&format!("{:.1}", tenths as f64 / 10.0)).to_owned()
 }

@@ -1,7 +1,8 @@
-//! What is wrong with TLS, by the words in which it was told, and what to do about it.
+//! Hints for TLS failures, found by their messages.
 
-/// Words of a fault, all of which occur, and its cure. The words are those of `wavetank-driver`; a test of the
-/// whole program sees to it that each fault finds its cure. The first that fits is taken.
+/// Fragments of a failure's message, which must all occur, and its hint. The fragments come from
+/// the messages of `wavetank-driver`; a test of the whole program checks that each failure has a
+/// hint. The first match is used.
 const CURES: [(&[&str], &str); 18] = [
     (
         &["issuer is unknown"],
@@ -12,7 +13,7 @@ const CURES: [(&[&str], &str); 18] = [
         "put the name it is for into the URL and go to this host by --connect-to HOST:PORT, or give that name \
          with --sni NAME",
     ),
-    (&["names nobody"], "a certificate with names in it (subjectAltName), or --insecure"),
+    (&["contains no names"], "a certificate with names in it (subjectAltName), or --insecure"),
     (&["is for another name"], "give the name it is for: --sni NAME, or the URL with --connect-to HOST:PORT"),
     (&["has expired"], "renew the target's certificate; to load it as it is: --insecure"),
     (&["not valid yet"], "look at the clocks of both hosts; to load it as it is: --insecure"),
@@ -35,12 +36,12 @@ const CURES: [(&[&str], &str); 18] = [
         &["handshake_failure"],
         "leave --tls, --tls-groups and --tls-ciphers out; or the target wants a certificate: --cert FILE --key FILE",
     ),
-    (&["in the TLS handshake"], "does this port speak TLS? The target's own log tells why it went away"),
+    (&["in the TLS handshake"], "does this port speak TLS? Check the target's own log for the reason"),
     (&["the certificate"], "another certificate at the target; to load it as it is: --insecure"),
 ];
 
-/// What to do about a fault of TLS that was told in these words; `None` where nothing better is known than
-/// for the class of all such faults.
+/// Returns the hint for a TLS failure with this message. `None` where only the general hint of the
+/// class applies.
 pub(crate) fn hint_for(fault: &str) -> Option<&'static str> {
     let fits = |words: &&[&str]| words.iter().all(|word| fault.contains(word));
     CURES.iter().find(|(words, _)| fits(words)).map(|&(_, cure)| cure)
@@ -60,7 +61,7 @@ mod tests {
     fn every_fault_finds_its_cure() {
         check("the certificate's issuer is unknown here: not signed by a trusted CA", "--cacert");
         check("the certificate is for b.example, not for a.example", "--sni");
-        check("the certificate names nobody, and so not a", "subjectAltName");
+        check("the certificate contains no names, so it is not valid for a", "subjectAltName");
         check("the certificate has expired", "renew");
         check("the certificate is not valid yet", "clocks");
         check("the certificate's signature is wrong", "another certificate");

@@ -1,33 +1,34 @@
-//! [`Trend`]: whether values of seconds rise or fall over a plateau, noise or not.
+//! [`Trend`]: whether values per second rise or fall over a plateau in spite of noise.
 //!
-//! Nothing of one second is normally distributed or independent of the second before, so nothing here assumes it: seconds
-//! are gathered into blocks by their median, the blocks are tested by ranks (Mann-Kendall: H. B. Mann, Nonparametric tests
-//! against trend, Econometrica 13, 1945), and the change is the median of all slopes (P. K. Sen, J. Am. Stat. Assoc. 63,
-//! 1968). What is significant and small is no trend either: callers say how much matters.
+//! The values of single seconds are not normally distributed and depend on the second before, so
+//! no rule assumes otherwise. Seconds are grouped into blocks by their median. The blocks are
+//! tested by ranks (Mann-Kendall: H. B. Mann, Nonparametric tests against trend, Econometrica 13,
+//! 1945). The change is the median of all slopes (P. K. Sen, J. Am. Stat. Assoc. 63, 1968). A
+//! significant but small change is also a trend; callers decide how much matters.
 
 /// Blocks that a plateau is cut into at most. Fewer, longer blocks depend less on each other.
 const BLOCKS_MAX: usize = 20;
-/// With fewer seconds nothing is said.
+/// Minimum number of seconds for a trend.
 pub(crate) const SECONDS_MIN: usize = 30;
 /// Mann-Kendall's z from here on is no chance: about one in a thousand, for what is independent.
 const Z_MIN: f64 = 3.3;
-/// The change is to be so many times what blocks scatter about it, by their median deviation.
+/// The minimum ratio of the change to the scatter of the blocks around it (their median deviation).
 const SCATTERS_MIN: f64 = 3.0;
 
 /// A change over a plateau.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Trend {
-    /// At the plateau's begin, by the line through it.
+    /// The fitted value at the plateau's start.
     pub(crate) from: f64,
-    /// At its end.
+    /// The fitted value at its end.
     pub(crate) to: f64,
     /// Mann-Kendall's statistic: how sure it is, in standard deviations of chance.
     pub(crate) z: f64,
 }
 
 impl Trend {
-    /// The trend of `values`, pairs of an instant in seconds and a value, in order of time; `None` where there is none that
-    /// chance does not make.
+    /// Returns the trend of `values`, pairs of an instant in seconds and a value, ordered by time.
+    /// `None` if chance could explain the change.
     pub(crate) fn fit(values: &[(f64, f64)]) -> Option<Self> {
         if values.len() < SECONDS_MIN {
             return None;
@@ -69,7 +70,8 @@ fn blocks(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
     (0..count).map(block).collect()
 }
 
-/// A change goes on in every third of the plateau: one short step, or a period that does not come out even, does not.
+/// Returns whether the change continues in every third of the plateau. A short step or an
+/// incomplete period does not.
 fn is_steady(blocks: &[(f64, f64)], change: f64) -> bool {
     let third = blocks.len() / 3;
     let of = |these: &[(f64, f64)]| median(these.iter().map(|&(_, value)| value).collect());
@@ -132,16 +134,17 @@ mod tests {
         }
     }
 
-    /// What a second scatters by.
+    /// The kind of noise of each second.
     #[derive(Clone, Copy, Debug)]
     enum Noise {
         /// Each second by itself.
         White,
-        /// Each second is much like the one before.
+        /// Each second is similar to the one before.
         Sluggish,
         /// Long tails, and one second in thirty ten times as high, as p99 has them.
         Spiky,
-        /// Two thirds of each minute busy, the rest quiet, as when heartbeats keep the rhythm of the opening.
+        /// Two thirds of each minute busy, the rest quiet, as with heartbeats in the rhythm of the
+        /// opening.
         Periodic,
     }
 
@@ -177,7 +180,7 @@ mod tests {
         found
     }
 
-    /// Before anybody asks whether a change matters, chance makes at most one trend of fifty plateaus.
+    /// By chance, at most one in fifty plateaus has a trend, regardless of its size.
     #[test]
     fn noise_has_no_trend() {
         for noise in [Noise::White, Noise::Sluggish, Noise::Spiky, Noise::Periodic] {

@@ -25,7 +25,7 @@ pub(crate) fn is_full(validity: &GeneratorHealth) -> bool {
     validity.threads.iter().any(|load| load.full as f64 > THREAD_FULL_INTERVALS * load.intervals as f64)
 }
 
-/// Whether a lag beside a value of the same kind is a doubt.
+/// Returns whether a lag is a doubt, compared with a value of the same kind.
 pub(crate) fn lag_is_doubtful(lag_ns: u64, value_ns: f64) -> bool {
     lag_ns as f64 > (DOUBT_LAG_P99.0 as f64).max(LAG_SHARE_MAX * value_ns)
 }
@@ -43,15 +43,15 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
     let worst = case.facts.validity.late_worst;
     let seconds = case.facts.validity.late_seconds;
     let (share, tolerance) = (format::percent(worst.share.fraction()), case.facts.plan.late_tolerance);
-    // Where nothing else was measured it is no worst.
+    // If nothing else was measured, it is not the worst of several.
     let message = if worst.len < case.judged.duration {
         format!(
-            "the generator was late: {share} of the requests wanted or ended in the worst {} had been taken up more than {tolerance} after their instant",
+            "the generator was late: {share} of the requests due or completed in the worst {} started more than {tolerance} after their intended start",
             worst.len
         )
     } else {
         format!(
-            "the generator was late: {share} of the requests wanted or ended in the {} measured had been taken up more than {tolerance} after their instant",
+            "the generator was late: {share} of the requests due or completed in the {} measured started more than {tolerance} after their intended start",
             worst.len
         )
     };
@@ -61,7 +61,7 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
         decisive: false,
         message,
         evidence: format!(
-            "late {} from {:.0} s on · late ones ended in {} of {} s",
+            "late {} from {:.0} s on · late requests completed in {} of {} s",
             format::share(worst.share),
             worst.from.as_secs_f64(),
             format::count(seconds.count),
@@ -74,7 +74,7 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
 fn lag(case: &RuleInput<'_>) -> Option<Finding> {
     let lag = case.judged.lag.percentile(99.0)?;
     let response = case.judged.response.percentile(99.0);
-    let beside = match response {
+    let answered = match response {
         Some(response) => format!("response p99 {}", Nanos(response as i64)),
         None => "nothing was answered".to_owned(),
     };
@@ -83,16 +83,16 @@ fn lag(case: &RuleInput<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message: format!(
-            "send lag p99 is {}: the generator began so late itself, and response times include that",
+            "send lag p99 is {}: the generator itself started requests that late, and response times include it",
             Nanos(lag as i64)
         ),
-        evidence: format!("lag p99 {} · {beside}", Nanos(lag as i64)),
+        evidence: format!("lag p99 {} · {answered}", Nanos(lag as i64)),
         hint: relief(case).to_owned(),
     })
 }
 
-/// What takes load off this side: a closed run has no rate that could be lowered, and more threads are no help where
-/// those that are there had time.
+/// Returns the hint that reduces the load on this side. A closed run has no rate that could be
+/// lowered, and more threads do not help if the existing ones had time.
 fn relief(case: &RuleInput<'_>) -> &'static str {
     let threads = &case.facts.validity.threads;
     let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
@@ -126,7 +126,7 @@ fn dropped(case: &RuleInput<'_>) -> Option<Finding> {
     })
 }
 
-/// What cures drops of which most were for `reason`.
+/// Returns the hint for drops that were mostly for `reason`.
 fn drop_cure(case: &RuleInput<'_>, reason: DropReason) -> String {
     match reason {
         DropReason::Behind => scattering(case).unwrap_or_else(|| relief(case).to_owned()),
@@ -134,8 +134,9 @@ fn drop_cure(case: &RuleInput<'_>, reason: DropReason) -> String {
     }
 }
 
-/// Very many who leave a rendezvous all ask at one instant, and no number of them can begin at once: how to spread them,
-/// where that explains most of what was dropped. By what did begin in time, with half as much again to spare.
+/// Returns how to spread the users that leave a rendezvous, if their simultaneous requests explain
+/// most of the drops. No generator can start that many at one instant. The suggested time follows
+/// from the number that did start in time, with 50 % headroom.
 fn scattering(case: &RuleInput<'_>) -> Option<String> {
     let behind = case.judged.counters.dropped_by[DropReason::Behind as usize];
     let spans = case.facts.totals.spans();
@@ -169,8 +170,7 @@ fn starved(case: &RuleInput<'_>) -> Option<Finding> {
             format::percent(share.fraction())
         ),
         evidence: format!("turns {}", format::share(share)),
-        hint: "fewer requests under way on each load thread: more threads, or less load on this host"
-            .to_owned(),
+        hint: "fewer open requests on each load thread: more threads, or less load on this host".to_owned(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! [`Verdict`] and [`Diagnosis`]: what is said in the end.
+//! [`Verdict`] and [`Diagnosis`]: the result of a run.
 
 use wavetank_plan::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::{Blame, Finding};
 pub enum Status {
     /// Everything held.
     Pass,
-    /// Something is broken, and not by us.
+    /// A condition failed, and wavetank did not cause it.
     Fail,
     /// Doubt about the generator or the path could turn the verdict.
     Invalid,
@@ -29,15 +29,15 @@ impl Status {
     }
 }
 
-/// The verdict as it stands in a run's JSON.
+/// The verdict as it is stored in a run's JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// How the run is judged.
     pub status: Status,
-    /// Why, most weighty first: a word (`signal`, `accounting`, `undecided`, `before`, `probe`, …), the code
-    /// of a finding, or the text of a broken condition. Empty for a pass.
+    /// The reasons, most important first: a keyword (`signal`, `accounting`, `undecided`, `before`,
+    /// `probe`, …), the code of a finding, or the text of a failed condition. Empty for a pass.
     pub reasons: Vec<String>,
-    /// Who set the limit.
+    /// The side that set the limit.
     pub blame: Blame,
 }
 
@@ -48,8 +48,8 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// How the process ends.
     pub exit: ExitCode,
-    /// What belongs beside the verdict's word in the first line, e.g. `late: 3.2 % of offered …`, or `the
-    /// generator was the limit: this rate is a lower bound`. Empty for a plain pass.
+    /// The text after the verdict's name in the first line, e.g. `late: 3.2 % of offered …`, or
+    /// `the generator was the limit: this rate is a lower bound`. Empty for a plain pass.
     pub headline: String,
     /// Can change the verdict, decisive ones first.
     pub findings: Vec<Finding>,

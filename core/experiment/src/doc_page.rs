@@ -1,4 +1,4 @@
-//! [`markdown_docs`]: the grammar as a page for people, `docs/experiment.md`.
+//! [`page`]: the grammar as a page for people, `docs/experiment.md`.
 
 use std::fmt::Write as _;
 

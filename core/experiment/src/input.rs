@@ -1,4 +1,4 @@
-//! [`parse`]: from the file's bytes to an [`Experiment`].
+//! [`read`]: from the file's bytes to an [`Experiment`].
 
 use wavetank_grammar::{parse_yaml, text_of};
 use wavetank_plan::{RunOptions, UserError};

@@ -78,7 +78,7 @@ impl Journey {
         self.given = InitialVariables { shared, own: own.into() };
     }
 
-    /// A user's first session takes what was [given](Self::give) to it.
+    /// A user's first session takes what was [given](Self::set_initial_variables) to it.
     #[inline]
     pub fn init_session(&self, session: &mut Session) {
         if let Some(shared) = &self.given.shared {

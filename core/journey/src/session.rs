@@ -233,7 +233,7 @@ impl Session {
         self.advance_by(OPS_MAX, program, scene, now, told)
     }
 
-    /// The same for `ops_max` operations at most; then it [gives way](Next::GiveWay).
+    /// The same for `ops_max` operations at most; then it [gives way](SessionAction::GiveWay).
     pub fn advance_by(
         &mut self,
         ops_max: usize,

@@ -26,7 +26,7 @@ impl AllowTarget {
         }
         Err(UserError::usage(
             "bad_network",
-            format!("`{text}` is neither a network nor a name"),
+            format!("`{text}` is not a network, address or host name"),
             "--allow-target 203.0.113.0/24, an address, or a host name without scheme and port",
         ))
     }

@@ -1,4 +1,4 @@
-//! [`ConnectTo`]: connections go elsewhere than the URL says.
+//! [`ConnectTo`]: redirects connections to another address than the URL's.
 
 use crate::{TargetUrl, UserError};
 
@@ -16,8 +16,8 @@ pub struct ConnectTo {
 }
 
 impl ConnectTo {
-    /// Reads `HOST`, `HOST:PORT`, `:PORT`, or curl's four parts `FROM:PORT:TO:PORT`, each of which may be
-    /// empty. IPv6 addresses stand in brackets.
+    /// Parses `HOST`, `HOST:PORT`, `:PORT`, or curl's four parts `FROM:PORT:TO:PORT`, each of which
+    /// may be empty. IPv6 addresses are written in brackets.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = || {
             UserError::usage(

@@ -5,24 +5,25 @@ use std::net::{IpAddr, SocketAddr};
 use crate::quantity::parse_duration_positive;
 use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve};
 
-/// See the module's description. Load threads never wait for it: a connection goes to the newest addresses there are
-/// when it is opened.
+/// The names to look up again, and how often. Load threads never wait for a lookup: a new
+/// connection uses the newest addresses that are known when it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsRefreshPlan {
     /// How often; never [`DnsPolicy::Once`].
     pub when: DnsPolicy,
     /// Only addresses of this family.
     pub ip: Option<IpFamily>,
-    /// For each target of the plan what stands behind the addresses that its connections go to.
+    /// The names behind the connection addresses of each target of the plan.
     pub ways: Vec<RefreshedName>,
 }
 
-/// What the addresses come from that the connections of one target go to.
+/// The names that the connection addresses of one target come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshedName {
     /// Hosts (names, or addresses, which stay what they are) and ports, in order; at least one.
     pub names: Vec<(String, u16)>,
-    /// Of each name's answer only the first address is used: whoever answers decides, as `pick: dns` says.
+    /// Only the first address of each answer is used, so that the DNS server decides, as with
+    /// `pick: dns`.
     pub first_only: bool,
 }
 
@@ -42,10 +43,10 @@ impl DnsRefreshPlan {
         }
     }
 
-    /// What family and `sources` leave of the addresses that were `found` for a name.
+    /// Returns those of the addresses `found` for a name that match the family and `sources`.
     ///
     /// # Errors
-    /// When none is left, or a source address reaches none of them.
+    /// No address matches, or a source address reaches none of them.
     pub fn usable(
         &self,
         (host, port): (&str, u16),
@@ -60,7 +61,7 @@ impl DnsRefreshPlan {
 }
 
 impl RefreshedName {
-    /// One name, all of whose addresses are used in turn.
+    /// Creates the entry for one name with all its addresses used in turn.
     pub fn all_addresses(name: (String, u16)) -> Self {
         Self { names: vec![name], first_only: false }
     }
@@ -70,10 +71,10 @@ impl DnsPolicy {
     /// Names are looked up no more often than this: a resolver is no target.
     pub const EVERY_MIN: Nanos = Nanos::SECOND;
 
-    /// `once`, `each_session`, `30s`.
+    /// Parses `once`, `each_session` or a time such as `30s`.
     ///
     /// # Errors
-    /// On other words, and on times below [`DnsPolicy::EVERY_MIN`].
+    /// Any other text, and times below [`DnsPolicy::EVERY_MIN`].
     pub fn parse(text: &str) -> Result<Self, UserError> {
         match text {
             "once" => Ok(Self::Once),
@@ -81,20 +82,20 @@ impl DnsPolicy {
             _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
                 let every = parse_duration_positive(text)?;
                 if every < Self::EVERY_MIN {
-                    let message = format!("looking names up every {every} is load on a resolver");
+                    let message = format!("looking up names every {every} is too much load for a resolver");
                     return Err(UserError::usage("out_of_range", message, "1s or longer"));
                 }
                 Ok(Self::Every(every))
             }
             _ => {
-                let message = format!("`{text}` says nothing of names");
+                let message = format!("`{text}` is not a DNS policy");
                 Err(UserError::usage("value_unknown", message, "once, each_session, or a time: 30s"))
             }
         }
     }
 }
 
-/// Whether nobody needs to be asked for it.
+/// Returns whether `host` is an address already, so that no lookup is needed.
 fn is_address(host: &str) -> bool {
     host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
 }

@@ -26,13 +26,13 @@ pub enum ExitCode {
 pub struct UserError {
     /// Stable short name, e.g. `unit_missing`, for scripts.
     pub code: &'static str,
-    /// What is wrong, with the offending words in backticks.
+    /// What is wrong, with the offending text in backticks.
     pub message: String,
-    /// What to do; may be empty only where there is nothing sensible to advise.
+    /// How to fix it; empty only if there is no useful advice.
     pub hint: String,
     /// The exit code this error leads to.
     pub exit: ExitCode,
-    /// What is wrong beside it, told after it.
+    /// Further errors, printed after this one.
     pub others: Vec<Self>,
 }
 
@@ -54,7 +54,8 @@ impl UserError {
         Some(Self { others: first.others.iter().cloned().chain(errors).collect(), ..first })
     }
 
-    /// The error with its code behind the message, for whoever wants to ask what it means; the others below it.
+    /// Returns the error as text with its code after the message, so that the user can look it up.
+    /// Further errors follow below it.
     pub fn with_code(&self) -> String {
         let hint = if self.hint.is_empty() { String::new() } else { format!("\nhint: {}", self.hint) };
         let own = format!("error: {} [{}]{hint}", self.message, self.code);

@@ -9,30 +9,32 @@ pub struct PlannedEvent {
     pub when: Nanos,
     /// The host's name in fleet or lab.
     pub host: String,
-    /// What is done: a command, or in a lab a fault ([`PlannedEvent::fault`]) or a change of a balancer's pool
-    /// ([`PlannedEvent::pool`]) in words.
+    /// The action: a command, or in a lab the text of a fault ([`PlannedEvent::fault`]) or of a
+    /// change to a balancer's pool ([`PlannedEvent::pool`]).
     pub run: String,
-    /// What takes it back, at the end of the run and on any abort. A fault needs none, nor does a change of a pool: they are
-    /// taken back all the same.
+    /// The command that reverts the action at the end of the run and after an abort. Faults and
+    /// pool changes do not need one, because they are always reverted.
     pub undo: Option<String>,
-    /// How long it lasts until it is taken back; `None`: to the end of the run.
+    /// How long the action lasts until it is reverted; `None`: until the end of the run.
     pub lasts: Option<Nanos>,
 }
 
 impl PlannedEvent {
-    /// The word that a fault of a lab begins with, where otherwise a command stands.
+    /// The keyword that a fault of a lab starts with. A command starts with the program's name
+    /// instead.
     pub const FAULT: &str = "fault";
 
-    /// The word that a change of a balancer's pool begins with.
+    /// The keyword that a change of a balancer's pool starts with.
     pub const POOL: &str = "pool";
 
-    /// The words of the fault that `run` names, e.g. `kill serve` of `fault kill serve`; `None`: it is no fault.
+    /// Returns the text of the fault in `run`, e.g. `kill serve` of `fault kill serve`, or `None`
+    /// if it is not a fault.
     pub fn fault(run: &str) -> Option<&str> {
         words_after(run, Self::FAULT)
     }
 
-    /// The words of the change of a pool that `run` names, e.g. `haproxy app1 drain` of `pool haproxy app1 drain`; `None`:
-    /// it is none.
+    /// Returns the text of the pool change in `run`, e.g. `haproxy app1 drain` of `pool haproxy
+    /// app1 drain`, or `None` if it is not a pool change.
     pub fn pool(run: &str) -> Option<&str> {
         words_after(run, Self::POOL)
     }
@@ -42,13 +44,13 @@ impl PlannedEvent {
         Self::fault(run).is_some() || Self::pool(run).is_some()
     }
 
-    /// Whether it can be taken back.
+    /// Returns whether the action can be reverted.
     pub fn is_reversible(&self) -> bool {
         self.undo.is_some() || Self::is_self_reverting(&self.run)
     }
 }
 
-/// What follows `first` if that is the first word of `run`.
+/// Returns the text after `first` if that is the first term of `run`.
 fn words_after<'r>(run: &'r str, first: &str) -> Option<&'r str> {
     let words = run.trim().strip_prefix(first)?;
     (words.is_empty() || words.starts_with(char::is_whitespace)).then(|| words.trim())

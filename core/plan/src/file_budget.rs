@@ -1,29 +1,34 @@
-//! [`FileBudget`]: how many sockets a process can hold, and with how many threads and whose tables of files.
+//! [`FileBudget`]: the number of sockets that a process can hold, with how many threads, and in
+//! which file descriptor tables.
 
 use crate::quantity::{format_grouped, show_count};
 use crate::{EngineChoice, FileTables, HostFacts, UserError};
 
-/// Files of the table that all threads share which stay free for archive, terminal, libraries and the name query.
+/// Descriptors of the shared table that stay free for the archive, the terminal, libraries and DNS
+/// lookups.
 const FILES_RESERVE: u64 = 100;
 /// epoll, timer and wake-up descriptors of one thread, rounded up.
 const FILES_PER_THREAD: u64 = 4;
-/// Files of a thread's own table that are no connections: its driver's, listeners, standard streams.
+/// Descriptors of a thread's own table that are not connections: those of its driver, listeners,
+/// standard streams.
 const OWN_FILES_RESERVE: u64 = 32;
-/// Files of a process with io\_uring that are none of the load's: standard streams, archive, libraries.
+/// Descriptors of a process with io\_uring that do not belong to the load: standard streams,
+/// archive, libraries.
 const RINGS_RESERVE: u64 = 12;
-/// Descriptors by which one thread with io\_uring hears of others and of its rings' end; its rings come on top.
+/// Descriptors with which an io\_uring thread is woken by other threads and learns of its rings'
+/// end. The rings' own descriptors are counted separately.
 const WAKERS_PER_THREAD: u64 = 4;
 /// Threads that may be started for their tables alone: far more sockets than a host's memory holds.
 const THREADS_FOR_FILES_MAX: u64 = 256;
 
 /// Rings that one load thread makes at most: each is a descriptor and a set of queues.
 pub const RINGS_PER_THREAD_MAX: u32 = 256;
-/// Sockets of one ring at most, however many files a table may have. The kernel would allow 2^20
-/// (`IORING_MAX_FIXED_FILES`), but what a ring waits for is in at most 256 lists, and for closing a connection one of
-/// them is searched.
+/// Maximum number of sockets of one ring, regardless of the descriptor limit. The kernel would
+/// allow 2^20 (`IORING_MAX_FIXED_FILES`). However, a ring keeps its pending operations in at most
+/// 256 lists, and closing a connection searches one of them.
 pub const SOCKETS_PER_RING_MAX: u32 = 1 << 16;
 
-/// What one process can hold. Pure arithmetic over [`HostFacts`].
+/// The number of sockets that one process can hold. Pure arithmetic over [`HostFacts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileBudget {
     /// Files of one table.
@@ -32,29 +37,31 @@ pub struct FileBudget {
     host_max: u64,
     /// io\_uring's sockets are in rings, and in no table.
     tableless: bool,
-    /// The best way to more tables than one.
+    /// The best way to have more than one table.
     own: FileTables,
     /// Threads there will be if files do not ask for more.
     threads: u32,
     /// Their number was asked for and is not ours to raise.
     threads_fixed: bool,
     nr_open: u64,
-    /// Files that all processes of the host may open together, and how many of them a connection takes.
+    /// Descriptors that all processes of the host may open together, and how many of them a
+    /// connection takes.
     host_files: (Option<u64>, u64),
 }
 
 /// How a number of sockets is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketLayout {
-    /// Whose table of files each thread fills.
+    /// Which file descriptor table each thread fills.
     pub files: FileTables,
-    /// So many threads at least.
+    /// Minimum number of threads.
     pub threads: u32,
 }
 
 impl FileBudget {
-    /// For `threads` threads on `engine` (resolved, not [`EngineChoice::Auto`]); more may be started for their
-    /// tables unless `threads_fixed`. With `both_ends` the peer's sockets count on this host too.
+    /// Computes the budget for `threads` threads on `engine`, which is resolved (not
+    /// [`EngineChoice::Auto`]). More threads may be started for their tables unless
+    /// `threads_fixed`. With `both_ends` the peer's sockets count on this host too.
     pub fn new(
         host: &HostFacts,
         engine: EngineChoice,
@@ -93,9 +100,10 @@ impl FileBudget {
         RINGS_RESERVE + WAKERS_PER_THREAD * self.threads as u64
     }
 
-    /// Sockets in rings: none is in the table, but each ring is a file, and the kernel lets one hold as many sockets
-    /// as a table may have files (`io_uring_register(2)`, `IORING_REGISTER_FILES`). Connections are spread evenly
-    /// over threads, so that a ring of each may be partly empty.
+    /// Returns the number of sockets that rings can hold. Such sockets are not in the descriptor
+    /// table, but each ring is a file. The kernel lets one ring hold as many sockets as a table may
+    /// have files (`io_uring_register(2)`, `IORING_REGISTER_FILES`). Connections are spread evenly
+    /// over threads, so one ring of each thread may be partly empty.
     fn in_rings(self) -> u64 {
         let (threads, rings) = (u64::from(self.threads), self.table_max.saturating_sub(self.beside_rings()));
         if rings < threads {
@@ -132,13 +140,15 @@ impl FileBudget {
 
     /// Sockets that can be held at all.
     pub fn max_sockets(self) -> u64 {
-        // Who starts a thread has a descriptor of each in the table that was there first, beside files of its own.
+        // The thread that starts the others has one descriptor of each in the first table, in
+        // addition to its own files.
         let started = self.table_max.saturating_sub(OWN_FILES_RESERVE).min(THREADS_FOR_FILES_MAX);
         let more = if self.threads_fixed { 0 } else { started };
         self.with_threads(u64::from(self.threads).max(more))
     }
 
-    /// How `sockets` are held; of more than [`FileBudget::max_sockets`] as if there were so many.
+    /// Returns how `sockets` are held. Numbers above [`FileBudget::max_sockets`] are treated as
+    /// that maximum.
     pub fn holding(self, sockets: u64) -> SocketLayout {
         let sockets = sockets.min(self.max_sockets());
         if self.tableless || sockets <= self.shared() {
@@ -149,8 +159,9 @@ impl FileBudget {
         SocketLayout { files: self.own, threads }
     }
 
-    /// Why `asked` connections, for which `connections` sockets are needed with what room they must have, cannot be
-    /// held, and what would help beside asking for fewer.
+    /// Returns the error for `asked` connections that cannot be held, with a hint that does not
+    /// reduce them. `connections` is the number of sockets that they need, including the required
+    /// headroom.
     pub fn refusal(self, asked: u64, connections: u64) -> UserError {
         let count = show_count(asked);
         let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
@@ -173,7 +184,7 @@ impl FileBudget {
         if self.tableless {
             let rings = self.rings(connections);
             let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
-            // Where there may be no more rings, each must hold more.
+            // If no more rings are possible, each must hold more sockets.
             let needed = needed.max(connections.div_ceil(self.rings_max().max(1)).saturating_add(1));
             return refused(self.too_few(asked, needed), self.raise_to(needed));
         }
@@ -191,7 +202,8 @@ impl FileBudget {
         refused(self.too_few(asked, needed), self.raise_to(needed))
     }
 
-    /// Rings that hold so many sockets at most: one of each thread, and those that so many sockets fill.
+    /// Returns the maximum number of rings for `sockets`: one of each thread, and those that the
+    /// sockets fill.
     pub fn rings(self, sockets: u64) -> u64 {
         u64::from(self.threads).saturating_add(sockets.div_ceil(self.per_ring().max(1)))
     }
@@ -210,7 +222,7 @@ impl FileBudget {
     }
 }
 
-/// A limit of the host's with some room for whoever opens files meanwhile.
+/// Rounds up a host limit, with headroom for other processes that open files meanwhile.
 const fn rounded_up(files: u64) -> u64 {
     files.saturating_add(20_000 - 1) / 10_000 * 10_000
 }

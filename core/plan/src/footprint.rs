@@ -1,46 +1,52 @@
-//! [`MemoryModel`]: what one end of a connection takes of memory, and how much of a host's may be planned with.
+//! [`MemoryModel`]: the memory that one end of a connection takes, and how much of a host's memory
+//! may be planned with.
 //!
-//! One model for everybody who reckons with memory: `run`, `plan` and `check` (the client's end, and the target's where
-//! it is on this host), `serve --connections` (the target's end), `size`. All numbers are in bytes and were measured
-//! as growth of `/proc/slabinfo` and of the processes' own memory, divided by connections (x86-64, Linux 6.18,
-//! `wavetank run` and `wavetank serve` over 127.0.0.0/8 with 40,000 connections; 1,000,000 agree within 5 %).
-//! Other kernels differ by some hundred bytes: `struct tcp_sock` alone was 2,240 to 2,500 bytes in the last years.
+//! All memory estimates use this model: `run`, `plan` and `check` (the client's end, and the
+//! target's if it is on this host), `serve --connections` (the target's end), and `size`. All
+//! numbers are in bytes. They were measured as growth of `/proc/slabinfo` and of the processes' own
+//! memory, divided by the number of connections. The setup was x86-64, Linux 6.18, `wavetank run`
+//! and `wavetank serve` over 127.0.0.0/8 with 40,000 connections; 1,000,000 connections agree
+//! within 5 %. Other kernels differ by some hundred bytes: `struct tcp_sock` alone was 2,240 to
+//! 2,500 bytes in recent years.
 
 use crate::EngineChoice;
 
-/// What each socket is made of, on either engine: `TCP` 2,368, `sock_inode_cache` 832, `filp` 192, `dentry` 192, what
-/// security modules keep of inode and file 56, `request_sock` and other small ones 28, and 2 % that slabs lose at their
-/// pages' ends.
+/// Kernel memory of each socket, with either engine. It is the sum of `TCP` 2,368,
+/// `sock_inode_cache` 832, `filp` 192, `dentry` 192, the data of security modules for inode and
+/// file 56, `request_sock` and other small ones 28. The slabs' unused space at page ends adds 2 %.
 const SOCKET: u64 = 3_740;
-/// What io\_uring adds: the poll that tells of the peer's end (`io_kiocb` 256) and the place in the ring's table 32.
+/// Memory that io\_uring adds: the poll for the peer's close (`io_kiocb` 256) and the entry in the
+/// ring's table 32.
 const IN_A_RING: u64 = 290;
-/// What epoll adds: `eventpoll_epi` 128, `eventpoll_pwq` 64, `ep_head` 16, the place in the table of files 9.
+/// Memory that epoll adds: `eventpoll_epi` 128, `eventpoll_pwq` 64, `ep_head` 16, the entry in the
+/// descriptor table 9.
 const IN_EPOLL: u64 = 220;
-/// What an address and port of one's own adds (`tcp_bind2_bucket`).
+/// Memory that an explicitly bound address and port adds (`tcp_bind2_bucket`).
 const BOUND: u64 = 130;
-/// What `wavetank run` keeps of a connection with its user on it, thinking or silent.
+/// Memory of `wavetank run` for a connection with its user, thinking or silent.
 const CLIENT_USER: u64 = 350;
-/// What `wavetank serve` keeps of a connection.
+/// Memory of `wavetank serve` for a connection.
 const TARGET_USER: u64 = 300;
-/// What TLS adds to either end's program, measured with 8,000 connections and a chain of one certificate: keys, session,
-/// and what is left of the buffers of its handshake.
+/// Memory that TLS adds to the program at either end: keys, session, and the rest of the handshake
+/// buffers. Measured with 8,000 connections and a chain of one certificate.
 const TLS_CLIENT: u64 = 4_400;
 const TLS_TARGET: u64 = 3_800;
-/// What an answer that is due later takes of `wavetank serve`.
+/// Memory of `wavetank serve` for a delayed response.
 const ANSWER_DUE: u64 = 256;
 
-/// Memory of a socket whose bytes nobody has read or taken: the kernel counts them in whole pages (`tcp_mem`).
+/// Memory of a socket with bytes that were not read or sent yet. The kernel counts them in whole
+/// pages (`tcp_mem`).
 pub(crate) const PAGE_BYTES: u64 = 4_096;
-/// What is left for a minute of a connection that was closed in the orderly way, at the end that closed first
+/// Memory that an orderly closed connection keeps for one minute at the end that closed first
 /// (`tw_sock_TCP`).
 pub(crate) const TIME_WAIT_BYTES: u64 = 256;
-/// A virtual user without a connection: its place in its journey, the clock it waits for, the anchors of its cookies
-/// and variables. What those hold comes on top.
+/// Memory of a virtual user without a connection: its position in the journey, its timer, and the
+/// containers for its cookies and variables. Their content is counted separately.
 pub(crate) const USER_BYTES: u64 = 512;
 
-/// Of the memory that is free, one part in so many is not planned with: archive, page cache, whoever else works here;
-/// and `MemAvailable` counts directory entries of sockets as memory that could be had back, though it cannot while
-/// they are open.
+/// One part in `RESERVED_PART` of the free memory is kept for the archive, the page cache and other
+/// processes. Also, `MemAvailable` counts the sockets' directory entries as reclaimable memory,
+/// although they cannot be reclaimed while the sockets are open.
 const RESERVED_PART: u64 = 16;
 /// The program before its first connection, with its rings, stacks and histograms.
 const PROGRAM_BYTES: u64 = 16 << 20;
@@ -48,41 +54,41 @@ const PROGRAM_BYTES: u64 = 16 << 20;
 /// Which end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionEnd {
-    /// Who connects: `run`.
+    /// The side that connects: `run`.
     Client,
-    /// Who accepts: `serve`.
+    /// The side that accepts: `serve`.
     Target,
 }
 
-/// What one end of a connection takes of memory, in bytes.
+/// Memory of one end of a connection, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryModel {
-    /// The kernel's, while nothing is under way.
+    /// Kernel memory while no request is in flight.
     pub kernel: u64,
-    /// The program's, while nothing is under way.
+    /// Program memory while no request is in flight.
     pub user: u64,
-    /// On top while a request is under way or its bytes wait.
+    /// Additional memory while a request is in flight or its bytes wait.
     pub under_way: u64,
 }
 
 impl MemoryModel {
-    /// What wavetank's own ends take, in TLS or not; `engine` [`Auto`](EngineChoice::Auto) counts as io\_uring. Other
-    /// people's servers differ in `user` alone.
+    /// Returns the memory of wavetank's own ends, with or without TLS. `engine`
+    /// [`Auto`](EngineChoice::Auto) counts as io\_uring. Other servers differ only in `user`.
     pub const fn for_end(end: ConnectionEnd, engine: EngineChoice, tls: bool) -> Self {
         let waits = match engine {
             EngineChoice::Epoll => IN_EPOLL,
             EngineChoice::Uring | EngineChoice::Auto => IN_A_RING,
         };
         let (kernel, user, secured, under_way) = match end {
-            // The request waits unread at the target or the answer at the client: one page for both ends, and it is
-            // the client's plan that foresees it.
+            // Either the request waits unread at the target, or the response at the client: one
+            // page for both ends. The client's plan accounts for it.
             ConnectionEnd::Client => (SOCKET + waits + BOUND, CLIENT_USER, TLS_CLIENT, PAGE_BYTES),
             ConnectionEnd::Target => (SOCKET + waits, TARGET_USER, TLS_TARGET, ANSWER_DUE),
         };
         Self { kernel, user: if tls { user + secured } else { user }, under_way }
     }
 
-    /// Of both ends.
+    /// Returns the memory of both ends.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -92,12 +98,12 @@ impl MemoryModel {
         }
     }
 
-    /// Kernel's and program's together, while nothing is under way.
+    /// Returns the memory of kernel and program together while no request is in flight.
     pub const fn idle(self) -> u64 {
         self.kernel + self.user
     }
 
-    /// The same with a request under way.
+    /// Returns the same with a request in flight.
     pub const fn with_request_in_flight(self) -> u64 {
         self.idle() + self.under_way
     }
@@ -108,7 +114,7 @@ pub const fn plannable_bytes(available: u64) -> u64 {
     available.saturating_sub(available / RESERVED_PART).saturating_sub(PROGRAM_BYTES)
 }
 
-/// What must be available for `bytes` to be planned with.
+/// Returns the available memory that is required to plan with `bytes`.
 pub(crate) const fn available_for(bytes: u64) -> u64 {
     let whole = bytes.saturating_add(PROGRAM_BYTES) as u128 * RESERVED_PART as u128;
     let whole = whole.div_ceil(RESERVED_PART as u128 - 1);
@@ -119,7 +125,7 @@ pub(crate) const fn available_for(bytes: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What was measured of both ends: kernel memory of a connection.
+    /// Measured values of both ends: kernel memory of a connection.
     #[test]
     fn both_ends_are_within_a_tenth_of_what_was_measured() {
         let both = |engine| {

@@ -1,21 +1,21 @@
-//! [`Guard`]: decides over every socket address before it is used (contract §7).
+//! [`Guard`]: checks every socket address before it is used (contract §7).
 //!
-//! Loopback and private addresses are open, everything else needs to be allowed by name or network, and the
-//! two addresses at which clouds give out credentials need to be allowed one by one. Targets, redirects,
-//! proxies and resources all pass here; nobody else may decide.
+//! Loopback and private addresses are allowed by default. All other addresses must be allowed by
+//! name or network. The two addresses at which clouds hand out credentials must be allowed one by
+//! one. Targets, redirects, proxies and resources are all checked here and nowhere else.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::network::Network;
 use crate::{AllowTarget, UserError};
 
-/// Where the clouds keep instance credentials.
+/// Addresses at which clouds serve instance credentials.
 const METADATA: [IpAddr; 2] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
 ];
 
-/// What may be reached beside loopback and private addresses.
+/// Targets that are allowed in addition to loopback and private addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     allowed: Vec<AllowTarget>,
@@ -27,10 +27,12 @@ impl Guard {
         Self { allowed }
     }
 
-    /// Refuses `address`, which `host` (name or address as typed) resolved to, unless it is open.
+    /// Refuses `address`, to which `host` (name or address as typed) resolved, unless it is
+    /// allowed.
     ///
-    /// `command` is the command as typed, for the hint: the exact command that would be let through. The
-    /// error has code `target_not_allowed` and exit 5; nothing has been sent by then but a name query.
+    /// `command` is the command as typed. The hint repeats it with the option that allows the
+    /// target. The error has code `target_not_allowed` and exit 5. Nothing but a DNS query has been
+    /// sent by then.
     pub fn check(&self, host: &str, address: SocketAddr, command: &str) -> Result<(), UserError> {
         let ip = canonical(address.ip());
         if METADATA.contains(&ip) {
@@ -43,7 +45,10 @@ impl Guard {
             }
             return Err(UserError::refused(
                 "target_not_allowed",
-                format!("{} gives out this machine's cloud credentials and is no target", named(host, ip)),
+                format!(
+                    "{} hands out this machine's cloud credentials and must not be loaded",
+                    named(host, ip)
+                ),
                 format!("if it is one: {command} --allow-target {ip}"),
             ));
         }
@@ -54,7 +59,7 @@ impl Guard {
         Err(UserError::refused(
             "target_not_allowed",
             format!(
-                "{} is neither loopback nor private, and load must only go where it is welcome",
+                "{} is not a loopback or private address, and load must only go where it is welcome",
                 named(host, ip)
             ),
             format!("if the target is yours: {command} --allow-target {allow}"),
@@ -70,13 +75,13 @@ impl Guard {
     }
 }
 
-/// IPv4 in IPv6 clothes (`::ffff:a.b.c.d`) is IPv4: the packet goes there.
+/// Returns the IPv4 address of an IPv4-mapped one (`::ffff:a.b.c.d`): the packet goes there.
 fn canonical(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
 
-/// Loopback, RFC 1918, RFC 4193, and the unspecified address, which is this host. Link-local addresses are
-/// not among them: they reach whatever shares the wire.
+/// Loopback, RFC 1918, RFC 4193, and the unspecified address, which means this host. Link-local
+/// addresses are not included: they reach every device on the same link.
 fn open_by_default(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_unspecified(),

@@ -9,18 +9,19 @@ use crate::{HostLimits, Ports, SocketSupport};
 pub struct HostFacts {
     /// CPUs this process may run on.
     pub cpus: Vec<u32>,
-    /// Memory that can be had without swapping, in bytes (the smaller of the host's and the cgroup's).
+    /// Memory that is available without swapping, in bytes (the smaller of the host's and the
+    /// cgroup's).
     pub memory_available_bytes: u64,
     /// Files this process may open: the hard limit, to which the soft one is raised.
     pub files_max: u64,
-    /// What the kernel lets this process do with sockets.
+    /// Socket features that the kernel allows this process.
     pub sockets: SocketSupport,
-    /// What else the kernel allows.
+    /// Other kernel limits.
     pub limits: HostLimits,
     /// First and last port the kernel picks from for outgoing connections.
     pub port_range: (u16, u16),
-    /// Ports that we may bind for outgoing connections: those of `port_range` that are neither reserved nor
-    /// listened on.
+    /// Ports that the load may bind for outgoing connections: those of `port_range`, except
+    /// reserved ports and ports of listeners.
     pub ports: Ports,
     /// Addresses of this host's interfaces.
     pub addresses: Vec<IpAddr>,
@@ -32,14 +33,15 @@ pub struct HostFacts {
     pub hostname: String,
     /// CPU model, as the kernel names it.
     pub cpu_model: String,
-    /// Hosts of a lab on this machine that send the load, each with addresses and ports of its own; `None`: this host
-    /// sends it.
+    /// Hosts of a lab on this machine that send the load, each with its own addresses and ports.
+    /// `None`: this host sends it.
     pub load_hosts: Option<u32>,
 }
 
 impl HostFacts {
-    /// A host of so many CPUs with memory and files for everything, Linux's own range of ports, and nothing else that
-    /// plans depend on: what they are made for where the host is no matter, as in tests.
+    /// Returns a host with this number of CPUs, enough memory and files for everything, Linux's
+    /// default port range, and no other restrictions. Plans use it where the host does not matter,
+    /// as in tests.
     pub fn for_tests(cpus: u32) -> Self {
         let port_range = (32_768, 60_999);
         Self {
@@ -59,8 +61,8 @@ impl HostFacts {
         }
     }
 
-    /// Whether all of `targets` are addresses of this host, so that it holds both ends of each connection. In a lab it
-    /// does, whosever addresses they are.
+    /// Returns whether all of `targets` are addresses of this host, so that it holds both ends of
+    /// each connection. In a lab it always does.
     pub fn is_target(&self, targets: &[SocketAddr]) -> bool {
         if self.load_hosts.is_some() {
             return true;
@@ -77,8 +79,9 @@ impl HostFacts {
         self.load_hosts.unwrap_or(1).max(1)
     }
 
-    /// Ports of the tuples that a load with source addresses owns: all but some that are left to the kernel's own
-    /// choice ([`Ports::for_tuples`]). The plan counts these, and the engine binds these.
+    /// Returns the ports of the tuples that a load with source addresses uses. Some ports are left
+    /// to the kernel's own choice ([`Ports::for_tuples`]). The plan counts these ports, and the
+    /// engine binds them.
     pub fn tuple_ports(&self) -> Ports {
         self.ports.for_tuples(self.port_range.0)
     }

@@ -1,9 +1,9 @@
-//! What shall be run.
+//! The plan of a run.
 //!
-//! Text (command-line words, later an experiment file) becomes `RunOptions`, and
-//! `resolve` turns those, with facts about the host and resolved names handed in by
-//! the caller, into a [`Plan`] in which every number is fixed. This crate knows no sockets, files,
-//! clock or environment; it fails only on bad input, and then with a [`UserError`].
+//! Text (command-line arguments, later an experiment file) becomes `RunOptions`. `resolve` combines
+//! them with host facts and resolved names, which the caller provides. The result is a [`Plan`] in
+//! which every number is fixed. This crate does not use sockets, files, the clock or the
+//! environment. It fails only on bad input, and then with a [`UserError`].
 
 mod allow_target;
 pub mod calibration;

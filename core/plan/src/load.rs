@@ -7,42 +7,43 @@ use crate::{Nanos, PopulationCurve, RateCurve};
 /// The load of a phase: one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Open model: sessions come on a schedule whatever the target does.
+    /// Open model: sessions arrive on a schedule, regardless of the target.
     Open {
         /// Sessions arriving, from the phase's start on.
         rate: RateCurve,
         /// How they are spaced.
         arrivals: Arrivals,
-        /// The rate was given in requests, and a session is so many: `rate` is already that much slower.
-        /// `None`: it was given in sessions.
+        /// The rate was given in requests, and each session has this number of them; `rate` is
+        /// already divided by it. `None`: the rate was given in sessions.
         requests_each: Option<u64>,
     },
-    /// Open model: sessions come at these instants, after the phase's start, in order.
+    /// Open model: sessions arrive at these instants, after the phase's start, in order.
     Trace {
-        /// When; an instant may stand several times.
+        /// The arrival times; one instant may occur several times.
         times: Arc<[Nanos]>,
     },
-    /// Closed model: so many virtual users, each repeating its scenario.
+    /// Closed model: this number of virtual users, each repeating its scenario.
     Closed {
-        /// Virtual users wanted.
+        /// Target number of virtual users.
         users: PopulationCurve,
-        /// Each one leaves for good after so many sessions in this phase.
+        /// Each user leaves permanently after this number of sessions in this phase.
         sessions_each: Option<u64>,
     },
-    /// So many connections, opened at the instants the shape says and kept. Each repeats its scenario; with a scenario
-    /// without steps it is silent.
+    /// This number of connections, opened at the instants of the shape and kept. Each repeats its
+    /// scenario; with a scenario without steps it is silent.
     Hold {
-        /// Connections wanted.
+        /// Target number of connections.
         connections: PopulationCurve,
-        /// Each one's user leaves for good after so many sessions in this phase, and his connection is closed.
+        /// Each user leaves permanently after this number of sessions in this phase, and its
+        /// connection is closed.
         sessions_each: Option<u64>,
     },
-    /// Nobody new; sessions that run go on.
+    /// No new sessions start; running sessions continue.
     Pause,
 }
 
 impl Load {
-    /// Users or connections wanted; `None` in the open model.
+    /// Returns the target number of users or connections; `None` in the open model.
     pub const fn levels(&self) -> Option<&PopulationCurve> {
         match self {
             Self::Closed { users, .. } => Some(users),
@@ -59,7 +60,7 @@ impl Load {
         }
     }
 
-    /// Whether it is the open model's: sessions come whatever the target does.
+    /// Returns whether it is the open model: sessions arrive regardless of the target.
     pub const fn is_open(&self) -> bool {
         matches!(self, Self::Open { .. } | Self::Trace { .. })
     }

@@ -1,7 +1,8 @@
 //! [`ScenarioMix`]: which scenarios a phase's sessions run.
 
-/// Scenarios by weight, in the plan's order. Whoever starts takes one by a random number that depends on the seed and
-/// his own number alone, so that any division into threads gives the same.
+/// Scenarios by weight, in the plan's order. A new user or session takes one by a random number.
+/// The random number depends only on the seed and its own number, so that any division into threads
+/// gives the same result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioMix {
     /// Index into the plan's scenarios and weight; never empty, weights positive.
@@ -43,7 +44,8 @@ impl ScenarioMix {
         self.parts.iter().any(|part| part.0 == scenario)
     }
 
-    /// The scenario at `point` of all weights laid end to end; `point` is below [`total`](Self::total).
+    /// Returns the scenario at `point`, with all weights laid end to end; `point` is below
+    /// [`total`](Self::total).
     pub fn pick(&self, point: u64) -> u16 {
         let mut left = point;
         for &(scenario, weight) in &self.parts {

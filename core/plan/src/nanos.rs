@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// Nanoseconds: an instant on the run's clock (0 = start of the measured load, negative before it) or a
-/// length of time. One type serves both: the run's clock is an offset from its own zero.
+/// Nanoseconds: an instant on the run clock (0 = start of the measured load, negative before it) or
+/// a duration. One type serves both, because the run clock is an offset from its own zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub i64);
 

@@ -13,7 +13,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `address` cut to `prefix` bits; a prefix longer than the address is the address alone.
+    /// Returns the network of `address` cut to `prefix` bits. A prefix longer than the address
+    /// means the address alone.
     pub fn new(address: IpAddr, prefix: u8) -> Self {
         let bits = bits_of(address);
         let prefix = prefix.min(bits);
@@ -33,7 +34,7 @@ impl Network {
         (prefix <= bits).then(|| Self::new(address, prefix))
     }
 
-    /// Its first address, of which nothing is left beside the prefix.
+    /// Returns its first address; all bits after the prefix are 0.
     pub const fn address(self) -> IpAddr {
         self.address
     }
@@ -76,8 +77,8 @@ impl Network {
         self.first() | host_mask(bits_of(self.address), self.prefix)
     }
 
-    /// The addresses that can be bound: an IPv4 network wider than /31 loses its first and last address,
-    /// which mean the network itself and everybody in it.
+    /// Returns the addresses that can be bound. An IPv4 network wider than /31 loses its first and
+    /// last address, which mean the network itself and all its hosts.
     pub fn bindable(self) -> SourceRange {
         let v4 = self.address.is_ipv4();
         let trim = u128::from(v4 && self.prefix < 31);

@@ -1,8 +1,9 @@
-//! [`RunOptions`]: the words of `run URL`, parsed but not yet resolved.
+//! [`RunOptions`]: the arguments of `run URL`, parsed but not yet resolved.
 //!
-//! `None` and empty mean *not given*: [`crate::resolve`] alone knows the defaults, so that it can tell a
-//! default from a wish and print the one and keep to the other. This type knows nothing of the command
-//! line's library, of files or of the environment: whoever reads those hands the contents in.
+//! `None` and empty mean *not given*. Only [`crate::resolve`] knows the defaults, so that it can
+//! distinguish a default from an explicit option: defaults are printed, explicit options are kept.
+//! This type does not use the command-line library, files or the environment. The caller that reads
+//! those passes in the contents.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +13,7 @@ use crate::{
     ProxyProtocol, Rate, SourcesPlan, StatusSet, TlsOptions,
 };
 
-/// What a person asked of `run URL`. Every quantity is a total of the whole run.
+/// The options of `run URL`. Every quantity is a total of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
     /// `-c`: closed model: connections with one user on each; open model: cap of the pool.
@@ -33,7 +34,7 @@ pub struct RunOptions {
     pub timeout: Option<Nanos>,
     /// `--connect-timeout`: for the connection alone.
     pub connect_timeout: Option<Nanos>,
-    /// `--drain`: hard bound on everything after the load; zero cuts at once.
+    /// `--drain`: hard limit for everything after the load; zero ends the run immediately.
     pub drain: Option<Nanos>,
     /// `--max-open`: open requests over which arrivals are dropped.
     pub max_open: Option<u64>,
@@ -55,19 +56,19 @@ pub struct RunOptions {
     pub requests_per_connection: Option<u64>,
     /// `--close`.
     pub close: Option<Close>,
-    /// `--pipeline`: requests under way on one connection.
+    /// `--pipeline`: open requests on one connection.
     pub pipeline: Option<u32>,
     /// `--threads`.
     pub threads: Option<u32>,
     /// `--engine`.
     pub engine: Option<EngineChoice>,
-    /// `--source`: the addresses as given, or those that `auto` stands for.
+    /// `--source`: the addresses as given, or those that `auto` selects.
     pub sources: SourcesPlan,
     /// `--connect-to`: go elsewhere than the URL's host and port say.
     pub connect_to: Vec<ConnectTo>,
     /// `--proxy`: what all connections go through.
     pub proxy: Option<ProxyChoice>,
-    /// `--proxy-protocol`: the header that each connection begins with.
+    /// `--proxy-protocol`: the header at the start of each connection.
     pub proxy_protocol: Option<ProxyProtocol>,
     /// `--dns`.
     pub dns: Option<DnsPolicy>,
@@ -81,11 +82,12 @@ pub struct RunOptions {
     pub thresholds: Vec<Condition>,
     /// `--stop`: what ends the run.
     pub stop: Vec<Condition>,
-    /// `--allow-target`: targets beside loopback and private addresses.
+    /// `--allow-target`: allowed targets in addition to loopback and private addresses.
     pub allow_target: Vec<AllowTarget>,
     /// `--probe`, `--no-probe`: whether one uncounted request is sent ahead of the load.
     pub probe: Option<bool>,
-    /// `--truth`, `--no-truth`: whether the target is asked for its own count of connections while some are held.
+    /// `--truth`, `--no-truth`: whether the target is asked for its own connection count while
+    /// connections are held.
     pub truth: Option<bool>,
     /// `--once`: one request, printed with all its instants, and no load.
     pub once: bool,
@@ -100,12 +102,12 @@ pub struct RunOptions {
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps the words as given.
+    /// Wraps the text as given.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The words themselves, for the one place that sends them.
+    /// Returns the text itself, for the one place that sends it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -122,9 +124,9 @@ impl fmt::Debug for Secret {
 pub enum DnsPolicy {
     /// Once, before the load; all addresses are used in turn.
     Once,
-    /// As new as can be without anybody waiting: once a second.
+    /// As fresh as possible without any session waiting: once a second.
     EachSession,
-    /// So long after the last answer.
+    /// This time after the last answer.
     Every(Nanos),
 }
 

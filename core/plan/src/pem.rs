@@ -1,16 +1,16 @@
-//! What is in a PEM text (RFC 7468): certificates, a private key, or something else.
+//! The content of a PEM text (RFC 7468): certificates, a private key, or something else.
 
 use std::fmt;
 
 use rustls_pki_types::pem::{Error, PemObject};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Why a PEM text is of no use; nothing of the text stands in its words.
+/// Why a PEM text cannot be used. The message contains nothing of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PemFault {
     /// There is nothing at all.
     Empty,
-    /// No section begins anywhere.
+    /// There is no start of a section.
     NoPem,
     /// There are sections, but not of the kind that was looked for.
     Missing,
@@ -26,10 +26,10 @@ impl fmt::Display for PemFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "it is empty",
-            Self::NoPem => "it is no PEM, which begins with a line `-----BEGIN …-----`",
+            Self::NoPem => "it is not PEM, which starts with a line `-----BEGIN …-----`",
             Self::Missing => "there is none in it",
-            Self::Truncated => "it breaks off: a line `-----BEGIN …-----` has no `-----END …-----`",
-            Self::Garbled => "what stands between BEGIN and END is no base64",
+            Self::Truncated => "it is incomplete: a line `-----BEGIN …-----` has no `-----END …-----`",
+            Self::Garbled => "the text between BEGIN and END is not base64",
             Self::Encrypted => "the key in it is encrypted",
         })
     }
@@ -46,7 +46,7 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, PemFault> {
 
 /// The first private key in `pem`: PKCS#8, PKCS#1 or SEC1, without a password.
 pub fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, PemFault> {
-    // RFC 1421's way, and PKCS#8's.
+    // The forms of RFC 1421 and of PKCS#8.
     let signs = ["Proc-Type: 4,ENCRYPTED", "-----BEGIN ENCRYPTED PRIVATE KEY-----"];
     if signs.iter().any(|sign| contains(pem, sign)) {
         return Err(PemFault::Encrypted);

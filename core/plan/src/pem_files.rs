@@ -1,12 +1,14 @@
-//! [`load_identity`] and [`check_certificates`]: files that options name, with faults told of option and file.
+//! [`load_identity`] and [`check_certificates`]: checks of files that options name. Errors contain
+//! the option and the file.
 
 use crate::pem::{self, PemFault};
 use crate::{PemFile, TlsIdentity, UserError};
 
-/// The certificate with its key, from its own file or from the certificate's. `options` are what names the two:
-/// `--cert` and `--key`, say.
+/// Returns the certificate with its key, from the key's own file or from the certificate's file.
+/// `options` are the names of the two options, such as `--cert` and `--key`.
 ///
-/// Fails where one of them is not in its file, or the key is encrypted.
+/// # Errors
+/// One of them is not in its file, or the key is encrypted.
 pub fn load_identity(
     options: [&str; 2],
     cert: &PemFile,

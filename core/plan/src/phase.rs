@@ -9,10 +9,10 @@ pub struct Phase {
     pub name: String,
     /// Kept apart, judged by nothing.
     pub warmup: bool,
-    /// When arrivals begin, on the run's clock. Several phases may run at a time.
+    /// When arrivals start, on the run clock. Several phases may run at the same time.
     pub start: Nanos,
-    /// When arrivals end, which is the length of its shape; `None`: only a count ends it. What follows another phase
-    /// needs that one to have a length.
+    /// When arrivals end, which is the length of the shape; `None`: only a count ends it. A phase
+    /// that another one follows must have a length.
     pub length: Option<Nanos>,
     /// At most this many requests are offered (`-n`).
     pub requests_max: Option<u64>,
@@ -20,15 +20,16 @@ pub struct Phase {
     pub sessions_max: Option<u64>,
     /// The load itself.
     pub load: Load,
-    /// Whose sessions.
+    /// The scenarios of its sessions.
     pub mix: ScenarioMix,
     /// Requests offered and unresolved at most; over it arrivals are dropped.
     pub max_open: u64,
-    /// Whether the user set `max_open` (otherwise this host lowered it, for the reason beside it).
+    /// Whether the user set `max_open`, or this host's resources lowered it and which ones.
     pub max_open_by: MaxOpenLimit,
     /// Connections at most.
     pub connections: u64,
-    /// Open all `connections` before the phase starts, paced by [`Plan::open_rate`](crate::Plan::open_rate).
+    /// Open all `connections` before the phase starts, at the rate
+    /// [`Plan::open_rate`](crate::Plan::open_rate).
     pub open_before: bool,
 }
 
@@ -38,7 +39,7 @@ impl Phase {
         self.length.map(|length| self.start.after(length))
     }
 
-    /// Whether it is under way at `at`.
+    /// Returns whether the phase is active at `at`.
     #[inline]
     pub fn is_active_at(&self, at: Nanos) -> bool {
         self.start <= at && self.end().is_none_or(|end| at < end)
@@ -49,13 +50,15 @@ impl Phase {
         self.requests_max.is_some() || self.sessions_max.is_some() || self.load.sessions_each().is_some()
     }
 
-    /// The most sessions of the open model that may start: by both counts, where a session is one request.
+    /// Returns the maximum number of open-model sessions that may start. Both counts limit it where
+    /// a session is one request.
     pub fn arrivals_max(&self) -> Option<u64> {
         [self.requests_max, self.sessions_max].into_iter().flatten().min()
     }
 
-    /// Sessions that arrive in [`from`, `until`) of the run's clock: exact for even arrivals and traces, the mean for
-    /// Poisson ones. `None` where users pace themselves.
+    /// Returns the sessions that arrive in [`from`, `until`) of the run clock. The number is exact
+    /// for even arrivals and traces, and the mean for Poisson arrivals. `None` where users pace
+    /// themselves.
     pub fn sessions_between(&self, from: Nanos, until: Nanos) -> Option<u64> {
         let within = |at: Nanos| {
             let at = at - self.start;
@@ -71,14 +74,15 @@ impl Phase {
         Some(before(within(until))?.min(most) - before(within(from))?.min(most))
     }
 
-    /// Users or held connections wanted at `at` of the run's clock; `None` in the open model.
+    /// Target number of users or held connections at `at` on the run clock; `None` in the open
+    /// model.
     pub fn users_at(&self, at: Nanos) -> Option<u64> {
         let levels = self.load.levels()?;
         Some(if self.is_active_at(at) { levels.at(at - self.start) } else { 0 })
     }
 }
 
-/// What fixed `max_open`; decides whose fault a drop at it is (contract §2).
+/// The origin of `max_open`. It decides the blame for a request dropped at the limit (contract §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxOpenLimit {
     /// The user, or rate × timeout: a drop there is the target's.

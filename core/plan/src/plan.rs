@@ -17,17 +17,17 @@ pub struct Plan {
     pub seed: u64,
     /// Where requests go; steps refer to them by index.
     pub targets: Vec<Target>,
-    /// How HTTP is spoken.
+    /// The HTTP settings.
     pub http: HttpPlan,
-    /// How TLS is spoken; `None` where every target is spoken to in the clear.
+    /// The TLS settings; `None` if no target uses TLS.
     pub tls: Option<TlsPlan>,
     /// Source addresses to bind.
     pub sources: SourcesPlan,
-    /// What a virtual user does. A plain URL run has one scenario of one step.
+    /// The journeys of virtual users. A plain URL run has one scenario of one step.
     pub scenarios: Vec<Scenario>,
-    /// What all scenarios share.
+    /// Data that all scenarios share.
     pub shared: SharedPlan,
-    /// What is done once before and once after the load.
+    /// Steps that run once before and once after the load.
     pub around: HooksPlan,
     /// Stretches of load, in order of their start. Warm-up, if any, ends at 0.
     pub phases: Vec<Phase>,
@@ -35,7 +35,7 @@ pub struct Plan {
     pub threads: u32,
     /// Which driver to use.
     pub engine: EngineChoice,
-    /// Whose table of files each load thread fills.
+    /// Which file descriptor table each load thread fills.
     pub files: FileTables,
     /// Connections opened per second ahead of a phase.
     pub open_rate: Rate,
@@ -43,25 +43,26 @@ pub struct Plan {
     pub drain: Nanos,
     /// Lag above which a request is late.
     pub late_tolerance: Nanos,
-    /// What must be true.
+    /// Conditions that must be met.
     pub thresholds: Vec<Condition>,
-    /// What ends the run.
+    /// Conditions that stop the run.
     pub stop: Vec<Condition>,
-    /// Hosts whose limit is a result; empty: everything behind the targets' addresses.
+    /// Hosts for which reaching a limit is a result; empty: everything behind the targets'
+    /// addresses.
     pub under_test: Vec<String>,
-    /// What happens to hosts while the load runs.
+    /// Events on hosts while the load runs.
     pub events: Vec<PlannedEvent>,
     /// The user's labels.
     pub tags: BTreeMap<String, String>,
 }
 
 impl Plan {
-    /// The names of all targets that are spoken to in TLS, in the targets' order.
+    /// Returns the names of all targets with TLS, in the targets' order.
     pub fn server_names(&self) -> Vec<String> {
         self.targets.iter().filter_map(|target| target.server_name.clone()).collect()
     }
 
-    /// For each target its index into [`server_names`](Self::server_names); `None`: in the clear.
+    /// Returns for each target its index into [`server_names`](Self::server_names); `None`: no TLS.
     pub fn server_name_indices(&self) -> Vec<Option<u16>> {
         let mut next = 0;
         let mut name = |target: &Target| {
@@ -73,7 +74,7 @@ impl Plan {
         self.targets.iter().map(&mut name).collect()
     }
 
-    /// How TLS is spoken with each of [`server_names`](Self::server_names).
+    /// Returns the TLS settings for each of [`server_names`](Self::server_names).
     pub fn server_tls(&self) -> Vec<&TlsPlan> {
         let secure = self.targets.iter().filter(|target| target.server_name.is_some());
         secure.filter_map(|target| target.tls.as_deref().or(self.tls.as_ref())).collect()
@@ -84,8 +85,9 @@ impl Plan {
         self.http.proxy.as_ref().map_or(&target.addresses, |proxy| &proxy.addresses)
     }
 
-    /// What stands before the path in the request lines of `target`, e.g. `http://10.0.0.5:8080`: to a proxy, which is
-    /// not asked for a tunnel (RFC 9112 §3.2.2). `None`: the path alone.
+    /// Returns the text before the path in the request lines of `target`, e.g.
+    /// `http://10.0.0.5:8080`. It is used with a proxy that is not asked for a tunnel (RFC 9112
+    /// §3.2.2). `None`: the path alone.
     pub fn origin_at_proxy(&self, target: &Target) -> Option<String> {
         self.http.proxy.as_ref().filter(|_| target.server_name.is_none())?;
         let scheme_end = target.url.find("://").map_or(0, |at| at + 3);
@@ -93,8 +95,8 @@ impl Plan {
         Some(target.url[..path.map_or(target.url.len(), |at| scheme_end + at)].to_owned())
     }
 
-    /// Host and port that a proxy is asked to open a tunnel to for `target`, e.g. `shop.example:443`; `None`: no tunnel
-    /// is needed.
+    /// Returns the host and port to which a proxy must open a tunnel for `target`, e.g.
+    /// `shop.example:443`. `None`: no tunnel is needed.
     pub fn tunnel_to(&self, target: &Target) -> Option<String> {
         self.http.proxy.as_ref().filter(|_| target.server_name.is_some())?;
         TargetUrl::parse(&target.url).ok().map(|url| url.authority())
@@ -115,18 +117,18 @@ pub struct Target {
     pub url: String,
     /// Value of the Host header.
     pub host: String,
-    /// The name in the TLS handshake, which the certificate must be good for; `None`: spoken to in the clear.
+    /// The name in the TLS handshake, for which the certificate must be valid; `None`: no TLS.
     pub server_name: Option<String>,
     /// Resolved addresses, used in turn; never empty.
     pub addresses: Vec<SocketAddr>,
-    /// How TLS is spoken here, if not as with all others ([`Plan::tls`]).
+    /// The TLS settings of this target if they differ from [`Plan::tls`].
     pub tls: Option<Box<TlsPlan>>,
-    /// Steps that name this target go to one of several, of which it is the first; the others are known by their
-    /// number alone.
+    /// Steps that name this target use one of several targets, of which it is the first. The others
+    /// are identified only by their index.
     pub pick: Option<TargetSelection>,
 }
 
-/// How HTTP is spoken, by all steps.
+/// The HTTP settings of all steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpPlan {
     /// Version of the request line.
@@ -141,7 +143,7 @@ pub struct HttpPlan {
     pub requests_per_connection: Option<u64>,
     /// How connections are closed by us.
     pub close: Close,
-    /// Requests under way on one connection at most.
+    /// Maximum number of open requests on one connection.
     pub pipeline: u32,
     /// Statuses that make an answer *done*.
     pub expect: StatusSet,
@@ -149,9 +151,9 @@ pub struct HttpPlan {
     pub cookies: bool,
     /// Bytes of an answer's body at most; a longer one fails its request. `None`: any.
     pub body_max: Option<u64>,
-    /// What all connections go through.
+    /// The proxy of all connections.
     pub proxy: Option<ProxyPlan>,
-    /// The header that each connection begins with.
+    /// The header at the start of each connection.
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How names are looked up again; `None`: they are not.
     pub dns: Option<DnsRefreshPlan>,
@@ -186,7 +188,8 @@ impl StatusSet {
     }
 }
 
-/// Source addresses to bind. With any, the engine chooses the port too: it owns its pairs of address and port.
+/// Source addresses to bind. If there are any, the engine also chooses the ports and owns the pairs
+/// of address and port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourcesPlan {
     /// Which; empty: the kernel chooses address and port.
@@ -205,7 +208,7 @@ impl SourcesPlan {
 /// In which order source addresses are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceOrder {
-    /// One after the other, round and round: load that comes from many addresses.
+    /// One after the other, cyclically: load from many addresses.
     #[default]
     InTurn,
     /// All ports of one before the next: as few addresses as possible.
@@ -232,7 +235,7 @@ pub enum EngineChoice {
     Uring,
 }
 
-/// Whose table of files a load thread fills. A process may have `RLIMIT_NOFILE` files in one table.
+/// Which file descriptor table a load thread fills. One table may hold `RLIMIT_NOFILE` files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileTables {
     /// One for all threads of the process.
@@ -244,7 +247,7 @@ pub enum FileTables {
     PerProcess,
 }
 
-/// What a request is counted under, fixed at its intended instant.
+/// The key under which a request is counted, fixed at its intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Index into [`Plan::phases`].

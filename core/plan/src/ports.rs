@@ -1,10 +1,10 @@
 //! [`Ports`]: which ports connections may be made from.
 
-/// Of so many ports, one is left to the kernel's choice.
+/// One in this number of ports is left to the kernel's choice.
 const LEAVE_ONE_IN: u64 = 16;
-/// More of them where the range is small, so that about so many are left,
+/// In a small range a larger share is left, so that about this many ports remain.
 const LEFT_MIN: u64 = 256;
-/// though never more than one of so many.
+/// At most one in this number of ports is left.
 const LEAVE_ONE_IN_MIN: u64 = 4;
 
 /// A set of ports, as ranges in order.
@@ -17,7 +17,7 @@ impl Ports {
         Self(if first <= last { vec![(first, last)] } else { Vec::new() })
     }
 
-    /// These but for every port in `taken`, which may overlap and come in any order.
+    /// Returns these ports except every port in `taken`, which may overlap and be in any order.
     #[must_use]
     pub fn without(mut self, taken: &[(u16, u16)]) -> Self {
         for &(low, high) in taken {
@@ -31,15 +31,17 @@ impl Ports {
         self
     }
 
-    /// These, where `first` is the lowest that the kernel chooses from, but for those that must be left to it.
+    /// Returns these ports without those that must be left to the kernel. `first` is the lowest
+    /// port of the kernel's own range.
     ///
-    /// Linux's `connect` passes over each port that anybody bound by number, on whatever address and for as long as
-    /// a connection from it lingers in `TIME_WAIT` (`__inet_hash_connect` skips buckets with `fastreuse >= 0`). If a
-    /// load bound them all, nothing on its host could connect for a minute. It looks at ports of the parity of
-    /// `first` before the others; so those are left, and found soon.
+    /// Linux's `connect` skips each port that was bound explicitly, on any address and as long as a
+    /// connection from it is in `TIME_WAIT` (`__inet_hash_connect` skips buckets with `fastreuse >=
+    /// 0`). If a load bound all ports, no process on its host could connect for a minute. The
+    /// kernel tries ports of the parity of `first` before the others. Ports of that parity are
+    /// therefore left, and the kernel finds them soon.
     #[must_use]
     pub fn for_tuples(&self, first: u16) -> Self {
-        // Even, so that the parity comes out right wherever no port is missing.
+        // The stride is even, so that the parity is right wherever no port is missing.
         let stride = (self.count() / LEFT_MIN).clamp(LEAVE_ONE_IN_MIN, LEAVE_ONE_IN) & !1;
         let mut kept = Self::default();
         let mut since = 0;

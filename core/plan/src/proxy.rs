@@ -1,5 +1,5 @@
-//! [`ProxyPlan`]: the forward proxy of a run. [`ProxyUrl`]: how people name one. [`ProxyProtocol`]: the header that
-//! balancers send.
+//! [`ProxyPlan`]: the forward proxy of a run. [`ProxyUrl`]: the user's notation for it.
+//! [`ProxyProtocol`]: the header that load balancers send.
 
 use std::net::SocketAddr;
 
@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::{Secret, TargetUrl, UserError};
 
-/// A forward proxy that all connections go through: requests of http targets name their whole URL to it, and to those
-/// of https it opens tunnels (CONNECT, RFC 9110 §9.3.6).
+/// A forward proxy for all connections. Requests to http targets contain the whole URL. For https
+/// targets the proxy opens tunnels (CONNECT, RFC 9110 §9.3.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyPlan {
     /// Its URL, without secrets.
@@ -20,7 +20,7 @@ pub struct ProxyPlan {
     pub authorization: Option<Secret>,
 }
 
-/// Version of the PROXY protocol's header that each connection begins with.
+/// Version of the PROXY protocol's header at the start of each connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyProtocol {
     /// A line of text.
@@ -34,21 +34,22 @@ pub enum ProxyProtocol {
 pub struct ProxyUrl {
     /// Host and port; path `/`, no TLS.
     pub at: TargetUrl,
-    /// User and password, joined by a colon, as they are meant: percent signs are decoded.
+    /// User and password, joined by a colon, with percent-encoding decoded.
     pub credentials: Option<Secret>,
 }
 
 /// A forward proxy and what its name resolved to, for resolving a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyChoice {
-    /// As it was asked for.
+    /// The requested proxy.
     pub url: ProxyUrl,
-    /// Port included, in the resolver's order; filled in by whoever looks names up.
+    /// Addresses with port, in the resolver's order; filled in by the caller that resolves names.
     pub addresses: Vec<SocketAddr>,
 }
 
 impl ProxyUrl {
-    /// Reads `http://[USER:PASSWORD@]HOST:PORT`; the scheme may be left out. Errors never hold the user part.
+    /// Parses `http://[USER:PASSWORD@]HOST:PORT`; the scheme may be left out. Errors never contain
+    /// the user part.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let (user, plain) = split_user(text);
         let credentials = user.map(|user| decoded(user).map(Secret::new).ok_or_else(bad_user)).transpose()?;
@@ -57,7 +58,7 @@ impl ProxyUrl {
         Ok(this)
     }
 
-    /// Reads the URL without the user part, which was taken off by [`split_user`](Self::split_user).
+    /// Parses the URL without the user part, which [`split_user`](Self::split_user) removed.
     pub fn from_parts(plain: &str, credentials: Option<Secret>) -> Result<Self, UserError> {
         let this = Self { at: host_and_port(plain)?, credentials };
         this.authorization()?;
@@ -69,15 +70,15 @@ impl ProxyUrl {
         split_user(text)
     }
 
-    /// What percent signs in a user part stand for; `None` if that is no text.
+    /// Decodes the percent-encoding of a user part; `None` if the result is not UTF-8 text.
     pub fn decode_user(text: &str) -> Option<String> {
         decoded(text)
     }
 
-    /// Value of Proxy-Authorization (RFC 7617).
+    /// Returns the value of Proxy-Authorization (RFC 7617).
     ///
     /// # Errors
-    /// Where the user part has no colon, or control characters.
+    /// The user part has no colon, or contains control characters.
     pub fn authorization(&self) -> Result<Option<Secret>, UserError> {
         let Some(words) = &self.credentials else { return Ok(None) };
         let words = words.reveal();
@@ -87,7 +88,7 @@ impl ProxyUrl {
         Ok(Some(Secret::new(format!("Basic {}", STANDARD.encode(words)))))
     }
 
-    /// The plan's part of it, with the addresses that are to be used.
+    /// Returns the plan's proxy settings, with the addresses to use.
     ///
     /// # Errors
     /// As [`authorization`](Self::authorization).
@@ -100,8 +101,8 @@ impl ProxyUrl {
 fn bad_user() -> UserError {
     UserError::usage(
         "bad_proxy",
-        "before the @ of the proxy's URL stands no user and password with a colon between",
-        "http://USER:PASSWORD@HOST:PORT, a colon or @ in one of the words as %3A or %40",
+        "the proxy's URL has no user and password with a colon between them before the @",
+        "http://USER:PASSWORD@HOST:PORT, with a colon or @ in either of them as %3A or %40",
     )
 }
 
@@ -123,10 +124,10 @@ fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
         let scheme = scheme.to_ascii_lowercase();
         let hint = "an HTTP proxy: http://HOST:PORT; it carries https targets, too";
         if scheme.starts_with("socks") {
-            return later(format!("`{scheme}://{rest}`: no SOCKS is spoken to proxies"), hint);
+            return later(format!("`{scheme}://{rest}`: SOCKS proxies are not supported"), hint);
         }
         if scheme == "https" {
-            return later(format!("`{scheme}://{rest}`: no TLS is spoken to a proxy itself"), hint);
+            return later(format!("`{scheme}://{rest}`: TLS to the proxy itself is not supported"), hint);
         }
     }
     let at = TargetUrl::parse(plain)?;
@@ -140,7 +141,7 @@ fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
     Ok(at)
 }
 
-/// Percent signs taken for what they stand for (RFC 3986 §2.1); `None`: that is no text.
+/// Decodes percent-encoding (RFC 3986 §2.1); `None` if the result is not UTF-8 text.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

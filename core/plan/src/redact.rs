@@ -1,10 +1,11 @@
-//! What is a secret (contract §7): sent, but shown as `***` in plan, archive, report, logs and hash.
+//! Detects secrets (contract §7): they are sent, but shown as `***` in the plan, archive, report,
+//! logs and hash.
 
-/// Headers whose values are secrets, lower case.
+/// Headers with secret values, in lower case.
 const SECRET_HEADERS: [&str; 5] =
     ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"];
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "***";
 
 /// Whether the value of header `name` must never be written anywhere.

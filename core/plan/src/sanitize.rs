@@ -1,10 +1,11 @@
-//! [`sanitize`]: text from outside, made safe to print; [`is_control_char`]: the letters that are not; [`shell_quoted`]: words of commands
-//! that people copy.
+//! [`sanitize`]: makes text from outside safe to print. [`is_control_char`]: the characters that
+//! are not safe. [`shell_quoted`]: quotes arguments of commands that users copy.
 
 use std::borrow::Cow;
 
-/// `text` on one line, without what would steer a terminal or turn the order of letters around: control characters,
-/// line separators and marks of direction stand as their escapes. Names of folders and runs come from outside.
+/// Returns `text` on one line, with unsafe characters replaced by their escapes. Control
+/// characters, line separators and direction marks would control a terminal or reverse the order of
+/// characters. Names of directories and runs come from outside.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     escaped(text, is_control_char)
 }
@@ -29,8 +30,9 @@ fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether `letter` would steer a terminal, a reader or the direction of writing: control characters, and those of Unicode's
-/// format characters and tags that move or hide others (Unicode TR 36, §3.1).
+/// Returns whether `letter` would control a terminal, a reader or the writing direction. These are
+/// control characters, and Unicode's format characters and tags that move or hide other characters
+/// (Unicode TR 36, §3.1).
 pub fn is_control_char(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')

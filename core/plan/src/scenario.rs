@@ -2,29 +2,29 @@
 
 use crate::{Action, AuthPlan, Check, DataPlan, Extract, Nanos, OnFailure, StatusSet, Template};
 
-/// What a virtual user does, once per session.
+/// The journey of a virtual user, once per session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Empty for the unnamed scenario of a plain run.
     pub name: String,
-    /// Who owns connections.
+    /// The owner of connections.
     pub connection: ConnectionOwner,
-    /// All requests of the scenario, in the order in which they are written; never empty in a plain run, empty
-    /// where connections are held in silence.
+    /// All requests of the scenario, in the order in which they are written. The list is never
+    /// empty in a plain run, and is empty for silent held connections.
     pub steps: Vec<Step>,
     /// Names of the groups that are timed as one.
     pub groups: Vec<String>,
     /// Names of the session's variables.
     pub variables: Vec<String>,
-    /// What a user does first, once.
+    /// The first actions of a user, once.
     pub before: Vec<Action>,
-    /// What a session does.
+    /// The actions of a session.
     pub journey: Vec<Action>,
-    /// What a user does at last, once.
+    /// The last actions of a user, once.
     pub after: Vec<Action>,
     /// From the start of a user's session to that of its next at least.
     pub pace: Option<Nanos>,
-    /// What a failed request means, unless its step says otherwise.
+    /// The effect of a failed request, unless its step overrides it.
     pub on_failure: OnFailure,
 }
 
@@ -50,7 +50,8 @@ impl Scenario {
         matches!(self.journey[..], [Action::Request(_)]) && self.before.is_empty() && self.after.is_empty()
     }
 
-    /// The steps that stand inside group number `group`, in order, each once for every time it stands there.
+    /// Returns the steps inside group number `group`, in order. A step appears once for each of its
+    /// occurrences.
     pub fn steps_of_group(&self, group: u16) -> Vec<u16> {
         let mut found = Vec::new();
         for actions in [&self.before, &self.journey, &self.after] {
@@ -72,7 +73,7 @@ fn collect(actions: &[Action], group: u16, inside: bool, found: &mut Vec<u16>) {
     }
 }
 
-/// Who owns a connection, and how long it lives.
+/// The owner of a connection, which determines its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionOwner {
     /// Each user has its own (with pipelining, `pipeline` users share one), kept over sessions.
@@ -92,9 +93,9 @@ pub struct Step {
     pub name: String,
     /// Index into [`Plan::targets`](crate::Plan::targets).
     pub target: usize,
-    /// What is sent.
+    /// The request to send.
     pub request: RequestPlan,
-    /// Who it says it is from.
+    /// The credentials of the request.
     pub auth: Option<AuthPlan>,
     /// From *begun* to *complete*; `None`: as all others.
     pub timeout: Option<Nanos>,
@@ -104,13 +105,13 @@ pub struct Step {
     pub follow: u8,
     /// Fetch what the page embeds.
     pub resources: bool,
-    /// What is taken from the answer.
+    /// Values to extract from the response.
     pub extract: Vec<Extract>,
-    /// What must be true of the answer.
+    /// Checks on the response.
     pub checks: Vec<Check>,
-    /// What is counted: index into [`SharedPlan::counts`], and when.
+    /// Counts to increase: index into [`SharedPlan::counts`], and the condition.
     pub counts: Vec<(u16, Check)>,
-    /// What its failure means; `None`: what the scenario says.
+    /// The effect of a failure; `None`: that of the scenario.
     pub on_failure: Option<OnFailure>,
 }
 
@@ -134,22 +135,24 @@ impl Step {
     }
 }
 
-/// What is sent, before rendering.
+/// The request before rendering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestPlan {
-    /// `GET`, `POST`, or any other token; empty: [`body`](Self::body) is all that is sent, as it is.
+    /// `GET`, `POST`, or any other token. If it is empty, only [`body`](Self::body) is sent,
+    /// unchanged.
     pub method: String,
     /// Path and query as they go into the request line.
     pub path: Template,
-    /// Headers beside Host, Content-Length and Connection, in order. A user's own Host replaces the default.
+    /// Headers other than Host, Content-Length and Connection, in order. A user's own Host replaces
+    /// the default.
     pub headers: Vec<(String, Template)>,
     /// Body; empty for none.
     pub body: Template,
-    /// Names of headers (lower case) whose values are never written anywhere.
+    /// Names of headers (lower case) with values that are never written anywhere.
     pub secret_headers: Vec<String>,
 }
 
-/// What all scenarios share.
+/// Data that all scenarios share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedPlan {
     /// Rows that sessions take values from.
@@ -160,7 +163,7 @@ pub struct SharedPlan {
     pub rendezvous: Vec<String>,
 }
 
-/// What is done once before and once after the load, outside every counter but `setup`.
+/// Steps that run once before and once after the load, outside every counter except `setup`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HooksPlan {
     /// Before: if it fails there is no load.

@@ -1,4 +1,4 @@
-//! [`ServerCapacity`]: what this host has for a server that is to hold so many connections.
+//! [`ServerCapacity`]: the resources of this host for a server that holds many connections.
 
 use crate::footprint::{ConnectionEnd, MemoryModel, available_for, plannable_bytes};
 use crate::forecast::{conntrack_shortfall, lists, locked_memory_shortfall, receive_memory_risk, threads};
@@ -8,16 +8,17 @@ use crate::resolve::no_memory;
 use crate::shortfall::Shortfall;
 use crate::{EngineChoice, FileBudget, HostFacts, SocketLayout, UserError};
 
-/// Connections fall to threads by chance: one in so many is room for those that get more than their share. Of a million
-/// on 50 threads, a thread's share is 20,000, and differs from that by less than 1,000 for all practical purposes.
+/// Connections are distributed over threads randomly, so one part in `SPREAD` is added as headroom
+/// for threads with more than their share. Of a million connections on 50 threads, a thread's share
+/// is 20,000. In practice the real number differs by less than 1,000.
 pub const SPREAD: u64 = 20;
 /// The option that asks for connections.
 const CONNECTIONS: &str = "--connections";
-/// Connections from which on somebody opens them quickly.
+/// Number of connections from which clients are assumed to open them at a high rate.
 const MANY: u64 = 50_000;
 
-/// What this host has for a server. Pure arithmetic over [`HostFacts`], by the same model of memory and files as a
-/// plan's.
+/// The resources of this host for a server. Pure arithmetic over [`HostFacts`], with the same model
+/// of memory and files as for a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerCapacity<'a> {
     host: &'a HostFacts,
@@ -29,8 +30,9 @@ pub struct ServerCapacity<'a> {
 }
 
 impl<'a> ServerCapacity<'a> {
-    /// For `threads` threads (`None`: one a CPU, and more where tables of files ask for them) on a resolved engine, in
-    /// TLS or not; with `both_ends` the clients are on this host, too.
+    /// Computes the capacity for `threads` threads on a resolved engine, with or without TLS.
+    /// `None` means one thread per CPU, and more where descriptor tables require them. With
+    /// `both_ends` the clients are on this host, too.
     pub fn new(
         host: &'a HostFacts,
         engine: EngineChoice,
@@ -44,10 +46,11 @@ impl<'a> ServerCapacity<'a> {
         Self { host, engine, budget, footprint, ends: if both_ends { 2 } else { 1 } }
     }
 
-    /// With how many threads and whose tables of files `connections` are held.
+    /// Returns how many threads and which descriptor tables hold `connections`.
     ///
     /// # Errors
-    /// Everything that this host lacks for them (exit 5), each with what mends it, as one.
+    /// Everything that this host lacks for them (exit 5), combined into one error, each part with a
+    /// hint.
     pub fn holding(&self, connections: u64) -> Result<SocketLayout, UserError> {
         let with_room = connections.saturating_add(connections / SPREAD);
         let holding = self.budget.holding(with_room);
@@ -56,7 +59,7 @@ impl<'a> ServerCapacity<'a> {
         let lacks = [
             self.files(connections, with_room),
             self.memory(connections),
-            // Those who connect make theirs when they start.
+            // Clients create their rings when they start.
             (self.engine == EngineChoice::Uring)
                 .then(|| locked_memory_shortfall(host, rings, 1))
                 .flatten()
@@ -68,7 +71,8 @@ impl<'a> ServerCapacity<'a> {
         UserError::combine(told).map_or(Ok(holding), Err)
     }
 
-    /// What of this host is tight for `connections`, without their failing for it: one line each, with what mends it.
+    /// Returns notes about limits that are low for `connections` without making them fail, one line
+    /// each, with a hint.
     pub fn notes(&self, connections: u64) -> Vec<String> {
         let sockets = connections.saturating_mul(self.ends);
         let notes = [
@@ -82,13 +86,13 @@ impl<'a> ServerCapacity<'a> {
     fn files(&self, connections: u64, with_room: u64) -> Option<Shortfall> {
         let most = self.budget.max_sockets();
         (with_room > most).then(|| {
-            // So many that they fit with their room.
+            // The number of connections that fit including their headroom.
             let fitting = (u128::from(most) * u128::from(SPREAD) / u128::from(SPREAD + 1)) as u64;
             Shortfall::exceeding(fitting, self.budget.refusal(connections, with_room))
         })
     }
 
-    /// The target's end alone: who connects from this host reckons with the other.
+    /// Checks the memory of the target's end alone. A client on this host checks its own end.
     fn memory(&self, connections: u64) -> Option<Shortfall> {
         let available = self.host.memory_available_bytes;
         let each = self.footprint.idle();
@@ -99,7 +103,8 @@ impl<'a> ServerCapacity<'a> {
         })
     }
 
-    /// Who finds the queue full hears nothing, and tries again after a second.
+    /// Warns about a short accept queue. A client that finds it full gets no reply, and tries again
+    /// after a second.
     fn backlog(&self, connections: u64) -> Option<String> {
         let most = self.host.limits.backlog_max?;
         (connections >= MANY && most < BACKLOG_ASKED).then(|| {

@@ -21,8 +21,10 @@ impl Shortfall {
         Self { error, most: Some(most) }
     }
 
-    /// All of them as they are told. `fewer` asks for connections, such as `hold:`; so many that there is enough of
-    /// everything are proposed once: who follows the first of two numbers would else meet the second.
+    /// Returns all shortfalls as errors. `fewer` is the option or key that sets the number of
+    /// connections, such as `hold:`. The number of connections that fits all limits is suggested
+    /// once. With one suggestion per limit, a user who follows the first one would run into the
+    /// second limit.
     pub(crate) fn into_user_errors(lacks: Vec<Self>, fewer: &str) -> Vec<UserError> {
         let least = lacks.iter().filter_map(|lack| lack.most).min().filter(|&least| least > 0);
         let place = lacks.iter().position(|lack| lack.most.is_some() && lack.most == least);

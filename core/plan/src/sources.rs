@@ -35,10 +35,11 @@ impl SourceRange {
     }
 }
 
-/// Reads `10.0.8.0/28`, `10.0.8.1-10.0.8.14`, `10.0.8.1-14`, `127.0.0.1`, several joined by commas.
+/// Parses `10.0.8.0/28`, `10.0.8.1-10.0.8.14`, `10.0.8.1-14`, `127.0.0.1`, several joined by
+/// commas.
 ///
-/// Fails on anything else, on ranges that run backwards, and on ranges that overlap, which would give one
-/// address two owners.
+/// Fails on other text, on ranges that run backwards, and on ranges that overlap, because one
+/// address would then belong to two ranges.
 pub fn parse_sources(text: &str) -> Result<Vec<SourceRange>, UserError> {
     let mut ranges: Vec<SourceRange> = Vec::new();
     for word in text.split(',').map(str::trim) {
@@ -59,7 +60,7 @@ pub fn parse_sources(text: &str) -> Result<Vec<SourceRange>, UserError> {
 fn parse_one(word: &str) -> Result<SourceRange, UserError> {
     let bad = |why: &str| {
         let hint = if word == "auto" {
-            "auto stands alone: it means all addresses of the interface towards the target"
+            "auto cannot be combined: it means all addresses of the interface towards the target"
         } else {
             "auto, or a network 10.0.8.0/28, a range 10.0.8.1-10.0.8.14, an address, joined by commas"
         };
@@ -68,9 +69,9 @@ fn parse_one(word: &str) -> Result<SourceRange, UserError> {
     if let Some(network) = Network::parse(word) {
         return Ok(network.bindable());
     }
-    let (first, last) = word.split_once('-').ok_or_else(|| bad("is no source address"))?;
-    let first: IpAddr = first.trim().parse().map_err(|_| bad("is no source address"))?;
-    let last = last_of(first, last.trim()).ok_or_else(|| bad("is no source address"))?;
+    let (first, last) = word.split_once('-').ok_or_else(|| bad("is not a source address"))?;
+    let first: IpAddr = first.trim().parse().map_err(|_| bad("is not a source address"))?;
+    let last = last_of(first, last.trim()).ok_or_else(|| bad("is not a source address"))?;
     if first.is_ipv4() != last.is_ipv4() {
         return Err(bad("mixes IPv4 and IPv6"));
     }
@@ -119,7 +120,7 @@ fn list(words: &[String]) -> String {
     }
 }
 
-/// The lowest address of `range` that neither an interface nor a local route covers.
+/// Returns the lowest address of `range` that is not covered by an interface or a local route.
 fn first_foreign(range: SourceRange, host: &HostFacts) -> Option<IpAddr> {
     let v4 = range.first.is_ipv4();
     let singles = host.addresses.iter().map(|address| Network::new(*address, u8::MAX));

@@ -5,14 +5,16 @@ use std::fmt;
 use crate::{StatusSet, UserError};
 
 impl StatusSet {
-    /// What makes an answer *done* unless told otherwise: 200 to 399.
+    /// Returns the default statuses of a *done* response: 200 to 399.
     pub fn default_expected() -> Self {
         Self(vec![(200, 399)])
     }
 
-    /// Reads codes and ranges joined by commas or `or`: `200,301`, `200 to 399`, `200-299,404`, `2xx`.
+    /// Parses codes and ranges joined by commas or `or`: `200,301`, `200 to 399`, `200-299,404`,
+    /// `2xx`.
     ///
-    /// Fails on codes outside 100 to 999 (RFC 9110 §15 gives three digits) and on ranges that run backwards.
+    /// Fails on codes outside 100 to 999 (RFC 9110 §15 gives three digits) and on ranges that run
+    /// backwards.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |why: String| UserError::usage("bad_status", why, "for example 200,301 or 200 to 399");
         let mut ranges = Vec::new();
@@ -21,7 +23,7 @@ impl StatusSet {
                 Some((low, high)) => code(low).zip(code(high)),
                 None => class(word).or_else(|| code(word).map(|only| (only, only))),
             };
-            let (low, high) = range.ok_or_else(|| bad(format!("`{word}` is no status code")))?;
+            let (low, high) = range.ok_or_else(|| bad(format!("`{word}` is not a status code")))?;
             if low > high {
                 return Err(bad(format!("`{word}` runs backwards")));
             }

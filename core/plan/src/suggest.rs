@@ -1,10 +1,10 @@
-//! *Did you mean*: the nearest of the known words.
+//! *Did you mean*: the nearest of the known terms.
 
-/// Words that share so much of their letters and beginning are meant alike.
+/// Jaro-Winkler similarity from which two terms count as near.
 const NEAR: f64 = 0.8;
 
-/// The known word nearest to `word`, if it is near enough to be meant: alike by Jaro-Winkler, or one slip of
-/// the finger away (two from seven letters on).
+/// Returns the known term nearest to `word`, if it is near enough: similar by Jaro-Winkler, or one
+/// typo away (two from seven letters on).
 pub fn did_you_mean<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let lower = word.to_lowercase();
     let slips_max = if lower.chars().count() >= 7 { 2 } else { 1 };

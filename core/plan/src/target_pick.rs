@@ -2,9 +2,9 @@
 
 use crate::ScenarioMix;
 
-/// One name stands for several targets. Whoever goes there takes one of them by his number (and the seed) alone, so that
-/// any division into threads gives the same, and stays with it: a user who keeps his connection for as long as he is
-/// there, anybody else for a session.
+/// One name for several targets. A user or session selects one of them only by its number and the
+/// seed, so that any division into threads gives the same result. A user that keeps its connection
+/// stays with the target for its lifetime, all others for one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetSelection {
     /// How.

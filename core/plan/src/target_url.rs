@@ -6,24 +6,25 @@ use url::{Host, Url};
 
 use crate::UserError;
 
-/// Where a request goes, before names are resolved.
+/// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetUrl {
     /// Name or address, IPv6 without brackets.
     pub host: String,
     /// Port; 80 unless given, 443 with TLS.
     pub port: u16,
-    /// Path and query as they go into the request line; begins with `/`.
+    /// Path and query as in the request line; starts with `/`.
     pub path: String,
-    /// The scheme is `https`: the target is spoken to in TLS.
+    /// Whether the scheme is `https`, so that the target uses TLS.
     pub tls: bool,
 }
 
 impl TargetUrl {
-    /// Reads `http://host:port/path`, the same with `https`, `host/path`, `host:port`, `:8080/path` (this host)
-    /// and `[::1]:80`.
+    /// Parses `http://host:port/path`, the same with `https`, `host/path`, `host:port`,
+    /// `:8080/path` (this host) and `[::1]:80`.
     ///
-    /// Fails on other schemes, on a user or password in the URL, on port 0 and on anything that is no URL.
+    /// Fails on other schemes, on a user or password in the URL, on port 0 and on text that is not
+    /// a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let (tls, rest) = without_scheme(text)?;
         let scheme = scheme(tls);
@@ -52,7 +53,7 @@ impl TargetUrl {
         let port = url.port().unwrap_or(default_port(tls));
         if port == 0 {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
-            return Err(UserError::usage("bad_url", format!("`{text}` names port 0"), hint));
+            return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
         let mut path = url.path().to_owned();
         if let Some(query) = url.query() {
@@ -67,7 +68,8 @@ impl TargetUrl {
         self.host.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, self.port))
     }
 
-    /// Value of the Host header: brackets around IPv6, the port unless it is the scheme's own (RFC 9110 §7.2).
+    /// Returns the value of the Host header: IPv6 addresses in brackets, and the port unless it is
+    /// the scheme's default (RFC 9110 §7.2).
     pub fn host_header(&self) -> String {
         if self.port == default_port(self.tls) { self.bracketed() } else { self.authority() }
     }
@@ -95,8 +97,8 @@ const fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// Takes `http://` or `https://` off, telling whether it was the latter, and refuses what this version cannot
-/// speak.
+/// Removes `http://` or `https://` and returns whether it was the latter. Refuses schemes that this
+/// version does not support.
 fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
     if text.is_empty() {
         return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
@@ -111,7 +113,7 @@ fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
         "https" => Ok((true, rest)),
         _ => Err(UserError::usage(
             "bad_scheme",
-            format!("`{scheme}://` is no scheme of this version"),
+            format!("`{scheme}://` is not supported by this version"),
             format!("http://{rest}"),
         )),
     }
@@ -123,20 +125,21 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
     if file && !path.contains(':') {
         return Err(UserError::usage(
             "file_for_url",
-            format!("`{text}` looks like an experiment file, and a URL belongs here"),
-            format!("wavetank run {text} carries a file out; if it is a URL: http://{text}"),
+            format!("`{text}` looks like an experiment file, but a URL is expected here"),
+            format!("wavetank run {text} runs an experiment file; if it is a URL: http://{text}"),
         ));
     }
     let lower = text.to_ascii_lowercase();
     if lower.starts_with("http:") || lower.starts_with("https:") {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
         let hint = format!("a scheme ends in two slashes: {}://{rest}", scheme(lower.starts_with("https:")));
-        return Err(UserError::usage("bad_url", format!("`{text}` is no URL"), hint));
+        return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
     }
     Ok(text)
 }
 
-/// If there is a user part: its name and the rest of the URL without it. The password is in neither.
+/// If there is a user part, returns its user name and the URL without it. The password is in
+/// neither.
 fn without_user(scheme: &str, rest: &str) -> Option<(String, String)> {
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (user, host) = rest[..end].rsplit_once('@')?;
@@ -147,9 +150,9 @@ fn without_user(scheme: &str, rest: &str) -> Option<(String, String)> {
 fn bad_url(text: &str, error: url::ParseError) -> UserError {
     let hint = match error {
         url::ParseError::InvalidPort => "ports are 1 to 65535: http://localhost:8080/path",
-        url::ParseError::InvalidIpv6Address => "an IPv6 address stands in brackets: http://[::1]:8080/path",
+        url::ParseError::InvalidIpv6Address => "write an IPv6 address in brackets: http://[::1]:8080/path",
         url::ParseError::EmptyHost => "name a host: http://localhost:8080/path, or :8080/path for this host",
         _ => "for example: http://localhost:8080/path",
     };
-    UserError::usage("bad_url", format!("`{text}` is no URL: {error}"), hint)
+    UserError::usage("bad_url", format!("`{text}` is not a URL: {error}"), hint)
 }

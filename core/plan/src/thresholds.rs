@@ -3,8 +3,9 @@
 use crate::constants::IMPLICIT_FAILED_SHARE;
 use crate::{Condition, Op, Plan, RequestCounter, Subject, UserError, Value, did_you_mean};
 
-/// Thresholds a plan has without being asked, each on its own: `done > 0` unless a threshold speaks of done;
-/// `failed < 1%` unless one speaks of failed, errors or status; connections instead where nothing is requested.
+/// Returns the thresholds that a plan has by default. Each one is independent: `done > 0` unless a
+/// threshold is about done; `failed < 1%` unless one is about failed, errors or status. A plan
+/// without requests gets thresholds on connections instead.
 pub fn implicit_thresholds(plan: &Plan) -> Vec<Condition> {
     let speaks = |about: fn(&Subject) -> bool| plan.thresholds.iter().any(|own| about(&own.subject));
     if plan.scenarios.iter().all(|scenario| scenario.steps.is_empty()) {
@@ -41,10 +42,11 @@ fn implicit(text: &str, subject: Subject, op: Op, value: Value) -> Condition {
     Condition { text: text.to_owned(), subject, op, value, phase: None, window: None }
 }
 
-/// Fails (exit 2) on the first condition that names a step, phase, check, count, rendezvous or host the plan
-/// does not have, or a warm-up, which is judged by nothing.
+/// Checks that the step, phase, check, count, rendezvous or host of every condition exists in the
+/// plan. Fails (exit 2) on the first one that does not, and on conditions on a warm-up, which is
+/// never judged.
 ///
-/// `observed`: hosts are, and whoever observes them knows which there are.
+/// `observed`: whether hosts are sampled. The sampler then checks their names.
 pub fn check_conditions(plan: &Plan, observed: bool) -> Result<(), UserError> {
     for condition in plan.thresholds.iter().chain(&plan.stop) {
         check_known(plan, condition, observed)?;
@@ -54,8 +56,8 @@ pub fn check_conditions(plan: &Plan, observed: bool) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Checks, counts and rendezvous of the plan's steps, of which a plan of one request has none, and hosts where nobody
-/// observes any.
+/// Checks the name of a check, count or rendezvous, of which a plan of one request has none.
+/// Refuses hosts if no host is sampled.
 fn check_known(plan: &Plan, condition: &Condition, observed: bool) -> Result<(), UserError> {
     let text = &condition.text;
     let steps = || plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
@@ -66,7 +68,7 @@ fn check_known(plan: &Plan, condition: &Condition, observed: bool) -> Result<(),
         if !names.is_empty() {
             return Err(unknown(what, name, &names, condition));
         }
-        let hint = "checks, counts and rendezvous stand in the steps of an experiment file";
+        let hint = "checks, counts and rendezvous are defined in the steps of an experiment file";
         Err(UserError::usage("name_unknown", format!("`{text}`: no {what} \"{name}\""), hint))
     };
     match &condition.subject {
@@ -81,7 +83,7 @@ fn check_known(plan: &Plan, condition: &Condition, observed: bool) -> Result<(),
         Subject::Host(..) if observed => Ok(()),
         Subject::Host(gauge, host) => Err(UserError::usage(
             "host_unobserved",
-            format!("`{text}`: `{}` is about a host, and nobody observes {host}", gauge.name()),
+            format!("`{text}`: `{}` is about a host, and {host} is not sampled", gauge.name()),
             "conditions on requests, times and connections work: p99 < 250ms, held >= 1k",
         )),
         _ => Ok(()),
@@ -108,7 +110,7 @@ fn check_phase(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
         return Ok(());
     }
     if plan.phases.iter().any(|phase| phase.name == *name) {
-        let message = format!("`{}`: the warm-up is judged by nothing", condition.text);
+        let message = format!("`{}`: the warm-up is not judged", condition.text);
         let hint = format!("in {}", judged.join(", in "));
         return Err(UserError::usage("phase_unjudged", message, hint));
     }

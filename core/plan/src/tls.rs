@@ -1,6 +1,6 @@
-//! [`TlsPlan`]: how TLS is spoken, every choice fixed.
+//! [`TlsPlan`]: the TLS settings, every choice fixed.
 
-/// How TLS is spoken with all targets whose URL says `https`.
+/// The TLS settings for all targets with an `https` URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsPlan {
     /// Whether the target's certificate must be good for its name.
@@ -9,15 +9,15 @@ pub struct TlsPlan {
     pub ca_pem: Option<Vec<u8>>,
     /// Our own certificate, where the target asks for one.
     pub client: Option<TlsIdentity>,
-    /// What was asked for as the name in the handshake instead of the target's host; targets carry it already
+    /// The requested name in the handshake instead of the target's host. Targets already contain it
     /// ([`Target::server_name`](crate::Target::server_name)).
     pub sni: Option<String>,
-    /// Whether sessions are resumed, and whose.
+    /// Whether sessions are resumed, and by which users.
     pub resume: TlsResume,
-    /// Versions spoken.
+    /// Enabled TLS versions.
     pub versions: TlsVersions,
-    /// Key exchange groups in order of preference, by their names in TLS (`X25519`, `secp256r1`, …); empty: the
-    /// library's choice.
+    /// Key exchange groups in order of preference, by their names in TLS (`X25519`, `secp256r1`,
+    /// …); empty: the library's choice.
     pub groups: Vec<String>,
     /// Cipher suites in order of preference, by their names in TLS; empty: the library's choice.
     pub ciphers: Vec<String>,
@@ -40,7 +40,7 @@ impl std::fmt::Debug for TlsIdentity {
     }
 }
 
-/// Whether a connection may begin with the session of an earlier one.
+/// Whether a connection may resume the session of an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsResume {
     /// Every handshake is a full one.

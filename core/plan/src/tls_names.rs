@@ -1,10 +1,11 @@
-//! The names of TLS, in the spellings people know from OpenSSL, curl and nginx, and in those of the registries of TLS.
+//! The names of TLS, in the spellings of OpenSSL, curl and nginx, and in those of the TLS
+//! registries.
 //!
-//! The one table of them: client and server, options and reports go by it.
+//! It is the only table of names: client, server, options and reports use it.
 
 use crate::{TlsVersions, UserError, did_you_mean};
 
-/// What is called in several ways.
+/// A TLS name with its aliases.
 struct NameAliases {
     /// Its name in TLS.
     own: &'static str,
@@ -59,13 +60,15 @@ pub fn cipher(word: &str) -> Option<&'static str> {
     find(&CIPHERS, word)
 }
 
-/// What `--tls-groups` names, by the names in TLS. Fails on what there is not, and on what is named twice.
+/// Returns the groups of `--tls-groups`, by their names in TLS. Fails on unknown and on duplicate
+/// groups.
 pub fn chosen_groups(words: &[String]) -> Result<Vec<String>, UserError> {
     chosen("--tls-groups", "key exchange group", &GROUPS, words)
 }
 
-/// What `--tls-ciphers` names, by the names in TLS. Fails on what there is not, on what is named twice, and on a
-/// suite that would never be used because its version is not spoken; `versions` is what the option of that name says.
+/// Returns the ciphers of `--tls-ciphers`, by their names in TLS. Fails on unknown and duplicate
+/// ciphers, and on a suite that would never be used because its TLS version is not enabled.
+/// `versions` is the value of the version option.
 pub fn chosen_ciphers(
     words: &[String],
     (version_option, versions): (&str, TlsVersions),
@@ -78,14 +81,14 @@ pub fn chosen_ciphers(
     };
     let Some(cipher) = ciphers.iter().find(unused) else { return Ok(ciphers) };
     let (spoken, other) = if versions == TlsVersions::Tls12 { ("1.2", "1.3") } else { ("1.3", "1.2") };
-    let message = format!(
-        "--tls-ciphers {cipher} belongs to TLS {other}, and {version_option} {spoken} speaks no such"
-    );
+    let message =
+        format!("--tls-ciphers {cipher} belongs to TLS {other}, and {version_option} {spoken} excludes it");
     let hint = format!("leave {version_option} out, or {version_option} {other}");
     Err(UserError::usage("conflict", message, hint))
 }
 
-/// Whether a cipher suite belongs to TLS 1.3, by its name: there the key exchange is no part of the suite.
+/// Returns whether a cipher suite belongs to TLS 1.3. Its name shows this, because the key exchange
+/// is not part of such a suite.
 fn is_of_tls13(cipher: &str) -> bool {
     !cipher.contains("_WITH_")
 }
@@ -166,7 +169,7 @@ mod tests {
         let ciphers = |versions, list: &[&str]| chosen_ciphers(&words(list), ("--tls", versions));
         let both = ["ECDHE-RSA-AES128-GCM-SHA256", "tls_aes_128_gcm_sha256"];
         check(ciphers(Both, &both), Ok(&["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"]));
-        check(ciphers(Tls12, &both), Err("belongs to TLS 1.3, and --tls 1.2 speaks no such"));
+        check(ciphers(Tls12, &both), Err("belongs to TLS 1.3, and --tls 1.2 excludes it"));
         check(ciphers(Tls13, &both), Err("or --tls 1.2"));
         check(ciphers(Both, &["RC4-MD5"]), Err("there is no TLS cipher `RC4-MD5`"));
     }

@@ -17,7 +17,7 @@ pub struct TlsOptions {
     pub key: Option<PemFile>,
     /// `--sni`: the name in the handshake.
     pub sni: Option<String>,
-    /// `--tls`: the one version spoken.
+    /// `--tls`: the only enabled version.
     pub version: Option<TlsVersions>,
     /// `--tls-groups`, in order of preference.
     pub groups: Vec<String>,
@@ -52,7 +52,7 @@ impl TlsOptions {
     }
 }
 
-/// A file of certificates or keys in PEM (RFC 7468), read by whoever reads the command line.
+/// A file of certificates or keys in PEM (RFC 7468), already read by the command line.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PemFile {
     /// Its name as given, for errors.

@@ -1,21 +1,24 @@
-//! [`TlsServerOptions`]: how the built-in server speaks TLS.
+//! [`TlsServerOptions`]: the TLS settings of the built-in server.
 
 use crate::TlsVersions;
 
-/// How a server speaks TLS, apart from its certificate.
+/// The TLS settings of a server, apart from its certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsServerOptions {
-    /// Versions spoken.
+    /// Enabled TLS versions.
     pub versions: TlsVersions,
-    /// Key exchange groups in order of preference, by their names in TLS; empty: the library's choice.
+    /// Key exchange groups in order of preference, by their names in TLS; empty: the library's
+    /// choice.
     pub groups: Vec<String>,
     /// Cipher suites in order of preference, by their names in TLS; empty: the library's choice.
     pub ciphers: Vec<String>,
-    /// Application protocols spoken, in order of preference; empty: whatever the client says is let pass.
+    /// Supported application protocols in order of preference; empty: any protocol of the client is
+    /// accepted.
     pub alpn: Vec<String>,
     /// Whether clients get tickets by which they can resume their sessions.
     pub tickets: bool,
-    /// Clients must show a certificate that one of these signed, as PEM; `None`: they are not asked.
+    /// Clients must present a certificate that one of these signed, as PEM; `None`: they are not
+    /// asked.
     pub client_ca_pem: Option<Vec<u8>>,
 }
 

@@ -2,15 +2,16 @@
 
 use crate::{Load, Phase, Plan, ScenarioMix};
 
-/// Phases of one kind and one mix of scenarios, each beginning where the one before ends: their users (or connections)
-/// are the same ones and are numbered through. A phase that nothing leads into begins a track of its own.
+/// Phases of one kind with the same scenario mix, each starting at the end of the one before. They
+/// share their users (or connections), which are numbered consecutively. A phase without a
+/// predecessor starts its own track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
     /// Whether it is connections that are held, not users.
     pub hold: bool,
     /// Indices into [`Plan::phases`], in order of time; never empty.
     pub phases: Vec<u16>,
-    /// Whose sessions.
+    /// The scenarios of the sessions.
     pub mix: ScenarioMix,
     /// The most users or connections at any time.
     pub most: u64,
@@ -43,7 +44,7 @@ impl Plan {
         self.phases.iter().any(|phase| matches!(phase.load, Load::Hold { .. }))
     }
 
-    /// Connections that hold phases want at `at` of the run's clock, all of them together.
+    /// Target number of held connections at `at` on the run clock, of all phases together.
     pub fn held_at(&self, at: crate::Nanos) -> u64 {
         let holding = self.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
         holding.filter_map(|phase| phase.users_at(at)).sum()
@@ -51,7 +52,7 @@ impl Plan {
 }
 
 impl Track {
-    /// The phase of the track under way at `at`.
+    /// Returns the phase of the track that is active at `at`.
     #[inline]
     pub fn phase_at(&self, at: crate::Nanos, phases: &[Phase]) -> Option<u16> {
         self.phases.iter().copied().find(|&phase| phases[usize::from(phase)].is_active_at(at))

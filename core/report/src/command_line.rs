@@ -1,6 +1,7 @@
-//! The words of a stored command line.
+//! Arguments of a stored command line.
 
-/// The words of `line`, each quoted one with its quotes; one that is not closed reaches to the end.
+/// Splits `line` into arguments, each quoted one with its quotes. An unclosed quote reaches to the
+/// end.
 pub(crate) fn quoted_words(line: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     line.split(move |letter| {

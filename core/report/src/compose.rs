@@ -1,5 +1,4 @@
-//! [`compose`]: what was measured and what was diagnosed, put together into the record. No decision is made
-//! here.
+//! [`compose`]: builds the record from measurements and diagnosis. No decision is made here.
 
 use std::collections::BTreeMap;
 
@@ -18,40 +17,40 @@ use wavetank_record::{
 use crate::next_steps::next_steps;
 use crate::{hold, hosts, impacts, journeys};
 
-/// Everything a record is made of.
+/// Everything that a record consists of.
 #[derive(Clone, Copy, Debug)]
 pub struct Composition<'a> {
-    /// What was asked for.
+    /// The plan of the run.
     pub plan: &'a Plan,
     /// SHA-256 of `plan.yaml`.
     pub plan_hash: &'a str,
-    /// Id, command, start, load, probe: what was known before the first packet.
+    /// Id, command, start, load, probe: everything known before the first packet.
     pub environment: &'a EnvironmentDoc,
-    /// What was measured.
+    /// The measurements.
     pub totals: &'a Totals,
-    /// What was seen beside the load.
+    /// Observations other than the load itself.
     pub observed: &'a Observations,
-    /// How the conditions came out.
+    /// Results of the thresholds.
     pub thresholds: &'a [ThresholdResult],
-    /// What it means.
+    /// The diagnosis of the measurements.
     pub diagnosis: &'a Diagnosis,
-    /// CPU time in user mode and in the kernel, seconds; zeros if nobody knows.
+    /// CPU time in user mode and in the kernel, in seconds; zeros if unknown.
     pub cpu_s: (f64, f64),
-    /// Most memory resident at once, bytes.
+    /// Peak resident memory in bytes.
     pub peak_rss_bytes: u64,
-    /// What connections take, if that was measured.
+    /// Memory per connection, if it was measured.
     pub connection_memory: Option<ConnectionMemory>,
     /// Requests of the probe.
     pub setup: Setup,
-    /// What came of the run's `before`.
+    /// Result of the run's `before`.
     pub before: &'a HookResult,
-    /// What came of its `after`.
+    /// Result of the run's `after`.
     pub after: &'a HookResult,
     /// Examples: failed requests and slow ones.
     pub samples: &'a [SampleLine],
-    /// What happened when.
+    /// The events of the run.
     pub events: &'a [EventLine],
-    /// What clients saw of the plan's events.
+    /// The effect of the plan's events on clients.
     pub impacts: &'a [Impact],
 }
 
@@ -158,8 +157,8 @@ fn response(view: &TotalsView) -> Times {
     times(&view.response, view.censored(), Some(view))
 }
 
-/// The percentile block of `histogram`; `dropped` is the view whose drops make its percentiles unknown,
-/// for times that begin at the intended instant.
+/// Returns the percentile block of `histogram`. `dropped` is the view with the drops that make
+/// percentiles unknown, for times that start at the intended instant.
 pub(crate) fn times(histogram: &Histogram, censored: u64, dropped: Option<&TotalsView>) -> Times {
     if histogram.is_empty() {
         return Times::default();
@@ -250,7 +249,7 @@ fn warmup(plan: &Plan, totals: &Totals) -> Warmup {
     Warmup { requests: Some(requests(&view)), wire: Some(wire(&view)), response_us: Some(response(&view)) }
 }
 
-/// What was agreed on, from the counts of the run; `None` where TLS was not begun.
+/// TLS parameters negotiated, from the counts of the run; `None` if there was no handshake.
 fn tls(totals: &Totals) -> Option<TlsDoc> {
     let handshakes = totals.handshakes();
     if handshakes.is_empty() {
@@ -290,7 +289,8 @@ fn generator(parts: &Composition<'_>) -> Generator {
     }
 }
 
-/// The kernel keeps its own mark by counts that lag behind: a sample may have found more. 0 where nobody knows.
+/// Returns the peak resident memory; 0 if unknown. The kernel updates its own peak with a delay, so
+/// a sample may have found more.
 fn peak_rss_bytes(parts: &Composition<'_>) -> u64 {
     match parts.peak_rss_bytes {
         0 => 0,

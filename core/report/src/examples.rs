@@ -1,4 +1,4 @@
-//! [`Examples`]: the requests that are worth a look.
+//! [`Examples`]: notable requests.
 
 use wavetank_plan::Plan;
 use wavetank_record::{RunRecord, SampleLine};
@@ -8,24 +8,25 @@ const FAILED_MAX: usize = 100;
 /// Slow answers kept of each step.
 const SLOW_MAX: usize = 10;
 
-/// The first failures and the slowest answers of each step, of all load threads, gathered line by line: live, and
-/// from the archive's lines again. A failure of the measured load takes the place of one of the warm-up, which counts for nothing.
+/// The first failures and the slowest responses of each step, of all load threads. They are
+/// gathered line by line, live or from the lines of an archive. A failure of the measured load
+/// replaces one of the warm-up, which is not judged.
 #[derive(Clone, Debug, Default)]
 pub struct Examples {
-    /// Names of phases that only warm up.
+    /// Names of the warm-up phases.
     warmup: Vec<String>,
     failed: Vec<SampleLine>,
     slow: Vec<SampleLine>,
 }
 
 impl Examples {
-    /// None yet, of a run of `plan`.
+    /// An empty collection for a run of `plan`.
     pub fn new(plan: &Plan) -> Self {
         let warmup = plan.phases.iter().filter(|phase| phase.warmup).map(|phase| phase.name.clone());
         Self { warmup: warmup.collect(), ..Self::default() }
     }
 
-    /// Take `line` in, unless there are better ones. Whether it was taken.
+    /// Keep `line`, unless there are better ones. Returns whether it was kept.
     pub fn add(&mut self, line: &SampleLine) -> bool {
         let step = |of: &SampleLine| (of.scenario.clone(), of.step.clone());
         if line.kind != "slow" {
@@ -54,7 +55,8 @@ impl Examples {
         true
     }
 
-    /// All of them: failures as they came, then by scenario and step the slowest first.
+    /// Returns all examples: failures in order of arrival, then the slowest responses by scenario
+    /// and step, slowest first.
     pub fn lines(&self) -> Vec<SampleLine> {
         let mut slow = self.slow.clone();
         slow.sort_by(|a, b| {
@@ -65,7 +67,8 @@ impl Examples {
     }
 }
 
-/// Whether `sample` is of a warm-up: reports have phases that are judged, and this is none of them.
+/// Whether `sample` belongs to a warm-up: reports have judged phases only, and its phase is not one
+/// of them.
 pub(crate) fn is_of_warmup(record: &RunRecord, sample: &SampleLine) -> bool {
     let is_judged = || record.phases.iter().any(|phase| phase.name == sample.phase);
     record.warmup.requests.is_some() && !record.phases.is_empty() && !is_judged()
@@ -98,7 +101,7 @@ mod tests {
             .map(|line| (line.class.as_str(), line.step.as_str(), (line.total_us.0 / 1e3) as u64))
             .collect();
         assert_eq!(kept, expected);
-        // What was kept is kept again: an archive read back tells the same.
+        // Reading an archive back keeps the same examples.
         let mut again = Examples::default();
         assert!(examples.lines().iter().all(|line| again.add(line)));
         assert_eq!(again.lines(), examples.lines());

@@ -1,13 +1,14 @@
-//! [`explain_command`]: the command that explains what a report names.
+//! [`explain_command`]: the command that explains the codes of a report.
 
 use std::collections::BTreeMap;
 
 use wavetank_record::RunRecord;
 
-/// Names in one command at most: more are no reading.
+/// Most names in one command; a longer command is unreadable.
 const NAMES_MAX: usize = 8;
 
-/// The command that explains these codes, classes or reasons, each once and in their order; `None` without any.
+/// Returns the command that explains these codes, classes or reasons, each once and in their order.
+/// `None` without any.
 pub(crate) fn explain_command<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut told: Vec<&str> = Vec::new();
     for name in names {
@@ -18,12 +19,12 @@ pub(crate) fn explain_command<'a>(names: impl IntoIterator<Item = &'a str>) -> O
     (!told.is_empty()).then(|| format!("wavetank explain {}", told.join(" ")))
 }
 
-/// The same of all findings.
+/// The same for all findings.
 pub(crate) fn more_about_findings(record: &RunRecord) -> Option<String> {
     explain_command(record.findings.iter().map(|finding| finding.code.as_str()))
 }
 
-/// The same of the ways in which requests failed and the reasons for which they were dropped.
+/// The same for the classes of failed requests and the reasons of dropped ones.
 pub(crate) fn more_about_errors(record: &RunRecord) -> Option<String> {
     let occurred = |counts: &'_ BTreeMap<String, u64>| {
         let mut counts: Vec<_> =

@@ -6,10 +6,10 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
-/// What stands for a percentile that dropped requests reach into.
+/// Shown instead of a percentile that dropped requests reach into.
 pub(crate) const DROPPED: &str = "> dropped";
 
-/// What tables that show all of [`Spread::PERCENTILES`] call them, in the same order.
+/// Headings of tables that show all of [`Spread::PERCENTILES`], in the same order.
 pub(crate) const PERCENTILE_HEADINGS: [&str; Spread::PERCENTILES.len()] =
     ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"];
 
@@ -28,8 +28,8 @@ pub(crate) fn seconds(s: Number) -> String {
     }
 }
 
-/// A percentile of `spread` by its field name: a value, `~` before it if fewer than ten samples lie above, and
-/// `> dropped` if dropped requests would have reached into it.
+/// Formats a percentile of `spread` by its field name. `~` before the value means that fewer than
+/// ten samples are above it; `> dropped` means that dropped requests reach into it.
 pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
     let Some(value) = spread.percentile(name) else { return String::new() };
     if spread.is_unknown(name) {
@@ -47,14 +47,14 @@ pub(crate) fn count_with_share(count: u64, of: u64) -> String {
     format!("{} ({})", show_count(count), show_share(share))
 }
 
-/// Letters of a name in a table at most: a file may have names of any length, a page has not.
+/// Most letters of a name in a table. A file may have names of any length, a page may not.
 const NAME_CHARS_MAX: usize = 160;
-/// Of them, those of its end, where paths differ.
+/// Letters kept of the end of such a name, where paths differ.
 const NAME_END_CHARS: usize = 40;
 
-/// A name as a table has it: whole, or where it is very long its begin and its end.
+/// Shortens a name for a table: a very long one is cut to its start and its end.
 pub(crate) fn cut(name: &str) -> Cow<'_, str> {
-    // A letter is a byte or more.
+    // A letter has one or more bytes.
     let letters = if name.len() <= NAME_CHARS_MAX { 0 } else { name.chars().count() };
     if letters <= NAME_CHARS_MAX {
         return Cow::Borrowed(name);
@@ -76,8 +76,8 @@ pub(crate) fn threshold_value(threshold: &Threshold) -> String {
     }
 }
 
-/// What stands beside the verdict's word. Never empty unless the run passed: INVALID without its reason is
-/// worth nothing.
+/// Returns the text next to the verdict. Never empty unless the run passed: INVALID without its
+/// reason is useless.
 pub(crate) fn headline(record: &RunRecord) -> String {
     let verdict = &record.verdict;
     if !verdict.headline.is_empty() {
@@ -91,7 +91,7 @@ pub(crate) fn headline(record: &RunRecord) -> String {
         asked.fold((0, 0), |(all, held), one| (all + 1, held + u32::from(one.ok == Some(true))));
     match (verdict.status, all) {
         (Status::Pass, 0) => String::new(),
-        // In a rehearsal, where what stays undecided is a note.
+        // In a rehearsal undecided thresholds are only a note.
         (Status::Pass, all) if held < all => {
             format!("{held} of {all} thresholds passed, the others are undecided")
         }
@@ -101,7 +101,8 @@ pub(crate) fn headline(record: &RunRecord) -> String {
     }
 }
 
-/// Seconds that the generator's CPU time was taken in; of older records only the measured window is known.
+/// Returns the seconds over which the generator's CPU time was measured. Older records have the
+/// measured window only.
 pub(crate) fn cpu_over_s(record: &RunRecord) -> f64 {
     record.generator.cpu_over_s.unwrap_or(record.duration_s).0
 }

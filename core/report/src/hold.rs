@@ -1,4 +1,4 @@
-//! What the record tells of connections that were held.
+//! The part of the record about held connections.
 
 use wavetank_measure::{ConnCounts, HeldPhase, Observations, Plateau, Totals};
 use wavetank_plan::{Nanos, Plan};
@@ -6,12 +6,12 @@ use wavetank_record::{Connections, HoldDoc, KernelCount, Number, PhaseConnection
 
 /// Connections of the whole run.
 pub(crate) fn connections(totals: &Totals) -> Connections {
-    // Where nothing is to be held, nothing is missing.
+    // Without hold phases, no connection can be missing.
     let none = totals.held.phases().is_empty().then_some(0);
     counts(totals.planned, &totals.conns, totals.held_min.or(none))
 }
 
-/// Connections in the time of phase number `phase`, if it holds some.
+/// Connections during phase number `phase`, if it holds any.
 pub(crate) fn phase_connections(totals: &Totals, phase: u16) -> Option<PhaseConnections> {
     let held = totals.held.phases().iter().find(|held| held.phase == phase)?;
     Some(PhaseConnections {
@@ -39,8 +39,8 @@ fn counts(planned: u64, conns: &ConnCounts, held_min: Option<u64>) -> Connection
     }
 }
 
-/// The phases that held a constant number, with what was seen beside them in the second with the fewest. `in_lab`: the load
-/// came from hosts of a lab.
+/// Returns the phases that held a constant number of connections, with the observations of the
+/// second with the fewest. `in_lab`: the load came from hosts of a lab.
 pub(crate) fn held(plan: &Plan, totals: &Totals, observed: &Observations, in_lab: bool) -> Vec<HoldDoc> {
     let doc = |(held, plateau): (&HeldPhase, &Plateau)| HoldDoc {
         phase: plan.phases[usize::from(held.phase)].name.clone(),
@@ -62,10 +62,11 @@ fn kernel(observed: &Observations, at: Nanos, in_lab: bool) -> Option<KernelCoun
         after_ms: millis(sample.at, at),
         tcp_inuse: sample.tcp_inuse,
         tcp_inuse_before: before.tcp_inuse,
-        // A target with our clock is on this host, and so is its end.
+        // A target with our clock is on this host, and so is its end of the connection.
         tcp_asking: match observed.target_before() {
             None => 0,
-            // Servers of a lab are asked within their own hosts, whose sockets are not counted here.
+            // The target of a lab is sampled within its own host, and sockets of that host are not
+            // counted here.
             Some(_) if in_lab => 0,
             Some(sample) if sample.error == Nanos::ZERO => 2,
             Some(_) => 1,

@@ -6,7 +6,7 @@ use wavetank_record::{HoldDoc, KernelCount, Number, RunRecord, TargetDoc};
 use crate::format::{seconds, time};
 use crate::text_layout::TextLayout;
 
-/// Plateaus that have a line of their own.
+/// Most plateaus with a line of their own.
 const PLATEAUS_TOLD: usize = 4;
 
 /// Whether the run had phases that hold connections.
@@ -14,7 +14,8 @@ pub(crate) fn is_holding(record: &RunRecord) -> bool {
     record.phases.iter().any(|phase| phase.connections.is_some())
 }
 
-/// The lines `held`, which the text of a run with hold phases opens with; none of any other run.
+/// Adds the `held` lines, with which the text of a run with hold phases starts; nothing for any
+/// other run.
 pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
     if !is_holding(record) {
         return;
@@ -95,7 +96,7 @@ fn kernel_part(kernel: KernelCount) -> String {
     )
 }
 
-/// What lies in the kernel beside sockets in use; what is none is not told.
+/// Queues in the kernel, in addition to sockets in use; empty ones are left out.
 fn queues_part(kernel: KernelCount) -> String {
     let told = [
         ("allocated on the host", kernel.tcp_alloc),

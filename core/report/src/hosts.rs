@@ -1,4 +1,4 @@
-//! What the record tells of the hosts of a lab.
+//! The part of the record about the hosts of a lab.
 
 use wavetank_measure::{HostPeaks, HostSample, HostStats, Observations};
 use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
@@ -6,8 +6,8 @@ use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
 /// The role of a host that sends the load.
 const LOAD: &str = "load";
 
-/// The hosts that were looked at, in the topology's order, those that it does not name behind them. `requests` went out
-/// while they were.
+/// Returns the sampled hosts in the topology's order; hosts that it does not name follow.
+/// `requests` is the number of requests sent while they were sampled.
 pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observations, requests: u64) -> Vec<HostUseDoc> {
     let known = environment.lab.as_ref().map_or(&[][..], |lab| &lab.hosts);
     let place =
@@ -19,7 +19,7 @@ pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observations, reque
     books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), requests)).collect()
 }
 
-/// One host; `None` where it was looked at only once, which tells of nothing that went on.
+/// Returns one host; `None` if it was sampled only once, because one sample shows no change.
 fn host(book: &HostStats, role: String, requests: u64) -> Option<HostUseDoc> {
     let (before, last) = (book.before()?, book.last()?);
     let seconds = last.at.since(before.at) as f64 / 1e9;

@@ -1,17 +1,17 @@
-//! The hosts of a lab, and what its servers counted, in lines of text.
+//! The hosts of a lab, and the counts of its servers, in lines of text.
 
 use wavetank_plan::quantity::{format_grouped, show_count, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
 
 use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 
-/// Titles of the columns behind the host's name, with their widths.
+/// Titles of the columns after the host's name, with their widths.
 const COLUMNS: [(&str, usize); 6] =
-    [("cpu", 9), ("cpu most", 10), ("memory", 11), ("established", 13), ("in most", 14), ("out most", 14)];
-/// Hosts that have a line of their own.
+    [("cpu", 9), ("cpu peak", 10), ("memory", 11), ("established", 13), ("in peak", 14), ("out peak", 14)];
+/// Most hosts with a line of their own.
 const HOSTS_TOLD: usize = 40;
 
-/// A line for each host, and what else there is to say of them; nothing outside of a lab.
+/// Adds a line for each host, and further facts about them; nothing without a lab.
 pub(crate) fn add_hosts(page: &mut TextLayout, record: &RunRecord) {
     if !record.hosts.is_empty() {
         let cells = |texts: [String; 6]| {
@@ -61,7 +61,8 @@ fn row(host: &HostUseDoc) -> [String; 6] {
     ]
 }
 
-/// What of a load host's CPU time was that of wavetank's load threads, which are no processes of the host.
+/// Share of a load host's CPU time that the load threads of wavetank used. These threads are not
+/// processes of the host.
 fn add_load(page: &mut TextLayout, record: &RunRecord) {
     let part = |host: &HostUseDoc| {
         let own = host.cpu_load_s?;
@@ -78,7 +79,8 @@ fn add_load(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// What a request cost the hosts that take it; what it cost those that send it is the generator's affair.
+/// Cost of a request on the hosts that receive it. The cost on the hosts that send it is shown with
+/// the generator.
 fn add_costs(page: &mut TextLayout, record: &RunRecord) {
     let taking = record.hosts.iter().filter(|host| host.role != "load");
     let cost = |host: &HostUseDoc| {
@@ -103,7 +105,8 @@ fn add_queues(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// `lb1/haproxy counted 50 connections, 12,400 requests`, and what the run counted where that is another number.
+/// `lb1/haproxy counted 50 connections, 12,400 requests`, and the count of the run if that is
+/// another number.
 fn counted(server: &ServerCountDoc) -> Vec<String> {
     let beside = |own: u64, run: Option<u64>| match run.filter(|run| *run != own) {
         Some(run) => format!(" (run: {})", format_grouped(run)),

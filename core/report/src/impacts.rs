@@ -1,4 +1,4 @@
-//! What was done to hosts while the load ran, and what clients saw of it, for the record.
+//! Faults and pool changes during the load, and their effect on clients, for the record.
 
 use wavetank_measure::{ClientWindow, Impact, Recovery};
 use wavetank_plan::{Nanos, Plan, PlannedEvent};
@@ -56,7 +56,7 @@ fn doc(number: u16, event: &PlannedEvent, lines: &[&EventLine], impact: Option<&
     doc
 }
 
-/// Nothing of a stretch without length.
+/// `None` for a stretch without length.
 fn seen(seen: &ClientWindow) -> Option<ClientWindowDoc> {
     let percentile = |q| seen.response.percentile(q).map(Number::micros);
     (seen.time > Nanos::ZERO).then(|| ClientWindowDoc {

@@ -1,4 +1,4 @@
-//! What was done to hosts, in words: for the text report and for Markdown.
+//! Faults and pool changes as text: for the text report and for Markdown.
 
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate, show_share};
@@ -7,10 +7,10 @@ use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, Recover
 use crate::format;
 use crate::text_layout::TextLayout;
 
-/// Events that have a line of their own.
+/// Most events with a line of their own.
 const TOLD_MAX: usize = 12;
 
-/// The lines `events` of the text report; none where nothing was planned.
+/// Adds the `events` lines of the text report; nothing without planned events.
 pub(crate) fn add_impacts(page: &mut TextLayout, record: &RunRecord) {
     for (number, impact) in record.impacts.iter().take(TOLD_MAX).enumerate() {
         let label = if number == 0 { "events" } else { "" };
@@ -26,12 +26,12 @@ pub(crate) fn add_impacts(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// When, what and where: `at 10 s: kill serve on app1`.
+/// Instant, action and host: `at 10 s: kill serve on app1`.
 pub(crate) fn event_text(impact: &ImpactDoc) -> String {
     format!("at {}: {} on {}", format::seconds(impact.from_s), impact.what, impact.host)
 }
 
-/// What came of it: `taken back after 5.01 s`.
+/// The result of an event: `reverted after 5.01 s`.
 pub(crate) fn duration_text(impact: &ImpactDoc) -> String {
     match (impact.outcome, impact.until_s) {
         (ImpactOutcome::NotReached, _) => "not executed: the run ended first".to_owned(),
@@ -45,7 +45,7 @@ pub(crate) fn duration_text(impact: &ImpactDoc) -> String {
     }
 }
 
-/// What clients saw, as values before and while it lasted; empty where they saw nothing that can be told.
+/// The effect on clients, as values before and during the event; empty if no effect can be shown.
 pub(crate) fn client_change_text(impact: &ImpactDoc) -> Vec<String> {
     let Some(during) = &impact.during else { return Vec::new() };
     let before = impact.before.as_ref();
@@ -72,7 +72,7 @@ pub(crate) fn client_change_text(impact: &ImpactDoc) -> Vec<String> {
     parts
 }
 
-/// How it ended for clients; empty where nothing can be told.
+/// How it ended for clients; empty if nothing is known.
 pub(crate) fn recovery_text(impact: &ImpactDoc) -> String {
     let took = seconds_text(impact.recovery_s.map_or(0.0, |took| took.0));
     match impact.recovery {

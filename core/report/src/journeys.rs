@@ -1,5 +1,5 @@
-//! What sessions bring to a record beside their requests: sessions, checks, counts, groups, rendezvous, and what was done
-//! around the load.
+//! The parts of a record about sessions: sessions, checks, counts, groups, rendezvous, and the
+//! hooks around the load.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,13 @@ pub(crate) fn sessions(plan: &Plan, totals: &Totals, selection: Selection) -> Se
     }
 }
 
-/// Why judged sessions never began.
+/// Why judged sessions never started.
 pub(crate) fn sessions_dropped_by(plan: &Plan, totals: &Totals) -> BTreeMap<String, u64> {
     let counts = totals.sessions(plan, Selection::Judged).counts;
     occurred(&DropReason::ALL.map(DropReason::name), &counts.dropped_by)
 }
 
-/// Every check of every step, asked or not.
+/// Every check of every step, whether or not it ran.
 pub(crate) fn checks(plan: &Plan, totals: &Totals) -> Vec<CheckDoc> {
     let mut docs = Vec::new();
     for (number, scenario) in (0_u16..).zip(&plan.scenarios) {
@@ -113,7 +113,7 @@ const fn micros(length: Nanos) -> Number {
     Number(length.0 as f64 / 1e3)
 }
 
-/// What came of `before` or `after`; `None` where there was none.
+/// Result of `before` or `after`; `None` if the plan has none.
 pub(crate) fn loop_doc(around: &HookResult) -> Option<HookDoc> {
     let checks = around.checks.iter().map(|check| HookCheckDoc {
         step: check.step.clone(),
@@ -127,7 +127,7 @@ pub(crate) fn loop_doc(around: &HookResult) -> Option<HookDoc> {
     (*around != HookResult::default()).then_some(doc)
 }
 
-/// Requests outside every counter: those of the probe, and of what was done around the load.
+/// Requests that no counter includes: those of the probe, and of the hooks around the load.
 pub(crate) fn setup(probe: Setup, before: &HookResult, after: &HookResult) -> Setup {
     Setup {
         sent: probe.sent + before.sent + after.sent,

@@ -1,4 +1,5 @@
-//! What sessions bring, as text: sessions, checks, counts, rendezvous, what was done around the load, and examples.
+//! The results of sessions as text: sessions, checks, counts, rendezvous, the hooks around the
+//! load, and examples.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,14 +11,14 @@ use crate::format::{self, count_with_share};
 use crate::text::named;
 use crate::text_layout::TextLayout;
 
-/// Columns of the word beside a check.
+/// Columns for the result of a check.
 const WORD_COLUMNS: usize = 9;
-/// Checks that all answers passed and that are told by name; the others are counted.
+/// Most checks listed by name if all responses passed them; the others are counted.
 const HELD_MAX: usize = 10;
-/// Examples told of each kind; the record has more.
+/// Most examples of each kind; the record has more.
 const EXAMPLES_MAX: usize = 3;
 
-/// Whether sessions are something else than the requests, so that there is something to tell of them.
+/// Whether sessions differ from requests, so that they are worth showing.
 pub(crate) fn has_sessions(record: &RunRecord) -> bool {
     let (sessions, requests) = (record.sessions, record.requests);
     let alike =
@@ -25,7 +26,7 @@ pub(crate) fn has_sessions(record: &RunRecord) -> bool {
     sessions.offered > 0 && !alike
 }
 
-/// Sessions, where they are not simply the requests.
+/// Sessions, unless they are the same as requests.
 pub(crate) fn add_sessions(page: &mut TextLayout, record: &RunRecord) {
     if !has_sessions(record) {
         return;
@@ -55,10 +56,10 @@ pub(crate) struct NamedCheck {
     pub(crate) failed: u64,
 }
 
-/// The record's checks by name, in the order in which the names first stand there.
+/// Returns the record's checks by name, in the order of the first appearance of each name.
 pub(crate) fn by_name(record: &RunRecord) -> Vec<NamedCheck> {
     let mut named: Vec<NamedCheck> = Vec::new();
-    // A plan may have thousands of steps, each with checks of its own.
+    // A plan may have thousands of steps, each with its own checks.
     let (mut places, mut seen) = (HashMap::new(), HashSet::new());
     for check in &record.checks {
         let at = *places.entry(&check.name).or_insert_with(|| {
@@ -75,7 +76,7 @@ pub(crate) fn by_name(record: &RunRecord) -> Vec<NamedCheck> {
     named
 }
 
-/// Checks: those that failed, those that were never asked, and some that held.
+/// Checks: failed ones, those that never ran, and some that passed.
 pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
     let named = by_name(record);
     let rank = |check: &NamedCheck| match (check.failed, check.held) {
@@ -108,7 +109,7 @@ pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// What steps counted, and who met where.
+/// The counts of steps, and the rendezvous.
 pub(crate) fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     let counts = record.counts.iter().map(|(name, &n)| format!("{name} {}", show_count(n)));
     page.parts("counts", &counts.collect::<Vec<_>>());
@@ -141,7 +142,7 @@ fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
     }
 }
 
-/// What was done before and after the load, where there was anything to ask.
+/// The hooks before and after the load, if there were any.
 pub(crate) fn add_loop_times(page: &mut TextLayout, record: &RunRecord) {
     for (label, around) in [("before", &record.before), ("after", &record.after)] {
         let Some(HookDoc { checks, faults }) = around else { continue };
@@ -150,7 +151,7 @@ pub(crate) fn add_loop_times(page: &mut TextLayout, record: &RunRecord) {
             let said = format!("{}: {}", check.step, check.name);
             if check.ok { ("pass", said) } else { ("fail", format!("{said}: found {}", check.found)) }
         });
-        // What went well before the load is nobody's question after it.
+        // Hooks before the load that passed are of no interest after it.
         let told = faults.chain(checks).filter(|(word, _)| label == "after" || *word == "fail");
         for (number, (word, said)) in told.enumerate() {
             page.entry(if number == 0 { label } else { "" }, word, WORD_COLUMNS, &said);
@@ -158,7 +159,7 @@ pub(crate) fn add_loop_times(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// A few requests worth a look: failures, and the slowest of all where more than one kind was sent.
+/// A few notable requests: failures, and the slowest ones if more than one kind was sent.
 pub(crate) fn add_examples(page: &mut TextLayout, record: &RunRecord) {
     let journeys = record.steps.len() > 1;
     if !journeys && record.verdict.status == Status::Pass {
@@ -174,7 +175,7 @@ pub(crate) fn add_examples(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// One example: what, when, how long, and why.
+/// One example: step, instant, duration, and reason.
 pub(crate) fn example(record: &RunRecord, sample: &SampleLine) -> Vec<String> {
     let at = format::seconds(Number(sample.intended_ns as f64 / 1e9));
     let mut parts = vec![

@@ -1,5 +1,5 @@
-//! `JUnit` XML for continuous integration: one case for each threshold, check and step around the load, and one for the
-//! run itself.
+//! `JUnit` XML for continuous integration: one case for each threshold, check and hook step, and
+//! one for the run itself.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::format;
 use crate::journeys_text::{NamedCheck, by_name, example};
 use crate::threshold_state::{ThresholdState, measured_value};
 
-/// The run as a `JUnit` report. A broken threshold is a failure, an undecided one skipped. The case `run` is an
-/// error if the run is invalid or incomplete, and a failure if it failed for another reason than a threshold,
-/// so that nothing red can turn green here.
+/// The run as a `JUnit` report. A failed threshold is a failure, and an undecided one is skipped.
+/// The case `run` is an error if the run is invalid or incomplete. It is a failure if the run
+/// failed for another reason than a threshold, so that no failed run appears as passed here.
 pub fn junit(record: &RunRecord) -> String {
     in_report([suite(record)])
 }
 
-/// The same with a comparison as a suite of its own behind it.
+/// The same, followed by a comparison as a separate suite.
 pub fn junit_with_comparison(record: &RunRecord, comparison: &CompareDoc) -> String {
     in_report([suite(record), comparison_suite(comparison)])
 }
@@ -60,7 +60,7 @@ fn suite(record: &RunRecord) -> TestSuite {
     suite
 }
 
-/// What ended before anything was sent, as a `JUnit` report with one case in error.
+/// A run that ended before anything was sent, as a `JUnit` report with one case in error.
 pub fn error_junit(error: &UserError) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let all = || std::iter::once(error).chain(&error.others);
@@ -108,7 +108,8 @@ fn told_elsewhere(record: &RunRecord) -> bool {
     broken || after
 }
 
-/// A check fails requests, and thresholds say how many may fail: where the run passed, so did its checks.
+/// A check fails requests, and thresholds say how many may fail. If the run passed, its checks
+/// passed as well.
 fn check_status(record: &RunRecord, check: &NamedCheck, said: &str) -> TestCaseStatus {
     if check.held + check.failed == 0 {
         let mut status = TestCaseStatus::skipped();
@@ -123,7 +124,7 @@ fn check_status(record: &RunRecord, check: &NamedCheck, said: &str) -> TestCaseS
     status
 }
 
-/// One case for each check of `before` and `after`, and one for each step that broke otherwise.
+/// One case for each check of `before` and `after`, and one for each step that failed otherwise.
 fn around_cases(record: &RunRecord) -> Vec<TestCase> {
     let mut cases = Vec::new();
     for (when, around) in [("before", &record.before), ("after", &record.after)] {
@@ -145,7 +146,7 @@ fn around_cases(record: &RunRecord) -> Vec<TestCase> {
     cases
 }
 
-/// The requests worth a look, a line each: failures, and the slowest of each step.
+/// Notable requests, a line each: failures, and the slowest of each step.
 fn examples(record: &RunRecord) -> String {
     let lines = record.samples.iter().map(|sample| {
         let parts = example(record, sample).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The table of times: one row for each part of a request's time that says something.
+//! The table of times: one row for each relevant part of a request's time.
 
 use wavetank_plan::quantity::show_count;
 use wavetank_record::{RunRecord, Spread, Times};
@@ -10,7 +10,8 @@ use crate::text_layout::{TextLayout, pad_left};
 const CELL_COLUMNS: usize = 10;
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
-/// A part whose p99, or whose count, is below this share of the response's is left out: it explains nothing.
+/// A part with a p99, or a count, below this share of the response's is left out, because it
+/// explains nothing.
 const WORTH_SHOWING: f64 = 0.05;
 
 /// Adds the table; nothing if nothing was timed.
@@ -65,10 +66,10 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
         ("transfer", &record.transfer_us),
         ("lag", &record.lag_us),
     ];
-    // A few connections opened before the load are in nobody's response time.
+    // No response time includes the few connections that were opened before the load.
     let many = |times: &Times| times.count as f64 > record.response_us.count as f64 * WORTH_SHOWING;
     let worth = |times: &Times| reference > 0.0 && p99(times) > reference * WORTH_SHOWING && many(times);
-    // Whoever speaks TLS wants to know what opening costs.
+    // With TLS, the cost of opening connections is of interest.
     let opening = |name: &str| record.tls.is_some() && ["connect", "tls"].contains(&name);
     rows.extend(parts.into_iter().filter(|(name, times)| worth(times) || opening(name)));
     rows.push(("failed", &record.failed_us));

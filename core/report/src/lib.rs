@@ -1,8 +1,8 @@
 //! A run as text, JSON, `JUnit`, HTML, CSV, Markdown, and in `HdrHistogram`'s formats.
 //!
-//! Every view is a pure function of the stored record, so `wavetank report` prints years later what the run
-//! itself printed. Nothing here decides anything: [`compose`] only puts together what was measured and what
-//! was diagnosed.
+//! Every view is a pure function of the stored record, so `wavetank report` prints years later what
+//! the run itself printed. No decision is made here: [`compose`] only puts measurements and
+//! diagnosis together.
 
 mod calibration;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! The load in words: `50 connections, 10 s, closed loop`.
+//! The load as text: `50 connections, 10 s, closed loop`.
 
 use wavetank_plan::quantity::{format_compact, show_count, show_rate};
 use wavetank_plan::shape::Segment;
@@ -8,10 +8,11 @@ use wavetank_record::{LoadDoc, Number};
 use crate::forecast::short_rate;
 use crate::format;
 
-/// Phases that a line tells of; how many more there are is told, and the table of phases has all.
+/// Most phases in a line. The line counts the others, and the table of phases has all.
 const PHASES_TOLD_MAX: usize = 12;
 
-/// What `plan` asks for, in words and as a model; `defaults` if the user left it all to wavetank.
+/// Describes the load of `plan` as text and as a model. `defaults` is true if the user left
+/// everything to wavetank.
 pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     let judged: Vec<_> = plan.phases.iter().filter(|phase| !phase.warmup).collect();
     let model = match judged.first().map(|phase| &phase.load) {
@@ -20,8 +21,8 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         Some(Load::Hold { .. }) => "hold",
         Some(Load::Pause) | None => "",
     };
-    // Of several phases each is told by its name; those of one plain run have none worth telling. Those beside each other do not
-    // add up to the run's length.
+    // Several phases are listed by name; the phase of a plain run has no useful name. Parallel
+    // phases do not add up to the run's length, so they have a start.
     let beside =
         |phase: &Phase| judged.iter().any(|other| other.start < phase.start && runs_into(other, phase.start));
     let named = |phase: &&Phase| match judged.len() {
@@ -33,7 +34,7 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         _ => format!("{}: {}", format::cut(&phase.name), phase_text(plan, phase)),
     };
     let several = judged.len() > 1;
-    // One more than is told costs no more than to say that there is one more.
+    // A single further phase takes no more room than the remark that there is one more.
     let told = if judged.len() > PHASES_TOLD_MAX + 1 { PHASES_TOLD_MAX } else { judged.len() };
     let mut texts: Vec<_> = judged.iter().take(told).map(named).collect();
     if told < judged.len() {
@@ -46,15 +47,19 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         short => short.to_string(),
     });
     texts.extend(thought.map(|time| format!("each session thinks {time}")));
-    let is_beside = warmup_overlaps(plan);
+    let overlaps = warmup_overlaps(plan);
     texts.extend(warmup.map(|length| {
         let length = format::seconds(Number(length.as_secs_f64()));
-        if is_beside { format!("beside {length} of warm-up") } else { format!("after {length} of warm-up") }
+        if overlaps {
+            format!("in parallel to {length} of warm-up")
+        } else {
+            format!("after {length} of warm-up")
+        }
     }));
     LoadDoc { model: model.to_owned(), text: texts.join(joint), defaults }
 }
 
-/// Whether a warm-up runs beside judged load, and not before all of it.
+/// Whether a warm-up runs in parallel to judged load, and not before all of it.
 pub(crate) fn warmup_overlaps(plan: &Plan) -> bool {
     let judged = || plan.phases.iter().filter(|phase| !phase.warmup);
     let warmups = plan.phases.iter().filter(|phase| phase.warmup);
@@ -63,7 +68,7 @@ pub(crate) fn warmup_overlaps(plan: &Plan) -> bool {
         .any(|warmup| judged().any(|phase| runs_into(warmup, phase.start) || runs_into(phase, warmup.start)))
 }
 
-/// Whether `phase` runs at `at` and had begun before.
+/// Whether `phase` runs at `at` and started before.
 fn runs_into(phase: &Phase, at: Nanos) -> bool {
     phase.start <= at && phase.end().is_none_or(|end| at < end)
 }
@@ -81,7 +86,7 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
         Load::Pause => vec!["pause".to_owned()],
     };
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
-        parts.push(format!("{} requests at once on each", plan.http.pipeline));
+        parts.push(format!("{} pipelined requests on each", plan.http.pipeline));
     }
     parts.extend(phase.length.map(|length| format::seconds(Number(length.as_secs_f64()))));
     parts.extend(phase.requests_max.map(requests_at_most));
@@ -94,13 +99,14 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
         Load::Closed { .. } => Some("closed loop".to_owned()),
         Load::Hold { .. } | Load::Pause => None,
     });
-    // Connecting then is in every time, and TLS too.
+    // Every time then includes connecting, and TLS too.
     let is_asked = !matches!(phase.load, Load::Hold { .. } | Load::Pause);
     parts.extend((!plan.http.keepalive && is_asked).then(|| "a new connection for each request".to_owned()));
     parts.join(", ")
 }
 
-/// What one phase asks for, without its length: `8/s at random (poisson)`, `0 to 1.00 M connections held`.
+/// Describes the load of one phase without its length: `8/s at random (poisson)`, `0 to 1.00 M
+/// connections held`.
 pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> String {
     match &phase.load {
         Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals, &short_rate).join(", "),
@@ -112,7 +118,7 @@ pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> String {
             let each = each_text(*sessions_each);
             format!("{} connections held{each}", levels_in(connections, &format_compact))
         }
-        Load::Pause => "pause: nobody new".to_owned(),
+        Load::Pause => "pause: no new sessions".to_owned(),
     }
 }
 
@@ -124,8 +130,9 @@ fn each_text(sessions_each: Option<u64>) -> String {
     }
 }
 
-/// How long each session of `phases` thinks where their loads wait for sessions: it sets how often each user or connection asks.
-/// `None` where it is nothing, not always the same, or for the session to find out.
+/// Returns the think time of each session of `phases`, if their loads wait for sessions. It
+/// determines how often each user or connection sends. `None` if it is zero, varies, or is known
+/// only at run time.
 fn thinking(plan: &Plan, phases: &[&Phase]) -> Option<Nanos> {
     let waits = |phase: &&&Phase| matches!(phase.load, Load::Closed { .. } | Load::Hold { .. });
     let of = |number: u16| phases.iter().filter(waits).any(|phase| phase.mix.contains(number));
@@ -141,7 +148,8 @@ fn thinking(plan: &Plan, phases: &[&Phase]) -> Option<Nanos> {
     (first > Nanos::ZERO && each.all(|each| each == Some(first))).then_some(first)
 }
 
-/// How many requests a session of `phase`, an open one, is; `None` where that is for the session to find out.
+/// Returns the number of requests of a session of `phase`, which must be open. `None` if it is
+/// known only at run time.
 pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
     if let Load::Open { requests_each: Some(each), .. } = phase.load {
         return Some(each);
@@ -152,8 +160,9 @@ pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
     requests.all(|each| each == Some(first)).then_some(first)
 }
 
-/// `5 k/s evenly`, and where a session is more than a request, `sessions at 1 k/s evenly`, `each of 5 requests`: a rate
-/// beside numbers of requests is read as one of requests.
+/// Describes arrivals: `5 k/s evenly`, or `sessions at 1 k/s evenly`, `each of 5 requests` if a
+/// session has several requests. Without "sessions", a rate next to numbers of requests is read as
+/// a rate of requests.
 fn arriving(
     plan: &Plan,
     phase: &Phase,
@@ -162,13 +171,14 @@ fn arriving(
     show: &dyn Fn(f64) -> String,
 ) -> Vec<String> {
     let each = requests_each(plan, phase);
-    let whose = if each == Some(1) { "" } else { "sessions at " };
-    let mut parts = vec![format!("{whose}{} {}", rate_in(rate, show), spacing(arrivals))];
+    let unit = if each == Some(1) { "" } else { "sessions at " };
+    let mut parts = vec![format!("{unit}{} {}", rate_in(rate, show), spacing(arrivals))];
     parts.extend(each.filter(|each| *each > 1).map(|each| format!("each of {each} requests")));
     parts
 }
 
-/// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
+/// Formats a rate: `5 k/s`, or both ends and the maximum of a rate that moves: `0/s to 5 k/s`,
+/// `100/s to 100/s, at most 5 k/s`.
 fn rate_in(rate: &RateCurve, show: &dyn Fn(f64) -> String) -> String {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
     let show = |count: u64| show(per_second(count));

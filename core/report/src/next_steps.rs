@@ -1,17 +1,18 @@
-//! What is worth trying next.
+//! Suggestions for the next run.
 
 use wavetank_plan::quantity::trimmed;
 use wavetank_record::{RunRecord, Status};
 
 use crate::command_line::quoted_words;
 
-/// A longer command is not repeated as advice.
+/// A longer command is not suggested.
 const COMMAND_CHARS_MAX: usize = 120;
 
-/// A shorter window gives no rate to go by: `-n 1` against anything quick looks like thousands a second.
+/// A shorter window gives no useful rate: `-n 1` against a fast target looks like thousands a
+/// second.
 const WINDOW_MIN_S: f64 = 1.0;
 
-/// Options that `-r` cannot stand beside; advice that is refused is none.
+/// Options that exclude `-r`; a suggested command must be valid.
 const CLOSED_ONLY: [&str; 2] = ["--pipeline", "--open-rate"];
 
 /// Commands worth trying after this run; empty where a finding already says what to do.
@@ -25,15 +26,16 @@ pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
     if record.verdict.status != Status::Pass || rate < 2.0 || command.chars().count() > COMMAND_CHARS_MAX {
         return Vec::new();
     }
-    // A closed loop hides how waiting feels: half of what it reached is a rate worth looking at. An open one
-    // says how to come nearer to the limit instead; its `-r` is already in the command.
+    // A closed loop hides waiting times, so half of its rate is worth a run. An open loop has its
+    // `-r` in the command already, and its findings suggest how to get closer to the limit.
     match record.load.model.as_str() {
-        "closed" => vec![format!("how it feels at a fixed rate: {command} -r {}", round_rate(rate / 2.0))],
+        "closed" => vec![format!("response times at a fixed rate: {command} -r {}", round_rate(rate / 2.0))],
         _ => Vec::new(),
     }
 }
 
-/// `command` without what says where its result goes: who tries the next one would lose the page he has this from.
+/// Returns `command` without its output options. Otherwise the suggested run would overwrite the
+/// page that suggests it.
 fn without_output(command: &str) -> String {
     let mut is_value = false;
     let kept = quoted_words(command).filter(|word| {
@@ -62,7 +64,8 @@ mod tests {
     use super::*;
     use wavetank_record::Number;
 
-    /// What is advised after a closed run of `command` that did 1,000 a second for `seconds`.
+    /// The suggestions after a closed run of `command` that did 1,000 requests a second for
+    /// `seconds`.
     fn advised(command: &str, seconds: f64) -> Vec<String> {
         let mut record = RunRecord { command: command.to_owned(), ..RunRecord::default() };
         record.verdict.status = Status::Pass;
@@ -77,7 +80,7 @@ mod tests {
         assert_eq!(advised("wavetank run :80 -c 5", 1.0).len(), 1);
         assert_eq!(advised("wavetank run :80 -n 1", 0.000_3), [""; 0], "no rate from one request");
         let advice = advised("wavetank run :80 --out 'my page.html' -c 5 --quiet --out=b.csv --name a", 1.0);
-        assert_eq!(advice, ["how it feels at a fixed rate: wavetank run :80 -c 5 --name a -r 500/s"]);
+        assert_eq!(advice, ["response times at a fixed rate: wavetank run :80 -c 5 --name a -r 500/s"]);
         for refused in ["--pipeline 4", "--pipeline=4", "--open-rate 1k/s", "--open-rate=1k/s"] {
             assert_eq!(
                 advised(&format!("wavetank run :80 {refused}"), 10.0),
@@ -89,7 +92,7 @@ mod tests {
 
     fn check(per_second: f64, text: &str) {
         assert_eq!(round_rate(per_second), text);
-        assert!(wavetank_plan::quantity::parse_rate(text).is_ok(), "{text} is no rate that -r reads");
+        assert!(wavetank_plan::quantity::parse_rate(text).is_ok(), "`-r` cannot read {text}");
     }
 
     #[test]

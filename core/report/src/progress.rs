@@ -4,10 +4,12 @@ use wavetank_measure::{Histogram, Interval, RequestCounters};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate};
 
-/// `interval` in one line without a newline: how far the run is, rates, the response time of this interval,
-/// and what went wrong. Instants before 0 are the warm-up. In a run with hold phases `held` tells how
-/// many connections they want at its seal, and how many were lost since the begin: what is held is told first then, and of
-/// requests only where there are any.
+/// Formats `interval` as one line without a newline: progress of the run, rates, the response time
+/// of this interval, and failures. Instants before 0 are the warm-up.
+///
+/// In a run with hold phases, `held` is the target number of connections at the end of the interval
+/// and the number lost since the start. Held connections then come first, and requests are shown
+/// only if there are any.
 pub fn progress(interval: &Interval, held: Option<(u64, u64)>) -> String {
     let (mut counters, mut response, mut open) = (RequestCounters::default(), Histogram::default(), 0);
     for step in &interval.steps {
@@ -31,7 +33,7 @@ pub fn progress(interval: &Interval, held: Option<(u64, u64)>) -> String {
         let refused = (conns.failed > 0).then(|| format!("not opened {}", show_count(conns.failed)));
         parts.extend(refused);
     }
-    // Where connections are only held, seconds without a request are nothing to be told.
+    // If connections are only held, seconds without a request are not worth a line.
     if held.is_none() || counters.offered > 0 || !response.is_empty() || open > 0 {
         parts.push(format!("offered {:>8}", rate(counters.offered)));
         parts.push(format!("done {:>8}", rate(counters.done)));
@@ -49,7 +51,7 @@ pub fn progress(interval: &Interval, held: Option<(u64, u64)>) -> String {
     parts.join("  ")
 }
 
-/// Whole seconds: the seals are a second apart.
+/// Whole seconds: intervals are sealed a second apart.
 fn whole(at: Nanos) -> String {
     if at < Nanos::from_secs(120) { format!("{:.0} s", at.as_secs_f64()) } else { at.to_string() }
 }

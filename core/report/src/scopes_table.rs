@@ -1,4 +1,4 @@
-//! Tables of phases, scenarios, steps and groups, each only where there is more than one to tell apart.
+//! Tables of phases, scenarios, steps and groups, each only if there is more than one of them.
 
 use wavetank_plan::quantity::{show_count, show_rate};
 use wavetank_record::{GroupDoc, RunRecord, StepDoc, Times};
@@ -10,10 +10,10 @@ use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 const CELL_COLUMNS: usize = 10;
 /// The last cell holds a count with its share.
 const FAILED_COLUMNS: usize = 16;
-/// What stands in for the end of a name that is too long.
+/// Replaces the end of a name that is too long.
 const CUT: char = '…';
 
-/// One row: a name and its cells, the failures apart.
+/// One row: a name and its cells; the failures are a separate cell.
 struct Row {
     name: String,
     cells: Vec<String>,
@@ -90,7 +90,7 @@ fn add_table(page: &mut TextLayout, label: &str, counts: [&str; 2], rows: Vec<Ro
     }
 }
 
-/// `name` in at most so many columns.
+/// `name` in at most `columns` columns.
 fn cut(name: &str, columns: usize) -> String {
     if width(name) <= columns {
         return name.to_owned();

@@ -1,8 +1,8 @@
-//! Text: what a person reads when a run is over.
+//! The report as text, for a person to read when a run is over.
 //!
-//! Verdict, then the numbers, then whose doing it was, then what to do next. Where nothing was asked of the
-//! run and nothing went wrong, there is no verdict to tell and the numbers stand alone. Zeros are hidden here
-//! and only here. No colour, so nothing depends on one.
+//! Verdict, then the numbers, then the bottleneck, then the next steps. Without thresholds and
+//! failures there is no verdict, and the numbers come alone. Zeros are hidden only here. There is
+//! no colour, so nothing depends on it.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,8 @@ use crate::threshold_state::{ThresholdState, measured_value};
 /// The run as text of at most 100 columns, ending in a newline.
 pub fn text(record: &RunRecord) -> String {
     let mut page = TextLayout::default();
-    // Ahead of all else: its numbers must never be taken for those of the real run.
+    // This line comes first: the numbers of a rehearsal must never be taken for those of the real
+    // run.
     if let Some(rehearsal) = &record.rehearsal {
         page.sentence("rehearsal", rehearsal);
     }
@@ -70,7 +71,7 @@ pub fn text(record: &RunRecord) -> String {
     page.into_text()
 }
 
-/// Whether there is a verdict worth a line: something was asked, or something is wrong.
+/// Whether the verdict is worth a line: there are thresholds, or something failed.
 fn is_judged(record: &RunRecord) -> bool {
     let asked = record.thresholds.iter().any(|threshold| !threshold.implicit);
     asked || record.verdict.status != Status::Pass || !record.verdict.headline.is_empty()
@@ -84,7 +85,8 @@ fn add_verdict(page: &mut TextLayout, record: &RunRecord) {
     add_blame(page, record);
 }
 
-/// Whose limit it was, and the reasons by their names; nothing where no limit was reached, or none can be told.
+/// The bottleneck, and the reasons by their names. Empty if no limit was reached, or if it is
+/// unknown.
 fn add_blame(page: &mut TextLayout, record: &RunRecord) {
     let verdict = &record.verdict;
     if matches!(verdict.blame, Blame::None | Blame::Unknown) {
@@ -151,7 +153,7 @@ fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
     shown.iter().map(|(field, name)| format!("{name} {}", format::percentile(spread, field))).collect()
 }
 
-/// The user's conditions, and of the implicit ones those that did not hold.
+/// The user's thresholds, and the implicit ones that did not pass.
 fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
     let shown =
         record.thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
@@ -186,7 +188,7 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
         let rate = rate.map_or_else(String::new, |rate| format!(" ({}/s)", show_size(rate)));
         if bytes > 0 { format!("{way} {}{rate}", show_size(bytes)) } else { String::new() }
     };
-    // No rate is told of bytes that came after the load.
+    // Bytes that were received after the load have no rate.
     let received = traffic("received", record.bytes.received, done_after_load(record).is_none());
     let wire = record.wire;
     let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];
@@ -199,11 +201,11 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     let connections = record.connections;
     let troubles =
         [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];
-    // A pool opens what it needs, but each user of a closed loop was promised a connection.
+    // A pool opens the connections it needs, but each user of a closed loop must have a connection.
     let missing = record.load.model == "closed" && connections.opened < connections.planned;
     let noteworthy =
         troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned || missing;
-    // Those of hold phases have been told at the top.
+    // The connections of hold phases are already at the top.
     if noteworthy && !is_holding(record) {
         let planned =
             if missing { format!(" of {}", show_count(connections.planned)) } else { String::new() };
@@ -222,7 +224,7 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// What handshakes agreed on; a name alone where all of them agreed on it.
+/// Parameters negotiated by the handshakes; a name alone if all handshakes agreed on it.
 fn tls_parts(tls: &TlsDoc) -> Vec<String> {
     let agreed = |counts: &BTreeMap<String, u64>| {
         let mut counts: Vec<_> = counts.iter().collect();
@@ -276,7 +278,7 @@ fn add_findings(page: &mut TextLayout, record: &RunRecord) {
     }
 }
 
-/// Could the generator itself be believed?
+/// Whether the generator's numbers can be trusted.
 fn generator(record: &RunRecord) -> Vec<String> {
     let generator = &record.generator;
     let blamed = record.findings.iter().any(|finding| finding.blame == Blame::Generator);

@@ -3,12 +3,13 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use wavetank_plan::is_control_char;
 
-/// Columns of a line at most.
+/// Most columns of a line.
 pub(crate) const COLUMNS_MAX: usize = 100;
 /// Columns of the label.
 const LABEL_COLUMNS: usize = 11;
 
-/// Text under construction: each line has a label on the left, as in `measured   12.4 k requests/s`.
+/// Text under construction: each line has a label on the left, as in `measured   12.4 k
+/// requests/s`.
 pub(crate) struct TextLayout {
     text: String,
     columns: usize,
@@ -38,13 +39,13 @@ impl TextLayout {
         self.text.push('\n');
     }
 
-    /// `label` and `parts` joined by ` · `, broken between parts, or inside a part that is too long, at white
-    /// space. No line if there is nothing to say.
+    /// Adds `label` and `parts` joined by ` · `, broken between parts, or at white space in a part
+    /// that is too long. Adds no line if there are no parts.
     pub(crate) fn parts(&mut self, label: &str, parts: &[String]) {
         self.labelled(label, &joined(parts, self.columns - LABEL_COLUMNS));
     }
 
-    /// `label`, `word` in a column of its own, and `parts` beside it.
+    /// Adds `label`, `word` in a column of its own, and `parts` next to it.
     pub(crate) fn column_entry(&mut self, label: &str, word: &str, columns: usize, parts: &[String]) {
         let room = self.columns.saturating_sub(LABEL_COLUMNS + columns + 2).max(LABEL_COLUMNS);
         let word = cut(word, columns);
@@ -59,7 +60,7 @@ impl TextLayout {
         self.parts(label, &[sentence.to_owned()]);
     }
 
-    /// `label` beside the first of `lines`, the others below it.
+    /// Adds `lines` with `label` next to the first of them.
     pub(crate) fn labelled(&mut self, label: &str, lines: &[String]) {
         for (number, line) in lines.iter().enumerate() {
             let label = if number == 0 { label } else { "" };
@@ -67,7 +68,7 @@ impl TextLayout {
         }
     }
 
-    /// `label`, `word` in a column of its own, and a sentence wrapped beside it.
+    /// Adds `label`, `word` in a column of its own, and a sentence wrapped next to it.
     pub(crate) fn entry(&mut self, label: &str, word: &str, columns: usize, sentence: &str) {
         let lines = wrapped(sentence, self.columns - LABEL_COLUMNS - columns - 1);
         for (number, line) in lines.iter().enumerate() {
@@ -76,8 +77,8 @@ impl TextLayout {
         }
     }
 
-    /// `word`, two blanks and `sentence`, and the first of `rights` that fits at the other end of the line;
-    /// below if none does.
+    /// Adds `word`, two blanks and `sentence`, and the first of `rights` that fits at the right end
+    /// of the line. If none fits, it is below.
     pub(crate) fn head(&mut self, word: &str, sentence: &str, rights: &[String]) {
         let indent = width(word) + 2;
         let mut lines = wrapped(sentence, self.columns.saturating_sub(indent).max(LABEL_COLUMNS));
@@ -109,7 +110,7 @@ fn joined(parts: &[String], columns: usize) -> Vec<String> {
     lines
 }
 
-/// Columns of `text` on a terminal: two for a Chinese letter, none for an accent that stands above the one before.
+/// Columns of `text` on a terminal: two for a Chinese letter, none for a combining accent.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
@@ -143,7 +144,8 @@ pub(crate) fn pad_left(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// `text` in lines of at most `columns`, broken at white space, or anywhere in a word that is longer.
+/// Wraps `text` into lines of at most `columns`, broken at white space, or anywhere in a word that
+/// is longer.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

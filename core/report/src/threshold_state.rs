@@ -1,4 +1,4 @@
-//! [`ThresholdState`]: what became of a condition, as every form of a report tells it.
+//! [`ThresholdState`]: the result of a threshold, as every form of a report shows it.
 
 use wavetank_plan::{Condition, LatencyPart, Subject};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
@@ -12,7 +12,7 @@ const CUT_SHORT: [&str; 3] = ["lost", "signal", "stopped"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThresholdState {
     Held,
-    /// It held in what is known of a run that ended before its plan did: it might have broken later.
+    /// It passed in the known part of a run that ended early; it might have failed later.
     HeldAsKnown,
     /// It broke nothing since nothing was sent.
     NotJudged,
@@ -32,7 +32,7 @@ impl ThresholdState {
         }
     }
 
-    /// What must be said beside the word; empty where the word says it all.
+    /// Explanation after the state; empty if the state explains itself.
     pub(crate) const fn why(self) -> &'static str {
         match self {
             Self::HeldAsKnown => "passed so far",
@@ -42,8 +42,9 @@ impl ThresholdState {
     }
 }
 
-/// What was found for `threshold`, one of `record`'s, with its unit; of what dropped requests leave unknown, what it is at
-/// least. Empty where nothing was sent and a zero would only mean that.
+/// Returns the measured value for `threshold`, one of `record`'s, with its unit. A value that
+/// dropped requests leave unknown is a lower bound. Empty if nothing was sent, because a zero would
+/// only mean that.
 pub(crate) fn measured_value(record: &RunRecord, threshold: &Threshold) -> String {
     if sent_nothing(record) {
         return String::new();
@@ -56,7 +57,8 @@ pub(crate) fn measured_value(record: &RunRecord, threshold: &Threshold) -> Strin
     }
 }
 
-/// What the time that `expr` asks for is at least, where dropped requests, which have no time, lie above all others.
+/// Lower bound of the time that `expr` asks for. Dropped requests have no time and count as above
+/// all others.
 fn least_found(record: &RunRecord, expr: &str) -> Option<Number> {
     let condition = Condition::parse(expr).ok().filter(|condition| condition.window.is_none())?;
     let (part, is_max) = match &condition.subject {
@@ -79,7 +81,8 @@ fn least_found(record: &RunRecord, expr: &str) -> Option<Number> {
     if is_max { Some(spread.max) } else { least(spread) }
 }
 
-/// What percentiles of `spread` that dropped requests leave unknown are at least: the highest that is known.
+/// Lower bound of the percentiles of `spread` that dropped requests leave unknown: the highest
+/// known one.
 pub(crate) fn least(spread: &Spread) -> Option<Number> {
     let known = Spread::PERCENTILES.iter().rev().find(|(field, _)| !spread.is_unknown(field));
     known.and_then(|(field, _)| spread.percentile(field))
@@ -98,7 +101,7 @@ pub(crate) fn was_killed(record: &RunRecord) -> bool {
         && record.verdict.reasons.iter().any(|reason| reason == "lost")
 }
 
-/// Whether the load never began: neither a request nor a connection was wanted.
+/// Whether the load never started: no request and no connection was scheduled.
 pub(crate) const fn sent_nothing(record: &RunRecord) -> bool {
     record.requests.offered == 0 && record.connections.offered == 0
 }

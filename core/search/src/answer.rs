@@ -31,7 +31,7 @@ impl SearchEnd {
 /// Why a search ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// By a signal.
+    /// The search was interrupted by a signal.
     Signal,
     /// There was no time for another level.
     Time,
@@ -39,9 +39,9 @@ pub enum StopReason {
     Runs,
     /// Levels stay undecided, however long they are.
     Undecided,
-    /// A run broke off.
+    /// A run was aborted.
     Broken,
-    /// The target answers nothing any more, at levels that held before.
+    /// The target no longer answers, at levels that passed before.
     Target,
     /// The target changes with time, so that its levels contradict each other.
     Unsteady,
@@ -72,13 +72,13 @@ pub struct Point {
     pub level: f64,
     /// Runs that say something of the target.
     pub runs: u32,
-    /// Those that met the thresholds.
+    /// Runs that met the thresholds.
     pub passed: u32,
     /// The chance to hold, never rising with the load.
     pub chance: f64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult {
     /// How it ended.
@@ -88,7 +88,7 @@ pub struct SearchResult {
     /// The knee is not below this; `None` if nothing is known. For an open load it is the rate that
     /// the target is known to have done at [`low_level`](Self::low_level).
     pub low: Option<f64>,
-    /// The level that held and that `low` comes from.
+    /// The level that passed and from which `low` follows.
     pub low_level: Option<f64>,
     /// Whether that is proven with [`CONFIDENCE`](crate::CONFIDENCE), and not only the highest
     /// level that passed.

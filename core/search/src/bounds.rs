@@ -12,7 +12,7 @@ use crate::LevelTally;
 /// Confidence with which the knee is between the bounds.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What each end may be wrong.
+/// The chance of error at each end.
 const WRONG_MAX: f64 = (1.0 - CONFIDENCE) / 2.0;
 
 /// The levels between which the knee is.

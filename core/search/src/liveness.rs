@@ -28,7 +28,7 @@ pub struct SearchWithLiveness {
     asks: u32,
     /// Silent runs well below a level that held.
     gaps: u32,
-    /// As it was before the first silent run of the row.
+    /// The search before the first silent run of the row.
     before: Option<Box<Search>>,
     asking: bool,
 }
@@ -40,7 +40,7 @@ impl SearchWithLiveness {
         Self { search, held: None, silent: 0, asks: SILENT_ASKS, gaps: 0, before: None, asking: false }
     }
 
-    /// The run that is wanted; `None`: it is over.
+    /// Returns the next run to make; `None` when the search is over.
     pub fn next(&self) -> Option<RunRequest> {
         let wanted = self.search.next();
         match self.held.filter(|_| self.asking) {
@@ -105,7 +105,7 @@ impl SearchWithLiveness {
         self.search.stop(why);
     }
 
-    /// What is known so far, or in the end.
+    /// Returns the result so far, or the final one.
     pub fn answer(&self) -> SearchResult {
         self.search.answer()
     }

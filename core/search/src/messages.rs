@@ -6,13 +6,13 @@
 pub struct RunRequest {
     /// The load.
     pub level: f64,
-    /// What for.
+    /// The purpose of the run.
     pub stage: Stage,
     /// Factor on the usual length: the last run was too short to decide.
     pub stretch: u32,
 }
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Up from the lowest level, until one fails.
@@ -23,7 +23,7 @@ pub enum Stage {
     Narrow,
     /// One of several levels in random order: what the answer is made of.
     Measure,
-    /// The lowest level that held, again, since nothing is answered any more.
+    /// Repeats the lowest level that passed, because the target no longer answers.
     Check,
 }
 

@@ -11,7 +11,7 @@ pub const GROWTH_MAX: f64 = 0.005;
 /// Random variation of the number of open requests that is not growth, in standard deviations.
 const NOISE: f64 = 3.0;
 
-/// What went in and out in the measured window of a run in the open model.
+/// The requests in and out during the measured window of a run in the open model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueGrowth {
     /// Requests asked for in it.
@@ -27,7 +27,8 @@ pub struct QueueGrowth {
 }
 
 impl QueueGrowth {
-    /// By which share of what was asked for the queue grew in the window; 0 where it did not.
+    /// Returns the growth of the queue in the window as a share of the offered load; 0 if it did
+    /// not grow.
     pub fn growth(&self) -> f64 {
         if self.offered <= 0.0 || self.window_s <= 0.0 {
             return 0.0;
@@ -104,7 +105,7 @@ mod tests {
         check(2_510.0, 2_500.0, 0.004, (0.5, 5.0), false);
     }
 
-    /// What is sure to be done is no more than what the target can do, and hardly less.
+    /// The load that is certainly done is at most the target's capacity, and hardly less.
     #[test]
     fn a_hidden_queue_is_not_taken_for_capacity() {
         for (rate, capacity, work_s) in

@@ -32,7 +32,7 @@ pub struct Search {
     high: Option<f64>,
     /// The lowest level at which the generator was the limit.
     generator: Option<f64>,
-    /// What is still to be run of the random order, the next one last.
+    /// The remaining runs of the random order, the next one last.
     pending: Vec<f64>,
     /// Levels with runs that the generator spoiled, once for each run.
     spoiled: Vec<f64>,
@@ -69,7 +69,7 @@ impl Search {
         }
     }
 
-    /// The run that is wanted; `None`: it is over.
+    /// Returns the next run to make; `None` when the search is over.
     pub fn next(&self) -> Option<RunRequest> {
         if self.end.is_some() {
             return None;
@@ -269,7 +269,7 @@ impl Search {
         }
     }
 
-    /// What the end is called, nothing more being there to run.
+    /// Returns the kind of end when no run is left.
     fn ended(&self, high_proven: bool) -> SearchEnd {
         let fit = isotonic_fit(self.tally.levels());
         match half_crossing(self.tally.levels(), &fit) {
@@ -281,7 +281,7 @@ impl Search {
         }
     }
 
-    /// What is known so far, or in the end.
+    /// Returns the result so far, or the final one.
     pub fn answer(&self) -> SearchResult {
         let levels = self.tally.levels();
         let fit = isotonic_fit(levels);

@@ -5,10 +5,10 @@ use wavetank_plan::quantity::share_literal;
 
 use crate::Granularity;
 
-/// Runs of one search at most, whatever comes.
+/// Maximum number of runs of one search in any case.
 const RUNS_MAX: u32 = 400;
 
-/// What is sought, within which limits.
+/// The options of a search and its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// Which levels there are.
@@ -27,7 +27,7 @@ pub struct Setup {
     pub step: f64,
     /// Runs at most.
     pub runs_max: u32,
-    /// Of the order of levels.
+    /// Seed of the order of levels.
     pub seed: u64,
 }
 
@@ -72,7 +72,7 @@ impl Setup {
         ];
         for (name, given, least, what) in counts {
             if !(least..=Self::MOST).contains(&given) {
-                let message = format!("{name} {given} is not within {least} and {}", Self::MOST);
+                let message = format!("{name} {given} is not between {least} and {}", Self::MOST);
                 let hint = if given < least {
                     format!("fewer than {least} {what} prove nothing, and {least} is the default")
                 } else {
@@ -82,7 +82,7 @@ impl Setup {
             }
         }
         if !(Self::STEPS.0..=Self::STEPS.1).contains(&self.step) {
-            let message = format!("--step {} is not within 0.1 % and 25 %", share_literal(self.step));
+            let message = format!("--step {} is not between 0.1 % and 25 %", share_literal(self.step));
             return refused(message, "1 % is the default".to_owned());
         }
         let (fewest, most) = (self.runs_expected().0, self.runs_max);

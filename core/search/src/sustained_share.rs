@@ -1,4 +1,4 @@
-//! [`SustainedShares`]: how much of a load that held the target had done by the end.
+//! [`SustainedShares`]: for each load that passed, the share that the target had done by the end.
 
 /// For each level that passed: the smallest share of the offered load that was certainly done in
 /// time.

@@ -1,4 +1,4 @@
-//! [`parse`]: from the topology file's bytes to a [`Lab`].
+//! [`read`]: from the topology file's bytes to a [`Lab`].
 
 use wavetank_grammar::{Diagnostic, Diagnostics, FormatSignature, Node, detect_format, parse_yaml, text_of};
 

@@ -1,4 +1,4 @@
-//! [`markdown_docs`]: the grammar as a page for people, `docs/lab-file.md`.
+//! [`page`]: the grammar as a page for people, `docs/lab-file.md`.
 
 use wavetank_grammar::markdown_docs::section;
 

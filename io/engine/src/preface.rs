@@ -157,7 +157,7 @@ mod tests {
             if last != Ok(false) {
                 // Later bytes come with a separate read, and no side sends any before TLS starts.
                 let whole = at + 1 == text.len();
-                let surplus = expected.as_ref().is_err_and(|(_, detail)| detail.contains("behind"));
+                let surplus = expected.as_ref().is_err_and(|(_, detail)| detail.contains("sent bytes after"));
                 assert!(whole || last.is_err() || surplus, "{text}");
                 if surplus {
                     return;

@@ -1,8 +1,11 @@
-//! Writes the archive of a long run that never was, for `cargo xtask bench report`: by the archive's own writer, so that its
-//! lines are what a run of that size writes. Response times are log-normal, each step's about a median of its own.
+//! Writes a synthetic archive of a long run, for `cargo xtask bench report`. It uses
+//! [`ArchiveWriter`], so its lines are those that a real run of that size writes. Response times
+//! are log-normal, with a separate median for each step.
 //!
-//! `long_archive RUNS_DIR SECONDS STEPS PER_SECOND` writes it under `RUNS_DIR`, without `run.json`, as if the run had been
-//! killed, and prints its folder. `long_archive ARCHIVE` reads one: its course, and the book a killed run is judged by.
+//! `long_archive RUNS_DIR SECONDS STEPS PER_SECOND` writes the archive under `RUNS_DIR` and prints
+//! its folder. The archive has no `run.json`, as if the run had been killed. `long_archive ARCHIVE`
+//! reads an archive: its time series or, if `LEDGER` is set, the ledger that a killed run is judged
+//! by.
 #![expect(clippy::print_stdout, reason = "its result is a line of text")]
 
 #[path = "../tests/it/support/mod.rs"]
@@ -15,9 +18,10 @@ use wavetank_plan::{ConnectionOwner, Key, Load, Nanos, Plan, Rate, RateCurve, Re
 use wavetank_record::PlanDoc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
 
-/// Seconds that differ from each other; they come again and again.
+/// Number of distinct seconds; they are repeated in turn.
 const DIFFERENT: u64 = 61;
-/// Standard deviation of the logarithm of a response time: the 99th percentile is 3.2 times the median.
+/// Standard deviation of the logarithm of a response time. The 99th percentile is 3.2 times the
+/// median.
 const SIGMA: f64 = 0.5;
 
 fn main() {
@@ -39,7 +43,7 @@ fn main() {
     for at in 0..seconds {
         let mut interval = different[(at % DIFFERENT) as usize].clone();
         interval.from = Nanos::from_secs(at as i64);
-        // The load stands still: what is open at the end of a second came in the first.
+        // The load is constant: requests open at the end of a second were offered in the first one.
         for step in &mut interval.steps {
             step.open = 10;
             step.counters.offered += if at == 0 { 10 } else { 0 };
@@ -52,7 +56,8 @@ fn main() {
     println!("{}", writer.dir().display());
 }
 
-/// Reads an archive as reports do, so that what that takes can be measured apart from what they make of it.
+/// Reads an archive as reports do, so that the time for reading can be measured apart from
+/// rendering.
 fn read(archive: &Path) {
     let run = wavetank_store::open(archive).expect("an archive");
     let plan = run.plan().expect("a plan");
@@ -88,7 +93,7 @@ fn plan(seconds: u64, steps: u64, rate: u64) -> Plan {
     plan
 }
 
-/// One second of it; where it lies is told later.
+/// One second of the run. The caller sets its start.
 fn second(chance: &mut Chance, steps: u64, rate: u64) -> Interval {
     let threads = [0, 1].map(|thread| ThreadStats {
         thread,

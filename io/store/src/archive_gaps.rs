@@ -1,4 +1,4 @@
-//! [`ArchiveGaps`]: what an archive's intervals lack of the run they are of.
+//! [`ArchiveGaps`]: which part of a run is missing in the intervals of its archive.
 
 use wavetank_measure::Interval;
 use wavetank_plan::Plan;
@@ -7,20 +7,21 @@ use wavetank_record::RunRecord;
 
 use crate::ReadReport;
 
-/// What is not there, told beside every view that is made of intervals, and of the archive itself.
+/// Missing data of an archive. It is shown next to every view that is made of intervals, and in the
+/// description of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveGaps {
-    /// Where the intervals lie, as it is shown.
+    /// The intervals folder, as shown in messages.
     pub dir: String,
-    /// What reading them was like.
+    /// Result of reading the intervals.
     pub read: ReadReport,
-    /// Judged requests, done or failed, that they tell of.
+    /// Judged requests in the intervals, done or failed.
     pub told: u64,
 }
 
 impl ArchiveGaps {
-    /// A line each. A file that ends too early between two lines is known only by what the run itself had counted in its
-    /// `record`.
+    /// Returns one sentence for each kind of gap. If a file was cut between two lines, only the
+    /// run's own count in `record` reveals the loss.
     pub fn sentences(&self, record: Option<&RunRecord>) -> Vec<String> {
         let Self { dir, read, told } = self;
         let mut sentences = Vec::new();
@@ -38,20 +39,20 @@ impl ArchiveGaps {
         let counted = record.map_or(0, |record| record.requests.done + record.requests.failed);
         if *told < counted {
             sentences.push(format!(
-                "`{dir}` lacks {} of the {} requests that the run counted: what is told over time has gaps",
+                "`{dir}` lacks {} of the {} requests that the run counted: time series have gaps",
                 show_count(counted - told),
                 show_count(counted)
             ));
         } else if read.missing > 0 {
             let are =
                 if read.missing == 1 { "1 interval is" } else { &format!("{} intervals are", read.missing) };
-            sentences.push(format!("{are} missing in `{dir}`: what is told over time has gaps"));
+            sentences.push(format!("{are} missing in `{dir}`: time series have gaps"));
         }
         sentences
     }
 }
 
-/// Judged requests of an interval that ended, in whatever way.
+/// Judged requests of an interval that ended, with any result.
 pub fn answered(plan: &Plan, interval: &Interval) -> u64 {
     let judged = |phase: u16| plan.phases.get(usize::from(phase)).is_none_or(|phase| !phase.warmup);
     let steps = interval.steps.iter().filter(|series| judged(series.key.phase));

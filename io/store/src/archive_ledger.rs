@@ -1,7 +1,8 @@
-//! The [`Ledger`] of an archive: what a run that never finished can still be told by.
+//! The [`Ledger`] of an archive, from which a run that never finished is judged.
 //!
-//! Most of an archive are times, second by second, and most plans ask for them only as a whole. That whole stands in the last
-//! checkpoint: then seconds are read without their times, which takes a fraction of the time and comes to the same.
+//! Most of an archive consists of times for each second. Most plans need only their sum, and the
+//! last checkpoint contains it. Seconds before that checkpoint are then read without their times,
+//! which is several times faster and gives the same result.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -17,14 +18,15 @@ use crate::read_ahead::{LITTLE_HANDED_ON, for_each_decoded};
 use crate::replay_events::replay_events;
 use crate::{ArchiveItem, OpenedRun, ReadReport};
 
-/// Bytes at the end of a file among which its last checkpoint is looked for: a minute of a run of a thousand steps.
+/// Bytes at the end of a file that are searched for its last checkpoint: one minute of a run of
+/// 1,000 steps.
 const TAIL_BYTES_MAX: u64 = 64 << 20;
-/// Where in its line it stands that it is a checkpoint, at the latest.
+/// Bytes of a line that are searched for the checkpoint mark.
 const WORD_AT_MAX: usize = 64;
 
 impl OpenedRun {
-    /// Everything that was sealed, added up and judged: what a killed run can still be told by. What does not
-    /// add up stays noted in the ledger.
+    /// Adds up and judges all sealed data; a killed run is reported from this. Intervals that do
+    /// not add up are noted in the ledger.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -34,7 +36,7 @@ impl OpenedRun {
         if report.missing > 0 {
             ledger.mark_incomplete();
         }
-        // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
+        // Samples of hosts and target have no checkpoints. They are added to the final ledger.
         report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
         report.damaged += self.read_others(|name, line| ledger.observe_other(name, &line.sample))?;
         for_each_line(&self.dir.join("truth.jsonl"), |line| match TargetLine::decode(line) {
@@ -44,7 +46,7 @@ impl OpenedRun {
         Ok((ledger, report))
     }
 
-    /// Every second as it was sealed.
+    /// Builds the ledger from every second as it was sealed.
     fn ledger_by_second(&self, plan: &Plan) -> Result<(Ledger, ReadReport), UserError> {
         let mut ledger = self.empty_ledger(plan);
         let report = self.read_intervals(|sealed| {
@@ -60,9 +62,9 @@ impl OpenedRun {
         Ok((ledger, report))
     }
 
-    /// The same, but for the times of seconds before the last checkpoint, which are taken from that. `None` where a second's
-    /// own times matter, or the archive is not of one agent that wrote all of it without a gap: then every line must be looked
-    /// at.
+    /// Like [`Self::ledger_by_second`], but takes the times of all seconds before the last
+    /// checkpoint from that checkpoint. Returns `None` if every line must be read: the plan needs
+    /// the times of single seconds, or the archive is not a gapless one of a single agent.
     fn ledger_by_checkpoint(&self, plan: &Plan) -> Result<Option<(Ledger, ReadReport)>, UserError> {
         let mut ledger = self.empty_ledger(plan);
         if ledger.needs_times_per_second() {
@@ -70,7 +72,7 @@ impl OpenedRun {
         }
         let paths = line_files(&self.dir.join("intervals"))?;
         let [path] = &paths[..] else { return Ok(None) };
-        // What cannot be read is told by who reads all of it.
+        // Unreadable lines are counted by the full read that follows.
         let Some((until, checkpoint)) = last_checkpoint(path).ok().flatten() else { return Ok(None) };
         let sum = &checkpoint.interval;
         let (mut next, mut counted, mut report) = (0, OverflowGuard::default(), ReadReport::default());
@@ -107,8 +109,9 @@ impl OpenedRun {
     }
 }
 
-/// Hands every interval before byte `until`, where a line ends, to `visit` in the order of the file, without its times, until it
-/// says `false`. Whether all of them could be read and taken.
+/// Passes every interval before byte `until`, which is the end of a line, to `visit` in file order
+/// and without its times. Stops as soon as `visit` returns `false`. Returns whether all of them
+/// could be read and were accepted.
 fn for_each_count(path: &Path, until: u64, mut visit: impl FnMut(&IntervalLine) -> bool) -> bool {
     let decode = |bytes: &[u8], _| {
         let line = (!is_checkpoint(bytes)).then(|| IntervalLine::decode_counts(bytes));
@@ -124,8 +127,8 @@ fn for_each_count(path: &Path, until: u64, mut visit: impl FnMut(&IntervalLine) 
     whole && torn.is_ok_and(|torn| !torn)
 }
 
-/// The last checkpoint in a file of intervals, and where the line after it begins; `None` where none is near the end, or it
-/// cannot be read.
+/// Returns the last checkpoint in a file of intervals and the offset of the line after it. Returns
+/// `None` if there is no checkpoint near the end, or if it cannot be read.
 fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
     let mut file = open_file(path)?;
     let from = file.metadata()?.len().saturating_sub(TAIL_BYTES_MAX);
@@ -137,7 +140,7 @@ fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
     while let Some(line_end) = end {
         end = newline_before(line_end);
         let line = &tail[end.map_or(0, |newline| newline + 1)..line_end];
-        // The first one may be the end of a longer one, and then it is no line.
+        // The first line read may be the end of a longer line, which is then no valid line.
         if is_checkpoint(line) {
             let read = IntervalLine::decode(line).ok();
             return Ok(read.map(|read| (from + line_end as u64 + 1, read)));
@@ -146,13 +149,13 @@ fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
     Ok(None)
 }
 
-/// Whether this line is a checkpoint, without reading it.
+/// Returns whether this line is a checkpoint, without decoding it.
 fn is_checkpoint(line: &[u8]) -> bool {
     const WORD: &[u8] = b"\"checkpoint\":true";
     line[..line.len().min(WORD_AT_MAX)].windows(WORD.len()).any(|word| word == WORD)
 }
 
-/// Whether `sum` counts what was added up.
+/// Returns whether `sum` has the same counters as the intervals added up in `totals`.
 fn is_sum(sum: &Interval, totals: &Totals) -> bool {
     let (theirs, own) = (sum.steps.iter(), totals.steps.iter());
     theirs.map(|step| (step.key, &step.counters)).eq(own.map(|step| (step.key, &step.counters)))

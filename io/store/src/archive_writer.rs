@@ -1,4 +1,4 @@
-//! [`ArchiveWriter`]: the archive of a run under way.
+//! [`ArchiveWriter`]: writes the archive of a run in progress.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use crate::line_file::LineFile;
 use crate::runs_dir::{file_stem, sanitized};
 use crate::{RunsDir, StoreProblem};
 
-/// What is known before the first packet.
+/// Data of a run that is known before its first packet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunMeta {
     /// Name of the run; part of the folder's name.
@@ -25,9 +25,9 @@ pub struct RunMeta {
     pub id: String,
     /// Wall time of instant 0, read once.
     pub started: WallTime,
-    /// Name of the agent whose intervals are written; `local` on a single host.
+    /// Name of the agent that produced the intervals; `local` on a single host.
     pub agent: String,
-    /// Which life of the agent.
+    /// Number of the agent's current start.
     pub epoch: u64,
     /// Text of `plan.yaml`.
     pub plan_yaml: String,
@@ -35,8 +35,9 @@ pub struct RunMeta {
     pub environment: EnvironmentDoc,
 }
 
-/// Writes one archive. Only [`ArchiveWriter::create`] and [`ArchiveWriter::finish`] tell of every failure; in
-/// between the first one is handed out once, further ones only show as gaps, and the load goes on.
+/// Writes one archive. Only [`ArchiveWriter::create`] and [`ArchiveWriter::finish`] return every
+/// failure. In between, only the first failure is returned. Later ones appear only as gaps, and the
+/// load goes on.
 pub struct ArchiveWriter {
     dir: PathBuf,
     agent: String,
@@ -46,50 +47,52 @@ pub struct ArchiveWriter {
     intervals: LineFile,
     events: LineFile,
     samples: LineFile,
-    /// How this host stood; made with its first line, in a folder of its own.
+    /// Samples of this host. The file is created with its first line, in a separate folder.
     host: LineFile,
-    /// How the hosts of a lab stood, by name.
+    /// Samples of the hosts of a lab, by name.
     others: Vec<(String, LineFile)>,
     /// The target's own count.
     truth: LineFile,
-    /// When everything was last made sure of.
+    /// When all files were last synced.
     synced: Option<Nanos>,
     /// Sum of all intervals, for checkpoints.
     cumulative: Cumulative,
     /// When the last checkpoint was written.
     checkpointed: Option<Nanos>,
-    /// An interval could not be written: a checkpoint must make up for it.
+    /// An interval could not be written, so a checkpoint is needed to replace it.
     gap: bool,
-    /// A problem was handed out already.
+    /// A problem was returned already.
     told: bool,
-    /// The plan, locked as long as this writes: whoever removes or packs runs leaves this one alone. The lock ends with the
-    /// process, however that ends.
+    /// The plan file, locked while this writer exists, so that commands that remove or pack runs
+    /// skip this one. The lock ends with the process in any case.
     held: File,
 }
 
 impl Drop for ArchiveWriter {
     fn drop(&mut self) {
-        // Load threads may have a copy of the file in tables of their own; this lets go for all of them.
+        // Load threads may hold a copy of the descriptor in separate descriptor tables. Unlocking
+        // releases the lock for all of them.
         let _ = self.held.unlock();
     }
 }
 
 impl ArchiveWriter {
-    /// Make the folder and write what is known before the load.
+    /// Creates the folder and writes everything known before the load.
     ///
     /// # Errors
-    /// When any of it cannot be written; the caller reports it and runs without an archive.
+    /// A file could not be written. The caller reports this and runs without an archive.
     pub fn create(runs_dir: &RunsDir, meta: &RunMeta) -> Result<Self, StoreProblem> {
         let dir = runs_dir.folder(meta.started, &meta.name, &meta.id);
         fs::create_dir_all(runs_dir.path()).map_err(|error| StoreProblem::new(runs_dir.path(), error))?;
         fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
         Self::fill(runs_dir, dir.clone(), meta).inspect_err(|_| {
-            // Nothing of the run is in it, and left behind it would be the latest one, and a damaged one.
+            // The folder holds nothing of the run. If it were left behind, it would be the latest
+            // run, and a damaged one.
             let _ = fs::remove_dir_all(&dir);
         })
     }
 
-    /// Puts into the new folder `dir` what is known ahead of the load.
+    /// Writes everything known before the load into the new folder `dir`.
     fn fill(runs_dir: &RunsDir, dir: PathBuf, meta: &RunMeta) -> Result<Self, StoreProblem> {
         let intervals = dir.join("intervals");
         fs::create_dir(&intervals).map_err(|error| StoreProblem::new(&intervals, error))?;
@@ -122,8 +125,8 @@ impl ArchiveWriter {
         &self.dir
     }
 
-    /// Add a sealed interval, merged over threads, at `now`; also writes a checkpoint and syncs when it is
-    /// time to.
+    /// Adds a sealed interval, merged over threads, at `now`. Also writes a checkpoint and syncs
+    /// the files when they are due.
     pub fn interval(&mut self, now: Nanos, interval: &Interval) -> Option<StoreProblem> {
         self.cumulative.add(interval);
         let mut outcome = self.intervals.append(self.line(false, interval));
@@ -141,25 +144,25 @@ impl ArchiveWriter {
         self.tell_once(outcome)
     }
 
-    /// Add an event.
+    /// Adds an event.
     pub fn event(&mut self, event: &EventLine) -> Option<StoreProblem> {
         let outcome = self.events.append(event.encode());
         self.tell_once(outcome)
     }
 
-    /// Add an example request.
+    /// Adds an example request.
     pub fn sample(&mut self, sample: &SampleLine) -> Option<StoreProblem> {
         let outcome = self.samples.append(sample.encode());
         self.tell_once(outcome)
     }
 
-    /// Add a sample of the host that the run's clock is of.
+    /// Adds a sample of the host that owns the run clock.
     pub fn host(&mut self, sample: &HostSample) -> Option<StoreProblem> {
         let outcome = append_host(&self.dir, &mut self.host, sample);
         self.tell_once(outcome)
     }
 
-    /// Add a sample of another host on this machine, one of a lab, by its name.
+    /// Adds a sample of another host on this machine, a host of a lab, by its name.
     pub fn other_host(&mut self, name: &str, sample: &HostSample) -> Option<StoreProblem> {
         let known = self.others.iter().position(|(known, _)| known == name);
         let at = known.unwrap_or_else(|| {
@@ -171,30 +174,31 @@ impl ArchiveWriter {
         self.tell_once(outcome)
     }
 
-    /// Add the target's own count.
+    /// Adds a count reported by the target.
     pub fn truth(&mut self, sample: TargetSample) -> Option<StoreProblem> {
         let outcome = self.truth.append(TargetLine(sample).encode());
         self.tell_once(outcome)
     }
 
-    /// Keep what a service of a lab's host wrote, or a part of it that follows on what is kept of it already.
+    /// Appends `text` to the stored log of a service on a host of a lab.
     pub fn service_log(&mut self, host: &str, name: &str, text: &str) -> Option<StoreProblem> {
         let outcome = append_log(&self.dir, host, name, text);
         self.tell_once(outcome)
     }
 
-    /// Write `run.json`, which makes the run a finished one, and hand back the archive's folder. It appears
-    /// whole or not at all, and even where an earlier file could not be made safe.
+    /// Writes `run.json`, which marks the run as finished, and returns the archive's folder. The
+    /// file appears complete or not at all. It is written even if an earlier file could not be
+    /// synced.
     ///
     /// # Errors
-    /// When the record or anything before it cannot be made safe on the disk.
+    /// The record or an earlier file could not be written and synced.
     pub fn finish(mut self, record: &RunRecord) -> Result<PathBuf, StoreProblem> {
         let synced = self.sync().and_then(|()| sync_dir(&self.dir.join("intervals")));
         let (partial, whole) = (self.dir.join("run.json.partial"), self.dir.join("run.json"));
         let written = write_atomic(&partial, &(record.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
         if let Err(problem) = written {
-            // Only tidiness: without its final name the file means nothing.
+            // Clean-up only: a file without the final name is ignored.
             let _ = fs::remove_file(&partial);
             return Err(problem);
         }
@@ -221,7 +225,7 @@ impl ArchiveWriter {
     }
 }
 
-/// One more line of a host; the folder is made with the first of all.
+/// Appends a sample to the file of a host. The folder is created with the first sample.
 fn append_host(dir: &Path, file: &mut LineFile, sample: &HostSample) -> Result<(), StoreProblem> {
     let line = HostLine { sample: sample.clone(), ..HostLine::default() };
     let folder = dir.join("hosts");
@@ -229,7 +233,8 @@ fn append_host(dir: &Path, file: &mut LineFile, sample: &HostSample) -> Result<(
     made.map_err(|error| StoreProblem::new(&folder, error)).and_then(|()| file.append(line.encode()))
 }
 
-/// Whoever named hosts and logs: `services/HOST/NAME.log` lies in the archive, and no two names differ in case alone.
+/// Appends to `services/HOST/NAME.log` inside the archive, for any host and log name. File names
+/// are lower case, so no two of them differ in case alone.
 fn append_log(dir: &Path, host: &str, name: &str, text: &str) -> Result<(), StoreProblem> {
     let folder = dir.join(SERVICES_FOLDER).join(file_stem(host).to_ascii_lowercase());
     let path = folder.join(format!("{}.log", file_stem(name).to_ascii_lowercase()));
@@ -242,11 +247,11 @@ fn append_log(dir: &Path, host: &str, name: &str, text: &str) -> Result<(), Stor
     append().map_err(|error| StoreProblem::new(&path, error))
 }
 
-/// A small file, whole and synced, that is locked as long as it is kept open.
+/// Writes and syncs a small file, and returns it open and locked.
 fn write_held(path: &Path, text: &str) -> Result<File, StoreProblem> {
     let write = || -> io::Result<File> {
         let mut file = File::options().read(true).write(true).create_new(true).open(path)?;
-        // A file system without locks is no reason to keep no archive.
+        // On a file system without locks, the archive is written without one.
         let _ = file.lock();
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -255,7 +260,7 @@ fn write_held(path: &Path, text: &str) -> Result<File, StoreProblem> {
     write().map_err(|error| StoreProblem::new(path, error))
 }
 
-/// A small file, whole and synced.
+/// Writes and syncs a small file.
 pub(crate) fn write_atomic(path: &Path, text: &str) -> Result<(), StoreProblem> {
     let write = || -> io::Result<()> {
         let mut file = File::create(path)?;
@@ -265,7 +270,7 @@ pub(crate) fn write_atomic(path: &Path, text: &str) -> Result<(), StoreProblem> 
     write().map_err(|error| StoreProblem::new(path, error))
 }
 
-/// Names are safe only once their folder is synced.
+/// Syncs a folder. The names of new files are safe only after that.
 pub(crate) fn sync_dir(path: &Path) -> Result<(), StoreProblem> {
     File::open(path).and_then(|dir| dir.sync_all()).map_err(|error| StoreProblem::new(path, error))
 }

@@ -1,4 +1,4 @@
-//! [`CalibrationFile`]: where it is kept what hosts can do as generators.
+//! [`CalibrationFile`]: the file that stores how much load hosts can generate.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -10,45 +10,46 @@ use wavetank_record::{CalibrationDoc, CalibrationsDoc};
 use crate::archive_writer::{sync_dir, write_atomic};
 use crate::store_problem::plain;
 
-/// A file with as many calibrations as are kept is far smaller.
+/// Longest file that is read. A file with the maximum number of calibrations is far shorter.
 const BYTES_MAX: u64 = 4 << 20;
-/// Calibrations that are kept; the oldest go.
+/// Maximum number of calibrations; the oldest ones are removed.
 const CALIBRATIONS_MAX: usize = 256;
 
-/// What helps where it cannot be read.
+/// Hint for a file that cannot be read.
 const MADE_ANEW: &str = "wavetank calibrate makes a new one";
 
-/// A file of calibrations. It need not exist yet, nor its folder.
+/// A file of calibrations. The file and its folder do not need to exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalibrationFile {
     path: PathBuf,
 }
 
 impl CalibrationFile {
-    /// The one at `path`.
+    /// The calibration file at `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it holds; `None` if it is not there.
+    /// Reads the calibrations; `None` if the file does not exist.
     ///
     /// # Errors
-    /// Where it cannot be read, or is damaged: a usage error that names it.
+    /// A usage error that names the file if it cannot be read or is damaged.
     pub fn read(&self) -> Result<Option<CalibrationsDoc>, UserError> {
         let unreadable = |why: &str, hint: &str| {
             let message = format!("cannot read `{}`: {why}", self.path.display());
             UserError::usage("calibration_unreadable", message, hint)
         };
-        // Looked at before it is opened: a pipe is not open before somebody writes into it, and that may be never.
+        // The file type is checked before opening: opening a pipe blocks until a process writes to
+        // it, which may never happen.
         match fs::metadata(&self.path) {
             Ok(found) if found.is_file() => {}
             Ok(found) => {
-                let why = if found.is_dir() { "it is a folder" } else { "it is no file" };
+                let why = if found.is_dir() { "it is a folder" } else { "it is not a regular file" };
                 return Err(unreadable(why, "name the file itself: --out FILE"));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -67,15 +68,15 @@ impl CalibrationFile {
         if bytes.len() as u64 > BYTES_MAX {
             return Err(damaged(format!("it is longer than {BYTES_MAX} bytes")));
         }
-        let text = String::from_utf8(bytes).map_err(|_| damaged("it is no text".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8 text".to_owned()))?;
         CalibrationsDoc::from_json(&text).map(Some).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Put `calibration` in place of the one of the same host and engine. The file is replaced as a whole or stays as it
-    /// was; a damaged one is replaced.
+    /// Stores `calibration` in place of the one with the same host and engine. The file is replaced
+    /// as a whole or stays as it was. A damaged file is replaced.
     ///
     /// # Errors
-    /// Where it cannot be written: a usage error that names it.
+    /// A usage error that names the file if it cannot be written.
     pub fn insert(&self, calibration: CalibrationDoc) -> Result<(), UserError> {
         let mut all = self.read().ok().flatten().map(|doc| doc.calibrations).unwrap_or_default();
         let key = |one: &CalibrationDoc| (one.host.hostname.clone(), one.engine.clone());
@@ -86,7 +87,7 @@ impl CalibrationFile {
         self.replace(&(CalibrationsDoc::new(all).to_json() + "\n"))
     }
 
-    /// Whether it could be written now, found out before the work that is to be stored.
+    /// Checks that the file can be written, before the work that produces its content.
     ///
     /// # Errors
     /// As [`CalibrationFile::insert`].
@@ -94,23 +95,25 @@ impl CalibrationFile {
         if let Ok(found) = fs::metadata(&self.path)
             && !found.is_file()
         {
-            let what = if found.is_dir() { "is a folder" } else { "is no file" };
+            let what = if found.is_dir() { "is a folder" } else { "is not a regular file" };
             return Err(unwritten(&format!("`{}` {what}", self.path.display())));
         }
         let partial = self.partial("")?;
         fs::remove_file(&partial).map_err(|error| unwritten(&plain(&error)))
     }
 
-    /// A file beside it with `text`, under a name of this process's own: another one may be writing, too.
+    /// Writes `text` to a file next to this one. Its name contains the process id, since another
+    /// process may be writing as well.
     fn partial(&self, text: &str) -> Result<PathBuf, UserError> {
         let folder = self.folder();
-        fs::create_dir_all(folder)
-            .map_err(|error| unwritten(&format!("cannot make `{}`: {}", folder.display(), plain(&error))))?;
+        fs::create_dir_all(folder).map_err(|error| {
+            unwritten(&format!("cannot create `{}`: {}", folder.display(), plain(&error)))
+        })?;
         let mut partial = self.path.clone().into_os_string();
         partial.push(format!(".{}.partial", std::process::id()));
         let partial = PathBuf::from(partial);
         write_atomic(&partial, text).map_err(|problem| {
-            // Only tidiness: under this name nobody looks for it.
+            // Clean-up only: no program reads a file of this name.
             let _ = fs::remove_file(&partial);
             unwritten(&problem.to_string())
         })?;
@@ -132,6 +135,6 @@ impl CalibrationFile {
 }
 
 fn unwritten(why: &str) -> UserError {
-    let message = format!("the calibration could not be stored: {why}");
-    UserError::usage("calibration_unwritable", message, "choose a place that can be written: --out FILE")
+    let message = format!("cannot store the calibration: {why}");
+    UserError::usage("calibration_unwritable", message, "choose a writable file: --out FILE")
 }

@@ -9,11 +9,11 @@ use wavetank_record::FileDoc;
 
 use crate::store_problem::plain;
 
-/// Files and folders that are looked at in one archive: a fleet of a thousand agents has two files each.
+/// Maximum number of files scanned in one archive. A fleet of 1,000 agents has two files each.
 pub(crate) const FILES_MAX: usize = 16_384;
-/// Folders inside each other.
+/// Maximum depth of nested folders.
 const DEPTH_MAX: usize = 3;
-/// Files that an archive has at its top.
+/// Files at the top level of an archive.
 const OWN: [&str; 7] = [
     "plan.yaml",
     "environment.json",
@@ -23,25 +23,25 @@ const OWN: [&str; 7] = [
     "samples.jsonl",
     "truth.jsonl",
 ];
-/// Folders of an archive; lines of agents and hosts lie in them.
+/// Folders of an archive with a file of lines for each agent or host.
 const OWN_FOLDERS: [&str; 2] = ["intervals", "hosts"];
-/// Folder of an archive with a folder for each host of a lab, in which its services' logs lie.
+/// Folder of an archive for logs of services. It contains a folder for each host of a lab.
 pub(crate) const SERVICES_FOLDER: &str = "services";
 
-/// What lies in an archive's folder. Links are not followed.
+/// The files in an archive's folder. Links are not followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     /// Regular files, by path with `/`.
     pub(crate) files: Vec<FileDoc>,
-    /// Paths of what is neither a regular file nor a folder, or has a name that cannot be told.
+    /// Paths of links and special files, and of entries with a name that is not UTF-8.
     pub(crate) odd: Vec<String>,
 }
 
 impl Contents {
-    /// What lies in `dir`.
+    /// Lists the files in `dir`.
     ///
     /// # Errors
-    /// A usage error if it cannot be read, or holds far more than any archive.
+    /// A usage error if it cannot be read, or holds far more files than any archive.
     pub(crate) fn scan(dir: &Path) -> Result<Self, UserError> {
         let mut contents = Self::default();
         contents.add(dir, "", 0)?;
@@ -55,7 +55,7 @@ impl Contents {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// What no archive has: somebody put it there.
+    /// Paths that do not belong to any archive, so they were put there from outside.
     pub(crate) fn foreign(&self) -> impl Iterator<Item = &str> {
         let foreign = self.files.iter().map(|file| file.path.as_str()).filter(|path| !is_known_file(path));
         foreign.chain(self.odd.iter().map(String::as_str))
@@ -78,10 +78,10 @@ impl Contents {
                 return Err(UserError::usage(
                     "not_an_archive",
                     format!(
-                        "`{}` holds more than {FILES_MAX} files: that is no archive of a run",
+                        "`{}` holds more than {FILES_MAX} files: it is not an archive of a run",
                         sanitize(&dir.to_string_lossy())
                     ),
-                    "name a run by its folder, the beginning of its id, or `latest`",
+                    "name a run by its folder, the start of its id, or `latest`",
                 ));
             }
         }
@@ -89,7 +89,7 @@ impl Contents {
     }
 }
 
-/// Whether an archive has a file at `path`.
+/// Returns whether an archive can have a file at `path`.
 pub(crate) fn is_known_file(path: &str) -> bool {
     let line_file = |(folder, name): (&str, &str)| {
         let stem = name.strip_suffix(".jsonl");

@@ -2,16 +2,16 @@
 
 use wavetank_measure::{Interval, ThreadStats};
 
-/// Everything written so far as one interval: counters and histograms added up, gauges of the latest seal, one
-/// entry for each load thread.
+/// All intervals written so far, summed into one. Counters and histograms are added up, gauges are
+/// those of the latest seal, and each load thread has one entry.
 #[derive(Default)]
 pub(crate) struct Cumulative {
     sum: Interval,
 }
 
 impl Cumulative {
-    /// Add the next interval in time. [`Interval::merge`] is made for threads side by side and would add up
-    /// gauges and list every thread again each second; both are put right here.
+    /// Adds the next interval in time. [`Interval::merge`] is made for parallel threads: it would
+    /// add up gauges and list every thread again each second. This corrects both.
     pub(crate) fn add(&mut self, next: &Interval) {
         let peak = self.sum.conns.peak.max(next.conns.peak);
         let threads = std::mem::take(&mut self.sum.threads);
@@ -29,7 +29,7 @@ impl Cumulative {
         }
     }
 
-    /// Everything so far is known to be `sum`.
+    /// Starts from `sum`, the known sum of everything so far.
     pub(crate) const fn beginning_with(sum: Interval) -> Self {
         Self { sum }
     }

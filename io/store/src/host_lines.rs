@@ -1,4 +1,4 @@
-//! Reading back how hosts stood, line by line.
+//! Reads the samples of hosts, line by line.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use crate::OpenedRun;
 use crate::opened_run::for_each_line;
 use crate::over_time::line_files;
 
-/// Samples of the host that the run's clock is of.
+/// File with the samples of the host that owns the run clock.
 const THIS_HOST: &str = "local.jsonl";
 
 impl OpenedRun {
-    /// Hand every sample of the host that the run's clock is of to `visit`, in order. Returns how many lines cannot be
-    /// read, be they damaged or of another version.
+    /// Passes every sample of the host that owns the run clock to `visit`, in order. Returns how
+    /// many lines cannot be read, because they are damaged or of another version.
     ///
     /// # Errors
     /// A usage error if the file cannot be read at all.
@@ -22,8 +22,8 @@ impl OpenedRun {
         read_host(&self.dir.join("hosts").join(THIS_HOST), visit)
     }
 
-    /// Hand every sample of other hosts, those of a lab, to `visit` with the host's name; those of one host in order.
-    /// Returns how many lines cannot be read.
+    /// Passes every sample of the other hosts, those of a lab, to `visit` with the host's name. The
+    /// samples of one host are in order. Returns how many lines cannot be read.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -39,7 +39,7 @@ impl OpenedRun {
     }
 }
 
-/// Hands every line of one host's file to `visit`; returns how many cannot be read.
+/// Passes every line of one host's file to `visit`. Returns how many cannot be read.
 fn read_host(path: &Path, mut visit: impl FnMut(HostLine)) -> Result<u64, UserError> {
     let mut damaged = 0;
     for_each_line(path, |line| match HostLine::decode(line) {

@@ -1,4 +1,4 @@
-//! [`interval_span`]: between which instants a file's intervals lie, without reading them.
+//! [`interval_span`]: the time range of the intervals in a file, without reading all of them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -9,13 +9,15 @@ use wavetank_record::IntervalLine;
 
 use crate::opened_run::open_file;
 
-/// Bytes of a line at most that is looked at here; those that are longer tell later where they lie.
+/// Longest line in bytes that is read here. The range of a file with longer lines is found by
+/// reading all of it.
 const LINE_BYTES_MAX: u64 = 16 << 20;
-/// Bytes looked at first for the last line.
+/// Bytes read first to find the last line.
 const TAIL_BYTES: u64 = 256 << 10;
 
-/// From the begin of the first line to the end of the last. Only a guess where that is damaged or out of order, and `None`
-/// where it cannot be told: reading all finds out.
+/// Returns the start of the first line and the end of the last line. The range is only a guess if
+/// lines are damaged or out of order. It is `None` if it cannot be determined without reading the
+/// whole file.
 pub(crate) fn interval_span(path: &Path) -> Option<(Nanos, Nanos)> {
     let mut file = open_file(path).ok()?;
     let mut line = Vec::new();
@@ -25,7 +27,7 @@ pub(crate) fn interval_span(path: &Path) -> Option<(Nanos, Nanos)> {
     Some((from, last.max(end)))
 }
 
-/// The last whole line without its newline.
+/// Returns the last complete line without its newline.
 fn last_line(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     let length = file.metadata()?.len();
     let mut tail = TAIL_BYTES;

@@ -1,4 +1,5 @@
-//! [`OpenedRun::read_windows`]: a run's intervals for views that cannot take back what they have told.
+//! [`OpenedRun::read_windows`]: a run's intervals for views that cannot correct their earlier
+//! output.
 
 use std::ops::ControlFlow;
 
@@ -9,11 +10,13 @@ use crate::cumulative::Cumulative;
 use crate::{ArchiveItem, OpenedRun, ReadReport};
 
 impl OpenedRun {
-    /// Hand every stretch of time that something is known of to `visit`, with the name of its agent, in the order of
-    /// [`read_intervals`](Self::read_intervals), until it has had enough. Where intervals were lost, the next checkpoint
-    /// tells what was in them: they come as one stretch, after those that were read meanwhile. Added up, requests,
-    /// connections and times are the same as in the totals of the run; such a stretch leaves out load threads, and of
-    /// journeys all but sessions.
+    /// Passes every known time window to `visit`, with the name of its agent, until `visit` breaks.
+    /// The order is that of [`read_intervals`](Self::read_intervals).
+    ///
+    /// If intervals were lost, the next checkpoint contains their sum. They are passed as one
+    /// window, after the intervals read in between. Requests, connections and times over all
+    /// windows equal the totals of the run. Such a window has no load threads, and of the journeys
+    /// only the sessions.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -40,15 +43,15 @@ impl OpenedRun {
     }
 }
 
-/// What one agent has told so far.
+/// Everything known of one agent so far.
 #[derive(Default)]
 struct Known {
     sum: Cumulative,
-    /// Where its first interval begins.
+    /// Start of its first interval.
     begin: Option<Nanos>,
-    /// Where its latest interval ends.
+    /// End of its latest interval.
     end: Option<Nanos>,
-    /// From where to where intervals are missing since the last checkpoint that stood for them.
+    /// Start and end of the missing intervals since the last checkpoint that replaced some.
     gap: Option<(Nanos, Nanos)>,
 }
 
@@ -60,7 +63,7 @@ impl Known {
         self.sum.add(interval);
     }
 
-    /// Whatever lies between the latest interval and `at` is missing.
+    /// Marks the time between the latest interval and `at` as missing.
     fn reach(&mut self, at: Nanos) {
         if let Some(end) = self.end.filter(|end| *end < at) {
             let from = self.gap.map_or(end, |(from, _)| from);
@@ -68,7 +71,7 @@ impl Known {
         }
     }
 
-    /// `all` tells everything so far: gives back what was not known of it.
+    /// Takes `all` as the sum so far, and returns the part of it that was not known.
     fn replace(&mut self, all: Interval) -> Interval {
         self.reach(all.end());
         let begin = self.begin.unwrap_or(all.end());

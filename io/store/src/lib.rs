@@ -1,9 +1,11 @@
 //! The runs directory and its crash safety.
 //!
-//! An archive is a folder that only grows: one line a sealed second, and at the very end `run.json`, whose
-//! presence *is* "finished". Whatever stops the process, everything sealed before can be read again. Writing
-//! happens on the control thread; load threads never wait for a disk, and a disk that refuses is reported
-//! once and stops nothing.
+//! An archive is a folder that only grows: one line for each sealed second, and finally `run.json`.
+//! The presence of `run.json` means that the run is finished. However the process ends, everything
+//! sealed before can be read again.
+//!
+//! The control thread does the writing, so load threads never wait for a disk. A disk error is
+//! reported once and does not stop the run.
 
 mod archive_gaps;
 mod archive_ledger;

@@ -1,4 +1,4 @@
-//! [`LineFile`]: a file that only whole lines are added to.
+//! [`LineFile`]: a file to which only complete lines are appended.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreProblem;
 
-/// An append-only file of lines. A line that could not be written whole is taken away again, so that a disk
-/// with room later goes on after the last good line.
+/// An append-only file of lines. A partly written line is removed again, so that writing continues
+/// after the last good line once the disk has room.
 pub(crate) struct LineFile {
     path: PathBuf,
     /// Opened at the first line.
     file: Option<File>,
     /// Bytes of whole lines written so far.
     good_bytes: u64,
-    /// A torn line is still in the way.
+    /// A torn line could not be removed yet.
     torn: bool,
 }
 
@@ -28,14 +28,14 @@ impl LineFile {
         self.file.is_some()
     }
 
-    /// Add `line`, which has no newline of its own.
+    /// Appends `line`, which has no newline.
     pub(crate) fn append(&mut self, mut line: String) -> Result<(), StoreProblem> {
         line.push('\n');
         let written = self.write(line.as_bytes());
         written.map_err(|error| StoreProblem::new(&self.path, error))
     }
 
-    /// Wait until everything is on the disk.
+    /// Waits until everything is on the disk.
     pub(crate) fn sync(&mut self) -> Result<(), StoreProblem> {
         let Some(file) = &self.file else { return Ok(()) };
         file.sync_data().map_err(|error| StoreProblem::new(&self.path, error))

@@ -36,38 +36,42 @@ pub struct OpenedRun {
     pub events: Vec<EventLine>,
     /// `samples.jsonl`, damaged lines left out.
     pub samples: Vec<SampleLine>,
-    /// The pack it was taken from: `dir` is then a temporary folder, which goes with the last copy of this.
+    /// The pack that the archive came from. `dir` is then a temporary folder, which is removed with
+    /// the last copy of this value.
     pub(crate) pack: Option<Arc<Unpacked>>,
 }
 
-/// One thing read from the sealed intervals. Borrowed: a later one is read into the same memory.
+/// An item read from the sealed intervals. It is borrowed, since the next one reuses its memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArchiveItem<'a> {
     /// The next interval of an agent.
     Next(&'a IntervalLine),
-    /// Intervals of this agent were lost before this checkpoint: forget what it gave and begin from the sum here.
+    /// A checkpoint before which intervals of this agent were lost. Discard this agent's earlier
+    /// intervals and continue from this sum.
     Instead(&'a IntervalLine),
 }
 
-/// What reading the intervals was like.
+/// Result of reading the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadReport {
-    /// Intervals handed out.
+    /// Intervals passed on.
     pub intervals: u64,
-    /// Numbers that never appeared, in no checkpoint either.
+    /// Sequence numbers that never appeared and that no checkpoint covers.
     pub missing: u64,
-    /// Whole lines that could not be read.
+    /// Complete lines that could not be read.
     pub damaged: u64,
     /// Of `damaged`, those that a later version wrote.
     pub newer: u64,
-    /// Files that ended in the middle of a line, which was discarded: the process was stopped there.
+    /// Files that ended in the middle of a line. The process was stopped there, and the line is
+    /// discarded.
     pub torn: u64,
 }
 
-/// Open the archive at `path`: a folder, or a packed run.
+/// Opens the archive at `path`: a folder, or a packed run.
 ///
 /// # Errors
-/// A usage error if it is no archive, or its `run.json` is unreadable, or the pack is not as it was made.
+/// A usage error if `path` is not an archive, if its `run.json` is unreadable, or if the pack was
+/// altered.
 pub fn open(path: &Path) -> Result<OpenedRun, UserError> {
     if path.is_file() {
         let unpacked = Arc::new(Unpacked::new(path)?);
@@ -85,7 +89,7 @@ fn open_folder(dir: &Path, pack: Option<&Arc<Unpacked>>) -> Result<OpenedRun, Us
     }
     let record = run_json.as_deref().map(RunRecord::from_json).transpose();
     let record = record.map_err(|error| unread(told, pack.is_some(), "run.json", &error))?;
-    // A finished run can be told without it.
+    // A finished run can be reported without `environment.json`.
     let environment = read_text(&dir.join("environment.json")).ok().flatten();
     Ok(OpenedRun {
         dir: dir.to_owned(),
@@ -99,7 +103,7 @@ fn open_folder(dir: &Path, pack: Option<&Arc<Unpacked>>) -> Result<OpenedRun, Us
 }
 
 impl OpenedRun {
-    /// Where it lies, for messages: its folder, or the packed run it was taken from.
+    /// The location for messages: the archive's folder, or the packed run that it came from.
     pub fn display_path(&self) -> String {
         sanitize(&self.pack.as_ref().map_or(&*self.dir, |pack| pack.path()).to_string_lossy()).into_owned()
     }
@@ -114,8 +118,9 @@ impl OpenedRun {
         self.pack.is_some()
     }
 
-    /// Hand every sealed interval to `visit`, agent by agent in the order of their names, each agent's in the
-    /// order of their numbers. Streams: an hour's histograms do not fit into memory together.
+    /// Passes every sealed interval to `visit`. Agents come in the order of their names, and the
+    /// intervals of an agent in the order of their numbers. Intervals are streamed, since the
+    /// histograms of an hour do not fit into memory.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -126,8 +131,8 @@ impl OpenedRun {
         })
     }
 
-    /// As [`read_intervals`](Self::read_intervals), until `visit` has had enough; it is also told whether this is the first
-    /// of an agent.
+    /// Like [`read_intervals`](Self::read_intervals), but stops when `visit` breaks. The `bool` is
+    /// `true` for the first interval of an agent.
     pub(crate) fn read_intervals_until(
         &self,
         mut visit: impl FnMut(bool, ArchiveItem<'_>) -> ControlFlow<()>,
@@ -174,17 +179,18 @@ impl OpenedRun {
 }
 
 impl OpenedRun {
-    /// The plan, good enough to judge the run again.
+    /// Returns the plan, complete enough to judge the run again.
     ///
     /// # Errors
-    /// A usage error if `plan.yaml` is missing or damaged, or is not the plan that `run.json` was made with.
+    /// A usage error if `plan.yaml` is missing or damaged, or differs from the plan that `run.json`
+    /// was made with.
     pub fn plan(&self) -> Result<Plan, UserError> {
         let hash = self.record.as_ref().map_or("", |record| record.plan_hash.as_str());
         let read = PlanDoc::from_yaml(&self.plan_yaml).and_then(|doc| doc.plan()).and_then(|plan| {
-            // Numbers under another plan would be told wrongly.
+            // Under another plan, the numbers would be reported wrongly.
             let changed = !hash.is_empty() && PlanDoc::hash(&self.plan_yaml) != hash;
-            let changed =
-                changed.then(|| DecodeError::new("it is not the plan that was run: its SHA-256 is another"));
+            let changed = changed
+                .then(|| DecodeError::new("it is not the plan that was run: its SHA-256 is different"));
             changed.map_or(Ok(plan), Err)
         });
         read.map_err(|error| {
@@ -192,10 +198,10 @@ impl OpenedRun {
                 return newer(&self.display_path(), "plan.yaml", &error);
             }
             let hint = match (&self.record, self.plan_yaml.is_empty()) {
-                (Some(_), _) => "its `run.json` is whole, and what is made of that alone can still be had: wavetank report RUN",
-                (None, true) => "the run was stopped before its load began: there is nothing to report",
+                (Some(_), _) => "`run.json` is intact: use `wavetank report RUN` to show what it contains",
+                (None, true) => "the run was stopped before its load started: there is nothing to report",
                 (None, false) => {
-                    "what was sealed lies in `intervals/` as it was written: put the plan back as it was, and it can be reported"
+                    "the sealed intervals are still in `intervals/`: restore the original `plan.yaml` to report them"
                 }
             };
             let message = format!("cannot read `plan.yaml` of `{}`: {error}", self.display_path());
@@ -215,7 +221,8 @@ struct AgentReader {
 }
 
 impl AgentReader {
-    /// Hands the line to `visit`, which says whether it could be taken, unless it tells nothing new.
+    /// Passes the line to `visit`, unless it contains nothing new. `visit` returns whether it
+    /// accepted the line.
     fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(ArchiveItem<'_>) -> bool) {
         let next = match self.last {
             Some((epoch, seq)) if epoch == line.epoch => seq + 1,
@@ -246,16 +253,16 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
     let answer = path.join(ANSWER);
     let is_search = answer.is_file();
     if !is_search && answer.exists() {
-        return unreadable(&answer, &io::Error::other("it is no file"));
+        return unreadable(&answer, &io::Error::other("it is not a regular file"));
     }
     let unanswered = has_no_result(path);
     let under_way = unanswered && is_dir_locked(path);
     let path = sanitize(&path.to_string_lossy()).into_owned();
     if unanswered {
         let how = if under_way {
-            "is under way, and has no answer yet"
+            "is in progress and has no answer yet"
         } else {
-            "was broken off before its first answer"
+            "was interrupted before its first answer"
         };
         return UserError::usage(
             "not_an_archive",
@@ -274,19 +281,20 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
     }
     UserError::usage(
         "not_an_archive",
-        format!("`{path}` is not an archive of a run: it has neither `run.json` nor `plan.yaml`"),
-        "name a run by its folder, the beginning of its id, or `latest`",
+        format!("`{path}` is not an archive of a run: it has no `run.json` and no `plan.yaml`"),
+        "name a run by its folder, the start of its id, or `latest`",
     )
 }
 
-/// What is wrong with the file `name` of the archive at `told`, and what can be had without it.
+/// The error for the unreadable file `name` of the archive at `told`, with a hint on how to do
+/// without it.
 fn unread(told: &Path, packed: bool, name: &str, error: &DecodeError) -> UserError {
     let told = sanitize(&told.to_string_lossy()).into_owned();
     if error.is_newer() {
         return newer(&told, name, error);
     }
     let hint = if packed {
-        "unpack it with `wavetank runs unpack`, and put `run.json` aside there: then it opens as incomplete"
+        "unpack it with `wavetank runs unpack`, and move `run.json` out of its folder: the run then opens as incomplete"
             .to_owned()
     } else {
         let path = format!("{told}/{name}");
@@ -295,7 +303,7 @@ fn unread(told: &Path, packed: bool, name: &str, error: &DecodeError) -> UserErr
     UserError::usage("archive_damaged", format!("cannot read `{name}` of `{told}`: {error}"), hint)
 }
 
-/// That a later version made it is no damage.
+/// The error for a file written by a later version, which is not damage.
 pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
     UserError::usage(
         "archive_newer",
@@ -304,9 +312,14 @@ pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
     )
 }
 
-/// Opens a file of an archive. A pipe would be waited for until somebody writes into it.
+/// Opens a file of an archive. Pipes are rejected, since opening one blocks until a process writes
+/// to it.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
-    if fs::metadata(path)?.is_file() { File::open(path) } else { Err(io::Error::other("it is no file")) }
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
 }
 
 /// The text of a small file; `None` if there is no such file.
@@ -328,7 +341,8 @@ fn read_lines<T, E>(path: &Path, decode: impl Fn(&[u8]) -> Result<T, E>) -> Resu
     Ok(lines)
 }
 
-/// Hands out whole lines without their newline. Returns whether the file ended without one.
+/// Passes complete lines to `visit`, without their newline. Returns whether the file ended without
+/// one.
 pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, UserError> {
     for_each_line_from(path, 0, |line| {
         visit(line);
@@ -336,7 +350,7 @@ pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result
     })
 }
 
-/// The same of lines with intervals, read ahead by a few threads, until `visit` has had enough.
+/// Like [`for_each_line`] for lines with intervals: a few threads read ahead, until `visit` breaks.
 fn for_each_interval(
     path: &Path,
     visit: impl FnMut(&Result<IntervalLine, DecodeError>) -> ControlFlow<()>,
@@ -352,7 +366,8 @@ fn for_each_interval(
     }
 }
 
-/// As [`for_each_line`], of the lines from byte `from` on, where one begins, until `visit` has had enough.
+/// Like [`for_each_line`], but starts at byte `from`, which is the start of a line, and stops when
+/// `visit` breaks.
 pub(crate) fn for_each_line_from(
     path: &Path,
     from: u64,

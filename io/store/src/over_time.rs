@@ -1,4 +1,4 @@
-//! What an archive tells over time: the run's course, and samples of hosts and target.
+//! Data of an archive over time: the run's time series, and samples of hosts and target.
 
 use std::fs;
 use std::io;
@@ -13,13 +13,13 @@ use crate::interval_span::interval_span;
 use crate::opened_run::for_each_line;
 use crate::{ArchiveItem, OpenedRun, ReadReport};
 
-/// Files of one folder at most.
+/// Maximum number of files in one folder.
 const FILES_MAX: usize = 1_024;
 
-/// How one host stood over time.
+/// The samples of one host over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostSeries {
-    /// Its name; `local` is the one that sent the load.
+    /// Name of the host; `local` is the one that generated the load.
     pub name: String,
     /// In order; thinned evenly to [`Downsampled::KEPT_MAX`] where there are more.
     pub samples: Vec<HostSample>,
@@ -28,8 +28,9 @@ pub struct HostSeries {
 }
 
 impl OpenedRun {
-    /// The run over time, in `columns_max` columns at most ([`TimeSeriesBuilder::new`]), and what reading it was like: where
-    /// intervals are missing or damaged, it has gaps.
+    /// Returns the run over time, in at most `columns_max` columns ([`TimeSeriesBuilder::new`]),
+    /// and the result of reading the intervals. The series has gaps where intervals are missing or
+    /// damaged.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -70,7 +71,8 @@ impl OpenedRun {
         Ok((all.finish(), report))
     }
 
-    /// How each host stood that was observed, by name; empty where none was.
+    /// Returns the samples of each observed host, by name. The result is empty if no host was
+    /// observed.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -88,8 +90,9 @@ impl OpenedRun {
         Ok(hosts)
     }
 
-    /// The target's own count of connections, in order, thinned evenly to [`Downsampled::KEPT_MAX`]; empty where nobody asked it.
-    /// Lines that cannot be read are left out.
+    /// The target's own count of connections, in order, thinned evenly to
+    /// [`Downsampled::KEPT_MAX`]. It is empty if the target was not queried. Lines that cannot be
+    /// read are left out.
     ///
     /// # Errors
     /// A usage error if the file cannot be read at all.
@@ -104,7 +107,7 @@ impl OpenedRun {
     }
 }
 
-/// Files of lines in a folder, by name, so many at most.
+/// Returns the `.jsonl` files in a folder, by name, at most [`FILES_MAX`].
 pub(crate) fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
     let mut paths: Vec<_> = match fs::read_dir(dir) {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX).collect(),

@@ -1,4 +1,4 @@
-//! [`PrunePlan`]: which runs and searches may go, and how they go.
+//! [`PrunePlan`]: which runs and searches may be removed, and their removal.
 
 use std::fs;
 use std::io;
@@ -17,46 +17,47 @@ use crate::search_entry::SearchEntry;
 use crate::store_problem::plain;
 use crate::{RunEntry, RunsDir, summarize};
 
-/// A run without `run.json` that was written to within this time may have a writer that holds no lock.
+/// A run without `run.json` that was written to within this time may have a writer without a lock.
 pub(crate) const QUIET_NS: u64 = 60 * 1_000_000_000;
 
-/// Which runs are to go: those that all of these agree on. A search, with its runs, is one of them.
+/// Selects the runs to remove: those that match all of these. A search counts as one entry, with
+/// its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneOptions {
-    /// So many of the newest stay.
+    /// Number of the newest runs and searches that stay.
     pub keep: Option<u64>,
-    /// Only what began longer ago than this.
+    /// Only those that started longer ago than this.
     pub older_than: Option<Nanos>,
-    /// Only what did not pass; searches that did not end with exit code 0.
+    /// Only those that did not pass; searches that did not end with exit code 0.
     pub failed: bool,
-    /// Only so many of the oldest that all that is left takes no more bytes than this.
+    /// Only the oldest, until everything left takes at most this many bytes.
     pub size_max: Option<u64>,
 }
 
-/// What would go.
+/// The entries to be removed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrunePlan {
-    /// Runs that go, oldest first.
+    /// Runs to be removed, oldest first.
     pub going: Vec<RunLine>,
-    /// Searches that go, with all of their runs, oldest first.
+    /// Searches to be removed with all of their runs, oldest first.
     pub searches: Vec<PrunedSearch>,
-    /// Runs and searches that would go, were there not the reason beside them. Both as they can be printed.
+    /// Runs and searches that match but stay, each with the reason. Both texts are safe to print.
     pub spared: Vec<(String, String)>,
-    /// Runs that stay, the spared ones among them.
+    /// Runs that stay, including the spared ones.
     pub staying: u64,
-    /// Searches that stay, the spared ones among them.
+    /// Searches that stay, including the spared ones.
     pub searches_staying: u64,
-    /// The bytes of all that stays.
+    /// Bytes of everything that stays.
     pub staying_bytes: u64,
-    /// Runs of an earlier, interrupted removal; they go too.
+    /// Runs of an earlier, interrupted removal. They are removed as well.
     pub leftovers: Vec<String>,
     entries: Vec<PruneUnit>,
 }
 
-/// One search that goes.
+/// One search to be removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedSearch {
-    /// Its folder's name, as it can be printed.
+    /// Name of its folder, safe to print.
     pub folder: String,
     /// Runs in it.
     pub runs: u64,
@@ -64,30 +65,31 @@ pub struct PrunedSearch {
     pub bytes: u64,
 }
 
-/// What stays or goes as one thing.
+/// An entry that stays or is removed as a whole.
 #[derive(Clone, Debug, PartialEq)]
 enum PruneUnit {
     Run(RunEntry, Box<RunLine>),
     Search(SearchEntry),
 }
 
-/// What went.
+/// Result of a removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// How many runs.
+    /// Number of removed runs.
     pub runs: u64,
-    /// How many searches, whose runs are not counted among the others.
+    /// Number of searches. Their runs are not counted in `runs`.
     pub searches: u64,
-    /// Their bytes.
+    /// Bytes of the removed entries.
     pub bytes: u64,
-    /// What was gone already, as it can be printed.
+    /// Entries that were gone already, safe to print.
     pub gone: Vec<String>,
-    /// What could not be removed, and why. Both as they can be printed.
+    /// Entries that could not be removed, and why. Both texts are safe to print.
     pub refused: Vec<(String, String)>,
 }
 
 impl RunsDir {
-    /// Which runs `wishes` are about, at the wall time `now`. Nothing is changed.
+    /// Returns the runs and searches that `wishes` select, at the wall time `now`. Nothing is
+    /// changed.
     ///
     /// # Errors
     /// A usage error if the directory cannot be read.
@@ -108,7 +110,7 @@ impl RunsDir {
                 ForeignEntryKind::Pack | ForeignEntryKind::Other => {}
             }
         }
-        // Runs are in order already, also those of one second.
+        // The sort is stable: runs of the same second keep their order.
         found.sort_by(|a, b| a.stamp().cmp(b.stamp()));
         pruning.staying_bytes = found.iter().map(PruneUnit::bytes).sum();
         pruning.staying = found.iter().filter(|found| matches!(found, PruneUnit::Run(..))).count() as u64;
@@ -132,8 +134,9 @@ impl RunsDir {
         Ok(pruning)
     }
 
-    /// Remove what `pruning` found. Each run is first renamed, so that one half removed is never taken for a run; what
-    /// could not be removed is told, and does not keep the others.
+    /// Removes everything that `pruning` lists. Each run is renamed first, so that a partly removed
+    /// one is never taken for a run. A failed removal is reported and does not keep the others from
+    /// being removed.
     pub fn prune(&self, pruning: &PrunePlan, now: WallTime) -> Pruned {
         let mut pruned = Pruned::default();
         for name in &pruning.leftovers {
@@ -144,7 +147,7 @@ impl RunsDir {
         for found in &pruning.entries {
             let aside = found.spared(now).map_or_else(|| self.set_aside(found.path()), Err);
             let removed = match aside {
-                // Another command removes at the same time.
+                // Another command is removing the same entries.
                 Err(_) if found.is_gone() => {
                     pruned.gone.push(found.shown());
                     continue;
@@ -167,7 +170,7 @@ impl RunsDir {
         pruned
     }
 
-    /// Gives it a name by which nobody takes it for a run. Hands back where it is then.
+    /// Renames the folder so that it is no longer taken for a run. Returns its new path.
     fn set_aside(&self, path: &Path) -> Result<PathBuf, String> {
         let mut aside = std::ffi::OsString::from(REMOVED_PREFIX);
         aside.push(path.file_name().unwrap_or_default());
@@ -177,7 +180,8 @@ impl RunsDir {
             place = self.path().join(&aside);
         }
         fs::rename(path, &place).map_err(|error| plain(&error))?;
-        // Where a folder cannot be synced, the rename may come back with the folder: then it is a run again, and whole.
+        // If the folder cannot be synced, a crash may revert the rename. The entry is then a
+        // complete run again.
         let _ = sync_dir(self.path());
         Ok(place)
     }
@@ -193,11 +197,11 @@ fn remove_all(place: &Path) -> io::Result<()> {
 
 fn half_removed(place: &Path, error: &io::Error) -> String {
     let (why, left) = (plain(error), sanitize(&place.to_string_lossy()).into_owned());
-    format!("it is only half removed: {why}; what is left is `{left}`")
+    format!("it is only partly removed: {why}; the rest is in `{left}`")
 }
 
 impl PrunePlan {
-    /// It does not stay.
+    /// Subtracts `found` from the entries that stay.
     const fn forget(&mut self, found: &PruneUnit) {
         self.staying_bytes -= found.bytes();
         match found {
@@ -241,13 +245,13 @@ impl PruneUnit {
         }
     }
 
-    /// Its folder's name, as it can be printed.
+    /// Name of its folder, safe to print.
     fn shown(&self) -> String {
         let (Self::Run(RunEntry { folder, .. }, _) | Self::Search(SearchEntry { folder, .. })) = self;
         sanitize(folder).into_owned()
     }
 
-    /// It is not there any more.
+    /// Whether it no longer exists.
     fn is_gone(&self) -> bool {
         fs::symlink_metadata(self.path()).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
@@ -275,11 +279,11 @@ fn has_failed(line: &RunLine) -> bool {
     }
 }
 
-/// Why the run `entry` stays, whatever is wished.
+/// Returns why the run `entry` must stay, whatever the options say.
 pub(crate) fn protected_reason(entry: &RunEntry, now: WallTime) -> Option<String> {
     let real = fs::symlink_metadata(&entry.path).is_ok_and(|metadata| metadata.is_dir());
     if entry.linked || !real {
-        return Some("it is only linked here, and lies elsewhere".to_owned());
+        return Some("it is a link to a folder elsewhere".to_owned());
     }
     if is_locked(&entry.path) {
         return Some("it is being written".to_owned());
@@ -289,13 +293,13 @@ pub(crate) fn protected_reason(entry: &RunEntry, now: WallTime) -> Option<String
         Err(error) => return Some(error.message),
     };
     if let Some(foreign) = contents.foreign().next() {
-        return Some(format!("it holds `{}`, which is none of the archive's files", sanitize(foreign)));
+        return Some(format!("it holds `{}`, which is not one of the archive's files", sanitize(foreign)));
     }
     if let Some(why) = unreadable_reason(&entry.path, &["run.json", "plan.yaml"]) {
         return Some(why);
     }
     if !is_ours(&entry.path) {
-        return Some("nothing in it says that it is an archive".to_owned());
+        return Some("no file in it shows that it is an archive".to_owned());
     }
     let recent =
         |path: &str| written(&entry.path.join(path)).is_some_and(|at| now.0.saturating_sub(at) < QUIET_NS);
@@ -305,8 +309,8 @@ pub(crate) fn protected_reason(entry: &RunEntry, now: WallTime) -> Option<String
     None
 }
 
-/// Why nobody knows what the files of these `names` in `dir` say: whoever asks may not read one that is there. That is no
-/// damage, and a run that passed looks the same.
+/// Returns why the files with these `names` in `dir` cannot be checked: one exists, but this user
+/// may not read it. That is not damage, and a run that passed looks the same.
 pub(crate) fn unreadable_reason(dir: &Path, names: &[&str]) -> Option<String> {
     let path = |name: &&str| dir.join(name);
     names.iter().map(path).find_map(|path| forbids(&path, &open_file(&path).err()?))
@@ -316,7 +320,8 @@ fn forbids(path: &Path, error: &io::Error) -> Option<String> {
     (error.kind() == io::ErrorKind::PermissionDenied).then(|| unreadable(path, error).message)
 }
 
-/// Whether one of its files is certainly ours: removing is not for what only looks like an archive.
+/// Returns whether one of its files was certainly written by wavetank. A folder that only looks
+/// like an archive must not be removed.
 fn is_ours(dir: &Path) -> bool {
     use std::io::Read as _;
     let mut head = Vec::new();
@@ -334,7 +339,7 @@ fn is_ours(dir: &Path) -> bool {
         || record().unwrap_or_default()
 }
 
-/// When a file was last written, in nanoseconds since 1970.
+/// Returns when a file was last written, in nanoseconds since 1970.
 pub(crate) fn written(path: &Path) -> Option<u64> {
     let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
@@ -344,7 +349,7 @@ pub(crate) fn written(path: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Whoever runs the tests may read everything, maybe.
+    /// The test runs without files, since the user that runs it may be allowed to read everything.
     #[test]
     fn what_may_not_be_read_is_not_damaged() {
         let told = |kind: io::ErrorKind| forbids(Path::new("a/run.json"), &kind.into());

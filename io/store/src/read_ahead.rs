@@ -1,4 +1,5 @@
-//! [`for_each_decoded`]: the lines of a file, read one after another and decoded by a few threads ahead of who wants them.
+//! [`for_each_decoded`]: reads the lines of a file in order, and decodes them ahead of the consumer
+//! in a few threads.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -7,25 +8,27 @@ use std::thread::{self, Scope};
 
 use crate::opened_run::LINE_BYTES_MAX;
 
-/// Bytes of lines that a thread is given at once, where all that is in them is handed on: few, so that it still lies in a cache
-/// when it comes to be used.
+/// Bytes of lines in one batch if everything in them is passed on. The batch is small so that the
+/// data is still in a cache when it is used.
 pub(crate) const ALL_HANDED_ON: usize = 16 << 10;
-/// The same where little of it is handed on.
+/// The same if little of a line is passed on.
 pub(crate) const LITTLE_HANDED_ON: usize = 256 << 10;
-/// Lines at once at most: what is made of a line may be much longer than the line.
+/// Maximum number of lines in a batch: the decoded form of a line may be much longer than the line.
 const LINES_MAX: usize = 1_024;
-/// Threads that decode at most: one that adds up keeps no more of them busy.
+/// Maximum number of decoding threads. One consumer cannot keep more of them busy.
 const THREADS_MAX: usize = 4;
-/// Batches that a thread has at most, the one that it decodes among them.
+/// Maximum number of batches at one thread, including the one being decoded.
 const AHEAD_MAX: usize = 2;
-/// From so many bytes of lines on, in all threads together, no more are read ahead: a line may be much longer than a batch.
+/// Reading ahead pauses at this many bytes of lines in all threads together: a line may be much
+/// longer than a batch.
 const AHEAD_BYTES_MAX: usize = 8 << 20;
-/// Memory of a batch that is kept for another one at most.
+/// Larger batches are freed, not reused.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
-/// Hands what `decode` makes of each line of `file`, without its newline, to `visit` in the order of the file, until that has
-/// had enough. Each thread has `batch_bytes` of lines at a time; `decode` is given what it made of an earlier line, for its
-/// memory. Returns whether the file ended in the middle of a line, which is left out.
+/// Decodes each line of `file`, without its newline, and passes the results to `visit` in file
+/// order, until `visit` breaks. Each thread decodes batches of `batch_bytes`. `decode` receives the
+/// result of an earlier line, so that its memory can be reused. Returns whether the file ended in
+/// the middle of a line, which is left out.
 pub(crate) fn for_each_decoded<T: Send>(
     file: impl Read,
     batch_bytes: usize,
@@ -34,11 +37,11 @@ pub(crate) fn for_each_decoded<T: Send>(
 ) -> io::Result<bool> {
     let lines = Lines::new(file, batch_bytes);
     let cpus = thread::available_parallelism().map_or(1, usize::from);
-    // What is short is read before a thread is there.
+    // A short file is read faster than a thread starts.
     let wanted = if lines.end.is_some() { 0 } else { cpus.min(THREADS_MAX) };
     let is_enough = |batch: &Batch<T>| batch.decoded.iter().any(|decoded| visit(decoded).is_break());
     thread::scope(|scope| {
-        // Where this host has no thread for us, it goes on without.
+        // If the host allows no further thread, decoding goes on with fewer, or in this thread.
         let threads: Vec<_> = (0..wanted).map_while(|_| Decoder::new(scope, &decode).ok()).collect();
         if threads.is_empty() { alone(lines, &decode, is_enough) } else { ahead(lines, &threads, is_enough) }
     })
@@ -61,7 +64,7 @@ fn alone<T>(
     lines.end.unwrap_or(Ok(false))
 }
 
-/// Has `threads` decode, each in its turn.
+/// Decodes in `threads`, in rotation.
 fn ahead<T>(
     mut lines: Lines<impl Read, T>,
     threads: &[Decoder<T>],
@@ -73,7 +76,7 @@ fn ahead<T>(
         while given < taken + AHEAD_MAX * threads.len() && ahead_bytes < AHEAD_BYTES_MAX {
             let Some(batch) = lines.next(recycled.pop()) else { break };
             ahead_bytes += batch.bytes.len();
-            // A thread is gone only where `decode` panicked; the scope then panics, too.
+            // A thread is gone only if `decode` panicked. The scope then panics as well.
             let Ok(()) = threads[given % threads.len()].given.send(batch) else { return Ok(false) };
             given += 1;
         }
@@ -94,9 +97,9 @@ fn ahead<T>(
 struct Lines<R, T> {
     reader: BufReader<R>,
     batch_bytes: usize,
-    /// The first ones, read already.
+    /// The first lines, read already.
     first: Option<Batch<T>>,
-    /// Whether the file ended in the middle of a line, or why it could be read no further.
+    /// Whether the file ended in the middle of a line, or the error that ended reading.
     end: Option<io::Result<bool>>,
 }
 
@@ -108,7 +111,7 @@ impl<R: Read, T> Lines<R, T> {
         lines
     }
 
-    /// The next ones, in the memory of `earlier`; `None` after the last.
+    /// Returns the next lines, in the memory of `earlier`; `None` after the last.
     fn next(&mut self, earlier: Option<Batch<T>>) -> Option<Batch<T>> {
         if let Some(first) = self.first.take() {
             return Some(first);
@@ -142,7 +145,7 @@ impl<T: Send> Decoder<T> {
         let work = move || {
             for mut batch in batches {
                 batch.decode(decode);
-                // Nobody who waits wants any more.
+                // The consumer has stopped, so no more results are needed.
                 if results.send(batch).is_err() {
                     return;
                 }
@@ -153,11 +156,11 @@ impl<T: Send> Decoder<T> {
     }
 }
 
-/// Some whole lines, and what became of them.
+/// Some complete lines, and their decoded forms.
 struct Batch<T> {
-    /// Newlines among them.
+    /// The lines, including their newlines.
     bytes: Vec<u8>,
-    /// Where each line ends, behind its newline.
+    /// End of each line, after its newline.
     ends: Vec<usize>,
     decoded: Vec<T>,
 }
@@ -169,7 +172,8 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T> Batch<T> {
-    /// The next lines of `reader`. Where it ends here: whether in the middle of a line.
+    /// Reads the next lines of `reader`. At the end of the file, returns whether it ended in the
+    /// middle of a line.
     fn read(&mut self, reader: &mut impl BufRead, bytes_max: usize) -> io::Result<Option<bool>> {
         self.bytes.clear();
         self.ends.clear();

@@ -1,10 +1,11 @@
-//! What events tell a ledger ahead of the intervals: how long phases were, and what was done to hosts when.
+//! Replays the events that a ledger needs before the intervals: the lengths of phases, and the
+//! times of changes to hosts.
 
 use wavetank_measure::Ledger;
 use wavetank_plan::Nanos;
 use wavetank_record::{EVENT_DONE, EVENT_UNDONE, EventLine, PHASE_ENDED};
 
-/// Tells `ledger` what it was told while the run went on.
+/// Passes to `ledger` the events that it received during the run.
 pub(crate) fn replay_events(events: &[EventLine], ledger: &mut Ledger) {
     for event in events {
         let at = Nanos(event.at_ns);

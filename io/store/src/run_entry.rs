@@ -1,4 +1,4 @@
-//! [`RunEntry`]: one archive in the runs directory, as its folder shows it from outside.
+//! [`RunEntry`]: one archive in the runs directory, as far as its folder shows it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
@@ -18,31 +18,32 @@ const ENVIRONMENT_BYTES_MAX: u64 = 16 << 20;
 pub struct RunEntry {
     /// Its folder.
     pub path: PathBuf,
-    /// The folder's name; what is no UTF-8 in it is replaced.
+    /// Name of the folder; bytes that are not UTF-8 are replaced.
     pub folder: String,
-    /// Id of the run, by the folder's name; empty if that has been changed to one without.
+    /// Id of the run, from the folder's name; empty if a renamed folder has none.
     pub id: String,
     /// Whether `run.json` is there.
     pub finished: bool,
-    /// Whether it is only linked here and lies elsewhere.
+    /// Whether it is a link to a folder elsewhere.
     pub linked: bool,
     /// Whether anything of it can be opened.
     pub(crate) openable: bool,
-    /// When it began, as in the folder's name.
+    /// Start of the run, in the form of the folder's name.
     stamp: String,
-    /// When its plan was written: tells runs of one second apart.
+    /// When its plan was written. Orders runs that started in the same second.
     written: SystemTime,
 }
 
 impl RunEntry {
-    /// `None` if `path` is no archive's folder.
+    /// Returns `None` if `path` is not the folder of an archive.
     pub(crate) fn new(path: &Path) -> Option<Self> {
         let folder = path.file_name()?.to_string_lossy().into_owned();
         let lies = |name: &str| fs::symlink_metadata(path.join(name)).is_ok();
         let (finished, planned) = (lies("run.json"), lies("plan.yaml"));
         let openable = finished || planned;
         let named = timestamp(&folder);
-        // A process may have been stopped before the plan was written, and a folder may forbid to be looked into.
+        // A process may have been stopped before it wrote the plan, or the folder may not be
+        // readable.
         let began = || lies("environment.json") || lies("intervals") || is_empty_or_closed(path);
         if fs::symlink_metadata(path.join("search.json")).is_ok() || !(openable || named.is_some() && began())
         {
@@ -62,33 +63,34 @@ impl RunEntry {
         })
     }
 
-    /// By this they are listed: when the run began, and what tells runs of one second apart.
+    /// The sort key of lists: the start of the run, then the order of runs within one second.
     pub(crate) fn order(&self) -> impl Ord + '_ {
         (&self.stamp, self.written, &self.path)
     }
 
-    /// When it began: `20261121T190000Z`.
+    /// Returns the start of the run: `20261121T190000Z`.
     pub(crate) fn stamp(&self) -> &str {
         &self.stamp
     }
 
-    /// The id that is stored in it, whatever its folder is called.
+    /// Returns the id stored in the archive, independent of the folder's name.
     pub(crate) fn stored_id(&self) -> Option<String> {
         environment(&self.path).map(|environment| environment.id).filter(|id| !id.is_empty())
     }
 }
 
-/// Whether a process writes to the archive at `dir` at this moment: its writer holds a lock on the plan, which ends with
-/// the process however that ends. Where locks cannot be had, nobody is taken to write.
+/// Returns whether a process is writing to the archive at `dir`. Its writer holds a lock on the
+/// plan, which ends with the process in any case. On a file system without locks, the archive
+/// counts as not being written.
 pub(crate) fn is_locked(dir: &Path) -> bool {
     let Ok(plan) = open_file(&dir.join("plan.yaml")) else { return false };
-    // The lock that this takes goes with the file, at the end of this function.
+    // The lock taken here is released with the file, at the end of this function.
     matches!(plan.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// The same of a search's folder, whose writer holds a lock on the folder itself.
+/// Like [`is_locked`] for the folder of a search, where the writer locks the folder itself.
 pub(crate) fn is_dir_locked(dir: &Path) -> bool {
-    // Where a folder cannot be opened, no search can be made either.
+    // If a folder cannot be opened, no search can write to it either.
     File::open(dir).is_ok_and(|dir| matches!(dir.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
@@ -100,7 +102,8 @@ pub(crate) fn environment(dir: &Path) -> Option<EnvironmentDoc> {
     EnvironmentDoc::from_json(&text).ok()
 }
 
-/// The time at the beginning of an archive's name: `20261121T190000Z` of `20261121T190000Z-shop-7f3a21`.
+/// Returns the time at the start of an archive's name: `20261121T190000Z` of
+/// `20261121T190000Z-shop-7f3a21`.
 pub(crate) fn timestamp(folder: &str) -> Option<&str> {
     let (stamp, rest) = folder.split_at_checked(16)?;
     let kind = |(at, letter): (usize, u8)| match at {
@@ -111,7 +114,8 @@ pub(crate) fn timestamp(folder: &str) -> Option<&str> {
     (rest.len() > 1 && rest.starts_with('-') && stamp.bytes().enumerate().all(kind)).then_some(stamp)
 }
 
-/// The same of a folder whose name tells none: as stored in it, or when it was written.
+/// Like [`timestamp`] for a folder without one in its name: the stored start, or else the time of
+/// writing.
 fn told_stamp(path: &Path, written: SystemTime) -> String {
     let told = environment(path).map(|environment| environment.started_at.replace(['-', ':'], ""));
     let by_plan = || {

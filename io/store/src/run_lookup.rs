@@ -1,4 +1,4 @@
-//! Which run or search a word calls.
+//! Finds the run or search that the user names.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use crate::run_entry::timestamp;
 use crate::search_folder::ANSWER;
 use crate::{Listing, RunEntry, RunsDir};
 
-/// Runs, and searches, named at most where a word fits several.
+/// Maximum number of runs, and of searches, listed for an ambiguous name.
 const NAMES_TOLD_MAX: usize = 8;
 
-/// What a word can call: a run or a search.
+/// A run or search that can be named.
 struct Named<'a> {
     path: PathBuf,
     folder: &'a str,
@@ -22,11 +22,12 @@ struct Named<'a> {
 }
 
 impl RunsDir {
-    /// What `word` calls: `latest`, the id or folder name of a run or a search or the beginning of one, or a path to a folder
-    /// or to a packed run. `latest` is never a search or a packed run.
+    /// Returns the path of the run or search that `word` names. `word` is `latest`, or the id or
+    /// folder name of a run or search, or the start of one. It can also be a path to a folder or to
+    /// a packed run. `latest` is never a search or a packed run.
     ///
     /// # Errors
-    /// A usage error if there is none, or more than one, or the directory cannot be read.
+    /// A usage error if nothing or more than one entry matches, or if the directory cannot be read.
     pub fn find(&self, word: &str) -> Result<PathBuf, UserError> {
         let by_path = || Some(PathBuf::from(word)).filter(|path| !word.is_empty() && path.exists());
         let listing = match (self.list(), by_path()) {
@@ -42,7 +43,7 @@ impl RunsDir {
         let all = self.all_named(&listing);
         let mut called = called(&all, word);
         if called.is_empty() && by_path().is_none() && !word.is_empty() {
-            // A folder's name may have been changed by hand; what is stored in it has not.
+            // The folder may have been renamed by hand, but the stored id has not changed.
             let stored = |run: &RunEntry| run.stored_id().is_some_and(|id| id.starts_with(word));
             let runs = all.iter().zip(runs);
             called = runs.filter(|(_, run)| stored(run)).map(|(named, _)| named).collect();
@@ -54,13 +55,13 @@ impl RunsDir {
             ([], None) => Err(UserError::usage(
                 "run_unknown",
                 format!("no run `{}` in `{}`", sanitize(word), self.display()),
-                "name a run by its folder, the beginning of its id, or `latest`: wavetank runs lists them",
+                "name a run by its folder, the start of its id, or `latest`: wavetank runs lists them",
             )),
             (several, _) => Err(ambiguous(word, several, &all)),
         }
     }
 
-    /// Runs first, in their order.
+    /// Returns runs and searches, runs first, in their order.
     fn all_named<'a>(&self, listing: &'a Listing) -> Vec<Named<'a>> {
         let run = |run: &'a RunEntry| Named {
             path: run.path.clone(),
@@ -80,24 +81,24 @@ impl RunsDir {
 
     fn none_yet(&self, beside: &[ForeignEntryDoc]) -> UserError {
         let message = format!("no runs in `{}`", self.display());
-        // By their names, which begin with the time, the last one is the newest.
+        // Names start with the time, so the last one is the newest.
         let searched = |one: &&ForeignEntryDoc| {
             one.kind == ForeignEntryKind::Search && self.path().join(&one.name).join(ANSWER).is_file()
         };
         let hint = match beside.iter().rfind(searched) {
-            None => {
-                "make one with `wavetank run URL`, or say where they are with `--runs-dir DIR`".to_owned()
-            }
+            None => "make one with `wavetank run URL`, or name another runs directory with `--runs-dir DIR`"
+                .to_owned(),
             Some(search) => {
                 let folder = self.path().join(&search.name);
-                format!("a search lies there: wavetank report {}", sanitize(&folder.to_string_lossy()))
+                format!("show the search there: wavetank report {}", sanitize(&folder.to_string_lossy()))
             }
         };
         UserError::usage("run_unknown", message, hint)
     }
 }
 
-/// Those of `all` that `word` calls. A whole name is one thing's alone, whatever begins with it.
+/// Returns those of `all` that `word` names. A complete name takes precedence over names that start
+/// with it.
 fn called<'n, 'a>(all: &'n [Named<'a>], word: &str) -> Vec<&'n Named<'a>> {
     let fits: [&dyn Fn(&Named<'_>) -> bool; 3] =
         [&|named| named.folder == word, &|named| named.id == word, &|named| {
@@ -108,7 +109,7 @@ fn called<'n, 'a>(all: &'n [Named<'a>], word: &str) -> Vec<&'n Named<'a>> {
     found.filter(|_| !word.is_empty()).unwrap_or_default()
 }
 
-/// `word` fits `several` of `all`: what calls each of them alone.
+/// The error for a `word` that matches `several` of `all`, with names that are unique.
 fn ambiguous(word: &str, several: &[&Named<'_>], all: &[Named<'_>]) -> UserError {
     let (searches, runs): (Vec<&Named<'_>>, Vec<_>) =
         several.iter().copied().partition(|named| named.is_search);
@@ -134,7 +135,7 @@ fn ambiguous(word: &str, several: &[&Named<'_>], all: &[Named<'_>]) -> UserError
     let counts: Vec<_> = counts.into_iter().flatten().collect();
     UserError::usage(
         "run_ambiguous",
-        format!("`{}` fits {}", sanitize(word), counts.join(" and ")),
+        format!("`{}` matches {}", sanitize(word), counts.join(" and ")),
         format!("write more of the {what}: {}", names.join(", ")),
     )
 }

@@ -11,20 +11,21 @@ use crate::RunEntry;
 use crate::search_folder::{ANSWER, has_no_result};
 use crate::store_problem::plain;
 
-/// Letters of a run's name that go into its folder's name at most.
+/// Maximum number of characters of a run's name in the name of its folder.
 const NAME_CHARS_MAX: usize = 48;
-/// A packed run's file ends so.
+/// File name extension of a packed run.
 pub const PACK_SUFFIX: &str = "wtrun";
-/// A run that is being removed is first renamed to this and its name.
+/// Name prefix of a run that is being removed.
 pub(crate) const REMOVED_PREFIX: &str = ".wavetank-removed-";
 
-/// The folder that holds archives, each named `<UTC yyyymmddThhmmssZ>-<name>-<id>`. It need not exist yet.
+/// The folder that holds archives, each named `<UTC yyyymmddThhmmssZ>-<name>-<id>`. It does not
+/// need to exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunsDir {
     path: PathBuf,
 }
 
-/// What lies in the runs directory.
+/// The entries of the runs directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// All archives, oldest first.
@@ -39,7 +40,7 @@ impl RunsDir {
         Self { path: path.into() }
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -49,10 +50,11 @@ impl RunsDir {
         self.path.join(format!("{}-{}-{}", started.folder_stamp(), sanitized(name), sanitized(id)))
     }
 
-    /// All archives, oldest first, and what lies beside them; nothing if the directory does not exist.
+    /// Returns all archives, oldest first, and all other entries. Both are empty if the directory
+    /// does not exist.
     ///
     /// # Errors
-    /// A usage error if it is there and cannot be read: `runs_unreadable`.
+    /// A usage error `runs_unreadable` if the directory exists and cannot be read.
     pub fn list(&self) -> Result<Listing, UserError> {
         let mut listing = Listing::default();
         let entries = match fs::read_dir(&self.path) {
@@ -72,15 +74,15 @@ impl RunsDir {
         Ok(listing)
     }
 
-    /// That the directory is there.
+    /// Checks that the directory exists.
     ///
     /// # Errors
-    /// A usage error if nothing is: `runs_unreadable`.
+    /// A usage error `runs_unreadable` if it does not exist.
     pub fn require_exists(&self) -> Result<(), UserError> {
         fs::metadata(&self.path).map(drop).map_err(|error| self.unreadable(&error))
     }
 
-    /// The directory in messages.
+    /// Returns the directory's path, safe to print.
     pub(crate) fn display(&self) -> String {
         sanitize(&self.path.to_string_lossy()).into_owned()
     }
@@ -88,11 +90,11 @@ impl RunsDir {
     fn unreadable(&self, error: &io::Error) -> UserError {
         let (why, hint) = match error.kind() {
             io::ErrorKind::NotADirectory => {
-                ("it is a file, not a folder".to_owned(), "say where runs lie with `--runs-dir DIR`")
+                ("it is a file, not a folder".to_owned(), "name the runs directory with `--runs-dir DIR`")
             }
             io::ErrorKind::PermissionDenied => (
                 plain(error),
-                "ask whose it is for the right to read it, or name another one with `--runs-dir DIR`",
+                "ask its owner for permission to read it, or name another one with `--runs-dir DIR`",
             ),
             _ => (plain(error), "check the path, or name another one with `--runs-dir DIR`"),
         };
@@ -101,7 +103,7 @@ impl RunsDir {
     }
 }
 
-/// What `path`, which is no archive, is.
+/// Classifies `path`, which is not an archive.
 fn beside(path: &Path) -> ForeignEntryDoc {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let kind = if path.is_dir() {
@@ -120,16 +122,16 @@ fn beside(path: &Path) -> ForeignEntryDoc {
     ForeignEntryDoc { name, kind }
 }
 
-/// Whether a folder is a run whose removal was interrupted.
+/// Returns whether a folder is a run with an interrupted removal.
 pub(crate) fn is_removed(folder: &str) -> bool {
     folder.starts_with(REMOVED_PREFIX)
 }
 
-/// Six random hexadecimal digits. Ids only need to differ within one runs directory, and creating a folder
-/// that exists already fails.
+/// Returns six random hexadecimal digits. Ids only need to differ within one runs directory, and
+/// creating a folder that exists already fails.
 pub fn new_id() -> String {
     let mut bytes = [0; 3];
-    // Where a sandbox forbids even that, ids of processes differ well enough.
+    // If a sandbox forbids even this, ids of processes are different enough.
     if getrandom::fill(&mut bytes).is_err() {
         bytes.copy_from_slice(&std::process::id().to_le_bytes()[..3]);
     }
@@ -137,8 +139,8 @@ pub fn new_id() -> String {
     format!("{a:02x}{b:02x}{c:02x}")
 }
 
-/// A host's name as the name of its file. It is read back from there, so that it stays as it is where every system can have
-/// it.
+/// Returns the name of a host as a file name. The name is read back from there, so it is unchanged
+/// if every system accepts it.
 pub(crate) fn file_stem(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     let kept =
@@ -146,7 +148,8 @@ pub(crate) fn file_stem(name: &str) -> String {
     if kept { name.to_owned() } else { sanitized(name) }
 }
 
-/// `name` as part of a folder's name: letters, digits, `.` and `_` stay, everything else becomes one `-`.
+/// Returns `name` as part of a folder's name. Letters, digits, `.` and `_` stay; each run of other
+/// characters becomes one `-`.
 pub(crate) fn sanitized(name: &str) -> String {
     let mut clean = String::new();
     for letter in name.chars() {

@@ -1,4 +1,4 @@
-//! [`SearchEntry`]: one search in the runs directory, as a thing that stays or goes whole.
+//! [`SearchEntry`]: one search in the runs directory, which stays or is removed as a whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ use crate::run_entry::{is_dir_locked, timestamp};
 use crate::search_folder::{ANSWER, PARTIAL, RUNS};
 use crate::{RunEntry, RunsDir, SearchFolder};
 
-/// How `answer.end` of a search is called that has not ended.
+/// Value of `answer.end` for a search that has not ended.
 const UNDER_WAY: &str = "under_way";
 
 /// One search in the runs directory, with all of its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SearchEntry {
     pub(crate) path: PathBuf,
-    /// The folder's name; what is no UTF-8 in it is replaced.
+    /// Name of the folder; bytes that are not UTF-8 are replaced.
     pub(crate) folder: String,
-    /// When it began, as in an archive's name.
+    /// Start of the search, in the form of an archive's name.
     pub(crate) stamp: String,
-    /// Runs in it.
+    /// Number of runs in it.
     pub(crate) runs: u64,
     /// Bytes of all its files.
     pub(crate) bytes: u64,
@@ -40,7 +40,7 @@ impl SearchEntry {
         );
         let mut entry = Self { path, folder, stamp, runs: 0, bytes: 0 };
         if !is_folder(&entry.path) || !is_folder(&entry.path.join(RUNS)) {
-            // Of what is linked from elsewhere nothing is counted.
+            // Linked folders are not counted.
             return entry;
         }
         let runs = entry.runs_in_it().unwrap_or_default();
@@ -51,7 +51,7 @@ impl SearchEntry {
         entry
     }
 
-    /// It did not end with exit code 0: killed and damaged ones, too.
+    /// Whether it did not end with exit code 0. Killed and damaged searches count as failed.
     pub(crate) fn has_failed(&self) -> bool {
         match SearchFolder::open(&self.path).map(|folder| folder.read()) {
             Some(Ok(doc)) => doc.answer.exit != 0 || doc.answer.end == UNDER_WAY,
@@ -60,16 +60,16 @@ impl SearchEntry {
         }
     }
 
-    /// Why it stays, whatever is wished, at the wall time `now`.
+    /// Returns why the search must stay, whatever the options say, at the wall time `now`.
     pub(crate) fn protected_reason(&self, now: WallTime) -> Option<String> {
         if !is_folder(&self.path) {
-            return Some("it is only linked here, and lies elsewhere".to_owned());
+            return Some("it is a link to a folder elsewhere".to_owned());
         }
         if is_dir_locked(&self.path) {
             return Some("it is being written".to_owned());
         }
         if let Some(foreign) = self.foreign() {
-            return Some(format!("it holds `{}`, which is none of a search's files", sanitize(&foreign)));
+            return Some(format!("it holds `{}`, which is not one of a search's files", sanitize(&foreign)));
         }
         if let Some(why) = unreadable_reason(&self.path, &[ANSWER]) {
             return Some(why);
@@ -78,7 +78,7 @@ impl SearchEntry {
             Ok(runs) => runs,
             Err(why) => return Some(why),
         };
-        // One that a search was killed in before anything was written is lost with it.
+        // A run without files, left by a search that was killed at its start, is removed with it.
         let empty = |run: &&RunEntry| {
             Contents::scan(&run.path)
                 .is_ok_and(|contents| contents.files.is_empty() && contents.odd.is_empty())
@@ -89,7 +89,7 @@ impl SearchEntry {
             return Some(format!("its run `{}`: {why}", sanitize(&run)));
         }
         if filled.is_empty() && !self.answer_is_ours() {
-            return Some("nothing in it says that it is a search".to_owned());
+            return Some("no file in it shows that it is a search".to_owned());
         }
         let ended = SearchFolder::open(&self.path).and_then(|folder| folder.read().ok());
         let ended = ended.is_some_and(|doc| doc.answer.end != UNDER_WAY);
@@ -99,12 +99,12 @@ impl SearchEntry {
             .then(|| "it has not ended, and was written to less than a minute ago".to_owned())
     }
 
-    /// Its runs, or what is in the way of reading them.
+    /// Returns its runs, or why they cannot be read.
     fn runs_in_it(&self) -> Result<Vec<RunEntry>, String> {
         Ok(RunsDir::new(self.path.join(RUNS)).list().map_err(|error| error.message)?.runs)
     }
 
-    /// What no search has: somebody put it there.
+    /// Returns an entry that does not belong to any search, so it was put there from outside.
     fn foreign(&self) -> Option<String> {
         let entries = fs::read_dir(&self.path).ok()?;
         for entry in entries.filter_map(Result::ok) {
@@ -124,7 +124,8 @@ impl SearchEntry {
         Some(format!("{RUNS}/{}", foreign.name))
     }
 
-    /// Whether `search.json` is certainly ours: removing is not for what is only called like it.
+    /// Returns whether `search.json` was certainly written by wavetank. A file with only its name
+    /// must not lead to a removal.
     fn answer_is_ours(&self) -> bool {
         use std::io::Read as _;
         let mut head = Vec::new();
@@ -134,7 +135,7 @@ impl SearchEntry {
     }
 }
 
-/// Whether `path` is a folder itself, and no link to one.
+/// Returns whether `path` is a folder, and not a link to one.
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }

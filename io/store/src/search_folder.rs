@@ -1,4 +1,4 @@
-//! [`SearchFolder`]: where a search keeps its answer and its runs.
+//! [`SearchFolder`]: the folder with a search's answer and runs.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,70 +11,74 @@ use crate::opened_run::{newer, read_text};
 use crate::run_entry::timestamp;
 use crate::{RunsDir, StoreProblem};
 
-/// The answer in it.
+/// File with the answer.
 pub(crate) const ANSWER: &str = "search.json";
-/// The same while it is being written.
+/// Its name while it is being written.
 pub(crate) const PARTIAL: &str = "search.json.partial";
-/// Archives of its runs.
+/// Folder with the archives of its runs.
 pub(crate) const RUNS: &str = "runs";
 
-/// A folder in the runs directory, named as an archive's is, with `search.json` and a runs directory of its own.
+/// The folder of a search in the runs directory, named like that of an archive. It contains
+/// `search.json` and a runs directory.
 #[derive(Debug)]
 pub struct SearchFolder {
     dir: PathBuf,
-    /// The folder, locked for as long as the search is under way: that is how others see that somebody writes here.
+    /// The folder, locked while the search is in progress, so that other processes can see that it
+    /// is being written.
     held: Option<File>,
 }
 
 impl Drop for SearchFolder {
     fn drop(&mut self) {
         if let Some(held) = &self.held {
-            // Load threads may have a copy of the file in tables of their own; this lets go for all of them.
+            // Load threads may hold a copy of the descriptor in separate descriptor tables.
+            // Unlocking releases the lock for all of them.
             let _ = held.unlock();
         }
     }
 }
 
 impl SearchFolder {
-    /// Makes the folder.
+    /// Creates the folder.
     ///
     /// # Errors
-    /// Where it cannot be made, or is there already.
+    /// The folder cannot be created, or exists already.
     pub fn create(runs: &RunsDir, started: WallTime, name: &str, id: &str) -> Result<Self, StoreProblem> {
         let dir = runs.folder(started, name, id);
         fs::create_dir_all(runs.path()).map_err(|error| StoreProblem::new(runs.path(), error))?;
         fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
         sync_dir(runs.path())?;
-        // Some file systems lock no folders: there, what was written a moment ago is left alone.
+        // Some file systems cannot lock folders. There, only the time of the last write protects
+        // the folder.
         let held = File::open(&dir).ok().filter(|held| held.try_lock().is_ok());
         Ok(Self { dir, held })
     }
 
-    /// The search's folder at `dir`; `None` if it is none.
+    /// Opens the search in the folder `dir`; `None` if it is not a search.
     pub fn open(dir: &Path) -> Option<Self> {
         dir.join(ANSWER).is_file().then(|| Self { dir: dir.to_owned(), held: None })
     }
 
-    /// The folder itself.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.dir
     }
 
-    /// Where its runs are archived.
+    /// Returns the runs directory with the runs of the search.
     pub fn runs(&self) -> RunsDir {
         RunsDir::new(self.dir.join(RUNS))
     }
 
-    /// Writes the answer so far in place of the one before: whole or not at all.
+    /// Replaces the stored answer, completely or not at all.
     ///
     /// # Errors
-    /// Where it cannot be made safe on the disk.
+    /// The answer cannot be written and synced.
     pub fn write(&self, doc: &SearchDoc) -> Result<(), StoreProblem> {
         let (partial, whole) = (self.dir.join(PARTIAL), self.dir.join(ANSWER));
         let written = write_atomic(&partial, &(doc.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
         if let Err(problem) = written {
-            // Only tidiness: without its final name the file means nothing.
+            // Clean-up only: a file without the final name is ignored.
             let _ = fs::remove_file(&partial);
             return Err(problem);
         }
@@ -84,7 +88,7 @@ impl SearchFolder {
     /// Reads the answer.
     ///
     /// # Errors
-    /// A usage error where it cannot be read, is damaged, or of a version that is not known.
+    /// A usage error if it cannot be read, is damaged, or has an unknown version.
     pub fn read(&self) -> Result<SearchDoc, UserError> {
         let path = self.dir.join(ANSWER);
         let shown = sanitize(&path.to_string_lossy()).into_owned();
@@ -106,7 +110,8 @@ impl SearchFolder {
     }
 }
 
-/// Whether the folder at `dir` is a search's without an answer: before its first one it has its runs only.
+/// Returns whether the folder at `dir` is a search without an answer. Before its first answer, a
+/// search has only its runs.
 pub(crate) fn has_no_result(dir: &Path) -> bool {
     // `.` and `..` have a name only once they are resolved.
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());

@@ -1,4 +1,4 @@
-//! [`StoreProblem`]: the disk refused, and the load goes on.
+//! [`StoreProblem`]: a disk error. The load goes on after it.
 
 use std::fmt;
 use std::io;
@@ -10,9 +10,9 @@ use wavetank_record::EventLine;
 /// Something in the archive could not be written.
 #[derive(Debug)]
 pub struct StoreProblem {
-    /// What could not be written.
+    /// Path of the file that could not be written.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
 }
 
@@ -21,7 +21,7 @@ impl StoreProblem {
         Self { path: path.to_owned(), source }
     }
 
-    /// What to do about it.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> &'static str {
         match self.source.kind() {
             _ if is_full(&self.source) => "free some space, or choose another place with `--runs-dir DIR`",
@@ -32,7 +32,7 @@ impl StoreProblem {
         }
     }
 
-    /// As an event of the run at `now`.
+    /// Returns the problem as an event of the run at `now`.
     pub fn event(&self, now: Nanos) -> EventLine {
         EventLine {
             at_ns: now.0,
@@ -42,7 +42,7 @@ impl StoreProblem {
         }
     }
 
-    /// As a usage error, for places where nothing runs yet.
+    /// Returns the problem as a usage error, for use before a run starts.
     pub fn user_error(&self) -> UserError {
         UserError::usage("archive_unwritable", self.to_string(), self.hint())
     }
@@ -60,7 +60,7 @@ impl std::error::Error for StoreProblem {
     }
 }
 
-/// There is no more room, or there may not be.
+/// Returns whether the disk, a quota or a file size limit is exhausted.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -68,7 +68,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// The system's words without Rust's `(os error 28)`.
+/// Returns the message of the system without Rust's `(os error 28)`.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! [`summarize`] and [`inspect`]: what can be told of an archive on one line, and all that there is in it.
+//! [`summarize`] and [`inspect`]: the summary of an archive on one line, and its full description.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -12,20 +12,21 @@ use crate::opened_run::{not_an_archive, open_file};
 use crate::run_entry::{environment, is_locked, timestamp};
 use crate::{ArchiveGaps, OpenedRun, RunEntry, Unpacked, answered};
 
-/// A longer `run.json` or `plan.yaml` is none of ours.
+/// Maximum length read of `run.json` and `plan.yaml`, in bytes.
 pub(crate) const TEXT_BYTES_MAX: u64 = 256 << 20;
 
-/// The archive of `entry` on one line. Whatever is wrong with it is told there and is no error: one damaged run must not
-/// hide the others.
+/// Returns the summary of the archive of `entry`. Damage is noted in the summary and is not an
+/// error: one damaged run must not hide the others.
 pub fn summarize(entry: &RunEntry) -> RunLine {
     look(&entry.path, &entry.folder).line
 }
 
-/// Everything about the archive at `path`, a folder or a packed run, but what its intervals hold. What is missing or damaged,
-/// also of those, is told there: it is for this that one looks.
+/// Returns everything about the archive at `path`, a folder or a packed run, except the contents of
+/// its intervals. Missing or damaged files and intervals are listed in the result, since finding
+/// them is the purpose.
 ///
 /// # Errors
-/// A usage error if it cannot be read at all or is no archive.
+/// A usage error if it cannot be read at all or is not an archive.
 pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
     let unpacked = path.is_file().then(|| Unpacked::new(path)).transpose()?;
     let dir = unpacked.as_ref().map_or(path, Unpacked::dir);
@@ -52,7 +53,7 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
     match plan_fits {
         Some(false) if plan_hash.is_empty() => problems.push("`plan.yaml` is missing".to_owned()),
         Some(false) => {
-            problems.push("`plan.yaml` is not the plan that was run: its SHA-256 is another".to_owned());
+            problems.push("`plan.yaml` is not the plan that was run: its SHA-256 is different".to_owned());
         }
         _ => {}
     }
@@ -61,7 +62,7 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
     }
     let plan_yaml = plan_yaml.filter(|_| plan_fits != Some(false)).unwrap_or_default();
     problems.extend(gaps(dir, plan_yaml, record.as_ref()));
-    problems.extend(contents.foreign().map(|path| format!("`{path}` is none of the archive's files")));
+    problems.extend(contents.foreign().map(|path| format!("`{path}` is not one of the archive's files")));
     Ok(ArchiveDoc {
         schema: ARCHIVE_SCHEMA.to_owned(),
         path: shown,
@@ -82,8 +83,8 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
     })
 }
 
-/// What the intervals of the archive at `dir` lack. How many requests they should tell of is known where `plan_yaml` says
-/// which of them are judged.
+/// Returns one sentence for each gap in the intervals of the archive at `dir`. The expected number
+/// of requests is known only if `plan_yaml` shows which phases are judged.
 fn gaps(dir: &Path, plan_yaml: String, record: Option<&RunRecord>) -> Vec<String> {
     let plan = PlanDoc::from_yaml(&plan_yaml).and_then(|doc| doc.plan()).ok();
     let opened = OpenedRun {
@@ -109,7 +110,7 @@ fn gaps(dir: &Path, plan_yaml: String, record: Option<&RunRecord>) -> Vec<String
     }
 }
 
-/// `command` with the seed it drew; as it is where it says one.
+/// Returns `command` with `--seed` and the drawn seed, unless it has a seed already.
 fn repeat(command: &str, seed: u64) -> String {
     let says = command.split_whitespace().any(|word| word == "--seed" || word.starts_with("--seed="));
     match command {
@@ -164,7 +165,7 @@ fn look(dir: &Path, folder: &str) -> Look {
     Look { line, record, environment, plan }
 }
 
-/// How the archive of a run that has not finished stands. Hands back its plan.
+/// Fills in the state of an archive without `run.json`. Returns its plan.
 fn without_record(dir: &Path, line: &mut RunLine) -> Option<PlanDoc> {
     if is_locked(dir) {
         line.state = RunState::Running;
@@ -173,7 +174,7 @@ fn without_record(dir: &Path, line: &mut RunLine) -> Option<PlanDoc> {
         Ok(Some(text)) => PlanDoc::from_yaml(&text).map_err(|error| {
             (error.is_newer(), format!("`plan.yaml` cannot be read, and there is no `run.json`: {error}"))
         }),
-        Ok(None) => Err((false, "it has neither `run.json` nor `plan.yaml`".to_owned())),
+        Ok(None) => Err((false, "it has no `run.json` and no `plan.yaml`".to_owned())),
         Err(why) => Err((false, why)),
     };
     match plan {
@@ -194,7 +195,7 @@ fn without_record(dir: &Path, line: &mut RunLine) -> Option<PlanDoc> {
     }
 }
 
-/// The text of a small file; `None` if there is none.
+/// Returns the text of a small file; `None` if there is no such file.
 fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
     let path = dir.join(name);
     if let Err(error) = std::fs::symlink_metadata(&path) {
@@ -207,7 +208,7 @@ fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
     }
     let file = open_file(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => format!("`{name}`: {}", crate::store_problem::plain(&error)),
-        _ => format!("`{name}` is no file that can be read"),
+        _ => format!("`{name}` is not a readable file"),
     })?;
     let mut bytes = Vec::new();
     file.take(TEXT_BYTES_MAX)
@@ -216,13 +217,13 @@ fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// `shop` of `20261121T190000Z-shop-7f3a21`.
+/// Returns the name: `shop` of `20261121T190000Z-shop-7f3a21`.
 fn name_in<'a>(folder: &'a str, stamp: &str) -> &'a str {
     let rest = folder[stamp.len()..].trim_start_matches('-');
     rest.rsplit_once('-').map_or(rest, |(name, _)| name)
 }
 
-/// `2026-11-21T19:00:00Z` of `20261121T190000Z`.
+/// Returns the start in ISO format: `2026-11-21T19:00:00Z` of `20261121T190000Z`.
 fn started(stamp: &str) -> String {
     let part = |from: usize, to: usize| &stamp[from..to];
     let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));

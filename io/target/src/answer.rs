@@ -1,84 +1,85 @@
-//! [`Response`] and [`ScheduledResponse`]: what is given to a request, and when.
+//! [`Response`] and [`ScheduledResponse`]: the response to a request, and its time.
 
 use wavetank_plan::Nanos;
 
 use crate::shop::ShopResponse;
 
-/// What is given to a request.
+/// The response to a request.
 #[derive(Debug)]
 pub(crate) enum Response {
-    /// The small fixed answer.
+    /// The small fixed response.
     Home,
-    /// So many bytes.
+    /// A body of this many bytes.
     Bytes(u64),
     /// A status with its phrase as the body.
     Status(u16),
     /// A status with a line that explains it.
     Plain(u16, &'static str),
-    /// The wrong method; these are right.
+    /// 405, with the allowed methods.
     Allow(&'static str),
-    /// What was sent.
+    /// The request's body.
     Echo(Box<Echo>),
-    /// `100 Continue`: more is to come from the client.
+    /// `100 Continue`: the client may send the body.
     Continue,
     /// The counts of all threads, taken when its turn comes.
     Truth,
-    /// How it stands with connections, when its turn comes.
+    /// The current connection counts, taken when its turn comes.
     Standing,
-    /// Begin counting anew, when its turn comes.
+    /// Resets the counts when its turn comes.
     Reset,
-    /// A document ready to be sent.
+    /// A complete JSON document.
     Json(Vec<u8>),
-    /// What the database says to the request with this ticket, when it comes back.
+    /// The outcome of the database job with this ticket, once it returns.
     Awaited(u32),
-    /// What the shop says.
+    /// A response of the shop.
     Page(Box<ShopResponse>),
 }
 
 impl Response {
-    /// Whether it is of the server as a whole: it is made at the end of a turn, of all that the turn has counted.
+    /// Whether it concerns the server as a whole. Such a response is made at the end of a turn, so
+    /// that it includes everything counted in the turn.
     #[inline]
     pub(crate) const fn is_control(&self) -> bool {
         matches!(self, Self::Truth | Self::Standing | Self::Reset)
     }
 
-    /// It is replaced by another one before it is given.
+    /// Whether it is replaced by another response before it is sent.
     #[inline]
     pub(crate) const fn is_placeholder(&self) -> bool {
         self.is_control() || matches!(self, Self::Awaited(_))
     }
 }
 
-/// A request's body on its way back, or to the shop.
+/// A request's body, to be sent back or passed to the shop.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
-    /// Empty if the request named none.
+    /// Empty if the request has none.
     pub(crate) content_type: Vec<u8>,
-    /// For the shop; empty if the request had none.
+    /// For the shop; empty if the request has none.
     pub(crate) cookie: Vec<u8>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What becomes of the connection after an answer.
+/// What happens to the connection after a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// It stays, which HTTP/1.1 takes for granted.
+    /// It stays open, which is the default of HTTP/1.1.
     Silently,
-    /// It stays, and HTTP/1.0 has to be told.
+    /// It stays open, and an HTTP/1.0 client needs `Connection: keep-alive`.
     Saying,
     /// It is closed.
     No,
 }
 
-/// An answer, and what is to be minded in giving it.
+/// A response, and how to send it.
 #[derive(Debug)]
 pub(crate) struct ScheduledResponse {
-    /// Not before.
+    /// Earliest time to send it.
     pub(crate) at: Nanos,
     pub(crate) answer: Response,
-    /// Without the body: the request was a HEAD.
+    /// Without the body, for a HEAD request.
     pub(crate) head_only: bool,
     pub(crate) keep: Keep,
-    /// In the counts.
+    /// Whether it is counted.
     pub(crate) counted: bool,
 }

@@ -1,4 +1,4 @@
-//! [`Connection`]: one client, its request under way and the answers owed to it.
+//! [`Connection`]: one client, its current request and its pending responses.
 
 use wavetank_driver::ConnId;
 use wavetank_pace::TimerId;
@@ -8,7 +8,8 @@ use crate::answer::Echo;
 use crate::pending_responses::PendingResponses;
 use crate::route::Route;
 
-/// Answers owed to one connection. A client that pipelines more than this gets the answers up to here.
+/// Maximum number of pending responses on one connection. The last one is then a 503, and further
+/// requests are not read.
 pub(crate) const OWED_MAX: usize = 1_000;
 
 /// One client.
@@ -23,82 +24,83 @@ pub(crate) struct Connection {
     /// The driver keeps bytes that the kernel did not take.
     pub(crate) pending: bool,
     pub(crate) reading: ReadMode,
-    /// What happens after the last answer.
+    /// What happens after the last response.
     pub(crate) then: AfterLast,
-    /// The one timer: the next answer falls due, or lingering ends.
+    /// The only timer: for the next response, or for the end of lingering.
     pub(crate) timer: Option<TimerId>,
     /// The client will send no more.
     pub(crate) peer_done: bool,
-    /// Queued for another go at sending.
+    /// Queued for sending more of a long body.
     pub(crate) runnable: bool,
-    /// What its first request was for.
+    /// The kind of its first request.
     pub(crate) kind: CountedAs,
-    /// How its TLS began.
+    /// The state of its TLS handshake.
     pub(crate) handshake: Handshake,
 }
 
-/// How TLS began on a connection.
+/// The TLS handshake of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handshake {
-    /// Not yet, or not at all.
+    /// Not complete, or no TLS.
     None,
     Full,
-    /// With an earlier session.
+    /// With a resumed session.
     Resumed,
 }
 
-/// Whether what comes is looked at.
+/// Whether received bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadMode {
     Requests,
-    /// What comes is thrown away: the last answer is decided.
+    /// Received bytes are discarded, since the last response is decided.
     Nothing,
 }
 
-/// What happens after the last answer.
+/// What happens after the last response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLast {
-    /// The next request.
+    /// Read the next request.
     Go,
     /// Close: all that was sent has been read.
     Close,
-    /// Close, but the client may be sending still. An immediate close would be answered to its bytes with
-    /// a reset, which takes the last answer with it (RFC 9112 §9.6): finish sending, and go on reading a while.
+    /// Close, but the client may still be sending. After an immediate close, the kernel would
+    /// answer its bytes with a reset, which destroys the last response (RFC 9112 §9.6). So finish
+    /// sending, and go on reading for a while.
     Linger,
-    /// Doing so.
+    /// Lingering is in progress.
     Lingering,
 }
 
 /// How a connection is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountedAs {
-    /// Nothing was asked yet.
+    /// No request yet.
     New,
-    /// It counts.
+    /// A client, which is counted.
     Counted,
-    /// It asked for the truth first: it is in no count but its own.
+    /// A connection with a first request for `/truth`: counted as `control` only.
     Control,
 }
 
-/// What is known of the request under way.
+/// The part of the current request that has been read.
 #[derive(Debug)]
 pub(crate) struct CurrentRequest {
     pub(crate) route: Route,
     pub(crate) verb: Method,
-    /// The body, if it is wanted back.
+    /// The body, if the route needs it.
     pub(crate) echo: Option<Box<Echo>>,
     pub(crate) too_large: bool,
     /// The client may be waiting for `100 Continue`.
     pub(crate) expects_continue: bool,
 }
 
-/// As much as matters of a method.
+/// The request methods that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// GET or HEAD.
     Get,
     Post,
-    /// Another one that servers know and that is answered alike.
+    /// PUT, DELETE, PATCH or OPTIONS.
     Known,
     Unknown,
 }
@@ -128,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Nothing is owed: an answer may be given at once.
+    /// Whether nothing is pending, so that a response may be sent immediately.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
         self.owed.is_empty() && self.body_left == 0 && !self.pending

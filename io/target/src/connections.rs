@@ -4,7 +4,7 @@ use wavetank_driver::ConnId;
 
 use crate::connection::Connection;
 
-/// Room is made ahead for so many at most; beyond, the table doubles.
+/// Maximum number of connections to reserve room for. Beyond it, the table doubles.
 const AHEAD_MAX: usize = 1 << 20;
 
 /// The clients of one thread.
@@ -15,18 +15,19 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// None yet, with room for so many: a table that grows by doubling holds half of itself in vain, and moves all of it
-    /// each time. Room that is not used is addresses and no memory.
+    /// Creates an empty table with room for this many connections. A table that grows by doubling
+    /// wastes up to half of its memory, and moves all entries each time. Unused room takes address
+    /// space, not memory.
     pub(crate) fn with_capacity(connections: usize) -> Self {
         Self { slots: Vec::with_capacity(connections.min(AHEAD_MAX)), open: 0 }
     }
 
-    /// How many there are.
+    /// Returns the number of connections.
     pub(crate) const fn len(&self) -> usize {
         self.open
     }
 
-    /// Take one in, in place of whoever had its slot before.
+    /// Adds a connection, in place of the earlier one in its slot.
     pub(crate) fn insert(&mut self, id: ConnId) {
         let slot = id.slot as usize;
         if self.slots.len() <= slot {
@@ -36,20 +37,20 @@ impl Connections {
         self.open += usize::from(before.is_none());
     }
 
-    /// The one with this id, if it is here still.
+    /// Returns the connection with this id, if it is still open.
     #[inline]
     pub(crate) fn get(&mut self, id: ConnId) -> Option<&mut Connection> {
         self.slots.get_mut(id.slot as usize)?.as_deref_mut().filter(|connection| connection.id == id)
     }
 
-    /// Let one go.
+    /// Removes a connection.
     pub(crate) fn remove(&mut self, id: ConnId) -> Option<Box<Connection>> {
         self.get(id)?;
         self.open -= 1;
         self.slots[id.slot as usize].take()
     }
 
-    /// One of those in slots from `from` on, if there is any.
+    /// Returns the first connection in slots from `from` on, if there is one.
     pub(crate) fn first_from(&self, from: u32) -> Option<ConnId> {
         let rest = self.slots.get(from as usize..)?;
         rest.iter().find_map(|slot| slot.as_ref().map(|connection| connection.id))

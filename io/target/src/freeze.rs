@@ -1,13 +1,13 @@
-//! [`Freeze`]: the time in which nobody gets an answer.
+//! [`Freeze`]: the time in which the server sends no response.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use wavetank_plan::Nanos;
 
-/// Nobody has asked anything yet.
+/// No request has arrived yet.
 const NONE: i64 = i64::MIN;
 
-/// When the first request came, for all threads, and the freeze that counts from it.
+/// The time of the first request over all threads, and the freeze relative to it.
 #[derive(Debug)]
 pub(crate) struct Freeze {
     plan: Option<(Nanos, Nanos)>,
@@ -15,15 +15,16 @@ pub(crate) struct Freeze {
 }
 
 impl Freeze {
-    /// A freeze of the length given, that long after the first request; or none.
+    /// Creates a freeze with `plan`, a pair of delay after the first request and length; `None` for
+    /// no freeze.
     pub(crate) const fn new(plan: Option<(Nanos, Nanos)>) -> Self {
         Self { plan, first: AtomicI64::new(NONE) }
     }
 
-    /// A request came at `now`. Returns when the first of all came.
+    /// Notes a request that came at `now`. Returns when the first request came.
     #[inline]
     pub(crate) fn note_request(&self, now: Nanos) -> Nanos {
-        // All but one find it there, and need not have the cache line to themselves for that.
+        // All later requests only read the value, so the threads can share the cache line.
         if let Some(first) = self.first() {
             return first;
         }
@@ -33,14 +34,14 @@ impl Freeze {
         }
     }
 
-    /// When the first request came, if one did.
+    /// Returns when the first request came, if one did.
     #[inline]
     pub(crate) fn first(&self) -> Option<Nanos> {
         let first = self.first.load(Ordering::Relaxed);
         (first != NONE).then_some(Nanos(first))
     }
 
-    /// If `now` lies in the freeze: when it ends.
+    /// Returns the end of the freeze if `now` is within it.
     #[inline]
     pub(crate) fn frozen_until(&self, now: Nanos) -> Option<Nanos> {
         let (at, length) = self.plan?;
@@ -49,7 +50,7 @@ impl Freeze {
         (begin <= now && now < end).then_some(end)
     }
 
-    /// Wait for a first request again.
+    /// Forgets the first request.
     pub(crate) fn reset(&self) {
         self.first.store(NONE, Ordering::Relaxed);
     }

@@ -1,10 +1,12 @@
 //! Fuzz targets as plain functions, for stable Rust and cargo-fuzz alike.
 //!
-//! Each reads bytes as a client could send them, and panics if what is made of them contradicts itself.
+//! Each one parses bytes as a client could send them, and panics if the results contradict each
+//! other.
 
 use crate::shop::{CookieSigner, Login, NewSale, Order, Pools, TierKind};
 
-/// The body of a login, of a new sale and of an order: what is taken is within its limits, and is taken again.
+/// The bodies of a login, of a new sale and of an order: accepted values are within their limits,
+/// and are accepted again when written out.
 pub fn bodies(data: &[u8]) {
     if let Ok(login) = Login::read(data) {
         assert!((1..=128).contains(&login.user.len()) && login.password.len() <= 128, "{login:?}");
@@ -26,7 +28,7 @@ pub fn bodies(data: &[u8]) {
     }
 }
 
-/// A `Cookie` field: no session that this server has not sealed.
+/// A `Cookie` field: only a session with a valid signature is accepted.
 pub fn cookie(data: &[u8]) {
     let seal = CookieSigner::new(&[7; 32]);
     if let Some(user) = seal.user(data) {
@@ -35,12 +37,12 @@ pub fn cookie(data: &[u8]) {
         let value = pair.trim_start_matches("session=");
         assert!(
             data.windows(value.len()).any(|bytes| bytes == value.as_bytes()),
-            "a session of nobody: {user}"
+            "a session that was not signed: {user}"
         );
     }
 }
 
-/// The query of a tier: what is asked for alike is one and the same.
+/// The query of a tier: equal parameters always lead to the same pool.
 pub fn tier(data: &[u8]) {
     let pools = Pools::default();
     let route = pools.route(TierKind::Query, data);

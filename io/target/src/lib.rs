@@ -1,43 +1,48 @@
-//! The built-in server: what `wavetank serve` runs, and what demo, tests and benches load.
+//! The built-in server, started by `wavetank serve`, and the target of the demo, tests and
+//! benchmarks.
 //!
-//! It is a target that cannot be the limit for long and that keeps its own count, so that a load generator
-//! can be checked against it. One thread per CPU, nothing shared between them in the hot path: each has its
-//! driver, its listeners on the shared ports, its timers and its counters. It must not know the load
-//! generator, and takes nothing but HTTP from it.
+//! It is fast enough not to be the limit, and it keeps its own count, so that a load generator can
+//! be checked against it. It runs one thread per CPU, and the threads share nothing in the hot
+//! path. Each thread has its driver, its listeners on the shared ports, its timers and its
+//! counters. The server does not depend on the load generator, and receives nothing but HTTP from
+//! it.
 //!
 //! # What it answers
-//! HTTP/1.0 and 1.1, kept alive, pipelined, in order. Query strings matter to tiers only. HEAD gets the same
-//! head without the body. A body that was sent is read whole before the answer.
+//! The server supports HTTP/1.0 and 1.1, keep-alive, and pipelining with responses in order. Query
+//! strings matter to tiers only. HEAD gets the same head without the body. A request body is read
+//! completely before the response.
 //!
 //! | path | answer |
 //! |---|---|
 //! | `/` | 200, 12 bytes of text and the date: 114 bytes in all |
 //! | `/bytes/N` | 200 and N bytes; N is a plain number or has a unit (`64KiB`, `1GB`) |
-//! | `/delay/DURATION` | like `/`, DURATION (at most an hour) after the request came, never earlier |
+//! | `/delay/DURATION` | like `/`, DURATION (at most 1 h) after the request came, never earlier |
 //! | `/sleepN` | like `/delay/Ns` |
 //! | `/status/CODE` | that status, 200 to 599 |
-//! | `/echo` | 200 with the body and the content type of the request; bodies of at most 1 MiB, else 413 |
+//! | `/echo` | 200 with the request's body and content type; 413 for a body above 1 MiB |
 //! | `/close` | like `/`, then the connection is closed |
-//! | `/truth` | what was seen, see [`Truth`]; neither counted nor in it |
-//! | `/truth/connections` | how it stands with connections, see [`ConnectionSnapshot`]: for those who ask each second |
-//! | `POST /truth/reset` | 204; counts begin anew, and so does the freeze |
-//! | `/api/seckill`, `/api/login`, `/api/order`, `/admin/sale` | a flash sale, see `docs/serve.md` |
+//! | `/truth` | everything counted, see [`Truth`]; the request itself is not counted |
+//! | `/truth/connections` | the connections now, see [`ConnectionSnapshot`]; cheap to query |
+//! | `POST /truth/reset` | 204; resets the counts and the freeze |
+//! | `/api/seckill`, `/api/login`, `/api/order`, `/admin/sale` | flash sale: `docs/serve.md` |
 //! | `/tier/simple`, `/tier/query`, `/tier/transaction` | work with a stated capacity, see there |
 //! | any other | 404, or like `/` with [`ServeOptions::any`] |
 //!
-//! What cannot be read as HTTP gets 400, 413, 431, 501 or 505, and its connection is closed. Idle
-//! connections are kept for ever: how many can be held is a question people ask of a target.
+//! Requests that are not valid HTTP get 400, 413, 431, 501 or 505, and their connection is closed.
+//! Idle connections are kept without a time limit: users test how many connections a target can
+//! hold.
 //!
 //! # TLS
-//! With [`ServeOptions::tls`] all of this is spoken over TLS, on all addresses.
+//! With [`ServeOptions::tls`], all addresses use TLS.
 //!
 //! # The freeze
-//! With [`ServeOptions::freeze`] `(at, length)`, let F be the instant at which the first request (other
-//! than those of `/truth`) since the start or the last reset was read. From F + `at` until
-//! F + `at` + `length` no thread gives an answer, or goes on with one under way, of whatever path. Connections
-//! are accepted and requests are read, stamped and counted meanwhile, so that their arrivals are known;
-//! what fell due in the freeze is answered when it ends, in order of arrival on each connection. Bytes that
-//! were with the kernel before the freeze travel on.
+//! [`ServeOptions::freeze`] is a pair `(at, length)`. Let F be the instant at which the first
+//! request since the start or the last reset was read; requests for `/truth` do not count. From F +
+//! `at` until F + `at` + `length`, no thread starts a response or continues one, for any path.
+//!
+//! Meanwhile, connections are accepted, and requests are read, timestamped and counted, so that
+//! their arrivals are known. Responses due during the freeze are sent when it ends, in order of
+//! arrival on each connection. Bytes that the kernel had before the freeze are still transmitted.
 
 mod answer;
 mod connection;

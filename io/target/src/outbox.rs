@@ -1,4 +1,4 @@
-//! [`Outbox`]: answers as bytes.
+//! [`Outbox`]: responses as bytes.
 
 use std::sync::LazyLock;
 
@@ -10,20 +10,21 @@ use crate::answer::{Keep, Response, ScheduledResponse};
 use crate::shop::ShopResponse;
 use crate::truth::Counts;
 
-/// The body of the small fixed answer.
+/// The body of the small fixed response.
 const HOME: &[u8] = b"Wavetank OK\n";
 const TEXT: &[u8] = b"text/plain";
 /// See [`Outbox::is_full`].
 const OUT_MAX: usize = 256 * 1024;
-/// Bodies of at most this size leave together with their head, in one send.
+/// Bodies up to this size are sent together with their head, in one call.
 pub(crate) const WHOLE_MAX: u64 = 64 * 1024;
 
-/// The buffer in which the answers of one turn to one connection are gathered, and what is ready-made.
+/// The buffer that collects the responses of one turn to one connection, with prepared parts of
+/// responses.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     /// Bytes to be sent.
     pub(crate) out: Vec<u8>,
-    /// The small fixed answer, by [`Keep`].
+    /// The small fixed response, by [`Keep`].
     home: [Home; 3],
     date: [u8; 29],
     /// When the date changes.
@@ -39,7 +40,7 @@ struct Home {
 }
 
 impl Outbox {
-    /// An empty one, whose dates go by `clock`.
+    /// Creates an empty outbox that takes its dates from `clock`.
     pub(crate) fn new(clock: Clock) -> Self {
         let mut outbox = Self {
             out: Vec::with_capacity(WHOLE_MAX as usize),
@@ -52,13 +53,13 @@ impl Outbox {
         outbox
     }
 
-    /// Enough for now: further answers wait until this is with the kernel.
+    /// Whether it is full: further responses wait until the kernel has taken its bytes.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
         self.out.len() >= OUT_MAX
     }
 
-    /// Bring the date up to date; costs a comparison in all but one turn a second.
+    /// Updates the date. This costs one comparison, except in one turn a second.
     #[inline]
     pub(crate) fn refresh_date(&mut self, now: Nanos) {
         if now < self.date_until {
@@ -77,7 +78,7 @@ impl Outbox {
         }
     }
 
-    /// Append an answer. Returns how many bytes of its body are left to be sent after it.
+    /// Appends a response. Returns how many bytes of its body are left to be sent after it.
     #[inline]
     pub(crate) fn render(&mut self, due: &ScheduledResponse, counts: &Counts) -> u64 {
         if let Response::Home = due.answer {
@@ -106,7 +107,7 @@ impl Outbox {
             Response::Echo(echo) => (200, &echo.body[..]),
             Response::Json(document) => (200, &document[..]),
             Response::Page(page) => return self.render_page(page, due, counts),
-            // These are replaced by what they ask for before they are rendered.
+            // These are replaced by the actual response before they are rendered.
             Response::Truth | Response::Standing | Response::Reset | Response::Awaited(_) => (500, &b""[..]),
         };
         if due.counted {
@@ -145,7 +146,8 @@ impl Outbox {
             headers.push(("Retry-After", &digits));
         }
         if page.status == 401 {
-            // RFC 9110 §15.5.2 wants one; this scheme is nobody's, so that nobody answers it by himself.
+            // RFC 9110 §15.5.2 requires this field. The scheme is not a registered one, so no
+            // client answers it automatically.
             headers.push(("WWW-Authenticate", b"Form realm=\"shop\""));
         }
         let parts = ResponseParts {
@@ -178,10 +180,10 @@ impl Outbox {
     }
 }
 
-/// What differs between heads.
+/// The variable parts of a response head.
 struct Head<'a> {
     status: u16,
-    /// Empty: not named.
+    /// Empty for no `Content-Type`.
     content_type: &'a [u8],
     extra: Option<(&'static str, &'static str)>,
     keep: Keep,
@@ -203,7 +205,8 @@ impl Head<'_> {
             status: self.status,
             http_10: self.keep == Keep::Saying,
             keep_alive: self.keep != Keep::No,
-            // Content-Length of a 304 would be that of the answer it stands for, which is unknown.
+            // The Content-Length of a 304 would be the length of the 200 response, which is
+            // unknown.
             content_length: (self.status != 304).then_some(content_length),
             headers: &headers[..count],
         };
@@ -211,7 +214,7 @@ impl Head<'_> {
     }
 }
 
-/// The field without which a status is not understood.
+/// Returns the header field that a status requires, if any.
 const fn extra(status: u16, answer: &Response) -> Option<(&'static str, &'static str)> {
     match (status, answer) {
         (_, Response::Allow(methods)) => Some(("Allow", methods)),
@@ -225,7 +228,7 @@ const fn extra(status: u16, answer: &Response) -> Option<(&'static str, &'static
 /// Length of [`filler`].
 pub(crate) const FILLER_BYTES: usize = 256 * 1024;
 
-/// What the bodies of `/bytes` are made of: a block of lines of readable text.
+/// Content of the bodies of `/bytes`: lines of readable text.
 pub(crate) fn filler() -> &'static [u8] {
     static FILLER: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let letter = |at: usize| if at % 64 == 63 { b'\n' } else { b'0' + (at % 64 + at / 64 % 10) as u8 };

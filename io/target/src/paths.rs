@@ -1,4 +1,4 @@
-//! [`PathCache`]: what a path asks for and where it is counted, remembered from the request before.
+//! [`PathCache`]: the route and the counter of the last request's path.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use crate::route::{Route, path, query};
 use crate::shop::{Pools, TierKind};
 use crate::truth::{Counts, PathSlot};
 
-/// Most requests ask for the same as the one before them: comparing is cheaper than parsing and hashing.
+/// Most requests have the same target as the one before: comparing is cheaper than parsing and
+/// hashing.
 #[derive(Debug)]
 pub(crate) struct PathCache {
     any: bool,
@@ -15,17 +16,17 @@ pub(crate) struct PathCache {
     last: Option<(Vec<u8>, Route, PathSlot)>,
     /// Paths that have a counter.
     slots: HashMap<Box<[u8]>, PathSlot>,
-    /// Of the counts in which the remembered slots are such.
+    /// Epoch of the counts that the slots belong to.
     epoch: u64,
 }
 
 impl PathCache {
-    /// `any`: unknown paths are asked for the small fixed answer.
+    /// `any`: unknown paths get the small fixed response.
     pub(crate) fn new(any: bool, pools: Arc<Pools>) -> Self {
         Self { any, pools, last: None, slots: HashMap::new(), epoch: 0 }
     }
 
-    /// What a request's target asks for, and where it is counted; control requests nowhere.
+    /// Returns the route of a request's target, and its counter. Control requests have no counter.
     #[inline]
     pub(crate) fn find(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
         if self.epoch == counts.epoch()
@@ -58,7 +59,7 @@ impl PathCache {
         (route, Some(slot))
     }
 
-    /// The counter of a path, a new one if there is room.
+    /// Returns the counter of a path, a new one if there is room.
     fn slot(&mut self, path: &[u8], counts: &Counts) -> PathSlot {
         if let Some(&slot) = self.slots.get(path) {
             return slot;

@@ -1,14 +1,15 @@
-//! [`PendingResponses`]: the answers that one connection waits for.
+//! [`PendingResponses`]: the responses that one connection waits for.
 
 use std::collections::VecDeque;
 
 use crate::answer::ScheduledResponse;
 
-/// Answers that could not be given at once, in the order of their requests.
+/// Responses that could not be sent immediately, in the order of their requests.
 ///
-/// Most connections of most servers are owed nothing, and then it takes the room of a pointer. A connection that waits
-/// for a slow answer is owed one: a million of those are what a server may have to hold, so one costs one small piece of
-/// memory. A queue is only made for those who ask on before they are answered.
+/// Most connections have no pending response, and then this takes the room of a pointer. A
+/// connection that waits for a slow response has one. A server may have to hold a million of those,
+/// so one response costs one small allocation. A queue is only allocated for a client that sends
+/// further requests before it gets its response.
 #[derive(Debug, Default)]
 pub(crate) struct PendingResponses(Option<Box<Queue>>);
 
@@ -20,18 +21,18 @@ struct Queue {
 }
 
 impl PendingResponses {
-    /// Whether nothing is owed.
+    /// Returns whether no response is pending.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// How many answers.
+    /// Returns the number of responses.
     pub(crate) fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |queue| 1 + queue.more.as_ref().map_or(0, |more| more.len()))
     }
 
-    /// One more, behind all others.
+    /// Appends a response.
     pub(crate) fn push_back(&mut self, due: ScheduledResponse) {
         match &mut self.0 {
             None => self.0 = Some(Box::new(Queue { first: due, more: None })),
@@ -39,17 +40,17 @@ impl PendingResponses {
         }
     }
 
-    /// The next one.
+    /// Returns the next response.
     pub(crate) fn front(&self) -> Option<&ScheduledResponse> {
         self.0.as_ref().map(|queue| &queue.first)
     }
 
-    /// The same, to be made what it is given as.
+    /// Returns the next response, to be replaced by the actual one.
     pub(crate) fn front_mut(&mut self) -> Option<&mut ScheduledResponse> {
         self.0.as_mut().map(|queue| &mut queue.first)
     }
 
-    /// The first one that is as is wanted.
+    /// Returns the first response that satisfies `is_wanted`.
     pub(crate) fn find(
         &mut self,
         is_wanted: impl Fn(&ScheduledResponse) -> bool,
@@ -61,7 +62,7 @@ impl PendingResponses {
         queue.more.as_mut()?.iter_mut().find(|due| is_wanted(due))
     }
 
-    /// The next one was given.
+    /// Removes the next response, which was sent.
     pub(crate) fn pop_front(&mut self) -> Option<ScheduledResponse> {
         let queue = self.0.as_mut()?;
         match queue.more.as_mut().and_then(|more| more.pop_front()) {
@@ -88,7 +89,7 @@ mod tests {
         }
     }
 
-    /// Push the numbers of `steps`, pop where it says -1, and compare with a queue.
+    /// Pushes the numbers of `steps`, pops for each -1, and compares with a queue.
     fn check(steps: &[i64]) {
         let (mut owed, mut queue) = (PendingResponses::default(), VecDeque::new());
         for &step in steps {

@@ -1,7 +1,8 @@
-//! [`RequestCache`]: the last request of this thread that came whole, and what was read from it.
+//! [`RequestCache`]: the last complete request of this thread, and its parsed form.
 //!
-//! Most clients send the same bytes again and again, and comparing them costs a tenth of reading them. What the
-//! bytes up to a request's end mean depends on nothing else, if nothing of that request came before.
+//! Most clients send the same bytes repeatedly, and comparing them takes a tenth of the time for
+//! parsing. The bytes of a request, up to its end, determine the parsed form if no part of the
+//! request was read before.
 
 use std::ops::Range;
 
@@ -9,22 +10,22 @@ use wavetank_wire::h1::RequestEnd;
 
 use crate::connection::Method;
 
-/// Longer requests are read each time.
+/// Longer requests are parsed each time.
 const BYTES_MAX: usize = 1_024;
 
 /// See the module's description.
 #[derive(Debug, Default)]
 pub(crate) struct RequestCache {
-    /// Up to the request's end.
+    /// The bytes of the request.
     bytes: Vec<u8>,
-    /// What was read from them; always there if there are any.
+    /// Their parsed form; `None` only if there are no bytes.
     read: Option<KnownRequest>,
 }
 
-/// What was read from a request without a body, whose client waits for nothing.
+/// The parsed form of a request without a body and without `Expect: 100-continue`.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownRequest {
-    /// Where its target is in its bytes.
+    /// Position of the target in the request.
     pub(crate) target: Range<usize>,
     pub(crate) verb: Method,
     pub(crate) end: RequestEnd,
@@ -33,14 +34,14 @@ pub(crate) struct KnownRequest {
 }
 
 impl RequestCache {
-    /// The request that `bytes` begin with, if it is the one that is known.
+    /// Returns the cached request, if `bytes` start with it.
     #[inline]
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<KnownRequest> {
         let read = self.read.as_ref()?;
         bytes.starts_with(&self.bytes).then(|| read.clone())
     }
 
-    /// Remember a request, of which `bytes` are all.
+    /// Stores a request. `bytes` are all of its bytes.
     #[inline]
     pub(crate) fn remember(&mut self, bytes: &[u8], target: Range<usize>, verb: Method, end: RequestEnd) {
         if bytes.len() <= BYTES_MAX {

@@ -1,4 +1,4 @@
-//! [`RequestHandler`]: reads what a client sent and decides what it gets.
+//! [`RequestHandler`]: reads requests and decides on the responses.
 
 use std::ops::Range;
 
@@ -20,9 +20,9 @@ use crate::truth::Counts;
 
 /// Larger buffers are not kept between requests: there may be many connections.
 const ECHO_BYTES_KEPT: usize = 16 * 1024;
-const OVERFLOW: &str = "more requests at once than answers can be owed for (1000)\n";
+const OVERFLOW: &str = "too many pending requests on this connection (at most 1000)\n";
 
-/// Everything that is needed between bytes that came and bytes to be sent, for one receive.
+/// Everything needed to turn received bytes into responses, for one receive.
 pub(crate) struct RequestHandler<'a> {
     pub(crate) paths: &'a mut PathCache,
     pub(crate) known: &'a mut RequestCache,
@@ -30,12 +30,13 @@ pub(crate) struct RequestHandler<'a> {
     pub(crate) outbox: &'a mut Outbox,
     pub(crate) freeze: &'a Freeze,
     pub(crate) teller: &'a mut ShopClient,
-    /// When the bytes came.
+    /// When the bytes were received.
     pub(crate) now: Nanos,
 }
 
 impl RequestHandler<'_> {
-    /// Take in what came. Answers that can be given at once are in the outbox afterwards, others are owed.
+    /// Reads received bytes. Responses that can be sent immediately are put into the outbox, others
+    /// become pending.
     #[inline]
     pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
         while !bytes.is_empty() && connection.reading == ReadMode::Requests {
@@ -75,17 +76,17 @@ impl RequestHandler<'_> {
         }
     }
 
-    /// Remember a request that came whole, unless there was more to it than its head.
+    /// Caches a request that came as a whole, if it consists of a head only.
     #[inline]
     fn remember(&mut self, request: &[u8], target: Range<usize>, asked: &CurrentRequest, end: RequestEnd) {
         let plain = end.body_bytes == 0 && asked.route.body_max().is_none() && !asked.expects_continue;
-        // Behind blank lines the target is elsewhere.
+        // After blank lines, the target would be at another position.
         if plain && !matches!(request[0], b'\r' | b'\n') {
             self.known.remember(request, target, asked.verb, end);
         }
     }
 
-    /// A request is complete.
+    /// Answers a complete request.
     #[inline]
     fn complete(&mut self, connection: &mut Connection, end: RequestEnd) {
         let (answer, at) = self.answer_to(connection.id, &mut connection.asked);
@@ -104,7 +105,7 @@ impl RequestHandler<'_> {
         self.give(connection, due);
     }
 
-    /// The last answer on this connection, whatever the client goes on to send.
+    /// Gives the last response on this connection. Further bytes of the client are discarded.
     fn refuse(&mut self, connection: &mut Connection, status: u16, text: &'static str) {
         connection.reading = ReadMode::Nothing;
         connection.then = AfterLast::Linger;
@@ -116,7 +117,7 @@ impl RequestHandler<'_> {
         ScheduledResponse { at: self.now, answer, head_only: false, keep, counted: true }
     }
 
-    /// Give an answer at once if its turn has come, else owe it.
+    /// Renders a response immediately if its turn has come, or makes it pending.
     #[inline]
     fn give(&mut self, connection: &mut Connection, mut due: ScheduledResponse) {
         let at_once = connection.is_clear()
@@ -129,7 +130,7 @@ impl RequestHandler<'_> {
             if let Response::Echo(echo) = due.answer
                 && echo.body.capacity() <= ECHO_BYTES_KEPT
             {
-                // Its buffers serve the next request.
+                // Reuse its buffers for the next request.
                 connection.asked.echo = Some(echo);
             }
             return;
@@ -142,7 +143,7 @@ impl RequestHandler<'_> {
         connection.owed.push_back(due);
     }
 
-    /// What a complete request gets, and not before when.
+    /// Returns the response to a complete request, and its earliest time.
     #[inline]
     fn answer_to(&mut self, conn: ConnId, asked: &mut CurrentRequest) -> (Response, Nanos) {
         let answer = match (asked.verb, asked.route) {
@@ -169,13 +170,13 @@ impl RequestHandler<'_> {
     }
 }
 
-/// Where the reader puts what it reads.
+/// Receives the parts of a request from the reader.
 struct Intake<'a, 'b> {
     clerk: &'a mut RequestHandler<'b>,
     asked: &'a mut CurrentRequest,
     kind: &'a mut CountedAs,
     handshake: Handshake,
-    /// Where the target is in the request.
+    /// Position of the target in the request.
     target: Range<usize>,
 }
 
@@ -191,7 +192,7 @@ impl RequestSink for Intake<'_, '_> {
     }
 
     fn body(&mut self, bytes: &[u8]) {
-        // Who has begun to send the body does not wait for leave to do so.
+        // A client that has started to send the body does not wait for `100 Continue`.
         self.asked.expects_continue = false;
         if let Some((bytes_max, _)) = self.asked.route.body_max() {
             let echo = self.asked.echo.get_or_insert_default();
@@ -205,7 +206,7 @@ impl RequestSink for Intake<'_, '_> {
 }
 
 impl Intake<'_, '_> {
-    /// Count a request, and note what it asks for.
+    /// Counts a request, and notes its route and method.
     #[inline]
     fn note(&mut self, target: &[u8], verb: Method, expects_continue: bool) {
         let RequestHandler { paths, counts, freeze, now, .. } = &mut *self.clerk;
@@ -238,7 +239,8 @@ impl Intake<'_, '_> {
         if matches!(self.asked.route, Route::Shop(_)) {
             cookie.extend_from_slice(head.header("cookie").unwrap_or_default());
         }
-        // Known from the head already: who waits for `100 Continue` need not send it.
+        // Checked with the head, so that a client that waits for `100 Continue` need not send the
+        // body.
         let length =
             head.header("content-length").and_then(|length| str::from_utf8(length).ok()?.parse().ok());
         self.asked.too_large = length.is_some_and(|length: u64| length > bytes_max as u64);

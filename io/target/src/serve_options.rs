@@ -1,4 +1,4 @@
-//! [`ServeOptions`]: what the built-in server is asked to be.
+//! [`ServeOptions`]: the options of the built-in server.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use wavetank_plan::{EngineChoice, FileTables, Nanos};
 
 use crate::shop::ShopOptions;
 
-/// What a server is made ready for if nobody says more.
+/// Default number of connections that a server is prepared for.
 const CONNECTIONS: u64 = 10_000;
 
-/// What to serve, where.
+/// Options of the built-in server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// Addresses to listen on; port 0 picks a free one.
     pub listen: Vec<SocketAddr>,
-    /// Threads; `None`: one per CPU this process may use.
+    /// Number of threads; `None` for one per CPU that this process may use.
     pub threads: Option<u32>,
-    /// Which driver runs the sockets; not [`EngineChoice::Auto`], which is resolved by the caller.
+    /// The driver of the sockets. Not [`EngineChoice::Auto`], which the caller must resolve.
     pub engine: EngineChoice,
-    /// What of the kernel that driver may use.
+    /// Kernel features that the driver may use.
     pub features: Features,
-    /// Whose table of files each thread fills.
+    /// Whether the threads share a table of open files or have one each.
     pub files: FileTables,
-    /// Connections to be ready for; a hint for sizing, not a limit.
+    /// Connections to prepare for. This is a hint for sizing, not a limit.
     pub connections: u64,
     /// Answer unknown paths like `/` instead of 404.
     pub any: bool,
-    /// A planted freeze: when after the first request it begins, and how long it lasts.
+    /// A freeze: its start after the first request, and its length.
     pub freeze: Option<(Nanos, Nanos)>,
     /// TLS on all addresses.
     pub tls: Option<Arc<TlsServer>>,
@@ -37,7 +37,7 @@ pub struct ServeOptions {
 }
 
 impl Default for ServeOptions {
-    /// 127.0.0.1:8080, one thread per CPU on epoll, no freeze, in the clear.
+    /// 127.0.0.1:8080, one thread per CPU on epoll, no freeze, no TLS.
     fn default() -> Self {
         Self {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],

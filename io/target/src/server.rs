@@ -1,4 +1,4 @@
-//! [`Server`]: the threads of a server that runs.
+//! [`Server`]: the threads of a running server.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -15,25 +15,26 @@ use crate::shop::Shop;
 use crate::worker::Worker;
 use crate::{ServeOptions, Truth};
 
-/// More threads than any machine has CPUs are a slip of the finger.
+/// Maximum number of threads. More than any machine has CPUs would be a typing error.
 const THREADS_MAX: u32 = 1_024;
 
-/// A server that runs. Dropping it stops it.
+/// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
     addresses: Vec<SocketAddr>,
     shared: Arc<Shared>,
-    /// By number.
+    /// By thread number.
     threads: Vec<(JoinHandle<()>, Waker)>,
     /// The threads of the shop's database.
     keepers: Vec<JoinHandle<()>>,
 }
 
-/// Start serving. When this returns, connections are accepted at [`Server::addresses`].
+/// Starts serving. When this returns, connections are accepted at [`Server::addresses`].
 ///
-/// Fails with exit 2 on senseless options, with exit 5 where this host cannot: the port is taken, the
-/// address is not one of this host, permission is missing, files have run out.
-#[expect(clippy::needless_pass_by_value, reason = "what a server was asked to be is nobody else's")]
+/// Fails with exit 2 on invalid options. Fails with exit 5 if the host does not allow it: the port
+/// is taken, the address is not one of this host, permission is missing, or the limit on open files
+/// is reached.
+#[expect(clippy::needless_pass_by_value, reason = "a caller has no further use for the options")]
 pub fn start(options: ServeOptions) -> Result<Server, UserError> {
     match options.engine {
         EngineChoice::Uring => start_on::<Uring>(&options),
@@ -41,16 +42,18 @@ pub fn start(options: ServeOptions) -> Result<Server, UserError> {
     }
 }
 
-/// The same on any driver.
+/// Like [`start`], on a given driver.
 fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserError> {
     let threads = check(options)?;
     for &address in &options.listen {
         check_free(address)?;
     }
-    // Made now: if a thread's process were killed while making it, others would wait for it for ever.
+    // Initialized now: if a thread's process were killed while initializing it, others would wait
+    // for it forever.
     filler();
     let clock = Clock::starting_now();
-    // Before the others: they may work in processes, which cannot start threads of ours.
+    // Started before the others: those may work in processes, which cannot start threads in this
+    // one.
     let (shop, keepers) = Shop::open(&options.shop, threads, clock)?;
     let shared = Arc::new(Shared::new(threads, clock, options.freeze, shop));
     let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new(), keepers };
@@ -58,57 +61,60 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     let sockets = u32::try_from(sockets + sockets / SPREAD).unwrap_or(u32::MAX);
     let setup = DriverConfig { clock, features: options.features, sockets };
     for thread in 0..threads {
-        // Where the port was left to the kernel, the first thread's choice binds all others.
+        // If the kernel picks the port, all later threads use the port of the first one.
         server.add_thread::<D>(thread, setup, options)?;
     }
     Ok(server)
 }
 
 impl Server {
-    /// Where it listens, in the order of the options, ports filled in.
+    /// Returns the addresses it listens on, in the order of the options, with the actual ports.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// What it has seen so far.
+    /// Returns the counts so far.
     pub fn truth(&self) -> Truth {
         self.shared.truth()
     }
 
-    /// Threads whose process ended before its work did, in words: they serve nobody any more.
+    /// Returns a message for each thread with a process that ended too early. Such a thread serves
+    /// no client any more.
     pub fn crashes(&self) -> Vec<String> {
         self.shared.crashes()
     }
 
-    /// Why the server has stopped by itself, if it has: this host gave a thread nothing more to wait with.
+    /// Returns why the server stopped on its own, if it did: a thread could no longer wait for
+    /// events on this host.
     pub fn fault(&self) -> Option<UserError> {
         self.shared.fault().map(|errno| {
             let hint = match errno.symbol() {
                 Some("EAGAIN" | "ENOMEM" | "ENOBUFS") => {
-                    "the kernel is short of memory: fewer connections, or more memory for this host or container"
+                    "the kernel is short of memory: use fewer connections, or give this host or container more memory"
                 }
-                _ => "--engine epoll does the same by other means",
+                _ => "use --engine epoll",
             };
             UserError::refused("no_driver", format!("the server cannot go on: waiting failed: {errno}"), hint)
         })
     }
 
-    /// Why clients were not accepted since the start, if that has happened. It costs next to nothing to ask.
+    /// Returns why a client could not be accepted since the start, if this happened. The call is
+    /// cheap.
     pub fn accept_failure(&self) -> Option<Errno> {
         self.shared.accept_failure()
     }
 
-    /// What the shop's database said first that was no answer, if it did.
+    /// Returns the first error of the shop's database, if there was one.
     pub fn database_fault(&self) -> Option<&str> {
         self.shared.shop.fault()
     }
 
-    /// Count anew, and arm the freeze anew: what `POST /truth/reset` does.
+    /// Resets the counts and the freeze, like `POST /truth/reset`.
     pub fn reset_truth(&self) {
         self.shared.reset();
     }
 
-    /// Close all connections and end all threads; returns when that is done.
+    /// Closes all connections and ends all threads. Returns when that is done.
     pub fn stop(mut self) {
         self.end();
     }
@@ -138,15 +144,15 @@ impl Server {
             waker.wake();
         }
         for (thread, (handle, _)) in (0..).zip(self.threads.drain(..)) {
-            // What is left of one whose process was killed need not come to an end: the allocator it shared
-            // with it may be locked for ever.
+            // A thread with a killed process may never end: it shared the allocator with that
+            // process, and the allocator may be locked forever.
             if !self.shared.is_gone(thread) {
-                // A panic has been printed by its thread; there is nothing to add.
+                // A panic has been printed by its thread already.
                 drop(handle.join());
             }
         }
         self.shared.shop.close();
-        // Nobody's answer is lost by it: there is nobody left.
+        // No response is lost, since no thread is left that waits for one.
         self.keepers.drain(..).for_each(|keeper| drop(keeper.join()));
     }
 }
@@ -157,7 +163,8 @@ impl Drop for Server {
     }
 }
 
-/// A thread's whole life. The driver is made here because some drivers belong to the thread that made them.
+/// The main function of a thread. The driver is made here because some drivers belong to the thread
+/// that made them.
 fn serve<D: Driver>(
     shared: &Arc<Shared>,
     thread: u32,
@@ -169,7 +176,7 @@ fn serve<D: Driver>(
         Ok(made) => made,
         Err(error) => return start.failed(error),
     };
-    // Nobody waits any more only if the starting thread died.
+    // `done` returns `false` only if the starting thread has died.
     match &options.tls {
         None => {
             if start.done(waker, bound) {
@@ -178,7 +185,7 @@ fn serve<D: Driver>(
             }
         }
         Some(tls) => {
-            // Before anybody is told that we listen: it takes its time.
+            // Done before the start is reported, since it takes a while.
             let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
             if start.done(waker, bound) {
                 Worker::new(driver, Arc::clone(shared), setup, options, thread)
@@ -201,22 +208,22 @@ fn listen<D: Driver>(
     Ok((driver, waker, bound))
 }
 
-/// Returns how many threads are wanted.
+/// Checks the options. Returns the number of threads.
 fn check(options: &ServeOptions) -> Result<u32, UserError> {
     if options.listen.is_empty() {
         return Err(UserError::usage(
             "no_address",
             "there is no address to listen on",
-            "--listen 127.0.0.1:8080",
+            "name one: --listen 127.0.0.1:8080",
         ));
     }
     if let Some((at, length)) = options.freeze
         && (at < Nanos::ZERO || length <= Nanos::ZERO)
     {
-        let hint = "for example --freeze 300ms --freeze-at 2s";
+        let hint = "use for example --freeze 300ms --freeze-at 2s";
         return Err(UserError::usage(
             "freeze",
-            "a freeze begins at or after the first request and lasts",
+            "a freeze must start at or after the first request, and be longer than zero",
             hint,
         ));
     }
@@ -224,17 +231,18 @@ fn check(options: &ServeOptions) -> Result<u32, UserError> {
     match options.threads.unwrap_or(cpus) {
         threads @ 1..=THREADS_MAX => Ok(threads),
         threads => {
-            let message = format!("{threads} threads cannot serve");
+            let message = format!("cannot serve with {threads} threads");
             Err(UserError::usage(
                 "threads",
                 message,
-                format!("1 to {THREADS_MAX}; this machine has {cpus} CPUs"),
+                format!("use 1 to {THREADS_MAX}; this machine has {cpus} CPUs"),
             ))
         }
     }
 }
 
-/// The threads share their ports, and would share them with another process without a word.
+/// Checks that no other process uses the port. The threads share their ports, so the kernel would
+/// also share them with another process without an error.
 fn check_free(address: SocketAddr) -> Result<(), UserError> {
     match TcpListener::bind(address) {
         Ok(_) => Ok(()),
@@ -245,19 +253,18 @@ fn check_free(address: SocketAddr) -> Result<(), UserError> {
 fn cannot_listen(address: SocketAddr, errno: Errno) -> UserError {
     let port = address.port();
     let (code, hint) = match errno.symbol() {
-        Some("EADDRINUSE") => (
-            "port_in_use",
-            format!("`ss -ltnp sport = :{port}` shows who listens there; or take another port"),
-        ),
+        Some("EADDRINUSE") => {
+            ("port_in_use", format!("find the process with `ss -ltnp sport = :{port}`, or use another port"))
+        }
         Some("EACCES" | "EPERM") => {
             ("no_permission", "ports below 1024 need root or net.ipv4.ip_unprivileged_port_start".to_owned())
         }
         Some("EADDRNOTAVAIL") => (
             "no_such_address",
-            "`ip -brief address` shows the addresses of this host; 0.0.0.0 is all".to_owned(),
+            "list the addresses of this host with `ip -brief address`; 0.0.0.0 listens on all".to_owned(),
         ),
         Some("EMFILE" | "ENFILE") => ("no_files", "raise the limit on open files: `ulimit -n`".to_owned()),
-        _ => ("cannot_listen", "for example --listen 127.0.0.1:8080".to_owned()),
+        _ => ("cannot_listen", "use for example --listen 127.0.0.1:8080".to_owned()),
     };
     UserError::refused(code, format!("cannot listen on {address}: {errno}"), hint)
 }
@@ -266,11 +273,11 @@ fn no_driver(errno: Errno) -> UserError {
     let (code, hint) = match errno.symbol() {
         // Rings of io_uring are locked memory.
         Some("ENOMEM") => {
-            ("no_memory", "raise the limit on locked memory, `ulimit -l`, or take --engine epoll")
+            ("no_memory", "raise the limit on locked memory, `ulimit -l`, or use --engine epoll")
         }
         _ => ("no_files", "raise the limit on open files: `ulimit -n`"),
     };
-    UserError::refused(code, format!("cannot make a driver: {errno}"), hint)
+    UserError::refused(code, format!("cannot create an event driver: {errno}"), hint)
 }
 
 fn no_thread(fault: StartFault<UserError>) -> UserError {
@@ -282,11 +289,11 @@ fn no_thread(fault: StartFault<UserError>) -> UserError {
     cannot_start(&why)
 }
 
-/// A thread of the server that the kernel gave no place.
+/// The error for a thread of the server that could not be started.
 pub(crate) fn cannot_start(why: &str) -> UserError {
     UserError::refused(
         "no_threads",
         format!("cannot start a thread: {why}"),
-        "fewer --threads, or a higher `ulimit -u`",
+        "use fewer --threads, or raise `ulimit -u`",
     )
 }

@@ -1,4 +1,4 @@
-//! [`Shared`]: what the threads of one server have in common.
+//! [`Shared`]: the state shared by the threads of one server.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,13 +10,14 @@ use crate::freeze::Freeze;
 use crate::shop::Shop;
 use crate::truth::{ConnectionCounts, ConnectionSnapshot, Counts, Gauge, Truth};
 
-/// How often the counts are read again because of a reset meanwhile, before they are taken as they are.
+/// Maximum number of attempts to read the counts without a reset in between. After that, they are
+/// taken as they are.
 const READINGS_MAX: u32 = 1_000;
 
-/// What the threads of one server have in common.
+/// The state shared by the threads of one server.
 ///
-/// None of it is locked, and no thread waits here for another: one that works in a process of its own may be
-/// killed at any instruction, and would leave a lock locked.
+/// It has no locks, and no thread waits here for another. A thread that works in a separate process
+/// may be killed at any instruction, and would leave a lock locked.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
@@ -25,12 +26,12 @@ pub(crate) struct Shared {
     counts: Vec<Arc<Counts>>,
     /// Connections over all threads.
     gauge: Arc<Gauge>,
-    /// Raised by each reset.
+    /// Incremented by each reset.
     epoch: AtomicU64,
     stop: AtomicBool,
-    /// Why a thread could not go on.
+    /// Why a thread failed.
     fault: OnceLock<Errno>,
-    /// What became of threads that did not come to their end.
+    /// Crashes of the threads, by thread number.
     crashes: Vec<OnceLock<Crash>>,
 }
 
@@ -50,25 +51,25 @@ impl Shared {
         }
     }
 
-    /// The counts of one thread.
+    /// Returns the counts of one thread.
     pub(crate) fn thread_counts(&self, thread: u32) -> Arc<Counts> {
         Arc::clone(&self.counts[thread as usize])
     }
 
-    /// Which reset counts must have been cleared for.
+    /// Returns the current epoch. Counts of earlier epochs must be cleared.
     #[inline]
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// What all threads have seen, those that are gone included.
+    /// Returns the counts of all threads, including those that are gone.
     pub(crate) fn truth(&self) -> Truth {
         let all = self.read(Counts::snapshot);
         let serving = self.crashes.iter().filter(|crash| crash.get().is_none()).count();
         Truth::from_counts(&all, u32::try_from(serving).expect("threads are few"), &self.gauge)
     }
 
-    /// How it stands with connections now, and with answers.
+    /// Returns the numbers of connections and responses now.
     pub(crate) fn open_now(&self) -> ConnectionSnapshot {
         let mut all = ConnectionCounts::default();
         let mut answers = 0;
@@ -81,7 +82,7 @@ impl Shared {
         ConnectionSnapshot::new(&connections, answers, self.clock.monotonic(now), WallClock::unix_ns())
     }
 
-    /// `look` at the counts of each thread, all of the same epoch.
+    /// Applies `look` to the counts of each thread, all of the same epoch.
     fn read<T>(&self, look: impl Fn(&Counts, u64) -> T) -> Vec<T> {
         let mut readings = 0;
         loop {
@@ -94,52 +95,54 @@ impl Shared {
         }
     }
 
-    /// Count anew, and arm the freeze anew.
+    /// Resets the counts and the freeze.
     pub(crate) fn reset(&self) {
-        // In this order: what is counted in the new epoch counts from a first request that is not older.
+        // The order matters: requests counted in the new epoch count from a first request that is
+        // not older.
         self.freeze.reset();
         self.gauge.reset();
         self.epoch.fetch_add(1, Ordering::Release);
     }
 
-    /// Why a client was not accepted, on the first thread to which that has happened.
+    /// Returns why a client was not accepted, on the first thread with such a failure.
     pub(crate) fn accept_failure(&self) -> Option<Errno> {
         self.counts.iter().find_map(|counts| counts.accept_failure())
     }
 
-    /// Ask the threads to end; they must be woken, too.
+    /// Requests the threads to end. They must be woken as well.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// A thread's process ended before its work did. Asks for no memory: that process may have been killed while
-    /// it held the allocator's lock for this thread.
+    /// Notes that a thread's process ended too early. This must not allocate: the process may have
+    /// been killed while it held the allocator's lock for this thread.
     pub(crate) fn crashed(&self, thread: u32, crash: Crash) {
         self.counts[thread as usize].all_closed();
         self.shop.desks().remove_thread(thread);
-        // A thread ends once.
+        // A thread ends only once.
         let _ = self.crashes[thread as usize].set(crash);
     }
 
-    /// Whether a thread's process ended before its work did.
+    /// Returns whether a thread's process ended too early.
     pub(crate) fn is_gone(&self, thread: u32) -> bool {
         self.crashes[thread as usize].get().is_some()
     }
 
-    /// What is known of crashes, in words, by thread.
+    /// Returns a message for each crashed thread.
     pub(crate) fn crashes(&self) -> Vec<String> {
         let crashes = self.crashes.iter().enumerate();
         crashes.filter_map(|(thread, crash)| Some(format!("serve-{thread}: {}", crash.get()?))).collect()
     }
 
-    /// A thread cannot wait for its sockets any more: the whole server ends, before it serves some and not others.
+    /// Notes that a thread can no longer wait for its sockets. The whole server stops, since
+    /// otherwise it would serve only part of its clients.
     pub(crate) fn failed(&self, errno: Errno) {
-        // The first one tells.
+        // Only the first error is kept.
         let _ = self.fault.set(errno);
         self.stop();
     }
 
-    /// What the first thread said that could not go on.
+    /// Returns the error of the first thread that failed.
     pub(crate) fn fault(&self) -> Option<Errno> {
         self.fault.get().copied()
     }

@@ -1,8 +1,9 @@
-//! What a connection that is held costs the server in memory of its own: those that wait for nothing, and those that
-//! wait for a slow answer.
+//! Memory that the server needs for one held connection: an idle one, and one that waits for a slow
+//! answer.
 //!
-//! Measured as growth of the allocator between two numbers of connections; the server is told of each, since it makes room
-//! ahead. It counts the whole process, so it is alone in one.
+//! Measured as the difference in allocated bytes between two numbers of connections. The server is
+//! started with each of these numbers, since it reserves room ahead. The allocator counts the whole
+//! process, so this test has a separate one.
 
 use std::alloc::System;
 use std::io::{Read, Write};
@@ -21,15 +22,17 @@ use wavetank_testkit::clock::poll_until;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The promise: user memory of one connection that is held. Measured (x86-64): 181 on epoll and 190 on `io_uring` for
-/// those that wait for nothing, 311 and 320 for those that wait for an answer, of them 40 to 60 the timer.
+/// The promised maximum of user memory for one held connection. Measured on x86-64: 181 bytes on
+/// epoll and 190 on `io_uring` for an idle one. For one that waits for an answer: 311 and 320, with
+/// 40 to 60 of them for the timer.
 const BYTES_MAX: f64 = 350.0;
 
 const FEW: usize = 2_000;
 const MANY: usize = 22_000;
-/// Their ends at the clients are in so many tables of files.
+/// Number of tables of open files that the client ends are distributed over.
 const TABLES: usize = 2;
-/// Where the server listens: towards one address, the kernel looks long for a port when few are left.
+/// Addresses of the server. With a single address, the kernel takes long to find a free port when
+/// few are left.
 const ADDRESSES: u8 = 8;
 /// Files that each table must have: for clients, and for the server on epoll, which has one, too.
 const FILES_MIN: u64 = MANY as u64 / TABLES as u64 + 200;
@@ -47,7 +50,7 @@ struct Ask {
     answered: bool,
 }
 
-/// Where clients are told to go, and then that they may go away.
+/// First the addresses that clients connect to, then a message that they may close.
 type Orders = SyncSender<Vec<SocketAddr>>;
 
 /// A thread with some of the clients.
@@ -59,10 +62,10 @@ fn clients(count: usize, ask: Ask) -> (JoinHandle<()>, Receiver<()>, Orders) {
         let mut streams: Vec<TcpStream> = Vec::with_capacity(MANY);
         assert!(start.done(driver.waker().expect("an eventfd"), ()));
         let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", ask.path);
-        let to = told.recv().expect("somebody begins");
+        let to = told.recv().expect("the test sends the addresses");
         for number in 0..count {
             let mut stream = TcpStream::connect(to[number % to.len()]).expect("the server listens");
-            // Reset when it goes: so many ports are needed again at once.
+            // Closed by reset, since this many ports are needed again immediately.
             rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).expect("a socket");
             stream.write_all(request.as_bytes()).expect("the kernel takes it");
             if ask.answered {
@@ -70,14 +73,14 @@ fn clients(count: usize, ask: Ask) -> (JoinHandle<()>, Receiver<()>, Orders) {
             }
             streams.push(stream);
         }
-        opened.send(()).expect("somebody waits");
+        opened.send(()).expect("the test waits");
         let _ = told.recv();
     };
     let started = spawn("clients".to_owned(), FileTables::PerThread, life, |_| {}).expect("a thread");
     (started.handle, all_open, go)
 }
 
-/// Bytes that a server with so many connections holds.
+/// Bytes that a server with `count` connections holds.
 fn held_by(count: usize, engine: EngineChoice, ask: Ask) -> i64 {
     // Made first, with room for all they will have: what they take is not the server's.
     let crowd: Vec<_> = (0..TABLES).map(|_| clients(count / TABLES, ask)).collect();
@@ -110,7 +113,7 @@ fn held_by(count: usize, engine: EngineChoice, ask: Ask) -> i64 {
 }
 
 /// Growth for each connection.
-#[expect(clippy::print_stdout, reason = "told with `--nocapture` by whoever wants the numbers")]
+#[expect(clippy::print_stdout, reason = "`--nocapture` shows the numbers")]
 fn check(engine: EngineChoice, ask: Ask) {
     let (few, many) = (held_by(FEW, engine, ask), held_by(MANY, engine, ask));
     let each = (many - few) as f64 / (MANY - FEW) as f64;

@@ -1,7 +1,7 @@
 //! Rules on paths and attributes: which code may use what.
 
 use super::finding::Finding;
-use super::source::{Next, Source, PathUse, is_test_path};
+use super::source::{Next, PathUse, Source, is_test_path};
 
 /// The only file that reads a clock.
 const CLOCK_FILE: &str = "io/driver/src/clock.rs";
@@ -140,7 +140,10 @@ fn attributes(source: &Source, findings: &mut Vec<Finding>) {
         // them.
         let shared_by_tests = is_test_path(&source.path) && has("reason");
         if first == "allow" && !shared_by_tests {
-            breach("allow", "`#[expect(…, reason = \"…\")]` instead: the compiler reports it once it is no longer needed");
+            breach(
+                "allow",
+                "`#[expect(…, reason = \"…\")]` instead: the compiler reports it once it is no longer needed",
+            );
         }
         if first == "expect" && !has("reason") {
             breach("allow", "an expectation has its `reason`");

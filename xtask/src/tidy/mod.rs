@@ -28,6 +28,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
     let mut goldens = golden::Texts::new();
     let mut imports = modules::Imports::default();
     let mut counts = prose::Counts::default();
+    let mut language = Vec::new();
     let files = tracked_files(root)?;
     for path in &files {
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
@@ -39,7 +40,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
             findings.extend(document_rules::check_private(path, &text));
         }
         if prose::concerns(path) {
-            findings.extend(prose::check(path, &text, &mut counts));
+            language.extend(prose::check(path, &text, &mut counts));
         }
         if is_rust(path) {
             let source = Source::parse(path, &text)?;
@@ -52,6 +53,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
     findings.extend(imports.check());
     let recorded_counts =
         std::fs::read_to_string(root.join(prose::COUNTS_FILE)).context(prose::COUNTS_FILE)?;
+    findings.extend(prose::check_remaining(language, &recorded_counts)?);
     findings.extend(prose::check_counts(&counts, &recorded_counts)?);
     let crates = graph::crates(&metadata(root)?)?;
     findings.extend(graph::check(&crates));

@@ -1,8 +1,9 @@
-//! [`as_target`]: the process of the server that is loaded.
+//! [`as_target`]: the server process that a calibration loads.
 //!
-//! It is a process of its own, so that its CPU time and its memory are not the load's. It speaks with the one that
-//! started it over its standard streams: one line with its addresses, then for each line that comes one with its
-//! counts. When its input ends, so does it: whatever becomes of the other process, nothing is left.
+//! It is a separate process, so that its CPU time and memory are not counted as the load's. It
+//! communicates with its parent over standard streams: one line with its addresses, then for each
+//! input line one line with its counters. It ends when its input ends, so nothing is left however
+//! the parent ends.
 
 use std::io::{BufRead, stdin};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -24,7 +25,7 @@ const CONNECTIONS: u64 = 20_000;
 
 /// Serve on `cpus` until standard input ends.
 pub(crate) fn as_target(cpus: &[u32], engine: EngineChoice) -> Result<u8, UserError> {
-    // A Ctrl-C at the terminal comes to both processes; the other one decides what follows.
+    // A Ctrl-C at the terminal reaches both processes; the parent decides what follows.
     let _ = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let mut set = CpuSet::new();
     for &cpu in cpus {

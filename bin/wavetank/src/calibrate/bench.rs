@@ -12,7 +12,7 @@ use wavetank_report::load_doc;
 
 use crate::run::{Console, Execution, Host, check_allowed, execute, lookup, tls_client};
 
-/// Connections with one user on each: what `run` takes by default, and enough for every CPU to have work.
+/// Connections with one user on each: the default of `run`, and enough to keep every CPU busy.
 pub(crate) const FULL_LOAD: u64 = 50;
 
 /// Why there is no measurement.
@@ -102,7 +102,7 @@ impl Bench {
 fn nothing_done(record: &RunRecord) -> UserError {
     let why = record.errors.iter().max_by_key(|(_, count)| **count).map(|(class, _)| class.as_str());
     let detail = record.samples.iter().map(|sample| sample.detail.as_str()).find(|detail| !detail.is_empty());
-    let why = detail.or(why).unwrap_or("nobody says why");
+    let why = detail.or(why).unwrap_or("the reason is unknown");
     let message = format!("{} answered none of {} requests: {why}", record.target, record.requests.offered);
     let hint = format!("wavetank run {} --once shows what it answers", record.target);
     UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }

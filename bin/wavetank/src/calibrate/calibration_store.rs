@@ -1,4 +1,4 @@
-//! Where calibrations are kept, and what a plan is told of them.
+//! Stores calibrations and compares plans with them.
 
 use std::path::PathBuf;
 
@@ -11,27 +11,28 @@ use wavetank_store::CalibrationFile;
 /// The file at `out`, or in the usual place. Fails where the environment names no place.
 pub(crate) fn calibration_file(out: Option<PathBuf>) -> Result<CalibrationFile, UserError> {
     let path = out.or_else(usual).ok_or_else(|| {
-        let message = "there is no place for calibrations: neither XDG_STATE_HOME nor HOME is set";
+        let message = "cannot store calibrations: XDG_STATE_HOME and HOME are not set";
         UserError::usage("no_state_folder", message, "--out FILE")
     })?;
     Ok(CalibrationFile::new(path))
 }
 
-/// `$XDG_STATE_HOME/wavetank/calibration.json`, else in `~/.local/state` (XDG Base Directory Specification 0.8: a relative
-/// path counts as none).
+/// `$XDG_STATE_HOME/wavetank/calibration.json`, else in `~/.local/state` (XDG Base Directory
+/// Specification 0.8: a relative path counts as unset).
 fn usual() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("wavetank/calibration.json"))
 }
 
-/// What somebody should know who is about to run a plan that asks for more than this host was found to do.
+/// Returns a warning for a plan that exceeds what this host was measured to do.
 pub(crate) fn plan_overload(plan: &Plan, host: &HostFacts) -> Option<String> {
-    // Most hosts never were calibrated: then nothing is reckoned.
+    // Most hosts were never calibrated. Nothing is computed for them.
     calibration_file(None).ok()?.path().exists().then(|| overload(&calibrated_load(plan, host))).flatten()
 }
 
-/// How `plan` stands to what this host was calibrated at. Never fails: what cannot be read is told.
+/// Compares `plan` with the calibration of this host. Never fails: what cannot be read is reported
+/// in the result.
 pub(crate) fn calibrated_load(plan: &Plan, host: &HostFacts) -> CalibrationMarginDoc {
     let read = match calibration_file(None) {
         Ok(file) => file.read(),

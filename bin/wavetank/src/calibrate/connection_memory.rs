@@ -1,8 +1,8 @@
-//! [`hold`]: what a connection takes of memory.
+//! [`hold`]: measures the memory of a connection.
 //!
-//! Connections are opened to half of their number, held, opened to all of it, held again. Memory is looked at
-//! beside it, each time with the target's own count of open connections; what it grew by between the two numbers
-//! is the connections', whatever threads and rings take for themselves.
+//! Half of the connections are opened and held, then all of them. Memory is sampled each time,
+//! together with the target's own count of open connections. The growth between the two numbers
+//! belongs to the connections, whatever threads and rings use themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -27,10 +27,10 @@ const LOOK: Duration = Duration::from_millis(20);
 const STAIRS: u64 = 2;
 /// Looks that are kept.
 const LOOKS_MAX: usize = 10_000;
-/// Of fewer connections what else a process takes and gives back makes a figure that is not theirs: a megabyte is 200
-/// bytes of each. Where files do not allow so many, none is better than one that is wrong.
+/// With fewer connections, other allocations of the process falsify the figure: a megabyte is 200
+/// bytes of each. If files do not allow this many, no figure is better than a wrong one.
 const HELD_MIN: u64 = CalibrationSchedule::HELD_MIN;
-/// Of what files allow, what is left for others: one in so many.
+/// One in this many files stays for other uses.
 const FILES_LEFT: u64 = 5;
 
 /// Memory at one moment.
@@ -81,7 +81,8 @@ pub(crate) fn max_holdable(bench: &Bench, wanted: u64) -> (u64, Option<String>) 
     (most, Some(told))
 }
 
-/// Hold `most` connections to `own` and look. `None` for the memory where too few can be held to tell.
+/// Holds `most` connections to `own` and samples memory. `None` if too few can be held for a
+/// figure.
 pub(crate) fn hold(
     bench: &Bench,
     own: &mut TargetProcess,
@@ -125,8 +126,8 @@ pub(crate) fn hold(
     Ok(Some((record?, memory(&looks, first, first * STAIRS))))
 }
 
-/// Two stairs of one phase, because a phase has histograms of its own, which would be taken for the connections'. A
-/// heartbeat on each connection, so that each has been used as those of a real hold are.
+/// Two stairs of one phase, because each phase has histograms of its own, which would count as the
+/// connections'. A heartbeat uses each connection, as a real hold does.
 fn experiment(url: &str, most: u64, course: &CalibrationSchedule) -> String {
     let ms = |length: Nanos| length.0 / 1_000_000;
     let step = most / STAIRS;

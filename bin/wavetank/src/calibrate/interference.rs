@@ -7,7 +7,7 @@ use wavetank_plan::quantity::show_share;
 
 /// Less of the time that others took is no disturbance.
 const STEAL_MIN: f64 = 0.01;
-/// So many CPUs' work of other programs is always there.
+/// Work of other programs that is always present, in CPUs.
 const OTHERS_MIN: f64 = 0.1;
 
 /// How things stood before the first measurement.

@@ -1,7 +1,7 @@
-//! What this host can do as a generator: the parts of `wavetank calibrate`.
+//! Measures what this host can do as a generator: the parts of `wavetank calibrate`.
 //!
-//! Every number comes from a run as `run` makes it: options or an experiment, a plan, load threads, sealed intervals, a
-//! record. Nothing is timed here.
+//! Every number comes from a run as `run` makes it: options or an experiment, a plan, load threads,
+//! sealed intervals, a record. Nothing is timed here.
 
 mod as_target;
 mod bench;

@@ -52,7 +52,7 @@ impl RoundStats {
         median(&self.busiest).unwrap_or(0.0)
     }
 
-    /// As it is told, on a host of so many CPUs.
+    /// Returns the figure as reported, on a host of this many CPUs.
     pub(crate) fn figure(&self, cpus: usize, against: &str) -> ThroughputDoc {
         let (least, most) = self.per_s.range().unwrap_or_default();
         let cpu_us = median(&self.cpu_us).unwrap_or(0.0);
@@ -99,7 +99,7 @@ pub(crate) fn lag_doc(share: u64, offered_per_s: f64, rounds: &[RunRecord]) -> L
     }
 }
 
-/// To what can be told apart at all: six digits behind the point.
+/// Rounds to six decimal places.
 pub(crate) fn rounded(value: f64) -> Number {
     Number((value * 1e6).round() / 1e6)
 }

@@ -13,7 +13,8 @@ use crate::run::output::os_error_text;
 /// A line of it is far shorter.
 const LINE_MAX: u64 = 4_096;
 
-/// A server of ours in a process of its own. It ends when this is dropped, or when this process ends in whatever way.
+/// A server in a process of its own. It ends when this is dropped, or when this process ends in any
+/// way.
 pub(crate) struct TargetProcess {
     child: Child,
     /// `None`: it is being ended.
@@ -112,6 +113,6 @@ fn none(why: &str) -> UserError {
     UserError::refused(
         "no_own_target",
         message,
-        "`ulimit -a` may tell; --target URL takes a server elsewhere",
+        "check `ulimit -a`, or use --target URL for a server on another host",
     )
 }

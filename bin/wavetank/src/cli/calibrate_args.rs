@@ -1,4 +1,4 @@
-//! [`CalibrateWords`]: the words of `wavetank calibrate`.
+//! [`CalibrateWords`]: arguments of `wavetank calibrate`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,36 +17,37 @@ use super::value_parsers::{engine, parse_choice, parse_optional, with_flag};
 Measured on loopback against a server of our own, in a process of its own; kept for `wavetank plan` in
 $XDG_STATE_HOME/wavetank/calibration.json, else ~/.local/state. Nothing else should run meanwhile.")]
 pub(super) struct CalibrateWords {
-    /// In about 15 s: fewer and shorter rounds
+    /// Quick calibration (about 15 s): fewer and shorter rounds
     #[arg(long)]
     pub(super) quick: bool,
-    /// How long it may take in all [default: 60s]
+    /// Time limit for the whole calibration [default: 60s]
     #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) duration: Option<String>,
-    /// Which driver runs the sockets [default: auto, the best this host allows]
+    /// Socket driver [default: auto, the best one available]
     #[arg(long, value_name = "auto|uring|epoll")]
     pub(super) engine: Option<String>,
-    /// A server elsewhere to load instead of our own, in the clear; TLS and memory are measured here all the same
+    /// Server to load instead of the built-in one, without TLS; TLS and memory are still measured
+    /// on this host
     #[arg(long, value_name = "URL")]
     pub(super) target: Option<String>,
-    /// A target beside loopback and private addresses that is yours to load (repeatable)
+    /// Allow a public target that you are permitted to load (repeatable)
     #[arg(long, value_name = "CIDR|NAME")]
     pub(super) allow_target: Vec<String>,
-    /// Show what is stored, and measure nothing
+    /// Show the stored calibration and measure nothing
     #[arg(long)]
     pub(super) show: bool,
-    /// Where it is stored, instead of the place where `plan` looks
+    /// File to store the result in [default: the one `plan` reads]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     pub(super) format: String,
-    /// No talk on stderr
+    /// Print nothing on stderr
     #[arg(long)]
     pub(super) quiet: bool,
 }
 
-/// Reads every word. `command` is what was typed.
+/// Converts all arguments; `command` is the command line as typed.
 pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<CalibrateArgs, UserError> {
     let format = with_flag(
         "--format",
@@ -91,8 +92,9 @@ pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<Calibr
     Ok(CalibrateArgs { what, format, out: words.out })
 }
 
-/// What a calibration says to the process that is to be its server: `calibrate --as-target CPU,… --engine NAME`, to the end
-/// of standard input. No words of the command line: help, completions and manual do not know them.
+/// Parses what a calibration passes to its server process: `calibrate --as-target CPU,… --engine
+/// NAME`. The process runs until its standard input ends. Help, completions and the manual do not
+/// list these arguments.
 pub(super) fn as_target(argv: &[OsString]) -> Option<Result<CalibrateArgs, UserError>> {
     let words: Vec<&str> = argv.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
     let ["calibrate", "--as-target", cpus, "--engine", name] = words[..] else { return None };
@@ -104,7 +106,7 @@ pub(super) fn as_target(argv: &[OsString]) -> Option<Result<CalibrateArgs, UserE
     Some(args())
 }
 
-/// In the clear only: what TLS costs is measured apart.
+/// Parses a URL without TLS, because the cost of TLS is measured separately.
 fn target(url: &str) -> Result<TargetUrl, UserError> {
     let url = TargetUrl::parse(url)?;
     if url.tls {

@@ -49,7 +49,7 @@ fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
         ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
             let name = name_of(&argument);
             let hint = example(name).map_or_else(
-                || format!("what may stand there: {argument}"),
+                || format!("allowed values: {argument}"),
                 |example| format!("for example {name} {example}"),
             );
             UserError::usage("value_missing", format!("{name} wants a value"), hint)
@@ -103,7 +103,7 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     }
     let bare = argument.split('=').next().unwrap_or(argument);
     if of == "size" && is_of_run(bare) {
-        let message = format!("size does not reckon with {bare}");
+        let message = format!("`size` does not support {bare}");
         let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
         return UserError::usage("option_unknown", message, hint);
     }
@@ -264,13 +264,13 @@ fn words_of(command: &str, verb: &str) -> String {
         "completions" => "one shell: wavetank completions bash".to_owned(),
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
-        "lab" => "wavetank lab --help shows what there is; a command for a host stands behind --".to_owned(),
+        "lab" => "see wavetank lab --help; a command for a host follows after --".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
         "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
         "calibrate" | "serve" | "demo" | "schema" => {
             format!("options only: wavetank {command} --help shows them")
         }
-        _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
+        _ => "give one URL or file; an option's value follows its option, in quotes if it has spaces"
             .to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! What `compare` and `run … --baseline` are asked for.
+//! Options of `compare` and `run … --baseline`.
 
 use std::path::PathBuf;
 
@@ -6,44 +6,44 @@ use wavetank_report::Language;
 
 use super::args::{OutFile, OutputFormat};
 
-/// Runs of one side at most: more are a mistake in a pattern of the shell, or a label that all runs have.
+/// Most runs of one side. More are a mistake in a shell pattern, or a label that all runs have.
 pub(crate) const RUNS_MAX: usize = 100;
 
 /// `wavetank compare`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompareArgs {
-    /// Words for the runs of side A, which is compared with.
+    /// Names of the runs of side A, the reference.
     pub(crate) a: Vec<String>,
-    /// Words for the runs of side B.
+    /// Names of the runs of side B.
     pub(crate) b: Vec<String>,
-    /// What is asked of them.
+    /// Options of the comparison.
     pub(crate) wishes: CompareSettings,
-    /// Shape of the result on stdout.
+    /// Output format on stdout.
     pub(crate) format: OutputFormat,
     /// The language of a page.
     pub(crate) language: Language,
-    /// Files that get the result as well.
+    /// Files to write the result to as well.
     pub(crate) out: Vec<OutFile>,
-    /// Where archives lie.
+    /// Directory of stored runs.
     pub(crate) runs_dir: PathBuf,
 }
 
 /// `run … --baseline RUN`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BaselineArgs {
-    /// Words for the runs that the new one is compared with; never empty.
+    /// Names of the runs that the new one is compared with; never empty.
     pub(crate) runs: Vec<String>,
-    /// What is asked of the comparison.
+    /// Options of the comparison.
     pub(crate) wishes: CompareSettings,
 }
 
-/// What is asked of a comparison.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CompareSettings {
-    /// `--metric`, as conditions name them; empty: all.
+    /// `--metric`, named as in conditions; empty for all.
     pub(crate) metrics: Vec<String>,
     /// `--max-regression` as a share.
     pub(crate) max_regression: Option<f64>,
-    /// `--seed` of what is drawn.
+    /// `--seed` of the draws.
     pub(crate) seed: u64,
 }

@@ -1,4 +1,4 @@
-//! The words of `compare`.
+//! Arguments of `compare`.
 
 use std::path::PathBuf;
 
@@ -16,45 +16,47 @@ use super::value_parsers::{parse_optional, with_flag};
 const KNOWN: [OutputFormat; 5] =
     [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown, OutputFormat::Html];
 
-/// Seed of what is drawn, unless another is asked for.
+/// Default seed of the draws.
 const SEED: u64 = 1;
 
 /// `wavetank compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-One run a side tells what differs between two runs, not why: three or more of each show what is more than chance.
+One run a side shows differences, but not whether they are chance. Use three or more runs a side.
 For example: wavetank compare 7f3a latest
        wavetank compare 7f3a 81c0 92d4 --with a1b2 c3d4 e5f6
        wavetank compare 7f3a,81c0,92d4 a1b2,c3d4,e5f6 --max-regression 10%
        wavetank compare tag:version=1 tag:version=2
-A run is its folder, its name in the runs directory, the beginning of its id, or latest; name:NAME and tag:KEY=VALUE are
-all finished runs of that name or with that label, name:NAME+tag:KEY=VALUE those that are both; a comma of theirs is \\,")]
+RUN is a folder, a name in the runs directory, the start of an id, or latest. name:NAME and tag:KEY=VALUE select all
+finished runs with that name or label, name:NAME+tag:KEY=VALUE those with both. Write a comma inside them as \\,")]
 pub(super) struct CompareWords {
-    /// A and B, several runs of a side joined by commas; with `--with` all of these are A
+    /// Runs to compare: A B, or A1,A2 B1,B2; with `--with`, all of these are A
     #[arg(value_name = "RUN,…", required = true)]
     pub(super) runs: Vec<String>,
-    /// The runs of B
+    /// Runs of side B
     #[arg(long, value_name = "RUN", num_args = 1..)]
     pub(super) with: Vec<String>,
-    /// Judge only this value, in the words of conditions: p99, failed, 'p99(service)', 'p99(STEP)' (repeatable)
+    /// Judge only this value, named as in conditions: p99, failed, 'p99(service)', 'p99(STEP)'
+    /// (repeatable)
     #[arg(long, value_name = "VALUE")]
     pub(super) metric: Vec<String>,
-    /// Exit 1 if a value is shown to be worse by more than this share of A
+    /// Exit 1 if a value is significantly worse by more than this share of A
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(super) max_regression: Option<String>,
-    /// Seed of what is drawn from the runs again [default: 1]
+    /// Seed of the resampling [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) seed: Option<String>,
-    /// Shape of the result on stdout
+    /// Output format on stdout
     #[arg(long, value_name = "text|json|junit|markdown|html", default_value = "text")]
     pub(super) format: String,
-    /// html: its language, en or zh [default: en]
+    /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "LANG")]
     pub(super) lang: Option<String>,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md .html (repeatable)
+    /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .md
+    /// .html (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
-    /// Where archives lie
+    /// Directory of stored runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,
 }
@@ -85,20 +87,21 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
     })
 }
 
-/// `--max-regression`: a share above nothing and below everything.
+/// Parses `--max-regression`: a share above 0.
 fn limit(text: &str) -> Result<f64, UserError> {
     let is_limit = |share: f64| share > 0.0 && share < 1.0;
     let read = parse_share(text);
-    // What its unit alone would not mend is told at once.
+    // If a unit alone would not correct the value, the error says so immediately.
     let meant = read.clone().or_else(|error| parse_share(&format!("{text}%")).map_err(|_| error))?;
     if !is_limit(meant) {
-        let hint = "a share between 0% and 100%: 10%; without it every difference is told and none fails";
+        let hint = "use a share between 0% and 100%, such as 10%; without it no difference fails";
         return Err(UserError::usage("out_of_range", format!("`{text}` is no limit"), hint));
     }
     read
 }
 
-/// `--metric`: what no run has is told when the runs are known; here only what nobody can mean.
+/// Parses `--metric`. A metric that no run has is reported once the runs are known; only impossible
+/// ones are errors here.
 fn metrics(words: Vec<String>) -> Result<Vec<String>, UserError> {
     const PLAIN: [&str; 7] = ["done_rate", "failed", "lost", "p50", "p90", "p99", "p99.9"];
     for word in &words {
@@ -120,7 +123,7 @@ fn metrics(words: Vec<String>) -> Result<Vec<String>, UserError> {
     Ok(words)
 }
 
-/// Which runs are A and which are B.
+/// Decides which runs are A and which are B.
 fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>), UserError> {
     let (a, b) = match (runs, with) {
         ([a, b], []) => (split(std::slice::from_ref(a))?, split(std::slice::from_ref(b))?),
@@ -148,14 +151,15 @@ fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>),
     Ok((a, b))
 }
 
-/// What a run is compared with once it is over.
+/// Options of the comparison after a run.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Comparison")]
 pub(super) struct BaselineWords {
-    /// Compare the run with this one when it is over (repeatable, or joined by commas: several make it surer)
+    /// Compare the finished run with this one (repeatable, or joined by commas; several runs give a
+    /// more certain result)
     #[arg(long, value_name = "RUN,…")]
     pub(super) baseline: Vec<String>,
-    /// With --baseline: exit 1 if a value is shown to be worse by more than this share
+    /// With --baseline: exit 1 if a value is significantly worse by more than this share
     #[arg(long, value_name = "SHARE", requires = "baseline", allow_negative_numbers = true)]
     pub(super) max_regression: Option<String>,
     /// With --baseline: judge only this value: p99, failed, 'p99(STEP)' (repeatable)
@@ -163,7 +167,8 @@ pub(super) struct BaselineWords {
     pub(super) metric: Vec<String>,
 }
 
-/// `run … --baseline RUN`; `formats` are those of stdout and files, and `kept` says whether the run has an archive.
+/// Converts `run … --baseline RUN`. `formats` are those of stdout and files; `kept` says whether
+/// the run has an archive.
 pub(super) fn baseline(
     words: BaselineWords,
     formats: &[OutputFormat],
@@ -184,7 +189,7 @@ pub(super) fn baseline(
     if formats.iter().any(|format| !told.contains(format)) {
         let hint = "text, json, junit and markdown tell both; afterwards: wavetank report latest --out FILE of the run, and wavetank \
                     compare RUN latest --out FILE.html of both";
-        let message = "--baseline tells run and comparison together, and this format has no place for both";
+        let message = "--baseline reports run and comparison together, which this format cannot hold";
         return Err(UserError::usage("conflict", message, hint));
     }
     let wishes = CompareSettings {
@@ -195,10 +200,10 @@ pub(super) fn baseline(
     Ok(Some(BaselineArgs { runs, wishes }))
 }
 
-/// Words of runs, joined by commas or not; none where nothing is named. A comma behind a backslash is the word's own, as a name or
-/// a label may have.
+/// Splits names of runs at commas; `None` if no run is named. A comma after a backslash belongs to
+/// the name or label.
 fn split(words: &[String]) -> Result<Vec<String>, UserError> {
-    // No word of an argument has it.
+    // A character that no argument can contain.
     const OWN: &str = "\0";
     let marked: Vec<String> = words.iter().map(|word| word.replace("\\,", OWN)).collect();
     let all = marked.iter().flat_map(|word| word.split(',')).map(|word| word.trim().replace(OWN, ","));
@@ -206,7 +211,7 @@ fn split(words: &[String]) -> Result<Vec<String>, UserError> {
     if empty.is_empty() || named.is_empty() {
         return Ok(named);
     }
-    // A variable of a script that is empty, most likely.
+    // Most likely an empty variable of a script.
     let message = format!("`{}` has an empty name in it", sanitize(&words.join(" ")));
     let without: Vec<String> = named.iter().map(|word| word.replace(',', "\\,")).collect();
     Err(UserError::usage("no_run", message, format!("without it: {}", without.join(","))))

@@ -1,10 +1,10 @@
-//! What `demo` is asked for.
+//! Arguments of `demo`.
 
 use std::path::PathBuf;
 
 /// `wavetank demo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DemoArgs {
-    /// Where archives lie.
+    /// Directory of stored runs.
     pub(crate) runs_dir: PathBuf,
 }

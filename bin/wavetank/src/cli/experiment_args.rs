@@ -1,4 +1,4 @@
-//! The words of `check`, `plan`, `new` and `run FILE`: what is asked of an experiment file.
+//! Arguments of `check`, `plan`, `new` and `run FILE` for an experiment file.
 
 use std::path::PathBuf;
 
@@ -15,41 +15,41 @@ use super::value_parsers::{parse_choice, with_flag};
 /// `wavetank check`, `wavetank plan`.
 #[derive(Args, Debug)]
 pub(super) struct FileWords {
-    /// The experiment file
+    /// Experiment file
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     #[command(flatten)]
     pub(super) variation: ExperimentArgs,
     #[command(flatten)]
     pub(super) options: OverrideArgs,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     pub(super) format: String,
 }
 
-/// What every command that reads an experiment file can be told about it.
+/// Options of every command that reads an experiment file.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "With an experiment file")]
 pub(super) struct ExperimentArgs {
-    /// Give a variable of the file another value (repeatable)
+    /// Set a variable of the file (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub(super) set: Vec<String>,
-    /// Go elsewhere than the file's target, or its target of that name, says (repeatable)
+    /// Replace the file's target, or its target NAME (repeatable)
     #[arg(long, value_name = "URL|NAME=URL")]
     pub(super) target: Vec<String>,
-    /// A part of the load: multiplies every rate and count of it
+    /// Scale every rate and count by this factor
     #[arg(long, value_name = "1/1000", allow_negative_numbers = true)]
     pub(super) scale: Option<String>,
-    /// Faster through the phases: divides their lengths
+    /// Speed up: divide the length of every phase by this factor
     #[arg(long, value_name = "20x", allow_negative_numbers = true)]
     pub(super) speed: Option<String>,
-    /// What ${secret:NAME} stands for; else it is the environment's `WAVETANK_SECRET_NAME` (repeatable)
+    /// Value of ${secret:NAME} from a file [default: `$WAVETANK_SECRET_NAME`] (repeatable)
     #[arg(long, value_name = "NAME=@FILE")]
     pub(super) secret: Vec<String>,
 }
 
 impl ExperimentArgs {
-    /// The first option that was given.
+    /// Returns the first given option.
     pub(super) fn first_given_flag(&self) -> Option<&'static str> {
         let given = [
             ("--set", !self.set.is_empty()),
@@ -67,12 +67,12 @@ impl ExperimentArgs {
 #[command(after_help = "\
 For example: wavetank new shop.yaml; wavetank check shop.yaml; wavetank plan shop.yaml")]
 pub(super) struct NewArgs {
-    /// Where the file goes; one that is there stays as it is
+    /// Output file; an existing file is not overwritten
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
 }
 
-/// Reads every word.
+/// Converts all arguments.
 pub(super) fn file(words: FileWords) -> Result<CheckArgs, UserError> {
     let format = with_flag(
         "--format",
@@ -86,7 +86,7 @@ pub(super) fn file(words: FileWords) -> Result<CheckArgs, UserError> {
     })
 }
 
-/// The file as it is to be read, told of as text.
+/// Describes the file to read and how it is reported.
 pub(super) fn experiment_args(file: PathBuf, words: ExperimentArgs) -> Result<FileArgs, UserError> {
     let mut files = InputFiles::default();
     let factor = |option: &str, word: &Option<String>| {
@@ -106,21 +106,21 @@ pub(super) fn experiment_args(file: PathBuf, words: ExperimentArgs) -> Result<Fi
     })
 }
 
-/// A secret on the command line can be read by every process of the host: only files are taken.
+/// Parses a secret. Every process of the host can read a command line, so only files are accepted.
 fn secret(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
     let Some(path) = word.strip_prefix('@') else {
-        let message = "--secret wants a file: other processes can read the words of a command";
+        let message = "--secret needs a file: other processes can read command-line arguments";
         return Err(UserError::usage("bad_secret", message, "--secret NAME=@FILE"));
     };
     Ok(Secret::new(files.text("--secret", path)?.trim_end_matches(['\r', '\n'])))
 }
 
-/// `NAME=VALUE` each.
+/// Parses arguments of the form `NAME=VALUE`.
 fn pairs(option: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>, UserError> {
     let pair = |word: &String| {
         let pair = word.split_once('=').filter(|(name, _)| !name.trim().is_empty());
         pair.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).ok_or_else(|| {
-            // What stands there may be a secret whose name was forgotten.
+            // The text may be a secret without its name, so it is not printed.
             let message = format!("{option} has no name and value");
             UserError::usage("bad_pair", message, example)
         })

@@ -1,4 +1,4 @@
-//! [`ExplainWords`]: the words of `wavetank explain`, and what they mean.
+//! [`ExplainWords`]: arguments of `wavetank explain`.
 
 use clap::Args;
 use wavetank_plan::UserError;
@@ -13,24 +13,24 @@ Without a code it lists all of them. For example: wavetank explain late
              wavetank explain invalid
              wavetank explain connect_refused --format json")]
 pub(super) struct ExplainWords {
-    /// A code, as it stands beside errors, findings and verdicts; an exit code; a word of the report
+    /// Error code, exit code or report term
     #[arg(value_name = "CODE")]
     codes: Vec<String>,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
 }
 
-/// `wavetank explain`, read.
+/// Converted arguments of `wavetank explain`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExplainArgs {
-    /// What is to be explained; empty for a list of everything.
+    /// Codes to explain; empty to list all.
     pub(crate) codes: Vec<String>,
-    /// Shape of the answer.
+    /// Output format.
     pub(crate) format: FileFormat,
 }
 
-/// Reads every word.
+/// Converts all arguments.
 pub(super) fn explain(words: ExplainWords) -> Result<ExplainArgs, UserError> {
     let formats = [("text", FileFormat::Text), ("json", FileFormat::Json)];
     let format = with_flag("--format", parse_choice(&words.format, &formats, &[]))?;

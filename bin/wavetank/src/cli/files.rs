@@ -32,7 +32,7 @@ impl InputFiles {
         let bytes = self.read(option, Path::new(path), TEXT_MAX)?;
         String::from_utf8(bytes).map_err(|_| {
             let message = format!("{option} @{path} is not text in UTF-8");
-            UserError::usage("bad_file", message, "one line each, as it would stand on the command line")
+            UserError::usage("bad_file", message, "write one per line, as on the command line")
         })
     }
 

@@ -56,7 +56,7 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["-S", "--silent"], "--quiet"),
     (
         &["-f"],
-        "--body-file FILE; ab's -f TLS1.2 is --tls 1.2; an experiment file stands without an option: wavetank run FILE",
+        "--body-file FILE; ab's -f TLS1.2 is --tls 1.2; give an experiment file without an option: wavetank run FILE",
     ),
     (&["-E", "--client-cert"], "--cert FILE, and --key FILE unless the key is in the same file (curl's -E)"),
     (&["--client-key", "--key-file"], "--key FILE"),
@@ -86,10 +86,10 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--host", "--server"], "the URL names the host; the Host header alone is -H 'Host: …'"),
     (
         &["--ramp-up", "--rampup", "--stages", "--spawn-rate"],
-        "ramps stand in an experiment file: users: 0 to 100, for: 1m; --warmup 10s sends load that is not judged",
+        "write ramps in an experiment file: users: 0 to 100, for: 1m; --warmup 10s sends load that is not judged",
     ),
     (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
-    (&["--config"], "an experiment file stands without an option: wavetank run FILE"),
+    (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
 /// What does the job of an unknown option.

@@ -1,4 +1,4 @@
-//! [`LabWords`]: the words of `wavetank lab`, and what they mean.
+//! [`LabWords`]: arguments of `wavetank lab`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub(super) struct LabWords {
 }
 
 impl LabWords {
-    /// `--out` of a run.
+    /// Returns `--out` of a run.
     pub(super) fn out(&self) -> &[PathBuf] {
         match &self.what {
             LabSubcommand::Run(words) => &words.run.result.out,
@@ -36,23 +36,25 @@ impl LabWords {
 
 #[derive(Debug, Subcommand)]
 enum LabSubcommand {
-    /// What is wrong with a topology file, if anything, and, as root, what this machine lacks for it; nothing is created
+    /// Check a topology file for errors and, as root, list what this machine lacks; create nothing
     Check(CheckWords),
     /// Bring up the hosts, networks and services that a topology file describes
     Up(UpWords),
-    /// Make a run from the lab's load hosts; the lab is brought up for it and taken down after it, unless it is up
+    /// Run a load test from the lab's load hosts; a lab that is not up is brought up for the run
+    /// and taken down after it
     Run(Box<LabRunArgs>),
-    /// The labs there are: hosts, addresses, services
+    /// List running labs with hosts, addresses and services
     Status(StatusWords),
     /// Run a command in a host
     Exec(ExecWords),
-    /// What a host's services wrote
+    /// Print the logs of a host's services
     Logs(LogsWords),
-    /// The servers behind a host's balancers: how they stand; drain one, take it back, give it another weight
+    /// Show, drain, re-enable or reweight the servers of a balancer
     Pool(PoolWords),
-    /// Let something go wrong in a host: kill, stop or pause a service, cut a link, drop packets, exhaust files, slow down
+    /// Inject a fault into a host: kill, stop or pause a service, cut a link, drop packets, exhaust
+    /// files, slow down
     Fault(FaultArgs),
-    /// Take a lab down; also what one left that was killed
+    /// Remove a lab, including one with a killed process
     Down(LabNameArgs),
 }
 
@@ -61,7 +63,7 @@ struct CheckWords {
     /// The topology file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
 }
@@ -71,7 +73,7 @@ struct UpWords {
     /// The topology file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Call the lab so, to have several beside each other [default: the file's `name`]
+    /// Lab name, to run several labs simultaneously [default: the file's `name`]
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
 }
@@ -84,7 +86,7 @@ struct LabRunArgs {
     /// The topology file
     #[arg(value_name = "LAB")]
     lab_file: PathBuf,
-    /// Call the lab so, to have several beside each other [default: the file's `name`]
+    /// Lab name, to run several labs simultaneously [default: the file's `name`]
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
     #[command(flatten)]
@@ -93,7 +95,7 @@ struct LabRunArgs {
 
 #[derive(Args, Debug)]
 struct LabNameArgs {
-    /// Which lab, where there are several
+    /// Name of the lab, if there are several
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
 }
@@ -102,7 +104,7 @@ struct LabNameArgs {
 struct StatusWords {
     #[command(flatten)]
     which: LabNameArgs,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
 }
@@ -114,7 +116,7 @@ struct ExecWords {
     host: String,
     #[command(flatten)]
     which: LabNameArgs,
-    /// The command and its words, behind `--`
+    /// Command and arguments, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     words: Vec<OsString>,
 }
@@ -124,10 +126,10 @@ struct LogsWords {
     /// The host
     #[arg(value_name = "HOST")]
     host: String,
-    /// The service; all of the host's without it
+    /// Service [default: all services of the host]
     #[arg(value_name = "SERVICE")]
     service: Option<String>,
-    /// Go on with what is written from now on, until the lab is gone or Ctrl-C
+    /// Follow the log until the lab ends or Ctrl-C
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]
@@ -138,23 +140,24 @@ struct LogsWords {
 #[command(after_help = "\
 For example: wavetank lab pool lb1; wavetank lab pool lb1 haproxy app1 drain; wavetank lab pool lb1 haproxy app1 ready
              wavetank lab pool lb1 direct_routing web[1-2] weight 3
-drain: no new connections; ready: as many as the topology file says; weight N: N parts, 0 to 256. Connections under way go on.
+drain: no new connections; ready: as many as the topology file says; weight N: N parts, 0 to 256. Open connections stay.
 For direct routing, NAT and HAProxy. SERVICE may be left out where the host has only one of them.")]
 struct PoolWords {
     /// The host
     #[arg(value_name = "HOST")]
     host: String,
-    /// Nothing, or a service: how servers stand; SERVICE SERVER drain, ready or weight N changes it
+    /// Nothing or SERVICE to show the servers; SERVICE SERVER followed by drain, ready or weight N
+    /// to change one
     #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
     #[command(flatten)]
     which: LabNameArgs,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
 }
 
-/// Reads the words of a pool: one alone is a service, unless it is a verb.
+/// Converts the arguments of `pool`: a single one is a service, unless it is a verb.
 fn pool(words: PoolWords) -> Result<LabArgs, UserError> {
     let ask = match words.words.as_slice() {
         [] => PoolCommand::Show(None),
@@ -178,17 +181,17 @@ struct FaultArgs {
     /// The host
     #[arg(value_name = "HOST")]
     host: String,
-    /// What goes wrong
+    /// Fault to inject
     #[arg(value_name = "FAULT", required = true, num_args = 1..=3)]
     words: Vec<String>,
-    /// How long: it is taken back then, or when this command is interrupted [default: until undo or down]
+    /// Duration; the fault is reverted afterwards or on interrupt [default: until undo or down]
     #[arg(long = "for", value_name = "TIME")]
     lasts: Option<String>,
     #[command(flatten)]
     which: LabNameArgs,
 }
 
-/// Reads the words of a fault.
+/// Converts the arguments of `fault`.
 fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
     let lasts = words.lasts.as_deref().map(parse_duration_positive).transpose();
     let lasts = with_flag("--for", lasts)?;
@@ -209,7 +212,7 @@ fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
     Ok(LabArgs { lab: words.which.lab, deed: LabCommand::Fault { host: words.host, what } })
 }
 
-/// Reads every word; `command` is the redacted command line.
+/// Converts all arguments; `command` is the redacted command line.
 pub(super) fn lab(words: LabWords, command: String) -> Result<LabArgs, UserError> {
     Ok(match words.what {
         LabSubcommand::Up(words) => LabArgs { lab: words.lab, deed: LabCommand::Up { file: words.file } },

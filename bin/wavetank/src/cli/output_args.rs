@@ -165,7 +165,7 @@ fn unheard(args: &ReportArgs) -> Result<(), UserError> {
     if step.is_some() && !is(&histograms) {
         return conflict(
             "--step is of histograms",
-            "with --format hgrm or hlog; csv tells all steps with --by-step",
+            "use it with --format hgrm or hlog; csv lists all steps with --by-step",
         );
     }
     if *by_step && !is(&[OutputFormat::Csv, OutputFormat::Hlog]) {

@@ -1,4 +1,4 @@
-//! [`Cli`]: what clap knows of the command line. Values stay text here; `wavetank-plan` reads them.
+//! [`Cli`]: the command line as clap parses it. Values stay text here; `wavetank-plan` parses them.
 
 use std::path::PathBuf;
 
@@ -17,37 +17,37 @@ use super::serve_tls_args::ServeTlsArgs;
 use super::size_words::SizeWords;
 use super::try_args::TryWords;
 
-/// Commands by what one does with them; kept by hand because clap cannot group them. A test compares it
-/// with the commands there are.
+/// Commands grouped by purpose, written by hand because clap cannot group them. A test compares the
+/// list with the commands.
 const HELP: &str = "\
 {about-with-newline}
 {usage-heading} {usage}
 
 Load
-  run     Load a URL, or carry out an experiment file; `wavetank URL|FILE` is short for it
-  search  The highest rate, users or connections that still meet the thresholds
+  run     Run a load test from a URL or an experiment file; `wavetank URL|FILE` is short for it
+  search  Find the highest load that still meets the thresholds
 Write
-  new     A commented experiment file to begin with
-  check   What is wrong with an experiment file, if anything
-  plan    What an experiment file comes to: its load over time, what it takes of this host
-  try     One user, once: every request, answer, extraction and check shown
-  schema  The files' JSON Schema, for editors, on stdout
-Look
+  new     Write a commented example experiment file
+  check   Check an experiment file for errors
+  plan    Show the load an experiment file describes and the resources it needs on this host
+  try     Run one virtual user once and show every request, response, extraction and check
+  schema  Print the JSON Schema of the file formats, for editors
+Results
   report   Show a finished run again
-  compare  Two runs, or several a side, beside each other: what differs, and how sure that is
-  runs     The runs there are: list, show, prune, pack
-  explain  What a code or a word of a report means, why it happens, what to do
+  compare  Compare two runs or two groups of runs, with confidence intervals
+  runs     List, show, prune and pack stored runs
+  explain  Explain an error code, exit code or report term
 Hosts
-  calibrate  What this host can do as a generator: measured, kept, and used by `plan`
-  size       What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
+  calibrate  Measure how much load this host can generate; `plan` uses the result
+  size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
 Lab
-  lab  A whole cluster on this machine: hosts, networks, servers, brought up and taken down
+  lab  Create and run a test cluster of network namespaces on this machine
 Practise
-  serve   A target to practise on
-  demo    Two short runs against the built-in target: what a freeze does to the numbers
+  serve   Start the built-in test server
+  demo    Run two short tests against the built-in server and show what a freeze does
 Install
-  completions  Words for the shell to complete, on stdout
-  man          Manual pages, one for each command, into a folder
+  completions  Print shell completions
+  man          Write manual pages to a directory
 
 Options
 {options}
@@ -68,46 +68,46 @@ pub(super) struct Cli {
 /// One command.
 #[derive(Debug, Subcommand)]
 pub(super) enum CliCommand {
-    /// Load a URL, or carry out an experiment file, and tell what it took.
+    /// Run a load test from a URL or an experiment file and report the result.
     Run(Box<RunWords>),
-    /// The highest rate, users or connections that still meet the thresholds.
+    /// Find the highest load that still meets the thresholds.
     Search(Box<SearchWords>),
-    /// A commented experiment file to begin with.
+    /// Write a commented example experiment file.
     New(NewArgs),
-    /// What is wrong with an experiment file, if anything.
+    /// Check an experiment file for errors.
     Check(Box<FileWords>),
-    /// What an experiment file comes to: its load over time, and what it takes of this host.
+    /// Show the load an experiment file describes and the resources it needs on this host.
     Plan(Box<FileWords>),
-    /// One user, once: every request, answer, extraction and check shown.
+    /// Run one virtual user once and show every request, response, extraction and check.
     Try(Box<TryWords>),
-    /// The files' JSON Schema, for editors, on stdout.
+    /// Print the JSON Schema of the file formats, for editors.
     Schema(SchemaArgs),
-    /// A target to practise on.
+    /// Start the built-in test server.
     Serve(Box<ServeWords>),
-    /// What a load would take: hosts, addresses, ports, memory, links, limits of the kernel.
+    /// Estimate the hosts, addresses, ports, memory and kernel limits a load needs.
     Size(Box<SizeWords>),
-    /// Two runs, or several a side, beside each other: what differs, and how sure that is.
+    /// Compare two runs or two groups of runs, with confidence intervals.
     Compare(Box<CompareWords>),
     /// Show a finished run again.
     Report(ReportWords),
-    /// The runs there are: list, show, prune, pack.
+    /// List, show, prune and pack stored runs.
     Runs(Box<RunsWords>),
-    /// What a code or a word of a report means, why it happens, what to do.
+    /// Explain an error code, exit code or report term.
     Explain(ExplainWords),
-    /// Two short runs against the built-in target: what a freeze does to the numbers.
+    /// Run two short tests against the built-in server and show what a freeze does.
     Demo(DemoWords),
-    /// What this host can do as a generator: measured, kept, and used by `plan`.
+    /// Measure how much load this host can generate; `plan` uses the result.
     Calibrate(Box<CalibrateWords>),
-    /// A whole cluster on this machine: hosts, networks, servers, brought up and taken down.
+    /// Create and run a test cluster of network namespaces on this machine.
     Lab(LabWords),
-    /// Words for the shell to complete, on stdout.
+    /// Print shell completions.
     Completions(CompletionsArgs),
-    /// Manual pages, one for each command, into a folder.
+    /// Write manual pages to a directory.
     Man(ManArgs),
 }
 
 impl CliCommand {
-    /// `--out` of the commands that have a result to write.
+    /// Returns `--out` of the commands that write a result.
     pub(super) fn out(&self) -> &[PathBuf] {
         match self {
             Self::Run(words) => &words.result.out,
@@ -124,37 +124,38 @@ impl CliCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /close
-       /truth tells what was counted, POST /truth/reset forgets it,
-       /truth/connections how it stands with connections at this instant
+       /truth reports the counters, POST /truth/reset sets them to zero,
+       /truth/connections reports the current connections
 Flash sale: /api/seckill shows it, POST /api/login (user, password), POST /api/order (sku, user),
-       POST /admin/sale begins another one (stock, opens_in); wavetank run examples/flash-sale.yaml
+       POST /admin/sale starts another one (stock, opens_in); wavetank run examples/flash-sale.yaml
 Tiers: /tier/simple  /tier/query  /tier/transaction  with ?workers=N&work=DURATION&queue=N as capacity")]
 pub(super) struct ServeWords {
-    /// Where to listen, several joined by commas; a port alone means 127.0.0.1
+    /// Addresses to listen on, joined by commas; a port alone means 127.0.0.1
     #[arg(long, value_name = "ADDR:PORT,…", default_value = "127.0.0.1:8080")]
     pub(super) listen: String,
     /// Threads [default: one per allowed CPU]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) threads: Option<String>,
-    /// Which driver runs the sockets [default: auto, the best this host allows]
+    /// Socket driver [default: auto, the best one available]
     #[arg(long, value_name = "auto|uring|epoll")]
     pub(super) engine: Option<String>,
-    /// Connections to be ready for at once: files are found for them, with more threads where they must be
+    /// Number of simultaneous connections to prepare for (raises the open-file limit, adds threads
+    /// if needed)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) connections: Option<String>,
     /// Answer unknown paths like / instead of 404
     #[arg(long)]
     pub(super) any: bool,
-    /// Answer nobody for this long, once
+    /// Stop answering for this long, once
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) freeze: Option<String>,
-    /// When the freeze begins, after the first request
+    /// Start of the freeze, counted from the first request
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) freeze_at: Option<String>,
-    /// Keep the flash sale and the tiers' rows in this SQLite file [default: in memory]
+    /// Store the sale and tier data in this SQLite file [default: in memory]
     #[arg(long, value_name = "FILE")]
     pub(super) database: Option<PathBuf>,
-    /// Who may log in: CSV with columns user and password [default: everybody, with `secret-USER`]
+    /// CSV file of accounts, columns user and password [default: any user, password `secret-USER`]
     #[arg(long, value_name = "FILE")]
     pub(super) accounts: Option<PathBuf>,
     #[command(flatten)]
@@ -164,37 +165,38 @@ pub(super) struct ServeWords {
 /// `wavetank report`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Formats: text, json and junit as `run` tells them; markdown for a pull request or a wiki; csv, a row for each interval;
+Formats: text, json and junit as printed by `run`; markdown for a pull request or a wiki; csv, a row for each interval;
   hgrm and hlog, HdrHistogram's percentile distribution and interval log, for its plotters and its log tools
 For example: wavetank report latest --out report.md --out seconds.csv
   wavetank report latest --format hgrm --of service --step 'GET /' > service.hgrm")]
 pub(super) struct ReportWords {
-    /// A run's folder, its name in the runs directory, its id, `latest`, or a packed run
+    /// Folder, name or id of a run, `latest`, or a packed run
     #[arg(value_name = "RUN|latest")]
     pub(super) run: String,
-    /// Shape of the result on stdout: text, json, junit, html, markdown, csv, hgrm, hlog
+    /// Output format on stdout: text, json, junit, html, markdown, csv, hgrm, hlog
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: String,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .html .md .csv .hgrm
-    /// .hlog (repeatable)
+    /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html
+    /// .md .csv .hgrm .hlog (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
-    /// hgrm, hlog: of which times: response, service, lag, wait, ttfb, transfer, failed, connect, tls [default: response]
+    /// hgrm, hlog: which times to export: response, service, lag, wait, ttfb, transfer, failed,
+    /// connect, tls [default: response]
     #[arg(long, value_name = "TIMES")]
     pub(super) of: Option<String>,
-    /// hgrm, hlog: of this step alone; SCENARIO/STEP where several have one of that name
+    /// hgrm, hlog: only this step; SCENARIO/STEP if several steps have the name
     #[arg(long, value_name = "NAME")]
     pub(super) step: Option<String>,
-    /// csv, hlog: a row for each interval and step, or a line with a tag for each
+    /// csv: one row per interval and step; hlog: one tagged line per interval and step
     #[arg(long)]
     pub(super) by_step: bool,
-    /// csv: a row for each host that was looked at and second instead: of a run in a lab, or with held connections
+    /// csv: one row per sampled host and second (lab runs and runs that hold connections)
     #[arg(long)]
     pub(super) by_host: bool,
-    /// html: its language, en or zh [default: en]
+    /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "en|zh")]
     pub(super) lang: Option<String>,
-    /// Where archives lie
+    /// Directory of stored runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,
 }
@@ -202,7 +204,7 @@ pub(super) struct ReportWords {
 /// `wavetank demo`.
 #[derive(Args, Debug)]
 pub(super) struct DemoWords {
-    /// Where archives lie
+    /// Directory of stored runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,
 }
@@ -214,7 +216,7 @@ bash: wavetank completions bash > ~/.local/share/bash-completion/completions/wav
 zsh:  wavetank completions zsh > FOLDER-IN-YOUR-fpath/_wavetank
 fish: wavetank completions fish > ~/.config/fish/completions/wavetank.fish")]
 pub(super) struct CompletionsArgs {
-    /// For which shell
+    /// Shell to print completions for
     #[arg(value_name = "bash|zsh|fish")]
     pub(super) shell: String,
 }
@@ -224,7 +226,7 @@ pub(super) struct CompletionsArgs {
 #[command(after_help = "\
 For example: wavetank man ~/.local/share/man/man1; man wavetank-run")]
 pub(super) struct ManArgs {
-    /// Where the pages go; it must exist
+    /// Existing directory to write the pages to
     #[arg(value_name = "DIR")]
     pub(super) dir: PathBuf,
 }

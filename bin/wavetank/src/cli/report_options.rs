@@ -1,18 +1,18 @@
-//! [`ReportOptions`]: what is wanted of a result beside its format.
+//! [`ReportOptions`]: options of a result other than its format.
 
 use wavetank_report::{Language, LatencySeries};
 
-/// What is wanted of formats that can tell several things.
+/// Options of formats with several possible contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReportOptions {
-    /// Which times a histogram is of; `None`: response.
+    /// Times shown by a histogram; `None` for response times.
     pub(crate) times: Option<LatencySeries>,
-    /// One step's alone.
+    /// Only this step.
     pub(crate) step: Option<String>,
-    /// Each step by itself.
+    /// Each step separately.
     pub(crate) by_step: bool,
-    /// In place of stretches of the load: hosts.
+    /// Hosts instead of intervals of the load.
     pub(crate) by_host: bool,
-    /// The language of a page's own words; `None`: English.
+    /// Language of a page; `None` for English.
     pub(crate) language: Option<Language>,
 }

@@ -1,4 +1,4 @@
-//! [`RunWords`]: the words of `wavetank run`, grouped as its help shows them.
+//! [`RunWords`]: arguments of `wavetank run`, grouped as its help shows them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +18,8 @@ Conditions are SUBJECT OP VALUE [in PHASE] [for WINDOW]:
 Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) ·
   4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunWords {
-    /// Where to: http://host:port/path or https, host/path, host:port, :8080/path (this host); or an experiment file
+    /// Target URL or experiment file: http://host:port/path or https, host/path, host:port,
+    /// :8080/path (this host)
     #[arg(value_name = "URL|FILE")]
     pub(super) goal: OsString,
     #[command(flatten)]
@@ -31,7 +32,7 @@ pub(super) struct RunWords {
     pub(super) baseline: BaselineWords,
 }
 
-/// What and how much: everything that takes the place of a file's own words, so that `check` and `plan` read the same.
+/// Overrides for values of the experiment file, shared by `run`, `check` and `plan`.
 #[derive(Args, Debug)]
 pub(super) struct OverrideArgs {
     #[command(flatten)]
@@ -48,85 +49,87 @@ pub(super) struct OverrideArgs {
     pub(super) naming: NameArgs,
 }
 
-/// What a run is called.
+/// Name and labels of a run.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Name")]
 pub(super) struct NameArgs {
     /// Name of the run, part of its archive's name [default: host and port]
     #[arg(long, value_name = "WORD")]
     pub(super) name: Option<String>,
-    /// A label kept with the run (repeatable)
+    /// Label stored with the run (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) tag: Vec<String>,
 }
 
-/// How much, for how long.
+/// Amount and duration of the load.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Connections with one user on each; with -r the most connections of the pool [default: 50]
+    /// Number of connections, one user on each; with -r the maximum size of the pool [default: 50]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub(super) connections: Option<String>,
-    /// Arrivals on a schedule, whatever the target does (open model), for the whole run: 500/s, 5k/s, 7/min
+    /// Arrival rate of the open model, independent of the target's responses: 500/s, 5k/s, 7/min
     #[arg(short, long, value_name = "RATE", allow_negative_numbers = true)]
     pub(super) rate: Option<String>,
     /// Length of the measured load [default: 10s, or none with -n]
     #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) duration: Option<String>,
-    /// Requests offered at most; with -d, whichever comes first
+    /// Maximum number of requests; combined with -d, the first limit reached ends the run
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(super) requests: Option<String>,
-    /// The same load ahead of the measured one, kept apart and judged by nothing
+    /// Warm-up: the same load before the measured part, reported separately and not judged
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) warmup: Option<String>,
     /// Spacing of arrivals with -r [default: even]
     #[arg(long, value_name = "even|poisson")]
     pub(super) arrivals: Option<String>,
-    /// Seed of every random choice; one seed, one schedule [default: 1]
+    /// Seed of every random choice; the same seed gives the same schedule [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) seed: Option<String>,
-    /// Of a request, from its begin: covers connecting and the whole answer [default: 60s]
+    /// Request timeout, including connect and the full response [default: 60s]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) timeout: Option<String>,
-    /// Of a connection with its TLS handshake, inside --timeout [default: 5s]
+    /// Connect timeout, including the TLS handshake; part of --timeout [default: 5s]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) connect_timeout: Option<String>,
-    /// How long to wait for open requests after the load; 0s cuts them [default: 30s, or --timeout if longer]
+    /// How long to wait for open requests after the load ends; 0s aborts them [default: 30s, or
+    /// --timeout if longer]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) drain: Option<String>,
-    /// With -r: open requests over which arrivals are dropped [default: rate × timeout, less if this host must]
+    /// With -r: maximum number of open requests; arrivals beyond it are dropped [default: rate ×
+    /// timeout, limited by this host]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) max_open: Option<String>,
-    /// Connections opened per second ahead of the load [default: 5k/s]
+    /// Connections opened per second before the load starts [default: 5k/s]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub(super) open_rate: Option<String>,
-    /// Send one request, print it and the answer with all instants, and no load
+    /// Send one request, print it, the response and all timings, then exit
     #[arg(long)]
     pub(super) once: bool,
-    /// Send no request ahead of the load
+    /// Send no probe request before the load
     #[arg(long)]
     pub(super) no_probe: bool,
-    /// With an experiment file: send one request ahead of the load, as a URL does anyway
+    /// With an experiment file: send a probe request before the load, as for a URL
     #[arg(long)]
     pub(super) probe: bool,
     #[command(flatten)]
     pub(super) asked: TargetCountArgs,
 }
 
-/// Whether the target is asked for its own count.
+/// Polling of the target's own counters.
 #[derive(Args, Debug)]
 pub(super) struct TargetCountArgs {
-    /// With an experiment file that holds connections: ask the target each second how many it has, as a wavetank serve
-    /// tells; one on this host is asked anyway
+    /// With a file that holds connections: poll the target's connection count every second
+    /// (`wavetank serve` reports it) [default: only a target on this host]
     #[arg(long)]
     pub(super) truth: bool,
-    /// Do not ask the target how many connections it has
+    /// Do not poll the target's connection count
     #[arg(long)]
     pub(super) no_truth: bool,
 }
 
 impl LoadArgs {
-    /// The first option given that means something to a file alone.
+    /// Returns the first given option that only applies to a file.
     pub(super) fn first_file_only_flag(&self) -> Option<&'static str> {
         let all =
             [("--probe", self.probe), ("--truth", self.asked.truth), ("--no-truth", self.asked.no_truth)];
@@ -134,7 +137,7 @@ impl LoadArgs {
     }
 }
 
-/// What is sent, and which answer is right.
+/// The request, and the responses that count as success.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Request")]
 pub(super) struct RequestArgs {
@@ -144,104 +147,106 @@ pub(super) struct RequestArgs {
     /// A header, or @FILE with one on each line (repeatable)
     #[arg(short = 'H', long, value_name = "'NAME: VALUE'|@FILE", allow_hyphen_values = true)]
     pub(super) header: Vec<String>,
-    /// The body as it is
+    /// Request body, sent as given
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) body: Option<String>,
-    /// The body from a file; - is stdin
+    /// File with the request body; - is stdin
     #[arg(long, value_name = "FILE|-", allow_hyphen_values = true)]
     pub(super) body_file: Option<PathBuf>,
-    /// User and password of basic authentication, or @FILE with them; never written to any archive
+    /// User and password of basic authentication, or @FILE; never stored in an archive
     #[arg(long, value_name = "USER:PASSWORD|@FILE", allow_hyphen_values = true)]
     pub(super) basic: Option<String>,
-    /// Statuses that count as done: 200,301 or 200 to 399 [default: 200 to 399]
+    /// Status codes that count as success, such as 200,301 or 200 to 399 [default: 200 to 399]
     #[arg(long, value_name = "STATUS,…")]
     pub(super) expect_status: Option<String>,
 }
 
-/// How connections are made and used.
+/// How connections are opened, used and closed.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Connections and host")]
 pub(super) struct ConnectionArgs {
-    /// Version of HTTP [default: 1.1]
+    /// HTTP version [default: 1.1]
     #[arg(long, value_name = "1.0|1.1")]
     pub(super) http: Option<String>,
-    /// Close each connection after one answer
+    /// Close each connection after one response
     #[arg(long)]
     pub(super) no_keepalive: bool,
-    /// Close each connection after N answers
+    /// Close each connection after N responses
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) requests_per_connection: Option<String>,
-    /// How we close: orderly, or by reset, which leaves no port in TIME-WAIT [default: fin]
+    /// How connections are closed: `fin`, or `rst`, which leaves no port in TIME-WAIT [default:
+    /// fin]
     #[arg(long, value_name = "fin|rst")]
     pub(super) close: Option<String>,
-    /// Requests under way on one connection: N connections carry N × P users [default: 1]
+    /// Pipelined requests per connection: N connections carry N × P users [default: 1]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(super) pipeline: Option<String>,
-    /// Load threads [default: one per allowed CPU, never more than connections]
+    /// Number of load threads [default: one per allowed CPU, at most one per connection]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) threads: Option<String>,
-    /// Which driver runs the sockets [default: auto, the best this host allows]
+    /// Socket driver [default: auto, the best one available]
     #[arg(long, value_name = "auto|uring|epoll")]
     pub(super) engine: Option<String>,
-    /// Source addresses: 10.0.8.0/28, 10.0.8.1-10.0.8.14, 127.0.0.1-20 (repeatable), or auto: all of the interface's
-    /// [default: the kernel's choice]
+    /// Source addresses: 10.0.8.0/28, 10.0.8.1-10.0.8.14, 127.0.0.1-20 (repeatable), or auto for
+    /// all addresses of the interface [default: the kernel's choice]
     #[arg(long, value_name = "auto|CIDR|RANGE,…")]
     pub(super) source: Vec<String>,
-    /// Connect there instead; Host header and name in TLS stay: HOST:PORT, or FROM:PORT:HOST:PORT
+    /// Connect to another address, keeping the Host header and TLS name: HOST:PORT, or
+    /// FROM:PORT:HOST:PORT
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) connect_to: Option<String>,
-    /// A forward proxy that all connections go through, by CONNECT to https; or @FILE with its URL; user and password are
-    /// never written to any archive
+    /// Forward proxy for all connections (CONNECT for https), or @FILE with its URL; user and
+    /// password are never stored in an archive
     #[arg(long, value_name = "[http://USER:PASSWORD@]HOST:PORT|@FILE")]
     pub(super) proxy: Option<String>,
-    /// Begin each connection with the PROXY protocol's header, as balancers do
+    /// Send a PROXY protocol header at the start of each connection, as balancers do
     #[arg(long, value_name = "v1|v2")]
     pub(super) proxy_protocol: Option<String>,
-    /// When names are resolved; connections take all addresses in turn; `each_session`: once a second
-    /// [default: once, before the load]
+    /// When to resolve host names; connections use all addresses in turn; `each_session` resolves
+    /// once a second [default: once, before the load]
     #[arg(long, value_name = "once|each_session|DURATION")]
     pub(super) dns: Option<String>,
-    /// Only addresses of this version [default: all]
+    /// Use only addresses of this IP version [default: all]
     #[arg(long, value_name = "4|6")]
     pub(super) ip: Option<String>,
-    /// A target beside loopback and private addresses that is yours to load (repeatable)
+    /// Allow a public target that you are permitted to load (repeatable)
     #[arg(long, value_name = "CIDR|NAME")]
     pub(super) allow_target: Vec<String>,
 }
 
-/// What must hold.
+/// Thresholds and stop conditions.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Verdict")]
 pub(super) struct ThresholdArgs {
-    /// What must hold, else FAIL: 'p99 < 250ms' (repeatable) [default: done > 0, failed < 1%]
+    /// Threshold of the verdict: 'p99 < 250ms' (repeatable) [default: done > 0, failed < 1%]
     #[arg(long, value_name = "CONDITION")]
     pub(super) threshold: Vec<String>,
-    /// What ends the run as FAIL: 'failed > 50% for 10s' (repeatable)
+    /// Stop the run as FAIL on this condition: 'failed > 50% for 10s' (repeatable)
     #[arg(long, value_name = "CONDITION")]
     pub(super) stop: Vec<String>,
 }
 
-/// What is told and kept.
+/// Output and archive.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Result")]
 pub(super) struct OutputArgs {
-    /// Shape of the result on stdout: text, json, junit, html, markdown, csv, hgrm, hlog [default: text]
+    /// Output format on stdout: text, json, junit, html, markdown, csv, hgrm, hlog [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .html .md .csv .hgrm .hlog
-    /// (repeatable)
+    /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html
+    /// .md .csv .hgrm .hlog (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
-    /// html: its language, en or zh [default: en]
+    /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "LANG")]
     pub(super) lang: Option<String>,
-    /// Where archives go [default: runs]
+    /// Directory for the archive [default: runs]
     #[arg(long, value_name = "DIR")]
     pub(super) runs_dir: Option<PathBuf>,
-    /// Keep no archive of the run
+    /// Store no archive of the run
     #[arg(long)]
     pub(super) no_archive: bool,
-    /// No progress and no talk on stderr
+    /// Print no progress or messages on stderr
     #[arg(long)]
     pub(super) quiet: bool,
 }

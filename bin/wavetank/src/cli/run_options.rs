@@ -1,4 +1,4 @@
-//! The words of `run` as [`RunArgs`].
+//! Converts the arguments of `run` to [`RunArgs`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use super::run_args::{
 use super::tls_args::tls;
 use super::value_parsers::{engine, parse_choice, parse_optional, parse_u32, with_flag};
 
-/// Where archives go unless told otherwise.
+/// Default directory of archives.
 pub(crate) const RUNS_DIR: &str = "runs";
 
-/// Reads every word; `command` is the redacted command line.
+/// Converts all arguments; `command` is the redacted command line.
 pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
     let goal = parse_load_source(&words.goal, words.variation, words.options.load.first_file_only_flag())?;
     let (options, source_auto) = options(words.options)?;
@@ -55,7 +55,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     })
 }
 
-/// What and how much, and whether `--source auto` was given.
+/// Converts the overrides. Also returns whether `--source auto` was given.
 pub(super) fn options(words: OverrideArgs) -> Result<(RunOptions, bool), UserError> {
     let mut options = RunOptions::default();
     load(&words.load, &mut options)?;
@@ -95,7 +95,7 @@ fn load(words: &LoadArgs, options: &mut RunOptions) -> Result<(), UserError> {
 
 fn probe(words: &LoadArgs) -> Result<Option<bool>, UserError> {
     if words.probe && words.no_probe {
-        let hint = "one of the two; a URL is probed and a file is not, unless told otherwise";
+        let hint = "use one of the two; by default a URL is probed and a file is not";
         return Err(UserError::usage("conflict", "--probe and --no-probe exclude each other", hint));
     }
     Ok(words.probe.then_some(true).or(words.no_probe.then_some(false)))
@@ -103,7 +103,7 @@ fn probe(words: &LoadArgs) -> Result<Option<bool>, UserError> {
 
 fn truth(words: &LoadArgs) -> Result<Option<bool>, UserError> {
     if words.asked.truth && words.asked.no_truth {
-        let hint = "one of the two; a target on this host is asked, unless told otherwise";
+        let hint = "use one of the two; by default a target on this host is polled";
         return Err(UserError::usage("conflict", "--truth and --no-truth exclude each other", hint));
     }
     Ok(words.asked.truth.then_some(true).or(words.asked.no_truth.then_some(false)))
@@ -158,7 +158,7 @@ pub(super) fn request(words: RequestArgs, options: &mut RunOptions) -> Result<()
     Ok(())
 }
 
-/// curl reads `--data @file`; a body that really begins with `@` can come from a file.
+/// curl reads `--data @file`; a body that really starts with `@` can come from a file.
 fn inline_body(text: String) -> Result<Vec<u8>, UserError> {
     match text.strip_prefix('@') {
         Some(path) if !path.is_empty() => {
@@ -169,7 +169,7 @@ fn inline_body(text: String) -> Result<Vec<u8>, UserError> {
     }
 }
 
-/// `--body-file @x` is curl's habit; no @ is needed.
+/// curl users write `--body-file @x`; the @ is not needed.
 fn plain_path(path: &Path) -> PathBuf {
     let habit = path.to_str().and_then(|text| text.strip_prefix('@'));
     habit.filter(|_| !path.exists()).map_or_else(|| path.to_owned(), PathBuf::from)
@@ -182,7 +182,7 @@ fn basic(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
     }
 }
 
-/// `Name: value`. The words are left out of errors: they may be a secret.
+/// Parses `Name: value`. Errors leave the text out, because it may be a secret.
 fn header(line: &str) -> Result<(String, Secret), UserError> {
     let (name, value) = line.split_once(':').ok_or_else(|| {
         UserError::usage("bad_header", "-H: a header has no colon in it", "-H 'Name: value', in quotes")
@@ -229,7 +229,7 @@ fn connection(words: &ConnectionArgs, options: &mut RunOptions) -> Result<(), Us
     Ok(())
 }
 
-/// The URL, or the file that holds it.
+/// Parses the URL, or the file that holds it.
 fn proxy(word: &str) -> Result<ProxyChoice, UserError> {
     let text = match word.strip_prefix('@') {
         Some(path) => InputFiles::default().text("--proxy", path)?.trim().to_owned(),
@@ -268,7 +268,8 @@ fn tags(words: &[String]) -> Result<BTreeMap<String, String>, UserError> {
     Ok(tags)
 }
 
-/// What of the result excludes what; the load's own pairs are `wavetank_plan::resolve::EXCLUSIVE`.
+/// Checks output options that exclude each other. The pairs of the load itself are in
+/// `wavetank_plan::resolve::EXCLUSIVE`.
 pub(super) fn check_output_conflicts(words: &OutputArgs, once: bool) -> Result<(), UserError> {
     let given = [
         ("--out", !words.out.is_empty()),
@@ -287,7 +288,7 @@ pub(super) fn check_output_conflicts(words: &OutputArgs, once: bool) -> Result<(
     Ok(())
 }
 
-/// Some formats are made of the archive's intervals.
+/// Some formats are made from the intervals of the archive.
 fn without_archive(format: OutputFormat, out: &[OutFile]) -> Result<(), UserError> {
     let needing = out.iter().find(|out| out.format.needs_intervals());
     let word = match needing {

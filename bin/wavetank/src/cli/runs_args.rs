@@ -1,4 +1,4 @@
-//! [`RunsWords`]: the words of `wavetank runs`, and what they mean.
+//! [`RunsWords`]: arguments of `wavetank runs`.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use super::value_parsers::{parse_choice, parse_optional, with_flag};
 Without a command it lists, newest last. For example: wavetank runs -n 10
              wavetank runs --status fail --tag build=1204
              wavetank runs show latest
-             wavetank runs prune --keep 20 --older-than 30d        tells what would go; --yes removes it
+             wavetank runs prune --keep 20 --older-than 30d        lists what it would remove; --yes removes it
              wavetank runs pack 7f3a21; wavetank report 20261121T190000Z-shop-7f3a21.wtrun"
 )]
 pub(super) struct RunsWords {
@@ -30,49 +30,49 @@ pub(super) struct RunsWords {
 
 #[derive(Debug, Subcommand)]
 enum RunsSubcommand {
-    /// The runs in the runs directory, a line each, newest last
+    /// List the runs of the runs directory, one per line, newest last
     List(ListWords),
-    /// What is in one archive: command, host, plan, notes, files
+    /// Show the contents of one archive: command, host, plan, notes, files
     Show(ShowWords),
-    /// Remove old or failed runs; without --yes it only tells which
+    /// Remove old or failed runs; without --yes only list them
     Prune(PruneWords),
-    /// One file that holds a whole run, read by report, compare and runs show
+    /// Pack a whole run into one file, which report, compare and runs show can read
     Pack(PackWords),
-    /// A packed run back into the runs directory
+    /// Unpack a packed run into the runs directory
     Unpack(UnpackWords),
 }
 
 #[derive(Args, Debug)]
 struct ListWords {
-    /// Only runs whose name has this in it
+    /// Only runs with this text in their name
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
-    /// Only runs that ended so (repeatable)
+    /// Only runs with this result (repeatable)
     #[arg(long, value_name = "pass|fail|invalid|incomplete|running|unfinished|damaged")]
     status: Vec<String>,
-    /// Only runs with this label (repeatable: all of them)
+    /// Only runs with this label (repeatable; all must match)
     #[arg(long, value_name = "KEY=VALUE")]
     tag: Vec<String>,
     /// Only the newest N of them
     #[arg(short = 'n', long = "newest", value_name = "N", allow_negative_numbers = true)]
     newest: Option<String>,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
-    /// Where archives lie [default: runs]
+    /// Directory of stored runs [default: runs]
     #[arg(long, value_name = "DIR")]
     runs_dir: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 struct ShowWords {
-    /// A run's folder, its name in the runs directory, its id, `latest`, or a packed run
+    /// Folder, name or id of a run, `latest`, or a packed run
     #[arg(value_name = "RUN|latest")]
     run: String,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
-    /// Where archives lie
+    /// Directory of stored runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs_dir: PathBuf,
 }
@@ -83,35 +83,35 @@ Each option narrows what goes: --failed --older-than 30d removes runs that are b
 goes with all of its runs. A run or search that is being written or may not be read, a folder that is no archive or holds
 other files, and what is only linked into the runs directory always stay.")]
 struct PruneWords {
-    /// The newest N stay, runs and searches, whatever else is said
+    /// Keep the newest N runs and searches, whatever other options say
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     keep: Option<String>,
-    /// Only runs that began longer ago than this
+    /// Only runs that started longer ago than this
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     older_than: Option<String>,
     /// Only runs that did not pass: failed, invalid, incomplete, unfinished or damaged
     #[arg(long)]
     failed: bool,
-    /// Only so many of the oldest that all runs together take no more than this
+    /// Remove the oldest runs until the total size is at most this
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     size_max: Option<String>,
-    /// Remove them
+    /// Remove the runs instead of listing them
     #[arg(long)]
     yes: bool,
-    /// Where archives lie [default: runs]
+    /// Directory of stored runs [default: runs]
     #[arg(long, value_name = "DIR")]
     runs_dir: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 struct PackWords {
-    /// A run's folder, its name in the runs directory, its id, or `latest`
+    /// Folder, name or id of a run, or `latest`
     #[arg(value_name = "RUN|latest")]
     run: String,
-    /// The file, which must not be there yet [default: FOLDER.wtrun, here]
+    /// Output file, which must not exist yet [default: FOLDER.wtrun in the current directory]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Where archives lie
+    /// Directory of stored runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs_dir: PathBuf,
 }
@@ -121,12 +121,12 @@ struct UnpackWords {
     /// The packed run
     #[arg(value_name = "FILE")]
     pack: PathBuf,
-    /// Where archives lie; the run becomes a folder there
+    /// Directory of stored runs, in which the run becomes a folder
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs_dir: PathBuf,
 }
 
-/// Reads every word.
+/// Converts all arguments.
 pub(super) fn runs(words: RunsWords) -> Result<RunsArgs, UserError> {
     match words.what.unwrap_or(RunsSubcommand::List(words.list)) {
         RunsSubcommand::List(words) => list(words),
@@ -183,7 +183,8 @@ fn prune(words: &PruneWords) -> Result<RunsArgs, UserError> {
     Ok(all_of(words.runs_dir.clone(), RunsCommand::Prune { wishes, yes: words.yes }))
 }
 
-/// `deed` with all runs of a directory. Before the first run there is none, but one that was named is looked for where it is.
+/// Applies `deed` to all runs of a directory. The default directory may be missing before the first
+/// run; a named one must exist.
 fn all_of(named: Option<PathBuf>, deed: RunsCommand) -> RunsArgs {
     let is_expected = named.is_some();
     RunsArgs { runs_dir: named.unwrap_or_else(|| "runs".into()), is_expected, deed }

@@ -1,4 +1,4 @@
-//! [`SearchWords`]: the words of `wavetank search`.
+//! [`SearchWords`]: arguments of `wavetank search`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,22 +19,22 @@ use super::run_options::{RUNS_DIR, check_output_conflicts, options};
 use super::search_args::{SearchArgs, SearchTiming, SearchVariable};
 use super::value_parsers::{parse_choice, parse_optional, parse_u32, with_flag};
 
-/// Length of a level, if nobody says.
+/// Default length of a level.
 const LENGTH: Nanos = Nanos::from_secs(10);
-/// Rest after a level, if nobody says.
+/// Default pause after a level.
 const SETTLE: Nanos = Nanos::SECOND;
-/// The longest and the shortest warm-up that nobody asked for: a tenth of the level.
+/// Shortest and longest default warm-up, in nanoseconds: a tenth of the level.
 const WARMUP: (i64, i64) = (500_000_000, 2_000_000_000);
 
 /// `wavetank search`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It climbs from --from, twice as high each time, until a level fails; halves that bracket until it is narrow; then tries
-5 levels inside it 3 times each in random order. Every level is a run of its own, as `wavetank run` makes it.
-Exit codes: 0 answer found · 1 the thresholds do not hold at the lowest level · 2 wrong usage ·
-  3 the generator was the limit before the target (a lower bound is told) · 4 incomplete · 5 refused · 130 interrupted")]
+The search starts at --from and doubles the level until one fails. It halves that bracket until it is narrow, then tries
+5 levels inside it, 3 times each, in random order. Every level is a run like those of `wavetank run`.
+Exit codes: 0 answer found · 1 the lowest level fails · 2 wrong usage ·
+  3 the generator was the limit before the target (a lower bound is reported) · 4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct SearchWords {
-    /// Where to: as of `wavetank run`; of a file one phase is varied
+    /// Target URL or experiment file, as for `wavetank run`; one phase of a file is varied
     #[arg(value_name = "URL|FILE")]
     pub(super) goal: OsString,
     #[command(flatten)]
@@ -47,40 +47,40 @@ pub(super) struct SearchWords {
     pub(super) result: OutputArgs,
 }
 
-/// What is sought, and how.
+/// Options of the search.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchSpaceArgs {
-    /// What is varied [default: rate]
+    /// Quantity to vary [default: rate]
     #[arg(long, value_name = "rate|users|connections")]
     pub(super) of: Option<String>,
-    /// The lowest level, where the climb starts [default: 100/s, or 1]
+    /// Lowest level, at which the search starts [default: 100/s, or 1]
     #[arg(long, value_name = "RATE|N", allow_negative_numbers = true)]
     pub(super) from: Option<String>,
-    /// The highest level that may be tried [default: 1M/s, or 1M]
+    /// Highest level to try [default: 1M/s, or 1M]
     #[arg(long, value_name = "RATE|N", allow_negative_numbers = true)]
     pub(super) to: Option<String>,
-    /// Levels inside the bracket, at least 5 [default: 5]
+    /// Number of levels inside the bracket, at least 5 [default: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) levels: Option<String>,
-    /// Runs of each of them, at least 3 [default: 3]
+    /// Runs of each of these levels, at least 3 [default: 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) repeats: Option<String>,
-    /// How far they lie apart [default: 1%]
+    /// Minimum distance between two levels [default: 1%]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(super) step: Option<String>,
-    /// Rest after each run [default: 1s]
+    /// Pause after each run [default: 1s]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) settle: Option<String>,
-    /// How long all of it may take; then it tells what it knows [default: as long as it takes]
+    /// Time limit for the whole search; the result so far is reported [default: none]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) max_time: Option<String>,
-    /// With an experiment file: the phase that is varied [default: the only one of its kind]
+    /// With an experiment file: phase to vary [default: the only one of its kind]
     #[arg(long, value_name = "NAME")]
     pub(super) phase: Option<String>,
 }
 
-/// Reads every word; `command` is the redacted command line.
+/// Converts all arguments; `command` is the redacted command line.
 pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, UserError> {
     let goal = parse_load_source(&words.goal, words.variation, words.options.load.first_file_only_flag())?;
     let (mut options, source_auto) = options(words.options)?;
@@ -122,7 +122,7 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
     })
 }
 
-/// That nothing says where the knee is.
+/// The error that no threshold defines the knee.
 pub(crate) fn no_threshold(message: &str) -> UserError {
     let hint = "a knee is where a threshold breaks: --threshold 'p99 < 50ms'";
     UserError::usage("threshold_missing", message, hint)
@@ -166,7 +166,7 @@ fn setup(sought: SearchVariable, words: &SearchSpaceArgs, seed: u64) -> Result<S
     Ok(setup)
 }
 
-/// Options of `run` that say what the search finds, or that mean nothing to it.
+/// Options of `run` that the search decides itself, or that do not apply to it.
 fn meaningless(
     goal: &LoadSource,
     sought: SearchVariable,
@@ -213,7 +213,8 @@ fn meaningless(
     }
 }
 
-/// Conditions that ask for much load break where there is little of it: with them no level is the highest that holds.
+/// Refuses conditions that require much load. They fail at low levels, so no level would be the
+/// highest one that passes.
 pub(crate) fn check_searchable(conditions: &[Condition]) -> Result<(), UserError> {
     let asks_for_load = |condition: &&Condition| {
         let reaches = matches!(condition.op, Op::Greater | Op::GreaterEqual | Op::Equal);

@@ -1,4 +1,4 @@
-//! [`ServeTlsArgs`]: the words of `wavetank serve` about TLS, and what they mean.
+//! [`ServeTlsArgs`]: TLS arguments of `wavetank serve`.
 
 use std::path::PathBuf;
 
@@ -11,40 +11,42 @@ use super::files::InputFiles;
 use super::tls_args::{COMMA_OR_COLON, list, version};
 use super::value_parsers::parse_optional;
 
-/// How TLS is served.
+/// TLS options of the server.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "TLS")]
 pub(super) struct ServeTlsArgs {
-    /// Speak TLS on all addresses, with a certificate made on the spot unless one is given
+    /// Use TLS on all addresses, with a generated certificate unless one is given
     #[arg(long)]
     tls: bool,
-    /// Certificate chain in PEM, the own one first [default: a new one for localhost and the addresses]
+    /// Certificate chain in PEM, the server's own first [default: a new one for localhost and the
+    /// addresses]
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<String>,
-    /// Its private key in PEM, if that is not in the same file
+    /// Private key in PEM, unless it is in the certificate file
     #[arg(long, value_name = "FILE")]
     tls_key: Option<String>,
-    /// Write the certificate made on the spot here, for clients to trust: run --cacert FILE, curl --cacert FILE
+    /// Write the generated certificate to this file, for clients to trust: run --cacert FILE, curl
+    /// --cacert FILE
     #[arg(long, value_name = "FILE")]
     tls_cert_out: Option<PathBuf>,
-    /// The one version of TLS spoken [default: 1.3 or 1.2, as the client likes]
+    /// Use only this TLS version [default: 1.3 or 1.2, as the client prefers]
     #[arg(long, value_name = "1.2|1.3")]
     tls_versions: Option<String>,
-    /// Groups of the key exchange, best first: X25519,secp256r1 [default: the library's choice]
+    /// Key exchange groups, best first: X25519,secp256r1 [default: the library's choice]
     #[arg(long, value_name = "NAME,…")]
     tls_groups: Option<String>,
-    /// Cipher suites by their names in TLS (or OpenSSL's), best first [default: the library's choice]
+    /// Cipher suites by TLS or OpenSSL names, best first [default: the library's choice]
     #[arg(long, value_name = "NAME,…")]
     tls_ciphers: Option<String>,
-    /// Clients must show a certificate that one of these signed, in PEM
+    /// Require client certificates signed by these CAs (PEM)
     #[arg(long, value_name = "FILE")]
     tls_client_ca: Option<String>,
-    /// Give out no tickets: every handshake is a full one
+    /// Do not issue session tickets; every handshake is full
     #[arg(long)]
     tls_no_tickets: bool,
 }
 
-/// Reads every word, and the files they name; `None` without `--tls`.
+/// Converts all arguments and reads the named files; `None` without `--tls`.
 pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserError> {
     if !words.tls {
         return match given(words) {
@@ -93,7 +95,7 @@ pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserEr
             versions,
             groups: chosen_groups(&list("--tls-groups", words.tls_groups.as_ref(), &COMMA_OR_COLON)?)?,
             ciphers: chosen_ciphers(&ciphers, ("--tls-versions", versions))?,
-            // What is served; who wants HTTP/2 alone hears in the handshake that it is not.
+            // A client that only accepts HTTP/2 learns in the handshake that it is not served.
             alpn: vec!["http/1.1".to_owned(), "http/1.0".to_owned()],
             tickets: !words.tls_no_tickets,
             client_ca_pem: ca.map(|file| file.bytes),
@@ -101,9 +103,9 @@ pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserEr
     }))
 }
 
-/// The first of the options that are given, by its name.
+/// Returns the name of the first given option.
 fn given(words: &ServeTlsArgs) -> Option<&'static str> {
-    // Taken apart by name, so that a new option cannot be forgotten here.
+    // Destructured by name, so that a new option cannot be forgotten here.
     let ServeTlsArgs {
         tls: _,
         tls_cert,

@@ -1,4 +1,4 @@
-//! [`SizeArgs`]: what `wavetank size` shall do, every word understood.
+//! [`SizeArgs`]: converted arguments of `wavetank size`.
 
 use wavetank_plan::RunOptions;
 use wavetank_plan::size::SizeOptions;
@@ -8,12 +8,12 @@ use super::args::{FileFormat, LoadSource};
 /// `wavetank size`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SizeArgs {
-    /// What is loaded; `None`: it does not matter.
+    /// URL or experiment file; `None` if neither matters.
     pub(crate) goal: Option<LoadSource>,
-    /// How much, in the words of `run`.
+    /// Amount of load, as options of `run`.
     pub(crate) options: RunOptions,
-    /// What sizing needs beside.
+    /// Further options of sizing.
     pub(crate) wishes: SizeOptions,
-    /// Shape of the answer on stdout.
+    /// Output format on stdout.
     pub(crate) format: FileFormat,
 }

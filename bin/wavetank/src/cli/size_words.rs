@@ -1,4 +1,4 @@
-//! [`SizeWords`]: the words of `wavetank size`, and what they mean.
+//! [`SizeWords`]: arguments of `wavetank size`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ For example: wavetank size -r 1M/s -c 1M --hold 100s --capacity balancer=270k/s 
              wavetank size -r 10k/s --hold 100s            a million connections of ten thousand requests a second
              wavetank size -c 3.48M --ports 15000-65000 --backends 2 --hosts load=80
              wavetank size lb-million.yaml --memory 64GiB --link 10Gbit/s
-Nothing is sent, no name is looked up. Exit codes: 0 told, also where hosts are too few · 2 wrong usage")]
+Nothing is sent and no name is resolved. Exit codes: 0 estimated, even if hosts do not suffice · 2 wrong usage")]
 pub(super) struct SizeWords {
-    /// An experiment file, or the URL whose request is sent; neither is needed
+    /// Experiment file, or URL of the request; optional
     #[arg(value_name = "URL|FILE")]
     goal: Option<OsString>,
     #[command(flatten)]
@@ -39,47 +39,48 @@ pub(super) struct SizeWords {
     hosts: HostArgs,
     #[command(flatten)]
     variation: ExperimentArgs,
-    /// Shape of the answer
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
 }
 
-/// How much, for how long.
+/// Amount and duration of the load.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Load")]
 struct SizeLoadArgs {
-    /// Requests a second of the whole load: 10k/s, 1M/s
+    /// Request rate of the whole load: 10k/s, 1M/s
     #[arg(short, long, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<String>,
-    /// Connections at once [default with -r: as many as it takes]
+    /// Simultaneous connections [default with -r: as many as the rate needs]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     connections: Option<String>,
-    /// How long each connection is kept; with -r alone each carries one request whose answer takes so long
-    /// [default: for good]
+    /// Lifetime of a connection [default: unlimited] (with -r alone: one request per connection, of
+    /// this duration)
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     hold: Option<String>,
-    /// Length of the load, for what it comes to in all
+    /// Length of the load, for totals
     #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true)]
     duration: Option<String>,
-    /// Requests in all; with -d, whichever comes first
+    /// Total number of requests; combined with -d, the first limit reached ends the load
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     requests: Option<String>,
-    /// Connections opened per second ahead of the load [default: 5k/s]
+    /// Connections opened per second before the load starts [default: 5k/s]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     open_rate: Option<String>,
 }
 
-/// What goes over a connection.
+/// Contents of a connection.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Request and answer")]
 struct TransactionArgs {
-    /// Service time of a request: with -r it says how many are under way at once [default: 100ms]
+    /// Service time of a request; with -r it decides how many are open simultaneously [default:
+    /// 100ms]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     service: Option<String>,
-    /// Bytes of a request with its head [default: those that run would send]
+    /// Size of a request with its head [default: the request that `run` would send]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     request_bytes: Option<String>,
-    /// Bytes of an answer with its head [default: 1kB]
+    /// Size of a response with its head [default: 1kB]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     answer_bytes: Option<String>,
     /// Method [default: GET, or POST with a body]
@@ -88,67 +89,70 @@ struct TransactionArgs {
     /// A header, or @FILE with one on each line (repeatable)
     #[arg(short = 'H', long, value_name = "'NAME: VALUE'|@FILE", allow_hyphen_values = true)]
     header: Vec<String>,
-    /// The body as it is
+    /// Request body, sent as given
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// The body from a file; - is stdin
+    /// File with the request body; - is stdin
     #[arg(long, value_name = "FILE|-", allow_hyphen_values = true)]
     body_file: Option<PathBuf>,
-    /// Close each connection after one answer
+    /// Close each connection after one response
     #[arg(long)]
     no_keepalive: bool,
-    /// Close each connection after N answers
+    /// Close each connection after N responses
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     requests_per_connection: Option<String>,
-    /// How we close: orderly, or by reset, which leaves no port in TIME-WAIT [default: fin]
+    /// How connections are closed: `fin`, or `rst`, which leaves no port in TIME-WAIT [default:
+    /// fin]
     #[arg(long, value_name = "fin|rst")]
     close: Option<String>,
-    /// Clients speak TLS; with an https URL they do anyway
+    /// Clients use this TLS version [default: TLS only with an https URL]
     #[arg(long, value_name = "1.2|1.3")]
     tls: Option<String>,
 }
 
-/// What hosts can do, and how many there are.
+/// Number and capacity of hosts.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Hosts")]
 struct HostArgs {
-    /// What stands before the servers: nothing, a proxy with connections of its own to them, or a director that passes
-    /// packets on while answers go past it [default: a proxy where an option speaks of a balancer, else none]
+    /// Load balancer in front of the servers: none, proxy (terminates connections) or direct
+    /// (forwards packets, and responses bypass it) [default: proxy if an option names a balancer,
+    /// else none]
     #[arg(long, value_name = "none|proxy|direct")]
     balancer: Option<String>,
-    /// What one host of a role (load, balancer, server) can do: requests a second, connections, or both
-    /// (repeatable)
+    /// Capacity of one host of a role (load, balancer, server): requests per second, connections,
+    /// or both (repeatable)
     #[arg(long, value_name = "ROLE=RATE,N")]
     capacity: Vec<String>,
-    /// Hosts of a role that there are: told whether they suffice (repeatable)
+    /// Available hosts of a role; the result says whether they suffice (repeatable)
     #[arg(long, value_name = "ROLE=N")]
     hosts: Vec<String>,
-    /// Balancers and servers of which so many may be gone [default: 0]
+    /// Number of balancers and servers that may fail (N+K) [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     spare: Option<String>,
-    /// Memory of each host, as a limit [default: none]
+    /// Memory limit of each host [default: none]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     memory: Option<String>,
-    /// Link of each host, as a limit [default: none]
+    /// Link speed limit of each host [default: none]
     #[arg(long, value_name = "10Gbit/s", allow_negative_numbers = true)]
     link: Option<String>,
-    /// Ports of one address to connect from: how many, or first and last [default: 1024-65535, of which a load leaves
-    /// one in 16 to other programs]
+    /// Source ports per address: a number, or first and last [default: 1024-65535, of which a load
+    /// leaves one in 16 to other programs]
     #[arg(long, value_name = "N|FIRST-LAST", allow_negative_numbers = true)]
     ports: Option<String>,
-    /// Source addresses that load hosts have together: 10.0.8.0/28, 10.0.8.1-10.0.8.14 (repeatable): told whether they
-    /// suffice
+    /// Source addresses of all load hosts together: 10.0.8.0/28, 10.0.8.1-10.0.8.14; the result
+    /// says whether they suffice (repeatable)
     #[arg(long, value_name = "CIDR|RANGE,…")]
     source: Vec<String>,
-    /// Pairs of address and port that clients connect to [default: 1, or those of the file]
+    /// Number of address and port pairs that clients connect to [default: 1, or those of the file]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     targets: Option<String>,
-    /// Pairs of address and port that a proxy connects to: told whether they suffice
+    /// Number of address and port pairs that a proxy connects to; the result says whether they
+    /// suffice
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     backends: Option<String>,
 }
 
-/// Reads every word.
+/// Converts all arguments.
 pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
     let format = with_flag(
         "--format",
@@ -215,7 +219,7 @@ fn hosts(words: &HostArgs) -> Result<SizeOptions, UserError> {
     })
 }
 
-/// How many addresses these are.
+/// Returns the number of addresses.
 fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
     if words.is_empty() {
         return Ok(None);
@@ -230,7 +234,7 @@ fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
     Ok(Some(u64::try_from(count).unwrap_or(u64::MAX)))
 }
 
-/// Hosts that may be gone; none is a number too.
+/// Parses the number of hosts that may fail; 0 is valid.
 fn spare(text: &str) -> Result<u64, UserError> {
     let count = parse_count(text)?;
     if count > 1_000_000 {
@@ -239,7 +243,7 @@ fn spare(text: &str) -> Result<u64, UserError> {
     Ok(count)
 }
 
-/// Bytes of a request or an answer.
+/// Parses the size of a request or a response.
 fn bytes(text: &str) -> Result<u64, UserError> {
     let bytes = positive_size(text)?;
     if bytes > BYTES_MAX {
@@ -252,7 +256,7 @@ fn positive_size(text: &str) -> Result<u64, UserError> {
     match parse_size(text)? {
         0 => Err(UserError::usage(
             "zero",
-            format!("`{text}`: a size of zero makes no sense here"),
+            format!("`{text}`: a size of zero is not allowed here"),
             "16kB, 64GiB",
         )),
         size => Ok(size),

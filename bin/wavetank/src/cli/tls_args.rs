@@ -1,4 +1,4 @@
-//! [`TlsArgs`]: the words of `wavetank run` about TLS, and what they mean.
+//! [`TlsArgs`]: TLS arguments of `wavetank run`.
 
 use clap::Args;
 use wavetank_plan::{PemFile, TlsOptions, TlsResume, TlsVersions, UserError};
@@ -6,43 +6,43 @@ use wavetank_plan::{PemFile, TlsOptions, TlsResume, TlsVersions, UserError};
 use super::files::InputFiles;
 use super::value_parsers::{parse_choice, parse_optional};
 
-/// How TLS is spoken.
+/// TLS options of the client.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "TLS, with an https URL")]
 pub(super) struct TlsArgs {
-    /// Take any certificate: nobody is proved to be who he says
+    /// Accept any certificate; the server's identity is not verified
     #[arg(long)]
     insecure: bool,
-    /// Certificates to trust, in PEM [default: the host's own]
+    /// CA certificates to trust, in PEM [default: the host's own]
     #[arg(long, value_name = "FILE")]
     cacert: Option<String>,
-    /// Our own certificate chain in PEM, where the target asks for one
+    /// Client certificate chain in PEM, sent if the target requests one
     #[arg(long, value_name = "FILE")]
     cert: Option<String>,
-    /// Its private key in PEM, if that is not in the same file; never written to any archive
+    /// Private key in PEM, unless it is in the certificate file; never stored in an archive
     #[arg(long, value_name = "FILE")]
     key: Option<String>,
-    /// Name in the handshake, which the certificate must be good for [default: the URL's host]
+    /// Server name (SNI), which the certificate must match [default: the URL's host]
     #[arg(long, value_name = "NAME")]
     sni: Option<String>,
-    /// The one version of TLS spoken [default: 1.3 or 1.2, as the target likes]
+    /// Use only this TLS version [default: 1.3 or 1.2, as the target prefers]
     #[arg(long, value_name = "1.2|1.3")]
     tls: Option<String>,
-    /// Groups of the key exchange, best first: X25519,secp256r1 [default: the library's choice]
+    /// Key exchange groups, best first: X25519,secp256r1 [default: the library's choice]
     #[arg(long, value_name = "NAME,…")]
     tls_groups: Option<String>,
-    /// Cipher suites by their names in TLS (or OpenSSL's), best first [default: the library's choice]
+    /// Cipher suites by TLS or OpenSSL names, best first [default: the library's choice]
     #[arg(long, value_name = "NAME,…")]
     tls_ciphers: Option<String>,
-    /// Application protocols offered; none offers nothing [default: http/1.1]
+    /// ALPN protocols to offer, or `none` [default: http/1.1]
     #[arg(long, value_name = "NAME,…|none")]
     alpn: Option<String>,
-    /// Whose sessions a new connection resumes: nobody's, its user's, any of its load thread [default: never]
+    /// TLS session resumption: never, per user, or shared by a load thread [default: never]
     #[arg(long, value_name = "never|user|shared")]
     tls_resume: Option<String>,
 }
 
-/// Reads every word, and the files they name.
+/// Converts all arguments and reads the named files.
 pub(super) fn tls(words: &TlsArgs) -> Result<TlsOptions, UserError> {
     let mut files = InputFiles::default();
     let mut pem = |option, name: &Option<String>| {
@@ -70,10 +70,10 @@ pub(super) fn tls(words: &TlsArgs) -> Result<TlsOptions, UserError> {
     })
 }
 
-/// One version, by its number.
+/// Parses a single TLS version.
 pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
     let versions = [("1.3", TlsVersions::Tls13), ("1.2", TlsVersions::Tls12)];
-    // As servers and other clients write it.
+    // Servers and other clients write this prefix.
     let bare = text.trim_start_matches("TLSv").trim_start_matches("tlsv");
     if ["1", "1.0", "1.1"].contains(&bare) {
         let hint = "1.2 or 1.3; both when left out";
@@ -82,10 +82,10 @@ pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
     parse_choice(bare, &versions, &[])
 }
 
-/// curl, nginx and OpenSSL join groups and ciphers by colons, which stand in none of their names.
+/// curl, nginx and OpenSSL join groups and ciphers by colons, which no name contains.
 pub(super) const COMMA_OR_COLON: [char; 2] = [',', ':'];
 
-/// Names joined by one of `joints`.
+/// Splits names at any of `joints`.
 pub(super) fn list(option: &str, words: Option<&String>, joints: &[char]) -> Result<Vec<String>, UserError> {
     let Some(words) = words else { return Ok(Vec::new()) };
     let names: Vec<String> = words.split(joints).map(|name| name.trim().to_owned()).collect();

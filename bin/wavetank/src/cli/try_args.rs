@@ -1,4 +1,4 @@
-//! [`TryWords`]: the words of `wavetank try`.
+//! [`TryWords`]: arguments of `wavetank try`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::experiment_args::{ExperimentArgs, experiment_args};
 use super::tls_args::{TlsArgs, tls};
 use super::value_parsers::{engine, parse_choice, parse_optional, with_flag};
 
-/// Requests of a scenario that are shown unless told otherwise.
+/// Default number of requests shown per scenario.
 const REQUESTS: u64 = 100;
 
 /// `wavetank try`.
@@ -24,44 +24,47 @@ pub(super) struct TryWords {
     /// The experiment file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Only this scenario, and before and after of the run (repeatable) [default: each of them once]
+    /// Run only this scenario, and the run's before and after steps (repeatable) [default: each
+    /// scenario once]
     #[arg(long, value_name = "NAME")]
     scenario: Vec<String>,
-    /// Wait through pauses instead of leaving them out
+    /// Wait for think times instead of skipping them
     #[arg(long)]
     think: bool,
-    /// Requests of one scenario at most: a journey may repeat millions [default: 100]
+    /// Maximum number of requests per scenario, because a journey may repeat millions [default:
+    /// 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     requests: Option<String>,
-    /// Give a variable of the file another value (repeatable)
+    /// Set a variable of the file (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Go elsewhere than the file's target, or its target of that name, says (repeatable)
+    /// Replace the file's target, or its target NAME (repeatable)
     #[arg(long, value_name = "URL|NAME=URL")]
     target: Vec<String>,
-    /// What ${secret:NAME} stands for; else it is the environment's `WAVETANK_SECRET_NAME` (repeatable)
+    /// Value of ${secret:NAME} from a file [default: `$WAVETANK_SECRET_NAME`] (repeatable)
     #[arg(long, value_name = "NAME=@FILE")]
     secret: Vec<String>,
-    /// Of a request, from its begin, instead of the file's: covers connecting and the whole answer
+    /// Request timeout, including connect and the full response [default: the file's]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     timeout: Option<String>,
-    /// Connect there instead; Host header and name in TLS stay: HOST:PORT, or FROM:PORT:HOST:PORT
+    /// Connect to another address, keeping the Host header and TLS name: HOST:PORT, or
+    /// FROM:PORT:HOST:PORT
     #[arg(long, value_name = "HOST:PORT")]
     connect_to: Option<String>,
-    /// Which driver runs the sockets [default: auto, the best this host allows]
+    /// Socket driver [default: auto, the best one available]
     #[arg(long, value_name = "auto|uring|epoll")]
     engine: Option<String>,
-    /// A target beside loopback and private addresses that is yours (repeatable)
+    /// Allow a public target that you are permitted to use (repeatable)
     #[arg(long, value_name = "CIDR|NAME")]
     allow_target: Vec<String>,
-    /// Shape of what is shown
+    /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
     #[command(flatten)]
     tls: TlsArgs,
 }
 
-/// Reads every word; `command` is what was typed, without secrets.
+/// Converts all arguments; `command` is the command line without secrets.
 pub(super) fn try_file(words: TryWords, command: String) -> Result<TryArgs, UserError> {
     if words.file.to_string_lossy().contains("://") && !words.file.exists() {
         let message = format!("`{}` is a URL, and try is given an experiment file", words.file.display());

@@ -10,7 +10,8 @@ use crate::cli::{BaselineArgs, CompareSettings};
 use crate::comparison::{LoadedRun, check_comparable, check_distinct, compare_sides, load, load_all};
 use crate::run::Console;
 
-/// Runs that were read before the new one began: what is wrong with them is told before anything is sent.
+/// Runs that were read before the new one started, so that problems with them are reported before
+/// anything is sent.
 pub(super) struct Baseline {
     runs: Vec<LoadedRun>,
     wishes: CompareSettings,
@@ -25,12 +26,14 @@ impl Baseline {
         Ok(Self { runs, wishes: args.wishes.clone() })
     }
 
-    /// Whether a run of `plan` can be compared with them as it is wanted, found out before anything is sent.
+    /// Checks before anything is sent whether a run of `plan` can be compared with them as
+    /// requested.
     pub(super) fn check_comparable(&self, plan: &Plan) -> Result<(), UserError> {
         check_comparable(&self.runs, plan, &self.wishes)
     }
 
-    /// The run in `archive` compared with them. What fails here is no error of the command: the run has been made.
+    /// Compares the run in `archive` with them. A failure here is no error of the command, because
+    /// the run is complete.
     pub(super) fn compared(&self, archive: Option<&Path>) -> ComparisonResult {
         self.doc(archive)
             .map_err(|error| ComparisonError { error, limited: self.wishes.max_regression.is_some() })
@@ -57,8 +60,8 @@ pub(super) struct ComparisonError {
     limited: bool,
 }
 
-/// The exit code of a run that ended with `exit` and was told: its own, and where it passed, the comparison's. That there is none
-/// is told beside the run's result and never in its place.
+/// Returns the exit code of a run that ended with `exit`: its own, or the comparison's if it
+/// passed. A missing comparison is reported in addition to the run's result and never replaces it.
 pub(super) fn combined_exit_code(compared: Option<ComparisonResult>, exit: u8, talk: &mut Console) -> u8 {
     let passed = exit == ExitCode::Pass as u8;
     match compared {
@@ -66,7 +69,7 @@ pub(super) fn combined_exit_code(compared: Option<ComparisonResult>, exit: u8, t
         None | Some(Ok(_)) => exit,
         Some(Err(ComparisonError { error, limited })) => {
             talk.warn(&format!("not compared: {error}"));
-            // Whoever asked for a limit must not take it for kept.
+            // A user who set a limit must not believe that it was checked.
             if passed && limited { ExitCode::Incomplete as u8 } else { exit }
         }
     }

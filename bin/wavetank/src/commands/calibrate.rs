@@ -22,17 +22,17 @@ use crate::calibrate::{
 use crate::cli::{CalibrateArgs, CalibrateCommand, FileFormat};
 use crate::run::{Console, Host, engine_line, host_error, output};
 
-/// Rounds that lie further apart are told.
+/// Spread of rounds above which it is reported.
 const SPREAD_TOLD: f64 = 0.15;
 /// A load thread that works less was not what set the limit.
 const FULL: f64 = 0.9;
-/// How long is waited for what is under way at the end of a measurement.
+/// How long to wait for open requests at the end of a measurement.
 const DRAIN: Nanos = Nanos::from_secs(2);
 /// Names of the four figures, in the order in which they are measured.
 const FIGURES: [&str; 4] = ["requests", "connections", "TLS handshakes, full", "TLS handshakes, resumed"];
 
-/// Measure and store, or show what is stored. Exit 0; 1 if the target gives no answers or counts otherwise than we
-/// do; 130 if interrupted, and then nothing is stored.
+/// Measures and stores, or shows the stored calibration. Exit 0; 1 if the target does not respond
+/// or its counts differ from ours; 130 if interrupted, and then nothing is stored.
 pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
     let CalibrateArgs { what, format, out } = args;
     let (course, engine, target, allow_target, quiet, command) = match what {
@@ -109,7 +109,7 @@ fn print(doc: &CalibrationsDoc, format: FileFormat) -> Result<(), UserError> {
     })
 }
 
-/// One calibration under way.
+/// A calibration in progress.
 struct Session {
     bench: Bench,
     course: CalibrationSchedule,
@@ -289,7 +289,7 @@ impl Session {
         }));
         if self.layout.name() != "shared" && tallies[0].busiest() < FULL {
             let busy = show_share(tallies[0].busiest());
-            notes.push(format!("requests: the target was the limit, the load threads worked {busy} of the time: alone tells what they can do"));
+            notes.push(format!("requests: the target was the limit, and the load threads were busy {busy} of the time; `alone` shows what they can do"));
         }
         if let Some(resumed) = tallies[3].resumed().filter(|resumed| *resumed < FULL) {
             notes.push(format!("TLS handshakes, resumed: only {} were", show_share(resumed)));

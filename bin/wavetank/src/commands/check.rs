@@ -17,9 +17,10 @@ use crate::experiment::{DataLoading, ExperimentFile, remarks_json, with_absolute
 use crate::run::Host;
 use crate::run::output;
 
-/// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
-/// stdout. Exit 0, also where this host lacks something for it, which is told too, or 2 if it cannot be run. Nothing is
-/// sent, no name is looked up.
+/// Reads the file and everything it names, and reports every error: diagnostics on stderr, a
+/// description of the file on stdout. Exit 0 if the file is valid, even if this host lacks
+/// something for it, which is reported; 2 if it cannot be run. Nothing is sent and no name is
+/// resolved.
 pub(crate) fn check(args: CheckArgs) -> Result<u8, UserError> {
     let CheckArgs { file: args, options, source_auto } = args;
     let options = with_absolute_paths(options);
@@ -61,8 +62,8 @@ fn lacking(
     asked: (&FileArgs, &RunOptions, bool),
 ) -> Result<Vec<UserError>, UserError> {
     let host = Host::inspect()?;
-    // A file may be right where it cannot be planned yet, for want of a secret or of a file it names: what is lacking
-    // then is `plan`'s and `run`'s to tell.
+    // A file may be valid although it cannot be planned yet, because a secret or a file it names is
+    // missing. `plan` and `run` report that.
     match lowered(experiment, loaded, asked, &host) {
         Ok((lowered, _)) => Ok(lowered.lacking),
         // No host could run that: the file is at fault.

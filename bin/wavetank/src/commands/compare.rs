@@ -10,7 +10,8 @@ use crate::comparison::{compare_sides, load_all, page};
 use crate::run::out_file::open_all;
 use crate::run::output;
 
-/// Tell what differs. Exit 1 if a regression beyond `--max-regression` is shown, 4 if the runs cannot tell.
+/// Reports the differences. Exit 1 if a regression beyond `--max-regression` is shown, 4 if the
+/// runs cannot decide.
 pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
     let (a, b) = (load_all(&runs, &args.a)?, load_all(&runs, &args.b)?);
@@ -29,12 +30,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
             UserError::usage("result_unwritten", message, "free some space there; compare again")
         }));
     }
-    // What could not be written to one place is told at the others all the same.
+    // A failure to write one output does not stop the others.
     failures.extend(output::print(&told(args.format)).err());
     UserError::combine(failures).map_or(Ok(doc.exit), Err)
 }
 
-/// The comparison in `format`, which is not HTML; the formats without one are refused where words are read.
+/// Renders the comparison in `format`, which is not HTML. Formats without a comparison are refused
+/// when arguments are parsed.
 pub(crate) fn render(doc: &CompareDoc, format: OutputFormat) -> String {
     match format {
         OutputFormat::Json => doc.to_json() + "\n",

@@ -20,12 +20,12 @@ const LENGTH: Nanos = Nanos::from_secs(5);
 /// Since the first request: in the middle of the run.
 const FREEZE_AT: Nanos = Nanos::from_millis(2_000);
 const FREEZE: Nanos = Nanos::from_millis(300);
-/// Loopback answers at once, or never.
+/// Loopback responds immediately or never.
 const REACH: Duration = Duration::from_secs(2);
 const PATH: &str = "/delay/2ms";
 
-/// Two runs on loopback against the built-in target, each through a freeze of 300 ms. Exit 0 if both were
-/// made and the target counted what was sent; how noisy the machine was does not matter.
+/// Runs two tests on loopback against the built-in server, each through a freeze of 300 ms. Exit 0
+/// if both completed and the server counted what was sent; noise of the machine does not matter.
 pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
     let mut talk = Console::new(false);
     output::print(&format!(
@@ -108,8 +108,8 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
     Ok(DemoRun { record, archive, counted, sent })
 }
 
-/// Fails where this host cannot reach itself: all that would be shown is a million failures. A connection without a
-/// request does not start the clock of the freeze.
+/// Fails if this host cannot reach itself, because the demo would only show a million failures. A
+/// connection without a request does not start the clock of the freeze.
 fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
     let Err(error) = TcpStream::connect_timeout(&address, REACH) else { return Ok(()) };
     let message = format!("this host does not reach itself at {address}: {}", output::os_error_text(&error));

@@ -58,12 +58,12 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     let environment = opened.environment.as_ref().ok_or_else(|| {
         UserError::usage(
             "archive_damaged",
-            format!("`{}` has neither a `run.json` nor a readable `environment.json`", opened.display_path()),
-            "what was sealed lies in `intervals/`, a line a second; `wavetank runs show` tells what else is there",
+            format!("`{}` has no `run.json` and no readable `environment.json`", opened.display_path()),
+            "the sealed seconds are in `intervals/`, one line each; `wavetank runs show` lists the rest",
         )
     })?;
     let mut lost = vec![if opened.is_written() {
-        "the run is still under way: this is what was sealed so far".to_owned()
+        "the run is still running: results so far".to_owned()
     } else {
         "wavetank was stopped before the run was over".to_owned()
     }];

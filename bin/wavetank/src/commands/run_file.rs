@@ -168,7 +168,7 @@ pub(super) fn check_supported(
 ) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
     if let (Some(event), None) = (experiment.events.first(), lab) {
-        let message = format!("events: nobody here can run a command on {}", event.host.value);
+        let message = format!("events: cannot run a command on {}", event.host.value);
         return refused(
             "events_alone",
             message,
@@ -185,7 +185,7 @@ pub(super) fn check_supported(
     if let Some(condition) = unobserved.next()
         && !rehearsal
     {
-        let message = format!("`{}`: nobody observes that host", condition.value.text);
+        let message = format!("`{}`: that host is not sampled", condition.value.text);
         let hint = "leave it out; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
         return refused("host_unobserved", message, hint);
     }

@@ -14,7 +14,7 @@ use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptio
 use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Console, Host, engine_line, host_error, output};
 
-/// How often the main thread looks whether it was told to stop.
+/// How often the main thread checks for a request to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Serve until SIGINT or SIGTERM; then say what was seen. Stopping a server is no failure: exit 0.
@@ -52,7 +52,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let addresses: Vec<_> =
         server.addresses().iter().map(|address| format!("{scheme}://{address}/")).collect();
-    // On stdout: whoever starts a server from a script waits for this line.
+    // On stdout, because scripts that start a server wait for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     let fault = attend(&server, signals, &mut talk, holding.threads, host.facts.files_max);
     talk.info(&served(&server.truth(), tls.is_some()));
@@ -63,7 +63,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     Ok(ExitCode::Pass as u8)
 }
 
-/// Tell what befalls the server until it is told to stop; returns why it stopped by itself.
+/// Reports events of the server until it is asked to stop. Returns why it stopped by itself.
 fn attend(
     server: &Server,
     signals: Signals,
@@ -98,7 +98,7 @@ fn attend(
             return Some(UserError::refused(
                 "no_threads",
                 "none of the server's worker processes is left",
-                "`dmesg` tells what the kernel ended for want of memory",
+                "`dmesg` lists what the kernel killed for lack of memory",
             ));
         }
     }
@@ -160,7 +160,7 @@ fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserEr
     Ok(server)
 }
 
-/// Whom a certificate made on the spot is for. An address that stands for all of this host's names none.
+/// Returns the names for a generated certificate. A wildcard address adds none.
 fn names(listen: &[SocketAddr]) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
     for address in listen.iter().map(SocketAddr::ip).filter(|ip| !ip.is_unspecified()) {
@@ -172,7 +172,7 @@ fn names(listen: &[SocketAddr]) -> Vec<String> {
     names
 }
 
-/// Which certificate it is, and how a client comes to trust it.
+/// Describes the certificate and how a client can trust it.
 fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
     let cure = match (&words.identity, &words.cert_out) {
         (Some(_), _) => String::new(),
@@ -184,7 +184,7 @@ fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
     format!("certificate: SHA-256 {}{cure}", server.fingerprint())
 }
 
-/// Whose tables of files, and how many threads, for the connections that were asked for.
+/// Returns the file tables and the number of threads for the requested connections.
 fn holding(
     serving: &ServerCapacity<'_>,
     args: &ServeArgs,
@@ -194,8 +194,8 @@ fn holding(
     if let Some(connections) = args.connections {
         return serving.holding(connections);
     }
-    // A table for each thread costs nothing where sockets are in tables; a process for each is for those who
-    // need it.
+    // A table for each thread costs nothing where sockets are in tables. A process for each thread
+    // is only for those that need it.
     let own = host.found.best_file_tables();
     let tables = engine == EngineChoice::Epoll && own == FileTables::PerThread;
     let threads = args.threads.unwrap_or_else(|| u32::try_from(host.facts.cpus.len()).unwrap_or(1).max(1));

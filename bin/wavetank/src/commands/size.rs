@@ -18,13 +18,13 @@ use crate::cli::{FileArgs, FileFormat, LoadSource, SizeArgs};
 use crate::experiment::{DataLoading, ExperimentFile, request_bytes};
 use crate::run::output;
 
-/// Stands for a target that nobody named (RFC 5737); nothing is ever sent there.
+/// Represents a target that was not named (RFC 5737); nothing is ever sent there.
 const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-/// Stands for requests whose length differs.
+/// Represents requests of varying length.
 const REQUEST_BYTES: u64 = 200;
 
-/// Reckon what a load takes and tell it. Exit 0, also where hosts are too few (`lacking`), or 2. Nothing is sent, no name
-/// is looked up, this host does not matter.
+/// Estimates what a load needs and prints it. Exit 0, even if hosts do not suffice (`lacking`), or
+/// 2. Nothing is sent and no name is resolved; this host does not matter.
 pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
     let SizeArgs { goal, options, mut wishes, format } = args;
     let mut asked = match &goal {
@@ -64,7 +64,7 @@ struct SizingRequest {
     notes: Vec<String>,
 }
 
-/// A load in words: of one request, that of `url`.
+/// Sizes a load of one request, that of `url`.
 fn of_url(
     url: &TargetUrl,
     named: bool,
@@ -127,13 +127,13 @@ fn of_url(
     Ok(SizingRequest { target, demand, targets: 1, sources: None, settings, notes: Vec::new() })
 }
 
-/// What stands for a URL where none is named.
+/// Returns the URL used if none is given.
 fn nobody(options: &RunOptions) -> TargetUrl {
     let tls = options.tls.version.is_some();
     TargetUrl { host: NOBODY.to_string(), port: if tls { 443 } else { 80 }, path: "/".to_owned(), tls }
 }
 
-/// The load of a file; `None`: it cannot be read, and that was told.
+/// Returns the load of a file; `None` if it cannot be read, which was reported.
 fn of_file(
     args: &FileArgs,
     options: &RunOptions,
@@ -142,7 +142,7 @@ fn of_file(
 ) -> Result<Option<SizingRequest>, UserError> {
     if wishes.hold.is_some() {
         let hint = "the file's phases say how long connections are kept";
-        return Err(UserError::usage("conflict", "--hold means nothing beside a file", hint));
+        return Err(UserError::usage("conflict", "--hold has no effect with a file", hint));
     }
     let mut loaded = ExperimentFile::read(args, options, DataLoading::Later)?;
     let Some(experiment) = loaded.experiment.take() else {

@@ -1,6 +1,6 @@
 //! [`terminal_width`]: how wide the text is that a command prints.
 
-/// Columns where nobody says how wide the terminal is.
+/// Columns if the width of the terminal is unknown.
 const COLUMNS: usize = 100;
 /// Wider lines are not read more easily.
 const COLUMNS_MAX: usize = 160;

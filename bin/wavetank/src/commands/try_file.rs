@@ -1,4 +1,4 @@
-//! `wavetank try FILE`: one user, once, and everything he meets.
+//! `wavetank try FILE`: runs one user once and shows everything that happens.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -17,7 +17,8 @@ use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absol
 use crate::run::{Host, host_error, output, tls_client};
 use crate::trace::{SecretScrubber, TraceRecorder, event_text, walk_title};
 
-/// Everything that can be found wrong is found before anything is sent. Exit 0 if all was as wanted, else 1.
+/// Reports every error that can be found before anything is sent. Exit 0 if the run was as
+/// expected, else 1.
 pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
     let options = with_absolute_paths(args.options);
     let mut loaded = ExperimentFile::read(&args.file, &options, DataLoading::One)?;
@@ -124,7 +125,7 @@ struct TryRun<'a> {
     ended: Option<EarlyEnd>,
 }
 
-/// What is shown, at once or in the end.
+/// Output, printed immediately or at the end.
 struct TryOutput {
     format: FileFormat,
     walks: Vec<TryWalk>,

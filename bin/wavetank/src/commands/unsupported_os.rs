@@ -1,5 +1,5 @@
-//! Commands that need Linux, on systems that are not: one clear line instead of a program that half works.
-//! What was typed has been read by then, so a wrong option is told of first, as everywhere.
+//! Commands that need Linux, on other systems: one clear line instead of a program that half works.
+//! Arguments have been parsed by then, so a wrong option is reported first, as everywhere.
 
 use wavetank_plan::UserError;
 
@@ -8,43 +8,44 @@ use crate::cli::{
 };
 
 /// `wavetank run`, where it cannot.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
     Err(linux_only("run"))
 }
 
 /// `wavetank search`, where it cannot.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn search(_: SearchArgs) -> Result<u8, UserError> {
     Err(linux_only("search"))
 }
 
 /// `wavetank plan`, where it cannot: what a host has for a plan is asked of Linux.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn plan(_: CheckArgs) -> Result<u8, UserError> {
     Err(linux_only("plan"))
 }
 
 /// `wavetank serve`, where it cannot.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
     Err(linux_only("serve"))
 }
 
 /// `wavetank demo`, where it cannot.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
     Err(linux_only("demo"))
 }
 
 /// `wavetank calibrate`, where it cannot: a host is measured with what runs loads.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
     Err(linux_only("calibrate"))
 }
 
-/// `wavetank lab`, where it cannot: a lab is made of Linux's namespaces. What is wrong with its file is told anywhere.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+/// `wavetank lab`, where it is not possible: a lab consists of Linux namespaces. Errors in its file
+/// are reported on every system.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
     match args.deed {
         LabCommand::Check { file, format } => super::lab::check(&file, format),
@@ -53,7 +54,7 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
 }
 
 /// `wavetank try`, where it cannot.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn try_file(_: TryArgs) -> Result<u8, UserError> {
     Err(linux_only("try"))
 }

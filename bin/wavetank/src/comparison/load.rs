@@ -21,17 +21,18 @@ pub(crate) struct LoadedRun {
     pub(crate) damage: String,
 }
 
-/// Read the run called `word`.
+/// Reads the run called `word`.
 ///
 /// # Errors
-/// A usage error if there is none, or it cannot be compared: it never finished, or nothing in it was answered.
+/// A usage error if there is none, or if it cannot be compared because it never finished or has no
+/// response.
 pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
     let opened = wavetank_store::open(&runs.find(word)?)?;
     let Some(record) = opened.record.clone() else {
         return Err(UserError::usage(
             "run_unfinished",
             format!("run `{word}` never finished: `{}` has no `run.json`", opened.display_path()),
-            format!("wavetank report {word} tells what was sealed of it; compare runs that finished"),
+            format!("see wavetank report {word} for its results so far; compare finished runs"),
         ));
     };
     let plan = opened.plan()?;
@@ -40,7 +41,7 @@ pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
         return Err(UserError::usage(
             "run_empty",
             format!("run `{word}` has nothing to compare: nothing was sent"),
-            format!("wavetank report {word} tells why"),
+            format!("see wavetank report {word} for the reason"),
         ));
     }
     let environment = opened.environment.as_ref();
@@ -56,7 +57,7 @@ pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
 }
 
 impl LoadedRun {
-    /// As it is told.
+    /// Returns its description for the output.
     pub(crate) fn doc(&self) -> ComparedRunDoc {
         let record = &self.record;
         ComparedRunDoc {
@@ -84,7 +85,8 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
     let report = opened.read_intervals(|sealed| {
         let line = match sealed {
             ArchiveItem::Next(line) => line,
-            // Its sum holds what was lost, but not when it happened: what came before it is in the columns already.
+            // Its sum includes what was lost, but not when that happened. Earlier intervals are in
+            // the columns already.
             ArchiveItem::Instead(_) => {
                 lost = true;
                 return;
@@ -138,9 +140,9 @@ fn figures(
     Ok(figures)
 }
 
-/// The share of its CPUs that a host used over its samples, as reports tell it, and its memory in bytes: of a lab's host the
-/// most that it used, of a machine, which others use too, how much less could be had than at the beginning. Nothing where
-/// nobody knows.
+/// Returns the share of its CPUs that a host used over its samples, as in reports, and its memory
+/// in bytes. For a lab's host that is the most it used. For a machine that others use too, it is
+/// the decrease of available memory since the start. `None` if unknown.
 fn stood(samples: &[HostSample]) -> (Option<f64>, Option<u64>) {
     let (Some(begin), Some(end)) = (samples.first(), samples.last()) else { return (None, None) };
     let memory = if end.cpus_milli > 0 {

@@ -1,4 +1,4 @@
-//! Stored runs beside each other: `compare`, and `run … --baseline`.
+//! Compares stored runs: `compare`, and `run … --baseline`.
 
 // Only Linux runs loads.
 mod load;

@@ -14,8 +14,8 @@ use crate::cli::{CompareArgs, CompareSettings, RUNS_DIR};
 /// Columns of time in the page: two lines over each other need fewer than one run's own page has.
 const COLUMNS_MAX: usize = 180;
 
-/// `doc` as a page; `a` and `b` are the runs it was made of, `args` what was asked of them. A run whose intervals cannot be read
-/// is missing in the charts, which is told.
+/// Returns `doc` as a page. `a` and `b` are the runs it was made from, `args` the options. A run
+/// with unreadable intervals is missing in the charts, which the page says.
 pub(crate) fn page(doc: &CompareDoc, [a, b]: [&[LoadedRun]; 2], args: &CompareArgs) -> String {
     let courses = [course(a), course(b)];
     let command = command(doc, &args.wishes, &args.runs_dir);

@@ -7,10 +7,12 @@ use super::LoadedRun;
 use super::sides::{common_steps, rows};
 use crate::cli::CompareSettings;
 
-/// Whether a run of `plan` will be one to compare the runs `a` with, as far as can be known before it.
+/// Checks whether a run of `plan` can be compared with the runs `a`, as far as that is known before
+/// it.
 ///
 /// # Errors
-/// Those of [`compare_sides`](super::compare_sides), as of a run in which what is in all of `a` happens again.
+/// Those of [`compare_sides`](super::compare_sides), for a run in which everything common to `a`
+/// happens again.
 pub(crate) fn check_comparable(
     a: &[LoadedRun],
     plan: &Plan,
@@ -27,7 +29,7 @@ pub(crate) fn check_comparable(
     }
     let plans: Vec<&Plan> = a.iter().map(|run| &run.plan).chain([plan]).collect();
     let (steps, _) = common_steps(&plans);
-    // Of a step that they have in common there will be values, also where the runs there are have no other.
+    // A common step will have values, even if the existing runs have no other.
     let is_of_step = |metric: &String| steps.values().any(|name| metric.ends_with(&format!("({name})")));
     let others = wishes.metrics.iter().filter(|metric| !is_of_step(metric)).cloned().collect();
     rows([a, a], &CompareSettings { metrics: others, ..wishes.clone() }, steps).map(drop)

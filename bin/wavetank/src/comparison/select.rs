@@ -1,4 +1,4 @@
-//! [`load_all`]: the runs that words choose: each by itself, or all of a name or a label.
+//! [`load_all`]: loads the selected runs, single ones or all of a name or a label.
 
 use std::io::{self, Write};
 
@@ -21,10 +21,11 @@ enum Selector {
     Tag(String, String),
 }
 
-/// Read the runs that `words` stand for, in their order; those of a name or label, oldest first.
+/// Reads the runs selected by `words`, in their order; those of a name or label, oldest first.
 ///
 /// # Errors
-/// A usage error if there is none for a word, if there are too many, or one cannot be compared.
+/// A usage error if an argument selects no run, if there are too many, or if one cannot be
+/// compared.
 pub(crate) fn load_all(runs: &RunsDir, words: &[String]) -> Result<Vec<LoadedRun>, UserError> {
     let mut all = Vec::new();
     for word in words {
@@ -84,7 +85,8 @@ fn has(run: &RunLine, asked: &Selector) -> bool {
     }
 }
 
-/// The folders of the finished runs that have all of `traits`, oldest first; the others that have them are told.
+/// Returns the folders of the finished runs with all of `traits`, oldest first. Unfinished ones are
+/// reported.
 fn chosen(runs: &RunsDir, word: &str, traits: &[Selector], most: usize) -> Result<Vec<String>, UserError> {
     let (mut found, mut unfinished) = (Vec::new(), 0);
     for entry in &runs.list()?.runs {
@@ -101,7 +103,7 @@ fn chosen(runs: &RunsDir, word: &str, traits: &[Selector], most: usize) -> Resul
     let (word, shown) = (sanitize(word), sanitize(&dir));
     if unfinished > 0 {
         let runs = if unfinished == 1 { "run that has" } else { "runs that have" };
-        // Where stderr is gone, nobody is there to be told.
+        // If stderr is closed, the warning is dropped.
         let _ = writeln!(io::stderr(), "warning: `{word}`: {unfinished} {runs} not finished left out");
     }
     if found.is_empty() {

@@ -12,18 +12,18 @@ use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 use super::LoadedRun;
 use crate::cli::CompareSettings;
 
-/// Differences told at most, beside doubts about single runs, none of which is left out; runs that differ in one thing often
-/// differ in it all.
+/// Most differences listed, in addition to doubts about single runs, which are all listed. Runs
+/// that differ in one value often differ in all.
 const WARNINGS_MAX: usize = 12;
-/// Stand in a warning for the first run, and for those of which the same is to be told.
+/// Placeholders in a warning: for the first run, and for the runs with the same warning.
 const FIRST: &str = "\u{1}";
 const RUNS: &str = "\0";
 
-/// Compare the runs `b` with the runs `a`; neither is empty.
+/// Compares the runs `b` with the runs `a`; neither is empty.
 ///
 /// # Errors
-/// A usage error where a run stands on both sides, the loads are of different kinds, or a value that is asked for does
-/// not exist.
+/// A usage error if a run is on both sides, the loads are of different kinds, or a requested value
+/// does not exist.
 pub(crate) fn compare_sides(
     a: &[LoadedRun],
     b: &[LoadedRun],
@@ -76,7 +76,8 @@ pub(super) fn rows(
     Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))))
 }
 
-/// Why what is found may be of something else: doubts about single runs, then what differs between the first run and others.
+/// Returns other reasons for a difference: doubts about single runs, then differences between the
+/// first run and others.
 fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> {
     let first = &a[0];
     let of_a = first.record.id.as_str();
@@ -100,7 +101,8 @@ fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> 
     let mut warnings: Vec<String> = a.iter().chain(b).flat_map(doubts).collect();
     let left_out = differing.len().saturating_sub(WARNINGS_MAX);
     warnings.extend(differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| {
-        // Where all of A are alike and none of B is, it is the sides that differ, whichever run was looked at first.
+        // If all of A are alike and none of B is, the sides differ, whichever run was checked
+        // first.
         if ids == of_b && !a_differs {
             by_sides(&said)
         } else {
@@ -133,7 +135,8 @@ fn steps_told(all: &[&LoadedRun]) -> Option<String> {
     })
 }
 
-/// Whether two are one run, be it by another path or out of a pack, which lies in a folder of its own while it is read.
+/// Returns whether two are the same run, also by another path or from a pack, which is unpacked to
+/// a separate folder while it is read.
 fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
     let told = |run: &LoadedRun| (run.record.id.clone(), run.record.started_at.clone());
     a.opened.dir == b.opened.dir || told(a) == told(b)
@@ -169,14 +172,14 @@ fn doubts(run: &LoadedRun) -> Vec<String> {
 /// How sure it is, and what would make it surer.
 fn advise(doc: &mut CompareDoc) {
     let (a, b) = (doc.a.runs.len(), doc.b.runs.len());
-    // Of the value whose difference would be shown soonest.
+    // For the value with the difference that would be shown soonest.
     let needed = |doc: &CompareDoc| {
         let all = doc.metrics.iter().filter_map(|metric| Some((metric.runs_needed?, metric.name.clone())));
         all.min_by_key(|(runs, _)| *runs)
     };
     if a.min(b) > 1 {
         if a.min(b) == 2 {
-            doc.notes.push("two runs tell little of how much runs differ: intervals are wide".to_owned());
+            doc.notes.push("two runs say little about how much runs differ: intervals are wide".to_owned());
         }
         let worth = |(runs, _): &(u32, String)| *runs as usize > a.min(b) && *runs <= 20;
         let soonest = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
@@ -213,8 +216,8 @@ fn advise(doc: &mut CompareDoc) {
 /// Runs a side that show what matters on most machines.
 const RUNS_ADVISED: u32 = 3;
 
-/// The steps that are the same in all runs, and names of those that are not, each once. Of runs that are all of one step there is
-/// none: what they do is the whole.
+/// Returns the steps that are the same in all runs, and the names of those that are not, each once.
+/// Runs of a single step have none, because the step is the whole run.
 pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
     let several = plans.iter().all(|plan| plan.scenarios.len() > 1);
     let named: Vec<StepNames> = plans.iter().map(|plan| step_names(plan, several)).collect();
@@ -247,10 +250,11 @@ fn apart_told(names: &[String]) -> Option<String> {
 
 /// What steps are called, by scenario and step.
 pub(super) type StepNames = BTreeMap<(u16, u16), String>;
-/// Names of steps told at most.
+/// Most step names listed.
 const STEPS_TOLD: usize = 5;
 
-/// What steps are called in the words of conditions; a scenario's name stands before it where all plans have several.
+/// Returns the names of steps as conditions write them. A scenario's name precedes the step's if
+/// all plans have several scenarios.
 fn step_names(plan: &Plan, several: bool) -> StepNames {
     let mut names = BTreeMap::new();
     for (scenario, it) in (0_u16..).zip(&plan.scenarios) {

@@ -24,13 +24,13 @@ impl ExperimentFile {
         })
     }
 
-    /// Tells what keeps the file from being run: in words on stderr, or as `wavetank.error/1` with all remarks beside
-    /// the first. Exit 2.
+    /// Reports what prevents the file from being run: as text on stderr, or as `wavetank.error/1`
+    /// with all diagnostics after the first. Exit 2.
     pub(crate) fn print_errors(&self, format: FileFormat) -> Result<u8, UserError> {
         let first = self.first_error();
         match format {
             FileFormat::Text => {
-                // Where stderr is gone too, the exit code is all that is left to tell.
+                // If stderr is closed too, only the exit code is left.
                 let _ = std::io::stderr().write_all(self.rendered().as_bytes());
             }
             FileFormat::Json => {
@@ -41,7 +41,7 @@ impl ExperimentFile {
     }
 }
 
-/// `wavetank.error/1` of the first error, with all remarks beside it.
+/// Returns `wavetank.error/1` of the first error, with all diagnostics.
 pub(crate) fn errors_json(first: &UserError, diagnostics: &Diagnostics) -> Value {
     let doc = ErrorDoc::from(first);
     json!({

@@ -22,7 +22,7 @@ const EXPERIMENT_MAX: u64 = 64 << 20;
 const DATA_MAX: u64 = 4 << 30;
 /// A body or a certificate: every load thread keeps what it sends in memory.
 const FILE_MAX: u64 = 256 << 20;
-/// Where a secret stands if no option names a file.
+/// Prefix of the environment variable with a secret, if no option names a file.
 const SECRET_PREFIX: &str = "WAVETANK_SECRET_";
 
 /// Whether rows must be there.
@@ -47,7 +47,8 @@ pub(crate) struct ExperimentFile {
     pub(crate) diagnostics: Diagnostics,
     /// The text that places refer to.
     pub(crate) text: String,
-    /// The rows of each source of data that is a file, by its place under `data`; `None` where it is not there.
+    /// Rows of each data source that is a file, by its index under `data`; `None` if the file is
+    /// missing.
     pub(crate) tables: Vec<Option<Table>>,
     /// Where the names in the file begin.
     folder: PathBuf,
@@ -57,10 +58,11 @@ pub(crate) struct ExperimentFile {
 }
 
 impl ExperimentFile {
-    /// Reads the file that `args` name, with `options` in place of its own words, and the data it names. What is wrong in them is a remark.
+    /// Reads the file named by `args` and its data files, with `options` overriding its own values.
+    /// Errors in them become diagnostics.
     ///
     /// # Errors
-    /// Where the file cannot be read at all, or an option does not fit it.
+    /// If the file cannot be read at all, or an option does not apply to it.
     pub(crate) fn read(args: &FileArgs, options: &RunOptions, rows: DataLoading) -> Result<Self, UserError> {
         let name = args.file.display().to_string();
         let bytes = bytes_of(&args.file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
@@ -187,8 +189,8 @@ impl ExperimentFile {
     }
 }
 
-/// Files of options begin where the command was typed, those of the experiment in its folder: two of one name must not
-/// be taken for each other.
+/// Paths in options are relative to the current directory, those in the experiment to its folder.
+/// Two files of one name must not be confused.
 pub(crate) fn with_absolute_paths(mut options: RunOptions) -> RunOptions {
     let tls = &mut options.tls;
     for file in [&mut tls.ca, &mut tls.cert, &mut tls.key].into_iter().flatten() {
@@ -212,7 +214,7 @@ fn rehearse(experiment: &mut Experiment, args: &FileArgs) -> Result<(), UserErro
 }
 
 impl FileArgs {
-    /// What `${secret:NAME}` stands for.
+    /// Returns the value of `${secret:NAME}`.
     pub(crate) fn secret(&self, name: &str) -> Option<Secret> {
         let given = self.secrets.iter().rev().find(|(own, _)| own == name).map(|(_, secret)| secret.clone());
         given.or_else(|| std::env::var(format!("{SECRET_PREFIX}{name}")).ok().map(Secret::new))

@@ -1,4 +1,5 @@
-//! Experiment files as the commands use them: read with all they name, and what is wrong with them told.
+//! Experiment files as the commands use them: read with everything they name, with their errors
+//! reported.
 
 mod diagnostics_output;
 mod experiment_file;

@@ -37,8 +37,8 @@ impl<'e> TargetAddresses<'e> {
         Ok(found)
     }
 
-    /// What family leaves of the addresses that are connected to: the proxy's, or those of all targets that the file
-    /// names.
+    /// Returns the addresses to connect to, filtered by IP family: the proxy's, or those of all
+    /// targets that the file names.
     pub(crate) fn target_addresses(&self) -> Result<Vec<SocketAddr>, UserError> {
         let options = wavetank_plan::RunOptions { ip: self.experiment.http.ip, ..Default::default() };
         if let Some(proxy) = &self.experiment.http.proxy {
@@ -53,7 +53,8 @@ impl<'e> TargetAddresses<'e> {
         Ok(all)
     }
 
-    /// Every address of `plan` passes the guard, or nothing is sent. `command` is what was typed, for the hint.
+    /// Checks every address of `plan` against the guard before anything is sent. `command` is the
+    /// command line, for the hint.
     pub(crate) fn admit(&self, guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
         let known = self.known.borrow();
         let of_proxy = plan.http.proxy.iter().flat_map(|proxy| &proxy.addresses);
@@ -61,7 +62,7 @@ impl<'e> TargetAddresses<'e> {
         all.copied().try_for_each(|address| {
             let named = known.iter().filter(|(_, found)| found.contains(&address));
             let told: Vec<_> = named.map(|((host, _), _)| guard.check(host, address, command)).collect();
-            // What nobody looked up is its own name.
+            // A name that was not resolved is listed as it is.
             let told = if told.is_empty() {
                 vec![guard.check(&address.ip().to_string(), address, command)]
             } else {

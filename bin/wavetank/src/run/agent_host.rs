@@ -1,7 +1,8 @@
 //! [`AgentHost`]: the agent of this host, with its load threads.
 //!
-//! A run on one host is a fleet of one: the agent's machine decides, this carries it out. The load ends
-//! by itself when the plan is over; the machine is told. Data of sealed intervals goes beside the link.
+//! A run on one host is a fleet of one: the agent's state machine decides, and this executes its
+//! decisions. The load ends by itself when the plan is over, and the state machine is notified.
+//! Data of sealed intervals does not go through the link.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,17 +25,17 @@ const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
 pub(crate) enum AgentEvent {
     /// An interval of all threads is complete.
     Interval(Box<HostInterval>),
-    /// Connections that are to be there before the load are open; what they take of this process's memory.
+    /// Connections required before the load are open; holds the memory they use in this process.
     Opened(Option<ConnectionMemory>),
-    /// Nothing is under way any more; the last request was resolved at that instant of the run's clock.
+    /// No request is open any more; the last one was resolved at this instant of the run's clock.
     Drained(Nanos),
     /// What became of names that are looked up again.
     Names(Vec<DnsUpdate>),
     /// A journey wants the run to end.
     EndRun(EndOfRun),
-    /// The drain's bound was reached with requests under way.
+    /// The drain reached its time limit with open requests.
     DrainOver,
-    /// A thread's driver or process failed, as the words say.
+    /// The driver or process of a thread failed; the text is the reason.
     ThreadFailed(u16, String),
 }
 
@@ -80,7 +81,7 @@ impl AgentHost {
         self.renewing = renewing;
     }
 
-    /// What is to be told of them at the end; no more answers are awaited.
+    /// Stops waiting for DNS responses and returns what remains to be reported.
     pub(crate) fn finish_dns_refresh(&mut self) -> Vec<DnsUpdate> {
         self.renewing.take().map(DnsRefresher::end).unwrap_or_default()
     }
@@ -119,7 +120,8 @@ impl AgentHost {
     fn act(&mut self) {
         while let Some(action) = self.agent.poll() {
             match action {
-                // One that cannot be delivered is repeated by the machine, or nobody is there to miss it.
+                // A message that cannot be delivered is repeated by the state machine, or its
+                // receiver is gone.
                 AgentAction::Send(message) => drop(self.link.send(message)),
                 AgentAction::Prepare { share, .. } => self.prepare(share),
                 AgentAction::StartAt(zero) => {

@@ -14,8 +14,8 @@ const NAMES_MAX: usize = 8;
 const NS_PER_S: i64 = 1_000_000_000;
 const S_PER_DAY: i64 = 86_400;
 
-/// Subject, names, issuer and validity of a certificate in DER, as lines of `--once`. `now` is wall time in
-/// nanoseconds since 1970.
+/// Returns subject, names, issuer and validity of a DER certificate, as lines of `--once`. `now` is
+/// wall time in nanoseconds since 1970.
 pub(crate) fn certificate_lines(der: &[u8], now: i64) -> Vec<String> {
     let Ok(certificate) = Certificate::from_der(der) else {
         return vec!["  subject  (a certificate that cannot be read)".to_owned()];
@@ -49,7 +49,7 @@ fn name(name: &GeneralName) -> String {
     match name {
         GeneralName::DnsName(name) | GeneralName::UniformResourceIdentifier(name) => name.to_string(),
         GeneralName::IpAddress(bytes) => address(bytes.as_bytes()),
-        // Nobody is reached by those.
+        // No host is reached by such names.
         _ => "(a name of another kind)".to_owned(),
     }
 }
@@ -88,7 +88,7 @@ fn day(seconds: i64) -> String {
     wall.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Words from outside must not steer a terminal.
+/// Text from outside must not control a terminal.
 fn harmless(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }

@@ -9,12 +9,12 @@ use wavetank_record::engine_name;
 /// How often a plain line is written where there is no terminal.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
 
-/// One line that is renewed on a terminal, a plain line each 10 s elsewhere, nothing with `--quiet`.
-/// It reads sealed intervals and can hold up nothing but the control thread.
+/// Prints progress: one rewritten line on a terminal, a plain line every 10 s elsewhere, nothing
+/// with `--quiet`. It reads sealed intervals and can delay only the control thread.
 pub(crate) struct Console {
     quiet: bool,
     terminal: bool,
-    /// A renewed line stands on the terminal.
+    /// A progress line is on the terminal.
     standing: bool,
     next_plain: Nanos,
 }
@@ -34,7 +34,7 @@ impl Console {
         write(&format!("{line}\n"));
     }
 
-    /// A warning: also with `--quiet`, because somebody must know.
+    /// Prints a warning, also with `--quiet`.
     pub(crate) fn warn(&mut self, line: &str) {
         self.clear_progress();
         write(&format!("warning: {line}\n"));

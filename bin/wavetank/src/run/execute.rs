@@ -25,10 +25,10 @@ use super::{
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
     pub(crate) plan: Arc<Plan>,
-    /// The load in words, for the record.
+    /// Description of the load for the record.
     pub(crate) load: LoadDoc,
     pub(crate) host: &'a Host,
-    /// Why the engine is not the best one there is, if nobody asked for that.
+    /// Why the best driver is not used, unless the user chose the driver.
     pub(crate) engine_why: Option<Unsupported>,
     /// The command as typed, without secrets.
     pub(crate) command: &'a str,
@@ -36,7 +36,7 @@ pub(crate) struct Execution<'a> {
     pub(crate) runs_dir: Option<RunsDir>,
     /// Our side of TLS, if the plan speaks it.
     pub(crate) tls: Option<Arc<TlsClient>>,
-    /// The plan whose first step is sent first, uncounted.
+    /// The plan with the first step to send as the uncounted probe.
     pub(crate) probe: Option<Arc<Plan>>,
     /// The command can be typed again, so that advice may build on it.
     pub(crate) repeatable: bool,
@@ -129,7 +129,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     Ok(conclude(conducted, around, (probed.setup, probed.cure), talk))
 }
 
-/// The hosts of a lab that are to be looked at, and its servers that tell their own counts; `None` outside of a lab.
+/// Returns samplers for the hosts of a lab, and its servers that report their own counts; `None`
+/// outside of a lab.
 fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<LabServer>>) {
     let Some(lab) = &host.lab else { return (Vec::new(), None) };
     (lab.watches(), Some(lab.servers(plan)))
@@ -145,7 +146,7 @@ struct Before {
 struct ServersCounted<'a> {
     lab: Option<&'a LabRun>,
     before: Option<Result<ServerCounts, UserError>>,
-    /// Connections that were opened ahead of the load, with a request each; `None` if that is not known.
+    /// Connections opened before the load, with one request each; `None` if unknown.
     probe: Option<u64>,
 }
 
@@ -161,8 +162,8 @@ impl<'a> ServersCounted<'a> {
         Self { lab, before, probe }
     }
 
-    /// Puts into `record` what they have counted since, beside what it tells itself, and what cannot be told of them; nothing
-    /// where they do not tell, which is said.
+    /// Adds to `record` what the servers have counted since, and which counts are unknown. If they
+    /// do not respond, it prints that and adds nothing.
     fn add_to(self, plan: &Plan, record: &mut RunRecord, talk: &mut Console) {
         let Some((lab, before)) = self.lab.zip(self.before) else { return };
         match before.and_then(|before| Ok((before, lab.counts()?))) {
@@ -172,7 +173,7 @@ impl<'a> ServersCounted<'a> {
             }
             Err(error) => {
                 talk.warn(&format!(
-                    "{}; what servers counted is not told\nhint: {}",
+                    "{}; the servers' counts are not reported\nhint: {}",
                     error.message, error.hint
                 ));
             }
@@ -275,7 +276,8 @@ fn conclude(
     FinishedRun { record, resolved, archive: folder }
 }
 
-/// The archive, if one is wanted and the disk allows; otherwise that is told and the run goes on without.
+/// Opens the archive, if one is requested. If the disk refuses, it prints that and the run
+/// continues without one.
 fn archive(
     runs_dir: Option<&RunsDir>,
     name: &str,

@@ -15,7 +15,7 @@ use super::event_runner::{EventRunner, ExecutorFactory};
 use super::redaction::Redaction;
 use super::{Console, LoadResult, RunController, SamplingConfig};
 
-/// What came of the run's `before` and `after`.
+/// Results of the run's `before` and `after` steps.
 #[derive(Default)]
 pub(crate) struct HookResults {
     pub(crate) before: HookResult,
@@ -32,7 +32,7 @@ pub(crate) struct LoadContext<'a> {
     pub(crate) guard: &'a Guard,
     /// The command as typed, for hints.
     pub(crate) command: &'a str,
-    /// What is looked at beside the load.
+    /// What is sampled during the load.
     pub(crate) truth: SamplingConfig<'a>,
     /// Who does what the plan's events say; `None`: it has none.
     pub(crate) hands: Option<ExecutorFactory<'a>>,
@@ -94,8 +94,9 @@ pub(crate) fn run_load(
     Ok((conducted, bounds))
 }
 
-/// What an archive must know of them to count alike when it is read back. They are on no clock of the run's: `before` was
-/// over when the load began, `after` began when it was.
+/// Returns the event that lets an archive give the same counts when it is read back. Hooks are not
+/// on the run's clock: `before` ended before the load started, and `after` started when it was
+/// over.
 fn done(kind: &str, plan: &Plan, around: &HookResult) -> EventLine {
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
     let at = if kind == AROUND_DONE[0] { begins } else { plan.load_end().unwrap_or(begins) };
@@ -110,7 +111,8 @@ fn store(archive: &mut Option<ArchiveWriter>, event: Option<&EventLine>, talk: &
     }
 }
 
-/// What every `count` of the whole run has counted, warm-up and the run's `before` among it: so does a target.
+/// Returns what every `count` of the whole run has counted, including warm-up and the run's
+/// `before`, as a target counts it.
 fn counted(plan: &Plan, totals: &Totals, before: &[u64]) -> Vec<u64> {
     let mut all = vec![0; plan.shared.counts.len()];
     for (sum, count) in all.iter_mut().zip(before) {

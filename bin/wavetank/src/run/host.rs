@@ -13,13 +13,13 @@ const MASK: &str = "WAVETANK_MASK";
 pub(crate) struct Host {
     pub(crate) facts: HostFacts,
     pub(crate) found: KernelSupport,
-    /// The lab whose hosts send the load, if they do.
+    /// The lab with the hosts that send the load, if there is one.
     pub(crate) lab: Option<LabRun>,
 }
 
 impl Host {
-    /// Look around now, having raised the limit of open files as far as it goes. Fails on words in the mask that
-    /// mean nothing.
+    /// Inspects this host, after raising the open-file limit as far as possible. Fails on unknown
+    /// names in the mask.
     pub(crate) fn inspect() -> Result<Self, UserError> {
         Self::inspect_lab(None)
     }
@@ -44,7 +44,8 @@ impl Host {
         Ok(Self { facts, found, lab })
     }
 
-    /// The ports that connections with a source address of ours bind, from a place that is another each time.
+    /// Returns the source ports for connections with an explicit source address. The start differs
+    /// each time.
     pub(crate) fn source_ports(&self) -> SourcePorts {
         if let Some(lab) = &self.lab {
             return lab.first_ports();

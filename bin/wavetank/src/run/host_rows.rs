@@ -12,10 +12,11 @@ use super::result_writer::WriteError;
 /// The name of the host that the run's clock is of, as its file in the archive has it.
 const LOCAL: &str = "local";
 
-/// A row for each sample in the archive: of the host that sent the load, if it was looked at, then of others.
+/// Writes a row for each sample in the archive: first of the host that sent the load, if it was
+/// sampled, then of others.
 ///
 /// # Errors
-/// A run that looked at no host, or of whose looks none can be read.
+/// A run without samples, or with no readable sample.
 pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), WriteError> {
     let mut table = Table { to: Some(to), rows: None, full: None };
     let damaged = opened.read_hosts(|line| table.add(LOCAL, &line)).map_err(WriteError::Unmade)?
@@ -28,17 +29,17 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Wr
             return Err(WriteError::Unmade(UserError::usage(
                 "archive_damaged",
                 format!("none of the {damaged} lines in `{}/hosts` can be read", opened.display_path()),
-                "they are damaged, or of a later version of wavetank; the other formats tell the rest of the run",
+                "they are damaged or from a later version of wavetank; the other formats show the rest of the run",
             )));
         }
         return Err(WriteError::Unmade(UserError::usage(
             "no_host_samples",
             format!("no host was looked at in `{}`", opened.display_path()),
-            "hosts are looked at in a lab (`wavetank lab run`) and while connections are held; without --by-host csv tells the load",
+            "hosts are sampled in a lab (`wavetank lab run`) and while connections are held; leave out --by-host for the load",
         )));
     };
     if damaged > 0 {
-        // Where stderr is gone, nobody is there to be told.
+        // If stderr is closed, the warning is dropped.
         let _ = writeln!(
             io::stderr(),
             "warning: {damaged} lines in `{}/hosts` cannot be read: left out",

@@ -14,7 +14,8 @@ const COLUMNS_MAX: usize = 360;
 /// The host that sent the load.
 const LOCAL: &str = "local";
 
-/// The run as a page. What of the archive is missing or cannot be read leaves its part out; the record alone makes a page.
+/// Returns the run as a page. Missing or unreadable parts of the archive are left out; the record
+/// alone is enough for a page.
 pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language: Language) -> String {
     let plan = opened.and_then(|opened| planned(opened.plan()));
     let course = opened.zip(plan.as_ref()).and_then(|(opened, plan)| {
@@ -41,17 +42,17 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
     html(source, language)
 }
 
-/// The plan, if it can be read; without one nothing tells what the intervals' numbers mean.
+/// Returns the plan, if it can be read. Without it the numbers of intervals have no meaning.
 fn planned(read: Result<Plan, UserError>) -> Option<Plan> {
     read.map_err(|error| warn(&format!("{}; the page has no charts over time", error.message))).ok()
 }
 
-/// What could be read; else it is told why not.
+/// Returns what was read, or prints why it cannot be read.
 fn readable<T>(read: Result<T, UserError>) -> Option<T> {
     read.map_err(|error| warn(&error.message)).ok()
 }
 
-/// Where stderr is gone, nobody is there to be told.
+/// If stderr is closed, the warning is dropped.
 fn warn(what: &str) {
     let _ = writeln!(io::stderr(), "warning: {what}");
 }

@@ -9,7 +9,7 @@ use wavetank_record::{
 };
 use wavetank_report::{Composition, compose};
 
-/// All there is to tell about a run, live or read back from its archive.
+/// Everything known about a run, live or read back from its archive.
 pub(crate) struct RunFacts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) plan_hash: &'a str,
@@ -62,15 +62,16 @@ fn moves(events: &[EventLine]) -> Vec<String> {
     let mut notes: Vec<String> = all().take(MOVES_TOLD).map(told).collect();
     let more = all().count() - notes.len();
     if more > 0 {
-        notes.push(format!("{more} more changes of addresses stand in the archive's events.jsonl"));
+        notes.push(format!("{more} more address changes are in the archive's events.jsonl"));
     }
     notes
 }
 
-/// Changes of addresses told with the result.
+/// Most address changes in the result.
 const MOVES_TOLD: usize = 10;
 
-/// What was done to hosts that clients fared worse for, the worst first: whose limit it was is read otherwise then.
+/// Returns events on hosts that made clients' results worse, the worst first. They change how the
+/// bottleneck is read.
 fn hurts(impacts: &[ImpactDoc]) -> Vec<String> {
     let mut hurtful: Vec<_> = impacts.iter().filter(|impact| impact.hurt_s.0 > 0.0).collect();
     hurtful.sort_by(|one, other| other.hurt_s.0.total_cmp(&one.hurt_s.0));
@@ -82,7 +83,7 @@ fn hurts(impacts: &[ImpactDoc]) -> Vec<String> {
     hurtful.iter().take(HURTS_TOLD).map(told).collect()
 }
 
-/// Of them, told with the result; all stand among what was done to hosts.
+/// Most of them in the result; the section on events lists all.
 const HURTS_TOLD: usize = 3;
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! [`LabRun`]: a run whose load comes from hosts of a lab.
+//! [`LabRun`]: a run with load from hosts of a lab.
 //!
-//! The process moves into the first of them before anything else of the run happens: there the host is looked at, names
-//! are looked up, and everything is sent that is not load. Load threads enter theirs when they are made.
+//! The process enters the first of them before anything else of the run happens. There the host is
+//! inspected, names are resolved, and everything is sent that is not load. Load threads enter their
+//! hosts when they are created.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,10 +24,10 @@ use super::LabServer;
 use super::event_runner::{EventExecutor, LabEventExecutor};
 use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
-/// The name that this host bears in every archive.
+/// Name of this host in every archive.
 const THIS_HOST: &str = "local";
 
-/// Who waits longer for a lab is told so.
+/// After this wait for a lab, a message is printed.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// See the module's description.
@@ -36,9 +37,9 @@ pub(crate) struct LabRun {
     state: LabState,
     doc: LabDoc,
     load_hosts: Vec<LoadHost>,
-    /// Where the services' logs stand of which nothing is in an archive.
+    /// Offsets in the services' logs of lines that no archive has yet.
     logs: Mutex<LogOffsets>,
-    /// As long as it is there, nobody else runs in the lab.
+    /// While it exists, no other run can use the lab.
     _client: Client,
 }
 
@@ -52,12 +53,13 @@ struct LoadHost {
 }
 
 impl LabRun {
-    /// A run in the lab that is up in `folder`: this process, which must have one thread, is in the network of its first
-    /// load host from now on, and knows the names that it knows. `own`: the lab was brought up for it, and all that services
-    /// wrote belongs to it. `wait` is called where the lab is not to be had at once.
+    /// Starts a run in the lab that is up in `folder`. This process, which must have one thread,
+    /// moves into the network of its first load host and uses its names. `own`: the lab was brought
+    /// up for this run, so all service logs belong to it. `wait` is called if the lab is not
+    /// available immediately.
     ///
     /// # Errors
-    /// A lab that is not up, that another run has, or that has no host to send from.
+    /// A lab that is not up, that another run uses, or that has no load host.
     pub(crate) fn begin(folder: &LabFolder, own: bool, wait: impl FnOnce()) -> Result<Self, UserError> {
         let (state, lab) = (folder.state()?, folder.order()?.lab);
         let mut client = Client::connect(folder)?;
@@ -95,7 +97,7 @@ impl LabRun {
             self.load_hosts.iter().flat_map(|host| &host.facts.addresses).copied().collect();
         addresses.sort_unstable();
         addresses.dedup();
-        // All have the settings of their role; where one has less, that is what can be planned with.
+        // All hosts have the settings of their role. If one has less, planning uses that.
         let fewest = self.load_hosts.iter().min_by_key(|host| host.facts.ports.count());
         let ports = fewest.map_or(facts.ports, |host| host.facts.ports.clone());
         let load_hosts = u32::try_from(self.load_hosts.len()).ok();
@@ -112,12 +114,13 @@ impl LabRun {
         self.load_hosts.iter().map(place).collect()
     }
 
-    /// Ports for whoever sends beside the load, from the first load host.
+    /// Returns ports for connections other than the load, from the first load host.
     pub(crate) fn first_ports(&self) -> SourcePorts {
         self.load_hosts[0].ports()
     }
 
-    /// What `--source auto` stands for: all addresses of all load hosts on the way to `targets`, called `name`.
+    /// Resolves `--source auto`: all addresses of all load hosts on the way to `targets`, called
+    /// `name`.
     pub(crate) fn source_addresses(
         &self,
         targets: &[SocketAddr],
@@ -136,7 +139,8 @@ impl LabRun {
         Ok(SourcesPlan { ranges, order: SourceOrder::InTurn })
     }
 
-    /// Every load host can bind the first of its source addresses, and has one if the plan names any.
+    /// Checks that every load host can bind its first source address, and has one if the plan names
+    /// any.
     pub(crate) fn try_sources(&self, plan: &Plan) -> Result<(), UserError> {
         if plan.sources.is_empty() {
             return Ok(());
@@ -180,8 +184,9 @@ impl LabRun {
         self.lab.hosts.iter().filter_map(watch).collect()
     }
 
-    /// The servers that tell how many of the plan's connections there are: every `wavetank serve` that they come to, if
-    /// they come to no other server and not through a proxy, where connections are others; else none.
+    /// Returns the servers that report the number of the plan's connections: every `wavetank serve`
+    /// that receives them. The list is empty if connections also reach other servers, or go through
+    /// a proxy, which opens its own.
     pub(crate) fn servers(&self, plan: &Plan) -> Vec<LabServer> {
         let ports: Vec<u16> = plan
             .targets
@@ -198,7 +203,8 @@ impl LabRun {
             if serve.tls || service.copies != 1 {
                 return None;
             }
-            // Where one is gone the others would tell of a part of the load alone: none of them is asked then.
+            // If one is gone, the others would report only a part of the load, so none of them is
+            // polled.
             let network =
                 HostHandle::to(&self.folder, &host.name).and_then(|way| way.net_namespace()).ok()?;
             let (ip, _) = host.interfaces.iter().find_map(|interface| interface.addresses.first())?;
@@ -217,7 +223,7 @@ impl LabRun {
         ServerCounts::read(&self.lab, &self.folder)
     }
 
-    /// What of the lab has gone since the run began, in words.
+    /// Describes which parts of the lab have gone since the run started.
     pub(crate) fn loss(&self) -> Option<String> {
         let LabState { mark, keeper, hosts, .. } = &self.state;
         if keeper.marked(mark).is_none() {
@@ -236,7 +242,7 @@ impl LabRun {
         Ok(Arc::new(Plan { events, ..Plan::clone(plan) }))
     }
 
-    /// Somebody who does what the plan's events say.
+    /// Returns an executor for the plan's events.
     pub(crate) fn event_executor(&self) -> Result<Box<dyn EventExecutor>, UserError> {
         Ok(Box::new(LabEventExecutor::new(&self.lab, &self.folder)?))
     }
@@ -257,7 +263,8 @@ fn names_of(lab: &Lab) -> impl Iterator<Item = &str> {
     lab.hosts.iter().map(|host| host.name.as_str())
 }
 
-/// The host of a lab that sends everything but the load, as far as the lab on paper can be run in at all.
+/// Returns the host of a planned lab that sends everything but the load, if the lab can run one at
+/// all.
 pub(crate) fn first_load_host(lab: &Lab) -> Result<String, UserError> {
     if lab.host(THIS_HOST).is_some() {
         let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
@@ -270,7 +277,7 @@ pub(crate) fn first_load_host(lab: &Lab) -> Result<String, UserError> {
     })
 }
 
-/// A condition about a host that the lab does not have is told of.
+/// Checks that a condition names a host of the lab.
 pub(crate) fn check_host_condition(lab: &Lab, subject: &Subject, text: &str) -> Result<(), UserError> {
     let Subject::Host(_, pattern) = subject else { return Ok(()) };
     let names = || lab.hosts.iter().map(|host| host.name.as_str());
@@ -305,7 +312,7 @@ fn has_cpus_alone(host: &Host, all: &[Host]) -> bool {
         .all(|other| other.limits.cpus.as_ref().is_some_and(|cpus| !cpus.iter().any(|cpu| own.contains(cpu))))
 }
 
-/// What `work` comes to in another network.
+/// Returns the result of `work` in another network.
 fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) -> Result<T, UserError> {
     thread::scope(|scope| {
         let there = scope.spawn(move || network.enter().map(|()| work()));
@@ -321,7 +328,7 @@ fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) 
     })
 }
 
-/// The lab for the record; versions of services as the lab tells them, if it does.
+/// Describes the lab for the record, with versions of services if the lab reports them.
 fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
     let status = LabStatus::read(folder).ok();
     let services = |host: &Host| -> Vec<String> {

@@ -4,12 +4,12 @@ use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError};
 
-/// Addresses of the point to connect to, in the resolver's order, each once. This is the one name query
-/// of a run for that name; it happens before the first packet to the target.
+/// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
+/// makes no other query for that name, and this one precedes the first packet to the target.
 pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     let found = (literal, port).to_socket_addrs().or_else(|error| {
-        // An image without any file, /etc/hosts included, has this name all the same (RFC 6761, 6.3).
+        // An image without any file, not even /etc/hosts, still has this name (RFC 6761, 6.3).
         let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         if literal.eq_ignore_ascii_case("localhost") { Ok(vec![loopback].into_iter()) } else { Err(error) }
     });

@@ -17,8 +17,8 @@ impl MemoryGrowth {
         Self { before: written_bytes() }
     }
 
-    /// What it has grown by since, divided among `connections` that were opened; `None` where they are too few
-    /// to tell, or where it did not grow.
+    /// Returns the memory growth per connection, for `connections` opened ones. `None` if they are
+    /// too few, or if memory did not grow.
     pub(crate) fn end(&self, connections: u64) -> Option<ConnectionMemory> {
         shared_out(written_bytes().saturating_sub(self.before), connections)
     }

@@ -9,8 +9,8 @@ use wavetank_plan::UserError;
 use super::output::os_error_text;
 use crate::cli::{OutFile, OutputFormat};
 
-/// An `--out` file, found to be writable. Until there is a result it stays as it was; one that was not there before goes
-/// away again if there never is.
+/// A writable `--out` file. It stays unchanged until there is a result. A file that did not exist
+/// before is removed again if there is no result.
 pub(crate) struct OpenFile {
     file: File,
     pub(crate) path: PathBuf,
@@ -48,8 +48,8 @@ impl OpenFile {
         Ok(Self { file, path: path.clone(), format: *format, empty })
     }
 
-    /// Let `write` write the result. It goes into a file beside, which then takes the place of this one; where that cannot
-    /// be done, as with a pipe or a device, it goes there directly.
+    /// Lets `write` write the result into a temporary file in the same folder, which then replaces
+    /// this one. If that is impossible, as for a pipe or a device, it writes directly.
     pub(crate) fn write_atomically<E: From<io::Error>>(
         mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
@@ -65,8 +65,8 @@ impl OpenFile {
         written
     }
 
-    /// A new file in the same folder, with the same permissions; `None` if there cannot be one, or if replacing this one
-    /// would change more than what is in it.
+    /// Creates a file in the same folder with the same permissions. `None` if that is impossible,
+    /// or if replacing this file would change more than its content.
     fn beside(&self) -> Option<TempSibling> {
         let path = fs::canonicalize(&self.path).ok()?;
         let known = self.file.metadata().ok()?;
@@ -113,7 +113,7 @@ impl Drop for OpenFile {
 struct TempSibling {
     file: File,
     path: PathBuf,
-    /// Whose place it takes.
+    /// Path of the file to replace.
     place: PathBuf,
 }
 

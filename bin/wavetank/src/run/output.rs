@@ -14,7 +14,8 @@ use crate::cli::{OutFile, OutputFormat};
 /// Code of the error that there is a result but no place for it, or not everywhere.
 pub(crate) const UNWRITTEN: &str = "result_unwritten";
 
-/// What ended before there was a result, in `format`; in words where that has none for errors.
+/// Renders an error that ended the command before a result, in `format`, or as text if the format
+/// has no errors.
 pub(crate) fn render_error(error: &UserError, format: OutputFormat) -> String {
     match format {
         OutputFormat::Json => wavetank_report::error_json(error),
@@ -23,9 +24,9 @@ pub(crate) fn render_error(error: &UserError, format: OutputFormat) -> String {
     }
 }
 
-/// Put the error where the result was wanted: whoever reads those files must not find an earlier run's. Files
-/// that cannot be written are what the error is about, or not worth a second one. Formats that have no errors keep what
-/// they have: a sentence in them would be read as data.
+/// Writes the error to the result files, so that readers do not find an earlier run's result. Files
+/// that cannot be written are skipped: the error is about them, or they are not worth a second one.
+/// Formats without errors stay unchanged, because a sentence in them would be read as data.
 pub(crate) fn deliver_error(error: &UserError, out: &[OutFile]) {
     // Then the others hold the result.
     if error.code == UNWRITTEN {
@@ -36,15 +37,14 @@ pub(crate) fn deliver_error(error: &UserError, out: &[OutFile]) {
     }
 }
 
-/// Tell on stderr what the archive of the run lacks. Where stderr is gone, nobody is there to be told.
+/// Prints on stderr what the archive of the run lacks. If stderr is closed, the warning is dropped.
 pub(super) fn warn_of_gaps(gaps: &ArchiveGaps, record: &RunRecord) {
     for sentence in gaps.sentences(Some(record)) {
         let _ = writeln!(io::stderr(), "warning: {sentence}");
     }
 }
 
-/// Write the result to every file and to stdout. Fails on the first that could not be written, after
-/// having tried all.
+/// Writes the result to every file and to stdout. Tries all, and returns the first error.
 pub(crate) fn deliver(
     outcome: &ResultWriter<'_>,
     format: OutputFormat,
@@ -101,7 +101,7 @@ fn deliver_as(write: &Written<'_>, format: OutputFormat, files: Vec<OpenFile>) -
     UserError::combine(failures).map_or(Ok(()), Err)
 }
 
-/// The system's words without the number.
+/// Returns the system's message without its number.
 pub(crate) fn os_error_text(error: &io::Error) -> String {
     let said = error.to_string();
     said.split(" (os error").next().unwrap_or(&said).to_owned()
@@ -128,7 +128,7 @@ pub(crate) fn print(text: &str) -> Result<(), UserError> {
     })
 }
 
-/// That nobody reads it to the end is the reader's choice, and no failure.
+/// A reader that does not read to the end made a choice, so it is no failure.
 fn to_stdout<E: From<io::Error> + Ended>(
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -146,7 +146,7 @@ fn to_stdout<E: From<io::Error> + Ended>(
 
 /// An error that may be a reader's choice.
 trait Ended {
-    /// Whoever read went away.
+    /// Returns whether the reader went away.
     fn is_end(&self) -> bool;
 }
 

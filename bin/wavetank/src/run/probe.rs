@@ -1,4 +1,4 @@
-//! [`probe`]: the one uncounted request ahead of a run, told in the record.
+//! [`probe`]: sends the one uncounted request before a run, which the record describes.
 
 use std::sync::Arc;
 
@@ -97,16 +97,17 @@ pub(crate) fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> O
     of_status(answer.status, &plan.http.expect, answer.location.as_deref())
 }
 
-/// nginx and Apache tell whoever speaks plain HTTP to a port of TLS, in a 400 of their own.
+/// nginx and Apache answer plain HTTP on a TLS port with a specific response of status 400.
 fn wants_tls(answer: &ProbeAnswer) -> bool {
     let body = String::from_utf8_lossy(&answer.body);
     answer.status == 400 && ["HTTPS port", "SSL-enabled server port"].iter().any(|words| body.contains(words))
 }
 
-/// What to do about an answer whose status the plan does not expect.
+/// Returns a hint for a response with an unexpected status.
 fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
     if expect.contains(status) {
-        // Nobody who names statuses needs to be told; but by default a redirect passes for success.
+        // A user who lists status codes needs no hint. By default, however, a redirect counts as
+        // success.
         let told = *expect != StatusSet::default_expected() || !(300..400).contains(&status);
         return location
             .filter(|_| !told)
@@ -120,8 +121,10 @@ fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<
         401 => {
             "the target wants to know who asks: --basic USER:PASSWORD, or -H 'Authorization: …'".to_owned()
         }
-        407 => "the proxy wants to know who asks: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
-            .to_owned(),
+        407 => {
+            "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
+                .to_owned()
+        }
         403 => format!("the target forbids it; if that is what you test: --expect-status {status}"),
         404 => format!("there is no such path; if that is what you test: --expect-status {status}"),
         405 => "the target does not take this method here: -X METHOD".to_owned(),

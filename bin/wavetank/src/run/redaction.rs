@@ -6,7 +6,7 @@ use wavetank_plan::redact::REDACTED;
 /// The end of a text that was cut off may be the beginning of a secret; shorter ones say nothing.
 const PART_BYTES_MIN: usize = 4;
 
-/// See the module's description. An answer may hold what was sent to it, and examples tell what was found in answers.
+/// See the module's description. A response may contain what was sent, and samples quote responses.
 pub(crate) struct Redaction {
     secrets: Vec<String>,
 }

@@ -141,7 +141,8 @@ impl<'a> ResultWriter<'a> {
         })
     }
 
-    /// Hand every stretch of the archive to `write` until there is no more room, one after the other.
+    /// Passes every interval of the archive to `write`, one after the other, until there is no more
+    /// room.
     fn each(
         &self,
         archive: &Archive<'_>,
@@ -165,12 +166,12 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    /// What could not be read is told; nothing at all is no result.
+    /// Reports what could not be read. If nothing could be read, that is an error.
     fn complete(&self, archive: &Archive<'_>, read: ReadReport, told: u64) -> Result<(), WriteError> {
         let dir = format!("{}/intervals", archive.opened.display_path());
         if read.intervals == 0 && self.record.requests.offered > 0 {
             let message = format!("no interval of the run can be read in `{dir}`");
-            let hint = "what run.json tells is left: .txt, .json, .xml and .md are made of it";
+            let hint = "use .txt, .json, .xml or .md, which need only run.json";
             return Err(WriteError::Unmade(UserError::usage("archive_damaged", message, hint)));
         }
         output::warn_of_gaps(&ArchiveGaps { dir, read, told }, self.record);
@@ -178,8 +179,8 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
-/// The run with its comparison: one object in JSON, a suite of its own in `JUnit`, below the run otherwise. `None` for formats of
-/// one run alone.
+/// Returns the run with its comparison: one object in JSON, a separate suite in `JUnit`, below the
+/// run otherwise. `None` for formats of a single run.
 fn compared(record: &RunRecord, comparison: &CompareDoc, format: OutputFormat) -> Option<String> {
     let below = |run: String, comparison: String| Some(format!("{run}\n{comparison}"));
     match format {

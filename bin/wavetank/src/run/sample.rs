@@ -8,7 +8,8 @@ use wavetank_report::Examples;
 
 use super::redaction::Redaction;
 
-/// Lines written while the load goes on at most: a target that gets ever slower has a new slowest answer each second.
+/// Most lines written during the load. A target that gets steadily slower has a new slowest
+/// response each second.
 const LINES_MAX: u32 = 10_000;
 
 /// See the module's description.
@@ -40,7 +41,7 @@ impl SampleStore {
     }
 }
 
-/// Keep in what words `sample` was told, if it is the first of its class and the cure depends on them.
+/// Keeps the detail of `sample` if it is the first of its class and the hint depends on it.
 pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, sample: &Sample) {
     let Some(detail) = &sample.detail else { return };
     let telling = sample.class == ErrorClass::Tls || detail.contains("CONNECT");
@@ -76,7 +77,7 @@ fn slow_line(plan: &Plan, slow: &SlowSample) -> SampleLine {
     }
 }
 
-/// What every line tells: of which phase, scenario and step.
+/// Returns the fields of every line: phase, scenario and step.
 fn line(plan: &Plan, key: Key) -> SampleLine {
     let scenario = &plan.scenarios[usize::from(key.scenario)];
     SampleLine {

@@ -1,4 +1,5 @@
-//! What is seen beside a load: this host each second, and the target's own count where it tells one.
+//! Samples taken during a load: this host every second, and the target's own count if it reports
+//! one.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -8,16 +9,17 @@ use wavetank_driver::Clock;
 use wavetank_observe::{HostSampler, SampledHosts, Sampler, TargetPoller, TargetPollers};
 use wavetank_plan::{Nanos, Plan, Target, UserError};
 
-/// What is looked at beside a load.
+/// What to sample during a load.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SamplingConfig<'a> {
     /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
     pub(crate) truth: Option<bool>,
     /// The hosts of a lab, by name.
     pub(crate) hosts: &'a [(String, HostSampler)],
-    /// Whether a target that answers nothing at all is worth no more waiting: in a level of a search.
+    /// Whether a target that does not respond at all ends the wait, as in a level of a search.
     pub(crate) silence: bool,
-    /// The servers of a lab that tell their own counts of all connections of the load; `None` outside of a lab.
+    /// The servers of a lab that report their own counts of all connections of the load; `None`
+    /// outside of a lab.
     pub(crate) servers: Option<&'a [LabServer]>,
 }
 
@@ -30,10 +32,11 @@ pub(crate) struct LabServer {
     pub(crate) address: SocketAddr,
 }
 
-/// Begin to look, if anybody would ask for it: `clock` is the run's.
+/// Starts sampling, if the report uses it; `clock` is the run's.
 ///
-/// Only runs with hold phases are looked at, and the hosts of a lab. A sample costs the load nothing (a thread beside it reads five small files a
-/// second, about 0.2 ms), but the archive of a run of requests has nothing that would be laid beside it.
+/// Only runs with hold phases and the hosts of a lab are sampled. A sample costs the load nothing:
+/// a separate thread reads five small files a second, in about 0.2 ms. But the archive of other
+/// runs has nothing that could be compared with it.
 pub(super) fn start(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> Option<Sampler> {
     let holding = plan.is_holding();
     let others: Vec<_> = looking.hosts.iter().map(|(_, watch)| watch.clone()).collect();
@@ -55,18 +58,19 @@ fn askers(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> Option<Targ
     wanted.then(|| TargetPollers::new(servers.iter().map(ask).collect()))
 }
 
-/// Who asks the target for its own count: one with one address, spoken to in the clear and without a proxy; without a
-/// word of the user's only one on this host. A server that is no `wavetank serve` gets one request and no more.
+/// Returns the poller of the target's own count. It needs a target with one address, without TLS
+/// and without a proxy. Unless the user decides otherwise, it must be on this host. A server other
+/// than `wavetank serve` gets one request and no more.
 fn asker(plan: &Plan, clock: Clock, truth: Option<bool>) -> Option<TargetPoller> {
     let (target, address) = only_address(plan).ok()?;
     let asked = truth.unwrap_or_else(|| address.ip().to_canonical().is_loopback());
     asked.then(|| TargetPoller::new(address, &target.host, clock.monotonic(Nanos::ZERO)))
 }
 
-/// Whether the target can be asked, as the user wishes; in a lab it is `servers` that are.
+/// Checks whether the target can be polled as the user requests; in a lab `servers` are polled.
 ///
 /// # Errors
-/// A usage error that says why not.
+/// A usage error with the reason.
 pub(crate) fn check_target_counts_available(
     plan: &Plan,
     servers: Option<&[LabServer]>,
@@ -80,7 +84,7 @@ pub(crate) fn check_target_counts_available(
     why.map_or(Ok(()), |why| {
         let message = format!("truth: true: the target cannot be asked how many connections it has: {why}");
         let hint =
-            "leave truth: true (or --truth) out; a wavetank serve tells its count at /truth/connections";
+            "leave out truth: true (or --truth); `wavetank serve` reports its count at /truth/connections";
         Err(UserError::usage("truth_unaskable", message, hint))
     })
 }
@@ -89,7 +93,7 @@ pub(crate) fn check_target_counts_available(
 fn only_address(plan: &Plan) -> Result<(&Target, SocketAddr), &'static str> {
     let [target] = plan.targets.as_slice() else { return Err("there are several targets") };
     if plan.http.proxy.is_some() || plan.http.proxy_protocol.is_some() {
-        return Err("a proxy lies between");
+        return Err("a proxy is in between");
     }
     if target.server_name.is_some() {
         return Err("it speaks TLS");

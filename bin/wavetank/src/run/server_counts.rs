@@ -1,4 +1,5 @@
-//! [`ServerCounts`]: what servers of a lab count themselves, before a run and after it, held against the run's own count.
+//! [`ServerCounts`]: counters of a lab's servers before and after a run, compared with the run's
+//! own count.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -27,10 +28,10 @@ struct Count {
 }
 
 impl ServerCounts {
-    /// How it stands now, of all services in `lab` that tell.
+    /// Reads the current counters of all services in `lab` that report them.
     ///
     /// # Errors
-    /// A lab that does not answer.
+    /// A lab that does not respond.
     pub(crate) fn read(lab: &Lab, folder: &LabFolder) -> Result<Self, UserError> {
         let mut client = Client::connect(folder)?;
         let mut counts = BTreeMap::new();
@@ -45,9 +46,10 @@ impl ServerCounts {
         Ok(Self(counts))
     }
 
-    /// What was counted since `before`, in the order of the topology; where the servers that take all of the load tell,
-    /// beside what `record` tells of it. A service that was started again meanwhile began anew and is left out.
-    /// `probe`: how many connections were opened ahead of the load, with a request each; `None` if that is not known.
+    /// Returns what was counted since `before`, in the order of the topology. If all servers of the
+    /// load report, the counts of `record` are added for comparison. A service that was restarted
+    /// meanwhile is left out, because its counters started again. `probe`: how many connections
+    /// were opened before the load, with one request each; `None` if unknown.
     pub(crate) fn since(
         &self,
         before: &Self,
@@ -79,7 +81,8 @@ impl ServerCounts {
                 docs.push(doc);
             }
         }
-        // Every server that the load comes to must tell of the load alone, or their sum is something else.
+        // Every server of the load must report, and only the load, or their sum means something
+        // else.
         let again = self.started_again(before);
         let told = |host: &Host| {
             let of_host = |(name, _): &&(String, String)| *name == host.name;
@@ -99,7 +102,8 @@ impl ServerCounts {
         docs
     }
 
-    /// Services whose own counts tell nothing of the time since `before`, as `HOST/SERVICE`, in words of a note.
+    /// Lists services with counters that do not cover the time since `before`, as `HOST/SERVICE`,
+    /// for a note.
     pub(crate) fn uncountable_since(&self, before: &Self) -> Option<String> {
         let again = self.started_again(before);
         let names: Vec<String> =
@@ -108,7 +112,7 @@ impl ServerCounts {
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!again.is_empty()).then(|| {
             format!(
-                "{}{rest}: started again during the run, what it counts itself began anew and is not told",
+                "{}{rest}: restarted during the run, so its own counts started again and are not reported",
                 names.join(", ")
             )
         })
@@ -145,7 +149,7 @@ pub(super) fn takes_load(host: &Host, plan: &Plan) -> bool {
     own.chain(host.virtual_addresses.iter().map(|one| one.address)).any(|address| to.contains(&address))
 }
 
-/// Whether packets are all that `host` passes on: who takes them is another one, with the same address.
+/// Returns whether `host` only forwards packets: another host with the same address receives them.
 pub(super) fn only_forwards(host: &Host) -> bool {
     let forwards = |kind: &ServiceKind| matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Ipvs(_));
     !host.services.is_empty() && host.services.iter().all(|service| forwards(&service.kind))
@@ -171,7 +175,8 @@ fn together(fronts: &[ServerCountDoc]) -> Option<ServerCountDoc> {
     })
 }
 
-/// Connections that the run opened; nothing where steps around the load opened some that nobody counted.
+/// Returns the connections that the run opened. `None` if steps before or after the load opened
+/// some that were not counted.
 fn run_connections(plan: &Plan, record: &RunRecord, probe: Option<u64>) -> Option<u64> {
     let alone = plan.around.before.is_none() && plan.around.after.is_none();
     // What was begun and not finished may have been accepted all the same.

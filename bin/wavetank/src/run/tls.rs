@@ -5,8 +5,8 @@ use std::sync::Arc;
 use wavetank_driver::TlsClient;
 use wavetank_plan::{Plan, UserError};
 
-/// Our side of TLS for the targets of `plan`, shared by probe and load threads; `None` where all of them are
-/// spoken to in the clear. Fails on what no handshake could be made with.
+/// Returns the TLS client for the targets of `plan`, shared by probe and load threads; `None` if no
+/// target uses TLS. Fails on settings that allow no handshake.
 pub(crate) fn tls_client(plan: &Plan) -> Result<Option<Arc<TlsClient>>, UserError> {
     let Some(tls) = &plan.tls else { return Ok(None) };
     let client = TlsClient::each(tls, &plan.server_names(), &plan.server_tls())

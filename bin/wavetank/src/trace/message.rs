@@ -19,7 +19,7 @@ pub(super) fn request(bytes: &[u8], secrets: &SecretScrubber, of_step: &[String]
     TryMessage { line, headers, body }
 }
 
-/// An answer, of whose body of `body_bytes` these bytes were kept.
+/// Describes a response. Of its body of `body_bytes` these bytes were kept.
 pub(super) fn answer(head: &[u8], body: &[u8], body_bytes: u64, secrets: &SecretScrubber) -> TryMessage {
     let (line, headers) = lines(head, secrets, &[]);
     if body_bytes == 0 {

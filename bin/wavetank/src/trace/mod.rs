@@ -1,4 +1,4 @@
-//! What one user met on his way: from what happened to what may be shown of it.
+//! The trace of one user: from what happened to what may be shown of it.
 
 mod message;
 mod recorder;

@@ -19,8 +19,8 @@ const VALUES_MAX: usize = 10;
 /// Bytes of a value that are shown.
 const VALUE_BYTES_MAX: usize = 200;
 
-/// Turns what happens on a walk through `scenario` into events. Those of a step are held back until it is over: what it
-/// extracts may be a secret that stands in the answer.
+/// Turns what happens during a walk through `scenario` into events. Events of a step are held back
+/// until it is over, because it may extract a secret from its response.
 pub(crate) struct TraceRecorder<'a> {
     scenario: &'a Scenario,
     secrets: &'a mut SecretScrubber,
@@ -30,7 +30,7 @@ pub(crate) struct TraceRecorder<'a> {
 }
 
 impl<'a> TraceRecorder<'a> {
-    /// Of a walk through `scenario`; `tell` is given what may be shown.
+    /// Creates a recorder for a walk through `scenario`; `tell` receives what may be shown.
     pub(crate) fn new(
         scenario: &'a Scenario,
         secrets: &'a mut SecretScrubber,
@@ -173,10 +173,10 @@ fn cookie(header: &[u8], fate: CookieOutcome) -> TryEvent {
     TryEvent::Cookie { name: String::from_utf8_lossy(name).trim().to_owned(), fate: fate.to_owned() }
 }
 
-/// What to do about it, by somebody who has everything before him.
+/// Returns a hint for a reader who sees the whole trace.
 fn hint(trouble: &RequestFailure) -> &'static str {
     match trouble.class {
-        ErrorClass::Check => "the answer stands above: what is asked of it, or the target, is to be mended",
+        ErrorClass::Check => "see the response above; correct the check or the target",
         ErrorClass::Status => {
             "a check of the step (status = 404), or http.expect, says which statuses are wanted"
         }

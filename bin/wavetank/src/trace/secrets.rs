@@ -7,7 +7,7 @@ use wavetank_plan::redact::{REDACTED, is_secret_header};
 /// See the module's description.
 #[derive(Debug, Default)]
 pub(crate) struct SecretScrubber {
-    /// As they may stand in a text, longest first.
+    /// The secrets as they may appear in a text, longest first.
     words: Vec<String>,
     /// Names of headers, cookies and variables, in lower case.
     names: Vec<String>,
@@ -53,8 +53,8 @@ impl SecretScrubber {
         }
     }
 
-    /// A header's line as it may be shown; `of_step` are names in lower case that the step hides. Of a cookie that is
-    /// set, name and attributes remain.
+    /// Returns a header line with secrets hidden; `of_step` are lower-case names that the step
+    /// hides. Of a Set-Cookie, name and attributes remain.
     pub(crate) fn header_line(&self, line: &str, of_step: &[String]) -> String {
         let Some((name, value)) = line.split_once(':') else { return line.to_owned() };
         let lower = name.trim().to_ascii_lowercase();
@@ -71,7 +71,7 @@ impl SecretScrubber {
     }
 }
 
-/// Take out of `text` what stands under `name` in a form (`name=…`) and in JSON (`"name": …`).
+/// Removes from `text` the values under `name` in a form (`name=…`) and in JSON (`"name": …`).
 fn hide_under(name: &str, text: &mut String) {
     let lower = text.to_ascii_lowercase();
     let (mut shown, mut from) = (String::new(), 0);
@@ -100,8 +100,8 @@ fn hide_under(name: &str, text: &mut String) {
     }
 }
 
-/// From where a value stands behind a JSON key, whose closing quote is at `at`, to its end: quotes stay. Lists and maps
-/// are left to the names in them.
+/// Returns the range of the value after a JSON key with its closing quote at `at`; quotes stay.
+/// Lists and maps are handled by the names inside them.
 fn in_json(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = text[at..].strip_prefix('"')?.trim_start().strip_prefix(':')?.trim_start();
     let start = text.len() - rest.len();

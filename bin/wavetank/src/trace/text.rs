@@ -6,7 +6,7 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_size};
 use wavetank_record::{Number, TryBody, TryEvent, TryMessage};
 
-/// What stands above a walk.
+/// Returns the title of a walk.
 pub(crate) fn walk_title(part: &str, name: &str) -> String {
     match (part, name) {
         ("scenario", "") => "the session".to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn event_text(event: &TryEvent) -> String {
     }
 }
 
-/// What happens where no step is under way.
+/// Describes an event outside of any step.
 fn between_steps(event: &TryEvent) -> String {
     let line = match event {
         TryEvent::Set { variable, values, count } => {
@@ -79,7 +79,7 @@ fn between_steps(event: &TryEvent) -> String {
             let why = if *waited { "" } else { " (left out; --think waits)" };
             format!("think      {}{why}", time(*time_us))
         }
-        TryEvent::Rendezvous { name } => format!("rendezvous {name}: nobody to wait for"),
+        TryEvent::Rendezvous { name } => format!("rendezvous {name}: no users to wait for"),
         TryEvent::Group { name, time_us } => format!("group      {name} took {}", time(*time_us)),
         TryEvent::Log { text } => format!("log        {}", harmless(text)),
         TryEvent::If { condition, held } => {

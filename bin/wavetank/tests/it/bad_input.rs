@@ -350,9 +350,9 @@ fn tls_that_cannot_be_spoken() {
     for (words, mention) in [
         (["--cacert", "/nowhere/ca.pem"], "no such file"),
         (["--cacert", "/"], "folder"),
-        (["--cacert", &garbage], "no PEM"),
+        (["--cacert", &garbage], "not PEM"),
         (["--cacert", &empty], "empty"),
-        (["--cacert", &cut], "breaks off"),
+        (["--cacert", &cut], "incomplete"),
         (["--cacert", &hollow], "malformed"),
         (["--cert", &hollow], "--key FILE"),
         (["--tls", "1.1"], "1.2 or 1.3"),

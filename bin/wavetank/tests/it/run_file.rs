@@ -137,7 +137,7 @@ fn what_cannot_be_run_is_told_before_anything_is_sent() {
 #[test]
 fn a_file_that_is_not_there_is_one_line() {
     for (words, mention) in
-        [(["run", "no-such.yaml"], "no such file"), (["run", "http://192.0.2.1/x.yaml"], "neither loopback")]
+        [(["run", "no-such.yaml"], "no such file"), (["run", "http://192.0.2.1/x.yaml"], "not a loopback")]
     {
         let told = trial().program().args(words).run();
         assert!(told.exit == Some(2) || told.exit == Some(5), "{told}");

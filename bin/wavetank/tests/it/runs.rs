@@ -141,7 +141,7 @@ fn pruning_asks_first() {
     fs::write(folders[0].join("mine.txt"), "mine").expect("the test's own folder is writable");
     let removed = runs(&trial, &["prune", "--keep", "1", "--yes"]);
     assert!(removed.expect_exit(0).stdout.contains("removed 1 run,"), "{removed}");
-    assert!(removed.stdout.contains("`mine.txt`, which is none of the archive's files"), "{removed}");
+    assert!(removed.stdout.contains("`mine.txt`, which is not one of the archive's files"), "{removed}");
     assert_eq!(folders.iter().map(|folder| folder.exists()).collect::<Vec<_>>(), [true, false, true]);
     check_refused(&runs(&trial, &["prune", "--yes"]), "nothing says which runs may go");
 }
@@ -207,11 +207,11 @@ fn a_packed_run_is_read_like_its_folder() {
     check_refused(&runs(&trial, &["pack", &pack]), "is packed already");
     fs::write(&pack, &fs::read(&pack).expect("it is there")[..200])
         .expect("the test's own folder is writable");
-    check_refused(&trial.program().args(["report", &pack]).run(), "is no whole packed run");
-    check_refused(&runs(&trial, &["show", &pack]), "is no whole packed run");
-    check_refused(&runs(&trial, &["unpack", &pack]), "is no whole packed run");
+    check_refused(&trial.program().args(["report", &pack]).run(), "is not a complete packed run");
+    check_refused(&runs(&trial, &["show", &pack]), "is not a complete packed run");
+    check_refused(&runs(&trial, &["unpack", &pack]), "is not a complete packed run");
     trial.place().write("a.json", "{}");
     let other = runs(&trial, &["unpack", "a.json"]);
-    check_refused(&other, "is no packed run");
+    check_refused(&other, "is not a packed run");
     assert!(other.stderr.contains("wavetank runs unpack FILE.wtrun"), "{other}");
 }

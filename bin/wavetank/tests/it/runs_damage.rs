@@ -182,7 +182,7 @@ fn finished_runs() {
     let folder = both(gone("run.json"), |folder: &Path| {
         fs::create_dir(folder.join("run.json")).expect("the test's own folder is writable");
     });
-    let no_file = Refused("it is no file");
+    let no_file = Refused("it is not a regular file");
     whole.check("run.json a folder", &folder, no_file, no_file, "DAMAGED");
     let plan = Refused("cannot read `plan.yaml`");
     whole.check("plan.yaml cut", &cut("plan.yaml"), Same, plan, "PASS");
@@ -235,9 +235,7 @@ fn what_intervals_lack_is_shown() {
         told
     };
     let lacks = |count: u32| {
-        format!(
-            "`intervals` lacks {count} of the 150 requests that the run counted: what is told over time has gaps"
-        )
+        format!("`intervals` lacks {count} of the 150 requests that the run counted: time series have gaps")
     };
     let unread = "1 line in `intervals` cannot be read: left out";
     assert_eq!(problems(&|_| {}), Vec::<String>::new());
@@ -246,7 +244,7 @@ fn what_intervals_lack_is_shown() {
     assert_eq!(problems(&gone(INTERVALS)), [lacks(150)]);
     let killed = gone("run.json");
     assert_eq!(problems(&killed), Vec::<String>::new());
-    let missing = "1 interval is missing in `intervals`: what is told over time has gaps";
+    let missing = "1 interval is missing in `intervals`: time series have gaps";
     let lost = problems(&both(killed, edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
     assert_eq!(lost, [unread, missing]);
     // Without its plan nothing tells which requests count; that a line is damaged can be told.
@@ -313,7 +311,7 @@ fn machines_that_nobody_knows_are_told_and_not_compared() {
 #[cfg(unix)]
 fn pipes_are_no_files() {
     let whole = whole();
-    let refused = Refused("it is no file");
+    let refused = Refused("it is not a regular file");
     for (name, text, csv, listed) in [
         ("events.jsonl", refused, refused, "PASS"),
         ("samples.jsonl", refused, refused, "PASS"),

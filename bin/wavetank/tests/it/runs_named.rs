@@ -69,7 +69,12 @@ fn copies_take_no_name_from_a_run() {
         assert!(!beside.stderr.contains("fits"), "{word}: {beside}");
     }
     for (what, outcome) in commands(&trial, &target.url("/"), &id[..5]) {
-        check_refused(&outcome, what, &format!("`{}` fits 2 runs", &id[..5]), &format!("`{id}`, `{id}.bak`"));
+        check_refused(
+            &outcome,
+            what,
+            &format!("`{}` matches 2 runs", &id[..5]),
+            &format!("`{id}`, `{id}.bak`"),
+        );
     }
 }
 
@@ -83,7 +88,7 @@ fn a_run_and_a_search_are_told_together() {
     let folder = search(&runs, &format!("20261121T190000Z-knee-{other}"));
     fs::write(folder.join("search.json"), "{}").expect("the test's own folder is writable");
     for (what, outcome) in commands(&trial, &target.url("/"), &id[..4]) {
-        let says = format!("`{}` fits 1 run and 1 search", &id[..4]);
+        let says = format!("`{}` matches 1 run and 1 search", &id[..4]);
         check_refused(&outcome, what, &says, &format!("write more of the id: run `{id}`, search `{other}`"));
     }
 }
@@ -109,7 +114,7 @@ fn a_search_is_no_run_by_whatever_name() {
     for word in ["zz00", "runs/20261121T190000Z-knee-zz00"] {
         for (what, outcome) in commands(&trial, &target.url("/"), word) {
             let hint = "wavetank runs --runs-dir 'runs/20261121T190000Z-knee-zz00/runs'";
-            check_refused(&outcome, what, "is a search that was broken off before its first answer", hint);
+            check_refused(&outcome, what, "is a search that was interrupted before its first answer", hint);
         }
     }
     assert_eq!(target.settled().requests, before, "nothing was sent");

@@ -176,7 +176,7 @@ fn an_answer_that_cannot_be_kept_is_told() {
         "the answer is told all the same: {outcome}"
     );
     let says = |what: &str| outcome.stderr.contains(what);
-    assert!(says("its answer is only told\nhint: "), "{outcome}");
+    assert!(says("its result is reported without an archive\nhint: "), "{outcome}");
     assert!(says("without the answer: search.json could not be written"), "{outcome}");
 }
 

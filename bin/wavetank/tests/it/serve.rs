@@ -255,7 +255,7 @@ fn a_run_tells_when_a_frozen_target_gave_no_answer() {
         assert_eq!((&found["blame"], &found["decisive"]), (&Value::from("target"), &Value::from(false)));
         let message = found["message"].as_str().unwrap_or_default();
         let right = message.starts_with("no request ended for at least 1 s, from 2 s on, though 2")
-            && message.ends_with(" were open at 3 s: the target gave no answer");
+            && message.ends_with(" were open at 3 s: the target sent no response");
         expect_time(right, || message.to_owned())
     });
 }

@@ -200,7 +200,7 @@ fn what_cannot_be_is_said_with_a_hint() {
     check_refused(&["--tls-groups", "P-256:secp256r1"], "secp256r1 twice, as `P-256` and as `secp256r1`");
     check_refused(&["--tls-ciphers", "RC4-MD5"], "`RC4-MD5`");
     let mixed = ["--tls-versions", "1.3", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256"];
-    check_refused(&mixed, "and --tls-versions 1.3 speaks no such");
+    check_refused(&mixed, "and --tls-versions 1.3 excludes it");
     // The certificate made on the spot has an ECDSA key.
     let rsa_only = ["--tls-versions", "1.2", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256"];
     check_refused(&rsa_only, "has an ECDSA key, and none of the ciphers goes with it");

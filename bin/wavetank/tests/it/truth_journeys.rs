@@ -139,7 +139,7 @@ fn what_broke_is_told_everywhere() {
     let text = trial.program().args(["report", "latest", "--format", "text"]).run();
     let text = &text.expect_exit(0).stdout;
     for said in
-        ["failed    new: 20 (20 %) of 100 answers · cart", "refused 40 · sold 60", "doors · 100 of 100 met"]
+        ["fail      new: 20 (20 %) of 100 answers · cart", "refused 40 · sold 60", "doors · 100 of 100 met"]
     {
         assert!(text.contains(said), "`{said}` is not said: {text}");
     }

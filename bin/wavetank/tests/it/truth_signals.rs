@@ -136,7 +136,7 @@ fn check_paused(engine: &str, threads: u32, pause: Duration) {
     let name = "a_generator_that_stood_still_in_its_sleep_says_so";
     for _ in 0..5 {
         let Some(notes) = notes_of_paused(engine, threads, pause) else { return skip(name, engine) };
-        if notes.contains("a load thread stood still for") {
+        if notes.contains("a load thread stalled for") {
             return;
         }
         assert!(notes.contains("in doubt (stalled)"), "{engine}: {notes}");

@@ -73,8 +73,8 @@ impl Parser<'_> {
             },
         };
         let message = match word {
-            "" => format!("`{text}` has no comparison in it"),
-            _ => format!("`{text}`: `{word}` is no comparison"),
+            "" => format!("`{text}` has no comparison operator"),
+            _ => format!("`{text}`: `{word}` is not a comparison operator"),
         };
         self.fail("condition_op", place, message, hint)
     }
@@ -174,7 +174,7 @@ impl Parser<'_> {
                 let code = text.parse::<u16>().ok().filter(|code| digits && *code >= 100);
                 if code.is_none() {
                     let hint = "a code of three digits, several with or, a range with to: 200 to 399";
-                    return self.fail("bad_status", place, format!("`{text}` is no status code"), hint);
+                    return self.fail("bad_status", place, format!("`{text}` is not a status code"), hint);
                 }
                 return code.map(Operand::Code);
             }

@@ -175,7 +175,7 @@ impl Parser<'_> {
             (true, Some(undo), _) => {
                 let what = if PlannedEvent::fault(run).is_some() { "a fault" } else { "a change of a pool" };
                 let hint =
-                    format!("leave undo out: {what} is taken back after `for`, at the end and on any abort");
+                    format!("leave undo out: {what} is reverted after `for`, at the end and on any abort");
                 self.fail("event_undo", undo.place, format!("{what} has an undo of its own"), hint)
             }
             (false, None, Some(lasts)) => {

@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
         if let Some((name, rest)) = text.split_once('(') {
             let Some(inside) = rest.strip_suffix(')') else {
-                let message = format!("`{text}` has a parenthesis out of place");
+                let message = format!("`{text}` has a misplaced parenthesis");
                 return self.fail(
                     "template_function",
                     place,

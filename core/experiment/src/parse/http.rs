@@ -92,7 +92,7 @@ impl Parser<'_> {
                 self.quantity(node, "a duration", DnsPolicy::parse).map(|every| every.value)
             }
             other => {
-                let message = format!("`{other}` says nothing of names");
+                let message = format!("`{other}` is not a DNS policy");
                 self.fail("word_unknown", word.place, message, "once, each_session, or a time: 30s")
             }
         }
@@ -138,7 +138,7 @@ impl Parser<'_> {
         for entry in entries {
             let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
             if entry.key.is_empty() || !entry.key.chars().all(token) {
-                let message = format!("`{}` is no name of a header", entry.key);
+                let message = format!("`{}` is not a header name", entry.key);
                 self.fail::<()>("bad_header", entry.place, message, "letters, digits and -: x-request-id");
                 continue;
             }

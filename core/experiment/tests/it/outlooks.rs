@@ -75,7 +75,7 @@ fn requests_in_flight_come_from_rate_and_time() {
 fn levels_are_held_where_the_plan_keeps_them() {
     check(HELD, "held >= 1k in keep", "open", &[]);
     check(HELD, "held >= 1001 in keep", "unreachable", &["1,000 connections", "a phase that keeps"]);
-    check(HELD, "held >= 1k", "unreachable", &["in the first second the plan wants 100", "in keep"]);
+    check(HELD, "held >= 1k", "unreachable", &["in the first second the plan has 100", "in keep"]);
     check(
         "steps: [{get: /}]\nphases: [{users: 0 to 10, at: 1/s}]",
         "users >= 10",
@@ -90,7 +90,7 @@ fn counts_and_rates_are_bounded_by_what_is_sent() {
     check(OPEN, "done_rate > 101/s", "unreachable", &["at most 100 requests/s"]);
     check(OPEN, "done >= 12k", "open", &[]);
     check(OPEN, "done > 12k in a", "unreachable", &["6,000 requests"]);
-    check(HELD, "done_rate > 500/s in keep", "unreachable", &["if answers took no time", "shorter pauses"]);
+    check(HELD, "done_rate > 500/s in keep", "unreachable", &["if responses took no time", "shorter pauses"]);
     check("steps: [{get: /}]\nphases: [{users: 5, for: 9s}]", "done_rate > 1M/s", "open", &[]);
 }
 
@@ -109,7 +109,7 @@ fn percentiles_need_samples() {
 
 #[test]
 fn hosts_and_windows_that_nobody_sees() {
-    check(OPEN, "cpu(lb1) < 96%", "undecided", &["nobody observes lb1", "--scale"]);
+    check(OPEN, "cpu(lb1) < 96%", "undecided", &["lb1 is not sampled", "--scale"]);
     check(OPEN, "failed < 1% in a for 120s", "undecided", &["never fills"]);
     check(OPEN, "failed < 1% for 120s", "open", &[]);
 }

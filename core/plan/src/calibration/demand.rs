@@ -1,10 +1,11 @@
-//! [`RateDemand`]: what a plan asks of a generator at its highest, and which part of a host that takes.
+//! [`RateDemand`]: the highest rates that a plan requires of a generator, and the share of a host
+//! they take.
 
 use crate::forecast::{Forecast, PhaseForecast};
 use crate::{Nanos, Phase, Plan};
 
-/// What a plan asks of a generator each second, at its highest. `None`: nothing in the plan bounds it, so that answers
-/// decide.
+/// The highest rates per second that a plan requires of a generator. `None`: nothing in the plan
+/// bounds the rate, so that the responses decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RateDemand {
     /// Requests.
@@ -15,7 +16,7 @@ pub struct RateDemand {
     pub handshakes: Option<f64>,
 }
 
-/// What a host can do each second, each by itself with nothing beside it.
+/// The rates per second that a host can sustain, each measured alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostRates {
     /// Requests on connections that are kept.
@@ -27,7 +28,8 @@ pub struct HostRates {
 }
 
 impl RateDemand {
-    /// By `plan`, which comes to `forecast`. Phases that run at a time are summed.
+    /// Computes the demand of `plan`, with `forecast` as its forecast. Phases that run at the same
+    /// time are summed.
     pub fn from_plan(plan: &Plan, forecast: &Forecast) -> Self {
         let begins = plan.phases.iter().flat_map(|phase| [Some(phase.start), ahead(phase, plan)]);
         let mut most = Self { requests: Some(0.0), connections: Some(0.0), handshakes: Some(0.0) };
@@ -41,14 +43,15 @@ impl RateDemand {
         most
     }
 
-    /// What is asked for at `at` of the run's clock.
+    /// Returns the demand at `at` on the run clock.
     fn at(at: Nanos, plan: &Plan, forecast: &Forecast) -> Self {
         let under_way = |(phase, _): &(&Phase, &PhaseForecast)| phase.is_active_at(at);
         let sum = |of: &dyn Fn(&PhaseForecast) -> Option<f64>| {
             let phases = plan.phases.iter().zip(&forecast.phases).filter(under_way);
             phases.map(|(_, own)| of(own)).try_fold(0.0, |sum, own| Some(sum + own?))
         };
-        // What is opened ahead of a phase is opened at the plan's own pace, and never more in a second than there are.
+        // Connections opened ahead of a phase are opened at the plan's own rate. In one second
+        // there are at most as many as the phase has connections.
         let opening = plan
             .phases
             .iter()
@@ -61,9 +64,9 @@ impl RateDemand {
         Self { requests: sum(&requests_per_s), connections, handshakes }
     }
 
-    /// The part of a host that can do `able` which this takes, 0 and above: each kind takes its own part of the CPUs, and
-    /// they add up. A connection that was measured carried a request, and a handshake came with its connection. What
-    /// is unknown counts as nothing.
+    /// Returns the share (>= 0) of a host with the rates `able` that this demand takes. Each kind
+    /// takes its own share of the CPUs, and the shares add up. A measured connection includes one
+    /// request, and a measured handshake includes its connection. An unknown rate counts as zero.
     pub fn share(&self, able: &HostRates) -> f64 {
         let [requests, connections, handshakes] =
             [self.requests, self.connections, self.handshakes].map(|one| one.unwrap_or(0.0));
@@ -74,7 +77,7 @@ impl RateDemand {
     }
 }
 
-/// When connections begin to be opened ahead of `phase`, if they are.
+/// Returns when connections start to be opened ahead of `phase`, if they are.
 fn ahead(phase: &Phase, plan: &Plan) -> Option<Nanos> {
     let rate = plan.open_rate.as_per_second();
     (phase.open_before && rate > 0.0)
@@ -90,7 +93,7 @@ fn requests_per_s(phase: &PhaseForecast) -> Option<f64> {
 fn connections_per_s(phase: &PhaseForecast, plan: &Plan) -> Option<f64> {
     let kept = plan.http.keepalive && plan.http.requests_per_connection.is_none();
     match (phase.opening.ahead, phase.opening.per_s_max) {
-        // All are there before it begins.
+        // All connections exist before the phase starts.
         (Some(_), _) if kept => Some(0.0),
         (None, Some(rate)) => Some(rate),
         // Each request has a connection of its own.

@@ -1,26 +1,27 @@
 //! [`CpuAssignment`]: which CPUs load and target get.
 
-/// From so many CPUs on, both get CPUs of their own: with fewer each would have one or none, and that is no likeness
-/// of a generator.
+/// The number of CPUs from which load and target get separate CPUs. With fewer, each would have one
+/// CPU or none, which does not resemble a real generator.
 const APART_MIN: usize = 4;
 
 /// The CPUs of both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuAssignment {
-    /// Of the load threads.
+    /// CPUs of the load threads.
     pub load: Vec<u32>,
-    /// Of the target on this host; empty where it is elsewhere.
+    /// CPUs of the target on this host; empty if it is elsewhere.
     pub target: Vec<u32>,
 }
 
 impl CpuAssignment {
-    /// For a target elsewhere: all CPUs are the load's.
+    /// Assigns all CPUs to the load, for a target elsewhere.
     pub fn for_remote_target(cpus: &[u32]) -> Self {
         Self { load: cpus.to_vec(), target: Vec::new() }
     }
 
-    /// For a target on the same host. `core_of` tells by what a CPU's core is known, e.g. its first CPU: CPUs of one core
-    /// stay together, because they share what is measured. Where there is no half for each, both get all.
+    /// Assigns CPUs for a target on the same host. `core_of` identifies the core of a CPU, e.g. by
+    /// its first CPU. CPUs of one core stay together, because they share resources that are
+    /// measured. Both sides get all CPUs where half of them is not enough.
     pub fn from_cpus(cpus: &[u32], core_of: impl Fn(u32) -> u32) -> Self {
         let mut sorted = cpus.to_vec();
         sorted.sort_by_key(|&cpu| (core_of(cpu), cpu));

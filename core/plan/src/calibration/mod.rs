@@ -1,7 +1,9 @@
-//! What a host can do as a generator: the arithmetic behind `wavetank calibrate`, and what a plan asks for beside it.
+//! The capacity of a host as a generator: the arithmetic behind `wavetank calibrate`, and the
+//! demand of a plan compared with it.
 //!
-//! Pure: how a given time is divided into measurements, which CPUs load and target get, what several rounds come to, and
-//! which part of what was found a plan takes.
+//! All functions are pure. They divide a given time into measurements, assign CPUs to load and
+//! target, combine several rounds, and compute the share of the measured capacity that a plan
+//! takes.
 
 mod demand;
 mod layout;

@@ -1,12 +1,12 @@
-//! [`RoundValues`]: what several measurements of the same thing come to.
+//! [`RoundValues`]: the combined result of several measurements of the same thing.
 
 /// Values of the same thing, one a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundValues(pub Vec<f64>);
 
 impl RoundValues {
-    /// The middle one; of an even number the lower of both in the middle, so that it is one that was measured and
-    /// no mean. `None` without any.
+    /// Returns the median, or `None` without values. Of an even number of values it is the lower
+    /// middle one, so that it is a measured value and not a mean.
     pub fn median(&self) -> Option<f64> {
         median(&self.0)
     }
@@ -19,7 +19,8 @@ impl RoundValues {
         })
     }
 
-    /// By which share of the median least and most lie apart, 0 and above; 0 where that says nothing.
+    /// Returns the distance between the lowest and the highest value as a share of the median (>=
+    /// 0), or 0 where it is undefined.
     pub fn spread(&self) -> f64 {
         let known = self.median().filter(|median| *median > 0.0).zip(self.range());
         known.map_or(0.0, |(median, (least, most))| (most - least) / median)

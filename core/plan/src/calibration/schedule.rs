@@ -8,9 +8,9 @@ const ROUNDS: u32 = 3;
 const FIGURES: u32 = 4;
 /// Shares of the found rate at which the lag is measured, in percent.
 const LAG_PERCENT: [u64; 3] = [50, 80, 95];
-/// Making threads, the warm-up and ending take so long for each measurement.
+/// Time that each measurement takes in addition, for creating threads, the warm-up and the end.
 const AROUND: Nanos = Nanos::from_millis(250);
-/// A shorter measurement says little.
+/// Minimum length of a measurement; a shorter one is not meaningful.
 const SLICE_MIN: Nanos = Nanos::from_millis(250);
 /// From so much time on, the lag is measured in several rounds, too.
 const LAG_ROUNDS_FROM: Nanos = Nanos::from_secs(30);
@@ -18,7 +18,7 @@ const LAG_ROUNDS_FROM: Nanos = Nanos::from_secs(30);
 const TOTAL_MIN: Nanos = Nanos::from_secs(8);
 /// More time makes no number better.
 const TOTAL_MAX: Nanos = Nanos::from_secs(3_600);
-/// Of the whole time, what goes to holding connections: one in so many.
+/// Holding connections takes one part in `HOLD_PART` of the whole time.
 const HOLD_PART: i64 = 12;
 /// Connections that are held, and how many of them are opened a second.
 const HELD: (u64, u64) = (20_000, 10_000);
@@ -32,11 +32,11 @@ pub struct CalibrationSchedule {
     pub lag_rounds: u32,
     /// Length of one measurement.
     pub slice: Nanos,
-    /// The same load ahead of it, kept apart.
+    /// The warm-up before it with the same load, measured separately.
     pub warmup: Nanos,
     /// Shares of the found rate at which the lag is measured, in percent.
     pub lag_percent: [u64; 3],
-    /// Connections that are held, where nothing forbids so many.
+    /// Number of connections that are held, unless a limit allows fewer.
     pub held: u64,
     /// Connections of them opened a second.
     pub held_at: u64,
@@ -45,21 +45,22 @@ pub struct CalibrationSchedule {
 }
 
 impl CalibrationSchedule {
-    /// Connections that are held at least, where nothing forbids so many: of fewer, what each takes is not to be told.
+    /// Minimum number of connections that are held, unless a limit allows fewer. With fewer
+    /// connections, the cost of a single one cannot be measured.
     pub const HELD_MIN: u64 = 5_000;
-    /// What takes about a minute.
+    /// The default total: about a minute.
     pub const WHOLE: Nanos = Nanos::from_secs(60);
-    /// What takes about a quarter of it.
+    /// The quick total: about a quarter of it.
     pub const QUICK: Nanos = Nanos::from_secs(15);
 
     /// Divides `total`.
     ///
     /// # Errors
-    /// Where it is too short for all rounds, or senselessly long.
+    /// A total that is too short for all rounds, or unreasonably long.
     pub fn with_total(total: Nanos) -> Result<Self, UserError> {
         if !(TOTAL_MIN..=TOTAL_MAX).contains(&total) {
-            let message = format!("--duration {total} is not within {TOTAL_MIN} and {TOTAL_MAX}");
-            let hint = "--quick takes 15 s, and 60 s are what it takes by default";
+            let message = format!("--duration {total} is not between {TOTAL_MIN} and {TOTAL_MAX}");
+            let hint = "--quick takes 15 s, and 60 s are the default";
             return Err(UserError::usage("bad_duration", message, hint));
         }
         let lag_rounds = if total >= LAG_ROUNDS_FROM { ROUNDS } else { 1 };

@@ -1,7 +1,8 @@
 //! Which hosts a pattern means: `lb1`, `app[01-20]`, `web[1,3,7-9]`.
 
-/// Whether `pattern` means the host called `name`. A pattern has at most one pair of brackets, with numbers and ranges
-/// of them; a leading zero says how many digits all of a range have. What is no pattern means the host of that name.
+/// Returns whether `pattern` matches the host `name`. A pattern has at most one pair of brackets
+/// with numbers and ranges of numbers. A leading zero fixes the number of digits of all numbers in
+/// a range. Text that is not a pattern matches the host with exactly this name.
 pub fn matches_host(pattern: &str, name: &str) -> bool {
     let parts = pattern.split_once('[').and_then(|(head, rest)| Some((head, rest.split_once(']')?)));
     let Some((head, (numbers, tail))) = parts else { return pattern == name };

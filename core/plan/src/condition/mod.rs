@@ -16,9 +16,9 @@ use crate::Nanos;
 /// One condition as written, with the text kept for reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The user's words, white space folded.
+    /// The condition as the user wrote it, with white space folded.
     pub text: String,
-    /// What is measured.
+    /// The measured quantity.
     pub subject: Subject,
     /// How it is compared.
     pub op: Op,
@@ -48,7 +48,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// As a person writes it.
+    /// Returns the operator as users write it.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",
@@ -102,7 +102,8 @@ pub enum Subject {
     Min(LatencyPart, Option<String>),
     /// The maximum of a part.
     Max(LatencyPart, Option<String>),
-    /// `offered sent done failed late dropped`, optionally of one step; a count, share or rate by the value.
+    /// `offered sent done failed late dropped`, optionally of one step. The value decides whether
+    /// it is a count, a share or a rate.
     Requests(RequestCounter, Option<String>),
     /// `errors(CLASS)`; the class's name as in the contract.
     Errors(String),
@@ -114,7 +115,7 @@ pub enum Subject {
     ConnectionsFailed,
     /// `users`: virtual users at each seal.
     Users,
-    /// `in_flight`: requests under way at each seal.
+    /// `in_flight`: the number of open requests at the end of each interval.
     InFlight,
     /// `held`: connections open at each seal.
     Held,
@@ -126,7 +127,7 @@ pub enum Subject {
     Count(String),
     /// `skew(NAME)`: from the first to the last request that left the rendezvous together.
     Skew(String),
-    /// `cpu(HOST)` and its like: a gauge of the hosts whose names match the pattern.
+    /// `cpu(HOST)` and similar: a gauge of the hosts with names that match the pattern.
     Host(HostGauge, String),
 }
 

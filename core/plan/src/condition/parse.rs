@@ -6,14 +6,16 @@ use super::{Condition, Op};
 use crate::quantity::parse_duration_positive;
 use crate::{Nanos, UserError};
 
-/// What a condition looks like, for hints.
+/// The form of a condition, for hints.
 const SHAPE: &str = "SUBJECT OP VALUE [in PHASE] [for WINDOW]: p99 < 250ms, failed < 0.1% in main";
 
 impl Condition {
-    /// Reads one condition. Whether its step and phase exist is asked later, of the plan.
+    /// Parses one condition. Whether its step and phase exist is checked later, against the plan.
     ///
-    /// Fails (exit 2) with the nearest sensible writing as hint: unknown subject, no or wrong comparison, a
-    /// value whose unit does not fit the subject, a host nobody observes.
+    /// # Errors
+    /// A usage error (exit 2) with the nearest valid text as hint. The causes are an unknown
+    /// subject, a missing or wrong comparison, a value with a unit that does not fit the subject,
+    /// and a host that is not sampled.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() {
@@ -32,7 +34,8 @@ fn about(text: &str, error: UserError) -> UserError {
     UserError { message: format!("`{text}`: {}", error.message), ..error }
 }
 
-/// Splits at the comparison, which stands outside parentheses: a step's name may hold any of its letters.
+/// Splits `text` at the comparison operator. Parentheses are skipped, because a step's name may
+/// contain any character of the operator.
 fn split_at_op(text: &str) -> Result<(&str, Op, &str), UserError> {
     let mut depth = 0_u32;
     let mut start = None;
@@ -72,14 +75,14 @@ fn op(word: &str, text: &str) -> Result<Op, UserError> {
         "<>" | "!==" | "!" => "!=",
         _ => "one of = != < <= > >=",
     };
-    let message = format!("`{text}`: `{word}` is no comparison");
+    let message = format!("`{text}`: `{word}` is not a comparison operator");
     Err(UserError::usage("condition_op", message, format!("{meant}?")))
 }
 
 fn no_op(text: &str, depth: u32) -> UserError {
     if depth > 0 {
         let hint = "close the parenthesis: p99(connect) < 1s";
-        return UserError::usage("condition_subject", format!("`{text}` has a parenthesis left open"), hint);
+        return UserError::usage("condition_subject", format!("`{text}` has an unclosed parenthesis"), hint);
     }
     let textual = text.split(' ').any(|word| word == "contains" || word == "matches");
     if textual {
@@ -90,10 +93,10 @@ fn no_op(text: &str, depth: u32) -> UserError {
         Some((subject, value)) if !value.contains(' ') => format!("{subject} < {value}?"),
         _ => SHAPE.to_owned(),
     };
-    UserError::usage("condition_op", format!("`{text}` has no comparison in it"), hint)
+    UserError::usage("condition_op", format!("`{text}` has no comparison operator"), hint)
 }
 
-/// What follows the comparison.
+/// The text after the comparison operator.
 struct Tail<'t> {
     value: &'t str,
     phase: Option<String>,
@@ -130,11 +133,11 @@ fn dangling(text: &str, word: &str, wants: &str) -> UserError {
     UserError::usage(
         "condition_tail",
         format!("`{text}`: nothing follows `{word}`"),
-        format!("{word} wants {wants}"),
+        format!("{word} needs {wants}"),
     )
 }
 
-/// A window slides by one second over sealed seconds, so it is whole seconds.
+/// Parses a window. It slides by one second over complete intervals, so it must be whole seconds.
 fn window(word: &str, text: &str) -> Result<Nanos, UserError> {
     let window = parse_duration_positive(word).map_err(|error| about(text, error))?;
     if window.0 % Nanos::SECOND.0 != 0 {

@@ -3,7 +3,7 @@
 use super::{HostGauge, LatencyPart, RequestCounter, Subject};
 use crate::{UserError, did_you_mean};
 
-/// What a subject may be compared with.
+/// The kinds of values that a subject can be compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
     /// A duration.
@@ -63,7 +63,8 @@ const PARTS: [(&str, LatencyPart); 9] = [
     ("failed", LatencyPart::Failed),
 ];
 
-/// The parts' names, which no step may bear: `p99(connect)` could not be told from `p99(STEP)`.
+/// The names of the latency parts. No step may have one of these names, because `p99(connect)`
+/// would be ambiguous with `p99(STEP)`.
 pub const PART_NAMES: [&str; 9] =
     ["response", "service", "wait", "lag", "connect", "tls", "ttfb", "transfer", "failed"];
 
@@ -110,7 +111,7 @@ const NAMES: [&str; 39] = [
     "queue",
 ];
 
-/// Reads a subject and says what it may be compared with.
+/// Parses a subject and returns the kind of value it can be compared with.
 pub(super) fn parse_subject(text: &str) -> Result<(Subject, ValueKind), UserError> {
     let (name, argument) = match text.split_once('(') {
         Some((name, rest)) => {
@@ -183,8 +184,8 @@ fn without_argument(
     subject: (Subject, ValueKind),
 ) -> Result<(Subject, ValueKind), UserError> {
     if argument.is_some() {
-        let message = format!("`{text}` is of the whole run and takes no parentheses");
-        let hint = format!("{}; a stretch of time is `in PHASE`", text.split('(').next().unwrap_or(text));
+        let message = format!("`{text}` applies to the whole run and takes no parentheses");
+        let hint = format!("{}; a part of the run is `in PHASE`", text.split('(').next().unwrap_or(text));
         return Err(UserError::usage("condition_subject", message, hint));
     }
     Ok(subject)
@@ -212,7 +213,7 @@ fn part_and_step(argument: Option<&str>) -> Result<(LatencyPart, Option<String>)
             "condition_subject",
             format!("`{argument}`: {word} is not kept for each step"),
             format!(
-                "of a step there are response and service: {step}, {step}.service; {word} for each phase: p99({word}) in PHASE"
+                "a step has response and service: {step}, {step}.service; {word} for each phase: p99({word}) in PHASE"
             ),
         )),
         _ => Ok((LatencyPart::Response, Some(argument.to_owned()))),
@@ -221,8 +222,9 @@ fn part_and_step(argument: Option<&str>) -> Result<(LatencyPart, Option<String>)
 
 /// `p99.9` → 99.9.
 fn percentile(name: &str) -> Result<f64, UserError> {
-    let bad =
-        |hint: String| Err(UserError::usage("condition_subject", format!("`{name}` is no percentile"), hint));
+    let bad = |hint: String| {
+        Err(UserError::usage("condition_subject", format!("`{name}` is not a percentile"), hint))
+    };
     let Some(digits) = name.strip_prefix(['p', 'P']).filter(|d| d.starts_with(|c: char| c.is_ascii_digit()))
     else {
         return Err(unknown(name));
@@ -265,7 +267,7 @@ fn status(code: &str) -> Result<Subject, UserError> {
         Ok(code) if digits && code >= 100 => Ok(Subject::Status(code)),
         _ => {
             let hint = "one code of three digits: status(500); --expect-status takes ranges";
-            Err(UserError::usage("condition_subject", format!("`{code}` is no status code"), hint))
+            Err(UserError::usage("condition_subject", format!("`{code}` is not a status code"), hint))
         }
     }
 }
@@ -273,23 +275,23 @@ fn status(code: &str) -> Result<Subject, UserError> {
 fn wants(text: &str, what: &str, example: &str) -> UserError {
     UserError::usage(
         "condition_subject",
-        format!("`{text}` wants {what} in parentheses"),
+        format!("`{text}` needs {what} in parentheses"),
         format!("{example}?"),
     )
 }
 
 fn unclosed(text: &str) -> UserError {
     let hint = "a subject ends with its parenthesis: p99(connect)";
-    UserError::usage("condition_subject", format!("`{text}` has a parenthesis out of place"), hint)
+    UserError::usage("condition_subject", format!("`{text}` has a misplaced parenthesis"), hint)
 }
 
-/// Words of other tools and of everyday speech.
+/// Suggests a subject for terms of other tools and of everyday language.
 fn unknown(name: &str) -> UserError {
     let hint = match name.to_ascii_lowercase().as_str() {
         "median" => "p50".to_owned(),
         "avg" | "average" => "mean".to_owned(),
         "latency" | "time" | "response" | "response_time" | "duration" | "rt" => {
-            "say which of all the times: p99, p50, mean or max".to_owned()
+            "choose a statistic: p99, p50, mean or max".to_owned()
         }
         "rps" | "qps" | "throughput" | "requests" | "rate" | "requests_per_second" => {
             "done_rate > 1k/s".to_owned()
@@ -304,5 +306,5 @@ fn unknown(name: &str) -> UserError {
                 .to_owned(),
         },
     };
-    UserError::usage("condition_subject", format!("nothing is called `{name}`"), hint)
+    UserError::usage("condition_subject", format!("unknown subject `{name}`"), hint)
 }

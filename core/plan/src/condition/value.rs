@@ -12,7 +12,7 @@ pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, 
         return Err(UserError::usage("condition_value", "nothing follows the comparison", hint));
     }
     if text.contains(" to ") || text.contains(" or ") {
-        let hint = "write one condition for each side; all of them must hold";
+        let hint = "write one condition for each side; all of them must pass";
         return Err(UserError::usage("condition_value", format!("`{text}` is more than one value"), hint));
     }
     let share = text.ends_with('%');
@@ -50,8 +50,8 @@ pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, 
         | Value::BitsPerSecond(number) => number <= 0.0,
     };
     if zero && op == Op::Less {
-        let hint = "nothing is below zero: = 0 asks for none at all";
-        return Err(UserError::usage("condition_value", format!("`< {text}` can never hold"), hint));
+        let hint = "nothing is below zero: use = 0 for none";
+        return Err(UserError::usage("condition_value", format!("`< {text}` can never be true"), hint));
     }
     Ok(value)
 }

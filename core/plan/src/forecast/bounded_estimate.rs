@@ -1,14 +1,14 @@
 //! [`BoundedEstimate`]: a number of which only bounds may be known.
 
-/// A number told before anything is sent. What chance draws has bounds of four standard deviations, which one plan in
-/// ten thousand leaves; all other bounds are firm.
+/// A number that is forecast before anything is sent. Random numbers have bounds of four standard
+/// deviations, which one plan in ten thousand leaves. All other bounds are firm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedEstimate {
-    /// At least.
+    /// The lower bound.
     pub least: f64,
     /// On average; `None` where that depends on answers.
     pub mean: Option<f64>,
-    /// At most; `None` where nothing bounds it.
+    /// The upper bound; `None` if there is none.
     pub most: Option<f64>,
 }
 
@@ -24,12 +24,12 @@ impl BoundedEstimate {
         Self { least: number, mean: Some(number), most: Some(number) }
     }
 
-    /// Somewhere between the two, nobody knows where.
+    /// Creates an estimate with bounds and without a mean.
     pub const fn between(least: f64, most: Option<f64>) -> Self {
         Self { least, mean: None, most }
     }
 
-    /// So many events of a Poisson process.
+    /// Creates the estimate for the number of events of a Poisson process with this mean.
     pub fn poisson(mean: f64) -> Self {
         let spread = DEVIATIONS * mean.sqrt();
         Self { least: (mean - spread).max(0.0), mean: Some(mean), most: Some(mean + spread) }
@@ -75,7 +75,7 @@ impl BoundedEstimate {
         Self { least: 0.0, mean: None, most: self.most }
     }
 
-    /// One of the two, nobody knows which.
+    /// Returns the estimate for one of the two, where it is unknown which one.
     #[must_use]
     pub fn either(self, other: Self) -> Self {
         if self == other {
@@ -98,7 +98,7 @@ impl BoundedEstimate {
         }
     }
 
-    /// What falls to one of several by a weight of `share`, each drawn by itself.
+    /// Returns the part with a weight of `share`, where each event is drawn independently.
     #[must_use]
     pub fn weighted(self, share: f64) -> Self {
         if share >= 1.0 {

@@ -1,4 +1,4 @@
-//! [`delay_in_path`]: how long an answer takes, where its path says so.
+//! [`delay_in_path`]: the duration of a response, if its path names one.
 
 use crate::Nanos;
 use crate::quantity::parse_duration;

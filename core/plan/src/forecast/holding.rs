@@ -1,4 +1,5 @@
-//! [`HoldForecast`]: what keeping connections comes to: from where, how fast, with what memory, and what would end it.
+//! [`HoldForecast`]: the forecast for held connections: source addresses, opening rate, memory, and
+//! the next limit.
 
 use std::net::SocketAddr;
 
@@ -8,7 +9,7 @@ use crate::footprint::{ConnectionEnd, MemoryModel};
 use crate::resolve::HostCapacity;
 use crate::{EngineChoice, HostFacts, Load, Nanos, Phase, Plan, SourceOrder, UserError};
 
-/// What the phases of a plan that hold connections come to.
+/// The forecast of the phases that hold connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HoldForecast {
     /// Connections at the highest.
@@ -19,7 +20,8 @@ pub struct HoldForecast {
     pub opening: Nanos,
     /// Opened a second at the highest, where that is known.
     pub opened_per_s_max: Option<f64>,
-    /// Requests a second at the highest, if answers took no time; `None` where only answers bound them.
+    /// Highest number of requests per second if responses took no time; `None` where only responses
+    /// bound it.
     pub requests_per_s_max: Option<f64>,
     /// Memory by who takes it, in bytes: of each connection and of all.
     pub memory: Vec<(&'static str, u64, u64)>,
@@ -27,15 +29,16 @@ pub struct HoldForecast {
     pub rings: u64,
     /// Load threads.
     pub threads: u32,
-    /// What would be the next limit (as in [`ResourceNeed::what`](super::ResourceNeed)), and at how many connections.
+    /// The limit that would be reached next (as in [`ResourceNeed::what`](super::ResourceNeed)),
+    /// and the number of connections at which it is reached.
     pub next_limit: (&'static str, u64),
 }
 
 impl HoldForecast {
-    /// Of a plan; `None` where it holds none.
+    /// Computes the forecast of a plan; `None` if it holds no connections.
     ///
     /// # Errors
-    /// Where the plan has more threads than any host.
+    /// The plan has more threads than any host.
     pub fn for_plan(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Result<Option<Self>, UserError> {
         let mut targets: Vec<SocketAddr> =
             plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).copied().collect();
@@ -89,7 +92,8 @@ fn rising(phase: &Phase) -> Nanos {
     rising.fold(Nanos::ZERO, |sum, piece| sum.after(piece.length))
 }
 
-/// Kernel's and program's, of each end that is on this host, and what requests under way add.
+/// Returns the memory of kernel and program for each end on this host, and the memory that open
+/// requests add.
 fn memory(plan: &Plan, room: &HostCapacity<'_>, peak: Peak) -> Vec<(&'static str, u64, u64)> {
     let (connections, tls) = (peak.demand.connections, plan.tls.is_some());
     let of = |end| MemoryModel::for_end(end, plan.engine, tls);
@@ -109,7 +113,7 @@ fn memory(plan: &Plan, room: &HostCapacity<'_>, peak: Peak) -> Vec<(&'static str
     parts
 }
 
-/// What more connections of the same kind would come to first.
+/// Returns the limit that more connections of the same kind would reach first.
 fn next_limit(room: &HostCapacity<'_>, peak: Peak) -> (&'static str, u64) {
     let bytes = u128::from(peak.demand.bytes(room.footprint(), peak.users)).max(1);
     let fitting = u128::from(room.memory_bytes()) * u128::from(peak.demand.connections) / bytes;

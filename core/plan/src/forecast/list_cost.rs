@@ -15,7 +15,7 @@ pub struct ListCost {
 }
 
 impl ListCost {
-    /// Nothing at all, and that for certain.
+    /// No cost, which is certain.
     pub const NOTHING: Self = Self {
         requests: BoundedEstimate::ZERO,
         think_ns: BoundedEstimate::ZERO,

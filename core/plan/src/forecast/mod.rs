@@ -1,7 +1,8 @@
-//! What a plan comes to, told before anything is sent: the arithmetic behind `wavetank plan`.
+//! The forecast of a plan, printed before anything is sent: the arithmetic behind `wavetank plan`.
 //!
-//! Pure functions of the [`Plan`]. What the plan fixes is exact; what chance draws has a mean and bounds; what answers
-//! decide has bounds or none, and says so. Nothing here guesses how fast a target is.
+//! Pure functions of the [`Plan`]. Values that the plan fixes are exact. Random values have a mean
+//! and bounds. Values that depend on responses have bounds or none, and are marked as such. The
+//! target's speed is never guessed.
 
 mod bounded_estimate;
 mod condition_forecast;
@@ -39,12 +40,12 @@ pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
 
 use crate::{Nanos, Phase, Plan};
 
-/// What a plan comes to.
+/// The forecast of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// What a session of each scenario does, by index.
+    /// The sessions of each scenario, by index.
     pub scenarios: Vec<SessionForecast>,
-    /// What each phase sends, by index.
+    /// The load of each phase, by index.
     pub phases: Vec<PhaseForecast>,
     /// Sessions of the phases that are judged.
     pub sessions: BoundedEstimate,
@@ -59,7 +60,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Of a plan whose every number is fixed.
+    /// Computes the forecast of a plan in which every number is fixed.
     pub fn for_plan(plan: &Plan) -> Self {
         let scenarios: Vec<SessionForecast> =
             plan.scenarios.iter().map(|scenario| SessionForecast::for_scenario(scenario, plan)).collect();
@@ -72,7 +73,7 @@ impl Forecast {
         let (sessions, requests) = (sum(|phase| phase.sessions), sum(|phase| phase.requests));
         let load_end =
             phases.iter().map(|phase| phase.ends).reduce(|one, other| Some(one?.max(other?))).flatten();
-        // Where one phase's end is open, the chart goes as far as the others are known.
+        // If the end of a phase is open, the chart ends with the last known end.
         let known = phases.iter().filter_map(|phase| phase.ends).max().unwrap_or(Nanos::ZERO);
         let timeline = Timeline::for_plan(plan, &scenarios, known);
         Self {
@@ -86,7 +87,7 @@ impl Forecast {
         }
     }
 
-    /// The phases that are judged, with what they come to.
+    /// Returns the judged phases with their forecasts.
     pub fn judged<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = (&'a Phase, &'a PhaseForecast)> {
         plan.phases.iter().zip(&self.phases).filter(|(phase, _)| !phase.warmup)
     }

@@ -12,20 +12,20 @@ use crate::{FileBudget, HostFacts, Plan, UserError};
 pub struct ResourceNeed {
     /// `connections`, `source_ports`, `memory`, `threads`.
     pub what: &'static str,
-    /// So much at the highest.
+    /// The highest amount needed.
     pub needed: u64,
-    /// So much is there; `None`: nothing limits it.
+    /// The available amount; `None` if there is no limit.
     pub available: Option<u64>,
-    /// Of bytes; else it is a count.
+    /// Whether the numbers are bytes; otherwise they are counts.
     pub bytes: bool,
-    /// How the numbers come about.
+    /// How the numbers were computed.
     pub why: String,
 }
 
-/// All that `plan` takes of `host`. Both ends count where the target is this host.
+/// Returns all resources that `plan` takes of `host`. Both ends count if the target is this host.
 ///
 /// # Errors
-/// Where the plan has more threads than any host.
+/// The plan has more threads than any host.
 pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<ResourceNeed>, UserError> {
     let mut targets: Vec<SocketAddr> =
         plan.targets.iter().flat_map(|target| target.addresses.iter().copied()).collect();
@@ -66,7 +66,7 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<ResourceNeed>, UserErr
             available: Some(room.memory_bytes()),
             bytes: true,
             why: format!(
-                "{} a connection{ends}, {} more with a request under way; what else runs here keeps a part of what is free",
+                "{} a connection{ends}, {} more with an open request; other programs keep a part of the free memory",
                 show_size(each.idle()),
                 show_size(each.under_way),
             ),

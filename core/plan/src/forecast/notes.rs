@@ -1,4 +1,4 @@
-//! What a plan's reader should know, beside its numbers.
+//! Notes for the reader of a plan, in addition to its numbers.
 
 use super::{Forecast, condition_forecast, delay_in_path};
 use crate::quantity::{format_grouped, show_clock};
@@ -36,13 +36,14 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
         notes.push("events need a lab (wavetank lab run): run refuses them on one host".to_owned());
     }
     if forecast.scenarios.iter().any(|scenario| scenario.ends_run) {
-        notes.push("a session may end the run (end: run) before its time".to_owned());
+        notes.push("a session may end the run early (end: run)".to_owned());
     }
     notes.extend(port_search_note(plan, host));
     notes
 }
 
-/// Phases whose open requests this host lowers; alike ones in one line.
+/// Adds notes about phases with a limit of open requests that this host lowered. Identical notes
+/// share one line.
 fn lowered(plan: &Plan, notes: &mut Vec<String>) {
     let mut told: Vec<(MaxOpenLimit, u64, Vec<&str>)> = Vec::new();
     for phase in plan.phases.iter().filter(|phase| phase.max_open_by != MaxOpenLimit::Plan) {
@@ -63,7 +64,7 @@ fn lowered(plan: &Plan, notes: &mut Vec<String>) {
             format!("{} open requests", format_grouped(most))
         };
         notes.push(format!(
-            "{}: this host has {what} for {requests} only; what comes above that is dropped",
+            "{}: this host has {what} for {requests} only; requests above that are dropped",
             names.join(", ")
         ));
     }

@@ -8,7 +8,8 @@ use crate::{ConnectionOwner, Nanos, Phase, Plan};
 pub struct ConnectForecast {
     /// Opened in the phase, those ahead of it included.
     pub total: BoundedEstimate,
-    /// Opened a second at the highest, where that is known: by arrivals of the open model, by those who start in the others.
+    /// Highest number of connections opened per second, where that is known. In the open model it
+    /// follows from the arrivals, in the other models from the users that start.
     pub per_s_max: Option<f64>,
     /// Opened ahead of the phase, and how long that takes.
     pub ahead: Option<(u64, Nanos)>,
@@ -66,7 +67,7 @@ impl ConnectForecast {
     }
 }
 
-/// Whether a connection serves more than one request, and any number of them.
+/// Returns whether a connection serves any number of requests.
 const fn lasts(plan: &Plan) -> bool {
     plan.http.keepalive && plan.http.requests_per_connection.is_none()
 }
@@ -76,7 +77,8 @@ fn at_request(scenario: &SessionForecast, plan: &Plan) -> bool {
     scenario.connection == ConnectionOwner::Request || !plan.http.keepalive
 }
 
-/// Connections that one session opens; in the open model its user's first and last steps belong to it.
+/// Returns the number of connections that one session opens. In the open model the user's first and
+/// last steps belong to the session.
 fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> BoundedEstimate {
     let requests = if open { scenario.whole().requests } else { scenario.session.requests };
     if at_request(scenario, plan) {
@@ -98,7 +100,8 @@ fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> BoundedEs
             }
         }
         None if scenario.targets == 1 => kept,
-        // Each target that a session speaks to wants one; which those are depends on its way.
+        // Each target of a session needs a connection. The path through the journey decides which
+        // targets these are.
         None => kept,
     }
 }

@@ -1,9 +1,10 @@
-//! [`Peak`]: what of a plan there is at once at the highest.
+//! [`Peak`]: the highest number of simultaneous users, connections and requests of a plan.
 
 use crate::resolve::ConnectionDemand;
 use crate::{Nanos, Phase, Plan, PopulationCurve};
 
-/// What there is at once at the highest. What sessions of a phase need after its end is in what they need during it.
+/// The highest simultaneous numbers. The peak of a phase includes the needs of sessions that
+/// continue after its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Peak {
     /// Connections.
@@ -18,7 +19,8 @@ impl Peak {
             plan.phases.iter().filter(|phase| phase.is_active_at(begin)).fold(
                 Self::default(),
                 |sum, phase| {
-                    // Arrivals that find no connection free wait, and above a limit they are dropped: no need of a plan's.
+                    // Arrivals that find no free connection wait, and above a limit they are
+                    // dropped. The plan therefore needs nothing more for them.
                     let users = phase.load.levels().map_or(0, PopulationCurve::max);
                     Self {
                         demand: sum.demand.plus(demand(phase, plan)),
@@ -34,10 +36,10 @@ impl Peak {
     }
 }
 
-/// Connections of a phase, and how many of them have a request under way.
+/// Returns the connections of a phase, and how many of them have an open request.
 fn demand(phase: &Phase, plan: &Plan) -> ConnectionDemand {
     if phase.load.levels().is_none() {
-        // Who arrives is there for a request's sake.
+        // Each arrival has an open request.
         return ConnectionDemand::busy(phase.connections);
     }
     let of = |&(at, _): &(u16, u64)| plan.scenarios.get(usize::from(at));

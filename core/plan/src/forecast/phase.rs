@@ -5,22 +5,23 @@ use super::population_changes::PopulationChanges;
 use super::{BoundedEstimate, SessionForecast};
 use crate::{Arrivals, Load, Nanos, Phase, Plan};
 
-/// Above this part of its limit a Poisson process may come to it (in standard deviations).
+/// Distance to its limit, in standard deviations, within which a Poisson process may reach it.
 const DEVIATIONS: f64 = 4.0;
 
-/// What one phase sends, as far as the plan says.
+/// The load of one phase, where the plan determines it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseForecast {
     /// Sessions that start.
     pub sessions: BoundedEstimate,
-    /// Those of each scenario of the mix, in its order.
+    /// The sessions of each scenario of the mix, in its order.
     pub shares: Vec<(u16, BoundedEstimate)>,
     /// Whether a limit on their number ends the phase; `None` without one.
     pub cap: Option<(u64, CapReached)>,
     /// Requests.
     pub requests: BoundedEstimate,
-    /// Requests a second at most, where that is known: of the open model what arrives; of the closed one what its
-    /// pauses allow if answers took no time.
+    /// Highest number of requests per second, where it is known. In the open model it follows from
+    /// the arrivals. In the closed model it is the number that the pauses allow if responses took
+    /// no time.
     pub requests_per_s_max: Option<f64>,
     /// Sessions a second at the highest; `None` where users pace themselves.
     pub sessions_per_s_max: Option<f64>,
@@ -34,12 +35,12 @@ pub struct PhaseForecast {
     pub opening: ConnectForecast,
 }
 
-/// Whether a limit is come to.
+/// Whether a limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapReached {
     /// No.
     No,
-    /// That is chance, or depends on answers.
+    /// Depends on chance or on responses.
     Perhaps,
     /// Yes.
     Yes,
@@ -74,7 +75,7 @@ impl PhaseForecast {
             .parts()
             .iter()
             .any(|&(at, _)| scenarios.get(usize::from(at)).is_some_and(SessionForecast::is_loop));
-        // Nobody waits for such sessions to be over.
+        // The run does not wait for the end of such sessions.
         let requests = if loops { BoundedEstimate::between(sessions.least, requests.most) } else { requests };
         let requests_per_s_max = match sessions_per_s_max {
             Some(_) if loops => None,
@@ -123,15 +124,16 @@ impl Mixed<'_> {
         BoundedEstimate { mean, ..all }
     }
 
-    /// Sessions a second that one user comes to at most on average, if answers took no time; `None` where only answers
-    /// hold a user up.
+    /// Returns the highest average number of sessions per second of one user if responses took no
+    /// time. `None` where only responses delay a user.
     fn turns_per_user_s(&self) -> Option<f64> {
         let turn = self.mean(SessionForecast::cycle_time);
         let ns = turn.mean.unwrap_or(turn.least);
         (ns > 0.0).then(|| 1e9 / ns)
     }
 
-    /// Sessions of the users that start and of the `carried` ones from the phase before, who may go round as often again.
+    /// Returns the sessions of the users that start and of the `carried` users from the phase
+    /// before. All of them may repeat their session.
     fn sessions_of_users(
         &self,
         rises: PopulationChanges,
@@ -149,7 +151,8 @@ impl Mixed<'_> {
         let mut sessions = BoundedEstimate::between(starts, by_time.map(|most| most.max(starts)));
         if let Some(each) = self.phase.load.sessions_each() {
             let all = (starts + carried as f64) * each as f64;
-            // Whoever comes begins once; who is there already may still be busy when this phase ends.
+            // A new user starts at least one session. A carried user may still be busy when this
+            // phase ends.
             sessions = if (each == 1 && carried == 0) || self.phase.length.is_none() {
                 BoundedEstimate::exact(all)
             } else {
@@ -203,7 +206,8 @@ fn sessions_that_arrive(phase: &Phase) -> (BoundedEstimate, Option<(u64, CapReac
     let reached = match all {
         None => CapReached::Yes,
         Some(all) if !poisson => {
-            // A phase that only a number of sessions ends is as long as they take: both are the same.
+            // A phase that ends only by its number of sessions lasts as long as they take, so that
+            // both numbers are equal.
             if all >= limit { CapReached::Yes } else { CapReached::No }
         }
         Some(all) if all - DEVIATIONS * all.sqrt() > limit => CapReached::Yes,
@@ -228,7 +232,7 @@ fn carried(phase: &Phase, plan: &Plan) -> u64 {
     levels.map_or(0, |levels| levels.at(levels.length() - Nanos(1)))
 }
 
-/// When nobody comes any more.
+/// Returns the instant after which no more sessions arrive.
 fn ends(phase: &Phase) -> Option<Nanos> {
     let by_count = || match &phase.load {
         Load::Open { rate, .. } => {

@@ -1,21 +1,22 @@
-//! [`PopulationChanges`]: how many users or connections a shape starts, and how long all of them together stay.
+//! [`PopulationChanges`]: how many users or connections a shape starts, and their total time.
 
 use crate::PopulationCurve;
 use crate::shape::Segment;
 
-/// What of a shape's ups and downs matters to a forecast.
+/// The properties of a shape that matter to a forecast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PopulationChanges {
     /// Started in all, those who were there before not counted.
     pub(super) starts: u64,
-    /// Nobody leaves before the end.
+    /// No user leaves before the end.
     pub(super) never_falls: bool,
     /// Users × seconds.
     pub(super) seconds: f64,
 }
 
 impl PopulationChanges {
-    /// Of `levels`, with `before` of them carried over from the phase before. A shape without an end counts as a second.
+    /// Computes the changes of `levels`, with `before` users carried over from the phase before. A
+    /// shape without an end counts as one second long.
     pub(super) fn for_levels(levels: &PopulationCurve, before: u64) -> Self {
         let pieces = levels.pieces();
         if let Some(count) = levels.as_constant() {

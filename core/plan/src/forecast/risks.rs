@@ -1,8 +1,9 @@
-//! [`risks`]: limits of a host that a plan comes to without failing there, each with what to do about it.
+//! [`risks`]: host limits that a plan reaches without failing, each with a hint.
 //!
-//! They are no lacks because connections survive them: unread bytes above `tcp_mem` shrink the windows of connections;
-//! a full queue of connections to accept makes clients try again after a second; `TIME_WAIT` above its limit ends
-//! early; long chains in the table of connections make each packet dearer.
+//! They are not shortfalls, because connections survive them. Unread bytes above `tcp_mem` shrink
+//! the windows of connections. A full accept queue makes clients try again after a second.
+//! `TIME_WAIT` above its limit ends early. Long chains in the connection table make each packet
+//! more expensive.
 
 use std::net::SocketAddr;
 
@@ -15,7 +16,7 @@ use crate::{Close, ConnectionOwner, HostFacts, Load, Nanos, Plan};
 /// Sockets in one chain of the kernel's table from which on it is felt.
 const CHAIN_MAX: u64 = 4;
 
-/// What of `host` is tight for `plan`, one line each.
+/// Returns the limits of `host` that are tight for `plan`, one line each.
 pub fn risks(plan: &Plan, host: &HostFacts) -> Vec<String> {
     let forecast = &Forecast::for_plan(plan);
     let targets: Vec<SocketAddr> =
@@ -37,7 +38,7 @@ pub(crate) fn receive_memory_risk(under_way: u64, host: &HostFacts) -> Option<St
     let pages = under_way.saturating_add(under_way / 5);
     (pages > most).then(|| {
         format!(
-            "up to {} requests under way may take {} pages of TCP's memory, which has {}: above it windows shrink and \
+            "up to {} open requests may take {} pages of TCP's memory, which has {}: above it windows shrink and \
              answers slow down; as root: sysctl -w net.ipv4.tcp_mem='{} {pages} {pages}'",
             show_count(under_way),
             format_grouped(pages),
@@ -47,7 +48,8 @@ pub(crate) fn receive_memory_risk(under_way: u64, host: &HostFacts) -> Option<St
     })
 }
 
-/// Who finds the queue full hears nothing, and tries again after a second.
+/// Warns about a short accept queue. A client that finds it full gets no reply, and tries again
+/// after a second.
 fn backlog(forecast: &Forecast, host: &HostFacts) -> Option<String> {
     let most = host.limits.backlog_max?;
     let per_s = forecast.phases.iter().filter_map(|phase| phase.opening.per_s_max).fold(0.0, f64::max);
@@ -64,7 +66,7 @@ fn backlog(forecast: &Forecast, host: &HostFacts) -> Option<String> {
     })
 }
 
-/// Connections that are closed in the orderly way within a minute.
+/// Warns about too many orderly closed connections within a minute.
 fn time_wait(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Option<String> {
     let most = host.limits.time_wait_max?;
     if plan.http.close != Close::Fin {

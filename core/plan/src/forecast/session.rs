@@ -1,20 +1,21 @@
-//! [`SessionForecast`]: what one user's session sends and how long it takes, as far as the plan says.
+//! [`SessionForecast`]: the requests of one user's session and its duration, where the plan
+//! determines them.
 
 use super::walk::ActionWalker;
 use super::{BoundedEstimate, ListCost};
 use crate::{ConnectionOwner, Nanos, Plan, Scenario};
 
-/// A session of so many requests without a pause is a closed loop in disguise.
+/// A session with this number of requests and no pause is effectively a closed loop.
 const LOOP_REQUESTS: f64 = 100.0;
 
-/// What a scenario's users do, in numbers.
+/// The actions of a scenario's users, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionForecast {
-    /// What a user does first, once.
+    /// The first steps of a user, once.
     pub before: ListCost,
-    /// What each session does.
+    /// The steps of each session.
     pub session: ListCost,
-    /// What a user does at last, once.
+    /// The last steps of a user, once.
     pub after: ListCost,
     /// Requests of each step in one session, by index.
     pub steps: Vec<BoundedEstimate>,
@@ -28,9 +29,9 @@ pub struct SessionForecast {
     pub breathless: bool,
     /// A session may end the run.
     pub ends_run: bool,
-    /// Targets that a session speaks to, each over a connection of its own.
+    /// Number of targets of a session, each with its own connection.
     pub targets: usize,
-    /// Who owns connections.
+    /// The owner of connections.
     pub connection: ConnectionOwner,
     /// The longest that a user with one session may take, timeouts and all.
     pub longest: Nanos,
@@ -73,8 +74,8 @@ impl SessionForecast {
         }
     }
 
-    /// Whether its sessions go on for very long and wait for nothing but answers: how many requests come of them is
-    /// the target's doing, whatever starts the sessions.
+    /// Returns whether the sessions go on for very long and wait only for responses. The target's
+    /// speed then decides the number of requests, whatever starts the sessions.
     pub fn is_loop(&self) -> bool {
         self.breathless && self.session.requests.least >= LOOP_REQUESTS
     }
@@ -84,7 +85,8 @@ impl SessionForecast {
         self.before.plus(self.session).plus(self.after)
     }
 
-    /// From the start of one session to that of the next, if answers took no time beyond what paths name.
+    /// Returns the time from the start of one session to the start of the next, if responses took
+    /// only the delays named in paths.
     pub fn cycle_time(&self) -> BoundedEstimate {
         let floor = self.session.min_duration();
         let pace = self.pace.map_or(0.0, |pace| pace.0 as f64);

@@ -1,8 +1,9 @@
-//! [`shortfalls`]: what a host lacks for a plan: with one of them nothing is sent.
+//! [`shortfalls`]: resources that a host lacks for a plan. With any shortfall nothing is sent.
 //!
-//! A lack is what makes connections fail, which is known beforehand: no file, no pair of address and port, no memory,
-//! no ring, no thread, no place in the firewall's table. What makes a run slower or riskier is told as a
-//! [risk](super::risks), and does not stop it.
+//! A shortfall makes connections fail, and it is known in advance: no file descriptor, no pair of
+//! address and port, no memory, no ring, no thread, no entry in the firewall's table. A condition
+//! that only makes a run slower or riskier is reported as a [risk](super::risks) and does not stop
+//! the run.
 
 use super::peak::Peak;
 use crate::quantity::{format_grouped, show_count, show_size};
@@ -10,12 +11,13 @@ use crate::resolve::HostCapacity;
 use crate::shortfall::Shortfall;
 use crate::{EngineChoice, HostFacts, Plan, UserError, sources};
 
-/// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and its list of buffers
-/// (measured by lowering `ulimit -l` until it could not be made: 330 KiB for two of them).
+/// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and
+/// its list of buffers. It was measured by lowering `ulimit -l` until the ring could not be
+/// created: 330 KiB for two rings.
 const RING_BYTES: u64 = 165 * 1_024;
 
-/// What the host that `room` is about lacks for `plan` (exit 5), all of it; `fewer` is what asks for connections, such
-/// as `hold:`.
+/// Returns everything that the host behind `room` lacks for `plan` (exit 5). `fewer` is the option
+/// or key that sets the number of connections, such as `hold:`.
 pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str) -> Vec<UserError> {
     let Peak { demand, users } = Peak::for_plan(plan);
     let not_ours = sources::check_local(&plan.sources.ranges, room.host()).err();
@@ -30,8 +32,8 @@ pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str) -> Vec<User
     Shortfall::into_user_errors(lacks, fewer)
 }
 
-/// Rings are memory that cannot be swapped, of which those without a right to it may have little; all processes of a
-/// user share it.
+/// Rings are memory that cannot be swapped. Users without the privilege may lock little of it, and
+/// all processes of a user share the limit.
 pub(crate) fn locked_memory_shortfall(host: &HostFacts, rings: u64, ends: u64) -> Option<UserError> {
     let left = host.limits.lockable_bytes?;
     let needed = rings.saturating_mul(RING_BYTES).saturating_mul(ends);
@@ -50,15 +52,16 @@ pub(crate) fn locked_memory_shortfall(host: &HostFacts, rings: u64, ends: u64) -
     })
 }
 
-/// Where files are in tables, each of which belongs to a thread, there may be many of those.
-pub(crate) fn threads(host: &HostFacts, needed: u32, whose: &str) -> Option<UserError> {
+/// Returns the shortfall of threads. There may be many of them where each has its own descriptor
+/// table.
+pub(crate) fn threads(host: &HostFacts, needed: u32, what: &str) -> Option<UserError> {
     let left = host.limits.threads_left?;
     let needed = u64::from(needed);
     (needed > left).then(|| {
         UserError::refused(
             "no_threads",
             format!(
-                "{} {whose} are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
+                "{} {what} are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
                  pids.max of the cgroup)",
                 format_grouped(needed),
                 format_grouped(left)

@@ -8,10 +8,10 @@ pub const POINTS_MAX: usize = 20_000;
 /// Lengths that a point may have, in seconds.
 const LENGTHS_S: [i64; 12] = [1, 2, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_400];
 
-/// The load over time, as the plan wants it. Rates are means of each stretch, levels those at its end.
+/// The planned load over time. Rates are means of each stretch, levels are values at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// When the first point begins, on the run's clock.
+    /// Start of the first point, on the run clock.
     pub from: Nanos,
     /// How long each point lasts; the last one may be shorter.
     pub every: Nanos,
@@ -19,21 +19,21 @@ pub struct Timeline {
     pub points: Vec<TimelinePoint>,
 }
 
-/// What is wanted in one stretch of time.
+/// The target load in one stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimelinePoint {
     /// Sessions that arrive, a second.
     pub sessions_per_s: f64,
     /// Requests that those sessions will send, a second; `None` where that depends on answers.
     pub requests_per_s: Option<f64>,
-    /// Users wanted.
+    /// Target number of users.
     pub users: u64,
-    /// Held connections wanted.
+    /// Target number of held connections.
     pub held: u64,
 }
 
 impl Timeline {
-    /// From the first phase's begin to `until`; nothing if that is no time.
+    /// Computes the timeline from the first phase's start to `until`; empty if that span is empty.
     pub(super) fn for_plan(plan: &Plan, scenarios: &[SessionForecast], until: Nanos) -> Self {
         let from = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         let length = until.since(from);
@@ -72,7 +72,8 @@ impl TimelinePoint {
                 let requests = if arrive == 0 { Some(0.0) } else { each.map(|each| rate * each) };
                 point.requests_per_s = point.requests_per_s.zip(requests).map(|(sum, own)| sum + own);
             }
-            // What is wanted just before the stretch ends: at its end the next phase may have begun.
+            // The target value just before the stretch ends: at the end itself the next phase may
+            // have started.
             let last = until.min(phase.end().unwrap_or(until)) - Nanos(1);
             let ended = phase.end().is_some_and(|end| end < until);
             let level = if ended { 0 } else { phase.users_at(last).unwrap_or(0) };

@@ -150,7 +150,7 @@ fn flow(actions: &[Action]) -> ControlFlow {
     actions.iter().map(one).max().unwrap_or(ControlFlow::Goes)
 }
 
-/// Of several ways of which one is gone.
+/// Combines several branches of which one is taken.
 fn merged<'a>(ways: impl Iterator<Item = &'a Vec<Action>>) -> ControlFlow {
     ways.map(|way| flow(way))
         .reduce(|one, other| if one == other { one } else { ControlFlow::May })

@@ -2,25 +2,26 @@
 
 use crate::{Check, Nanos, Template, Think};
 
-/// One thing of a journey. Requests are named by their place in the scenario's list of steps, so that what is
-/// measured does not depend on where in the tree a request stands.
+/// One action of a journey. Requests are identified by their index in the scenario's list of steps,
+/// so that measurements do not depend on a request's position in the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Send a request and wait for its answer: index into [`Scenario::steps`](crate::Scenario::steps).
+    /// Send a request and wait for its response: index into
+    /// [`Scenario::steps`](crate::Scenario::steps).
     Request(u16),
     /// Pause.
     Think(Think),
     /// Steps timed as one: index into [`Scenario::groups`](crate::Scenario::groups).
     Group(u16, Vec<Self>),
-    /// So many times.
+    /// Repeat the actions this number of times.
     Repeat(u64, Vec<Self>),
-    /// As long as the check holds.
+    /// Repeat while the check passes.
     While {
         /// Asked before each time.
         check: Box<Check>,
         /// Times at most.
         at_most: u64,
-        /// What is done.
+        /// The actions to run.
         steps: Vec<Self>,
     },
     /// One or the other.
@@ -38,7 +39,7 @@ pub enum Action {
         list: u16,
         /// The variable that takes its values.
         name: u16,
-        /// What is done.
+        /// The actions to run.
         steps: Vec<Self>,
     },
     /// One of several, by weight.
@@ -60,7 +61,7 @@ pub enum Action {
 pub struct Choice {
     /// Its part of all weights.
     pub weight: u64,
-    /// What is done.
+    /// The actions to run.
     pub steps: Vec<Action>,
 }
 
@@ -71,14 +72,14 @@ pub struct Rendezvous {
     pub place: u16,
     /// From the first to arrive; then those present go.
     pub wait: Nanos,
-    /// Go when so many are there; `None`: everybody of the phase.
+    /// Continue when this many users are present; `None`: all users of the phase.
     pub of: Option<u64>,
 }
 
-/// What a failed request means for its session.
+/// The effect of a failed request on its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// The session goes on.
+    /// The session continues.
     #[default]
     Continue,
     /// The session is over, failed.
@@ -92,14 +93,14 @@ pub enum OnFailure {
 pub struct Extract {
     /// The variable.
     pub variable: u16,
-    /// Where it stands: the grammar's FROM, such as `json $.sku`.
+    /// The place in the response: the grammar's FROM, such as `json $.sku`.
     pub from: String,
     /// All of them as a list, not only the first.
     pub all: bool,
 }
 
 impl Action {
-    /// The lists of actions that stand in this one, in order.
+    /// Returns the lists of actions inside this one, in order.
     pub fn inside(&self) -> impl Iterator<Item = &[Self]> {
         let (lists, ways): ([&[Self]; 2], &[Choice]) = match self {
             Self::Group(_, steps)
@@ -125,7 +126,7 @@ impl Extract {
     pub const ITEMS_MAX: usize = 10_000;
 }
 
-/// Who a request says it is from.
+/// The credentials of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthPlan {
     /// RFC 7617.

@@ -1,11 +1,12 @@
-//! [`Scenario::busy_share`]: of how many of its users a request is under way at a time.
+//! [`Scenario::busy_share`]: the share of a scenario's users that have an open request at the same
+//! time.
 
 use super::Action;
 use crate::forecast::delay_in_path;
 use crate::{Extract, Nanos, Scenario, Step};
 
-/// What an answer is planned to take where its path says nothing of it: far more than it should, so that a target in
-/// trouble does not find the host that loads it in trouble too.
+/// Planned duration of a response if its path names none. It is much longer than expected, so that
+/// a slow target does not overload the load-generating host.
 const ANSWER: Nanos = Nanos::SECOND;
 
 /// Nanoseconds that a stretch of a journey waits for answers, and that it pauses.
@@ -16,9 +17,10 @@ struct Stretch {
 }
 
 impl Scenario {
-    /// The share of a scenario's users, 0 to 1, that have a request under way at a time: all of them where they wait for
-    /// each other and then go together, or never pause; else as answers and pauses are foreseen to take turns. `timeout`
-    /// ends requests without a timeout of their own.
+    /// Returns the share (0 to 1) of a scenario's users that have an open request at the same time.
+    /// It is 1 where users wait for each other and continue together, or never pause. Otherwise it
+    /// follows from the expected times of responses and pauses. `timeout` ends requests without
+    /// their own timeout.
     pub fn busy_share(&self, timeout: Nanos) -> f64 {
         if self.steps.is_empty() {
             return 0.0;
@@ -27,8 +29,8 @@ impl Scenario {
         if lists.iter().any(|list| meets(list)) {
             return 1.0;
         }
-        // What is done once, first and last, is done by those who have just come or are about to go: a stretch of
-        // its own, in which nobody may pause.
+        // Only users that have just arrived or are about to leave run the first and last steps.
+        // These form a separate stretch, which may have no pause.
         let around = lists[0].iter().chain(lists[2]).any(requests);
         let session = self.stretch(lists[1], timeout);
         let pause = self.pace.map_or(session.pause, |pace| session.pause.max(pace.0 as f64 - session.busy));
@@ -43,7 +45,7 @@ impl Scenario {
             busy: one.busy * count as f64,
             pause: one.pause * count as f64,
         };
-        // Of several ways the one that waits most and pauses least.
+        // Of several branches, assume the one that waits most and pauses least.
         let worst = |one: Stretch, other: Stretch| Stretch {
             busy: one.busy.max(other.busy),
             pause: one.pause.min(other.pause),
@@ -54,7 +56,8 @@ impl Scenario {
                 pause: 0.0,
             },
             Action::Think(think) => Stretch { busy: 0.0, pause: think.mean().0 as f64 },
-            // How often something is done while a check holds is not known; once or for ever gives the same share.
+            // The number of turns while a check holds is unknown. One turn and endless turns give
+            // the same share.
             Action::Group(_, steps) | Action::While { steps, .. } => of(steps),
             Action::Repeat(count, steps) => times(*count, of(steps)),
             Action::Each { steps, .. } => times(Extract::ITEMS_MAX as u64, of(steps)),

@@ -5,11 +5,11 @@ use crate::{Op, Template};
 /// One condition on an answer or on variables: of `check`, `count`, `if` and `while`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// The user's words, white space folded: its name in reports.
+    /// The check as the user wrote it, with white space folded; its name in reports.
     pub text: String,
-    /// What is looked at.
+    /// The part of the response to check.
     pub subject: CheckSubject,
-    /// What it must be.
+    /// The expected value.
     pub test: Test,
 }
 
@@ -22,7 +22,7 @@ pub enum CheckSubject {
     Value(Template),
 }
 
-/// What a subject must be.
+/// The test for a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     /// Compared: one of the alternatives holds (`=`), or none of them equals (`!=`).
@@ -33,7 +33,7 @@ pub enum Test {
     Matches(Vec<String>),
 }
 
-/// What a subject is compared with.
+/// The operand of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// A number with its kind.
@@ -44,10 +44,10 @@ pub enum Operand {
     Text(Template),
 }
 
-/// What a number in a check counts.
+/// The unit of a number in a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Nothing in particular.
+    /// No unit.
     Bare,
     /// Nanoseconds.
     Time,

@@ -1,6 +1,7 @@
 //! [`DataPlan`]: rows that sessions take values from.
 
-/// Rows of a file, or written out in the experiment. The rows themselves travel beside the plan.
+/// Rows of a file, or rows written in the experiment. The rows themselves are passed along with the
+/// plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataPlan {
     /// Its name in templates.
@@ -13,7 +14,7 @@ pub struct DataPlan {
     pub columns: Vec<String>,
     /// How many rows.
     pub rows: u64,
-    /// Of all values, so that two runs with other data are two plans.
+    /// The hash of all values, so that two runs with different data have different plans.
     pub sha256: String,
 }
 

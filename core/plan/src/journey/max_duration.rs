@@ -4,8 +4,9 @@ use super::{Action, Extract};
 use crate::{Nanos, Scenario};
 
 impl Scenario {
-    /// The longest that a session may last, with what its user does first and last: every request its whole timeout,
-    /// which is `timeout` where it has none of its own, every pause its longest, every wait for others all of it.
+    /// Returns the longest possible duration of a session, including its user's first and last
+    /// steps. Every request takes its whole timeout (`timeout` where it has none), every pause its
+    /// longest time, and every rendezvous its whole wait.
     pub fn max_duration(&self, timeout: Nanos) -> Nanos {
         let lists = [&self.before, &self.journey, &self.after];
         lists.iter().fold(Nanos::ZERO, |sum, list| sum.after(self.longest_of(list, timeout)))

@@ -1,6 +1,8 @@
-//! What a virtual user does, with every name resolved: actions, templates, checks, where data come from.
+//! The journey of a virtual user with every name resolved: actions, templates, checks, data
+//! sources.
 //!
-//! Plain values, as the plan holds and stores them. What carries them out lives in `core/journey`.
+//! Plain values, as the plan holds and stores them. The code that executes them is in
+//! `core/journey`.
 
 mod action;
 mod busy_share;

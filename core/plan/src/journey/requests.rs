@@ -1,11 +1,11 @@
-//! How many requests a session is, as far as that is known before it is run.
+//! The number of requests of a session, if it is known in advance.
 
 use super::Action;
 use crate::Scenario;
 
 impl Scenario {
-    /// Requests of a user with one session, his first and last ones included; `None`: that depends on answers or chance, or
-    /// is more than can be counted.
+    /// Returns the number of requests of a user with one session, including its first and last
+    /// ones. `None` if the number depends on responses or chance, or overflows.
     pub fn requests(&self) -> Option<u64> {
         let lists = [&self.before, &self.journey, &self.after];
         let mut requests = lists.iter().map(|list| requests(list));

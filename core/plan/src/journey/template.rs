@@ -2,11 +2,11 @@
 
 use crate::Secret;
 
-/// Text with holes, ready to be rendered: the names in it are numbers, and each hole knows how its value is
-/// written where it stands.
+/// Text with placeholders, ready to be rendered. The names in it are indices, and each placeholder
+/// holds the escaping of its context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
-    /// In order; never two fixed ones beside each other.
+    /// The parts in order; two fixed parts are never adjacent.
     pub pieces: Vec<TemplatePart>,
 }
 
@@ -26,7 +26,7 @@ impl Template {
         }
     }
 
-    /// As a person may read it: what is no text as the replacement character, holes as `${…}`.
+    /// Returns readable text: invalid UTF-8 as the replacement character, placeholders as `${…}`.
     pub fn shown(&self) -> String {
         let mut shown = String::new();
         for piece in &self.pieces {
@@ -79,13 +79,13 @@ pub enum TemplatePart {
 /// A value of the session, and how it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hole {
-    /// What is written.
+    /// The value to write.
     pub value: Expr,
     /// How.
     pub escape: Escape,
 }
 
-/// How a value is written where it stands.
+/// How a value is escaped in its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escape {
     /// Bytes as they are.
@@ -96,23 +96,25 @@ pub enum Escape {
     JsonValue,
     /// In a form or a query: `application/x-www-form-urlencoded`.
     Form,
-    /// In a path: percent-encoded where RFC 3986 §3.3 wants it.
+    /// In a path: percent-encoded where RFC 3986 §3.3 requires it.
     Path,
-    /// The path and query of an address as a whole, which somebody else has written: the request ends unless it begins
-    /// with `/`, and only what no request line can carry is percent-encoded.
+    /// The path and query of an address that came from elsewhere, as a whole. The request fails
+    /// unless the address starts with `/`. Only characters that a request line cannot carry are
+    /// percent-encoded.
     Address,
     /// In a header's value: control characters end the request instead of splitting it.
     Header,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
-    /// A text as it stands.
+    /// A literal text.
     Text(String),
     /// A variable of the session: index into [`Scenario::variables`](crate::Scenario::variables).
     Variable(u16),
-    /// A column of the session's row: indices into [`Plan::data`](crate::Plan::data) and its columns.
+    /// A column of the session's row: indices into [`Plan::data`](crate::Plan::data) and its
+    /// columns.
     Column {
         /// Which data.
         data: u16,
@@ -143,9 +145,9 @@ pub enum Expr {
     Joined(Box<Template>),
     /// `${secret:NAME}`: sent, and never written anywhere.
     Secret {
-        /// Its name, which is what the plan shows.
+        /// Its name, which the plan shows.
         name: String,
-        /// The words.
+        /// Its text.
         value: Secret,
     },
 }

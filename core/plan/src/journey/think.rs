@@ -2,9 +2,8 @@
 
 use crate::Nanos;
 
-/// A pause between two requests: the grammar's
-/// `2s | 1s to 3s | exponential 2s | normal 2s +- 500ms | lognormal 2s p95 8s`. Drawn from the seed, the user and
-/// where the user stands.
+/// A pause between two requests: the grammar's `2s | 1s to 3s | exponential 2s | normal 2s +- 500ms
+/// | lognormal 2s p95 8s`. It is drawn from the seed, the user and the position in the journey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Think {
     /// Always the same.
@@ -28,8 +27,9 @@ pub enum Think {
         /// The standard deviation.
         deviation: Nanos,
     },
-    /// Lognormal, cut at 5 deviations of the logarithm. The first number is the median: for a given mean no
-    /// lognormal has its 95th percentile beyond 3.87 means, and `2s p95 8s` would not exist.
+    /// Lognormal, cut at 5 deviations of the logarithm. The first number is the median. With a mean
+    /// instead, the 95th percentile of a lognormal is at most 3.87 means, so `2s p95 8s` would not
+    /// exist.
     Lognormal {
         /// Half of all draws are shorter.
         median: Nanos,
@@ -39,11 +39,12 @@ pub enum Think {
 }
 
 impl Think {
-    /// No pause is longer, whatever its distribution says.
+    /// No pause is longer, regardless of its distribution.
     pub const LENGTH_MAX: Nanos = Nanos::from_secs(24 * 3_600);
-    /// Exponential pauses are at most so many means: beyond lie two draws in a thousand million.
+    /// Limit of exponential pauses, in means. Two draws in 10^9 are beyond it.
     pub const EXPONENTIAL_MEANS_MAX: f64 = 20.0;
-    /// Normal and lognormal pauses stay within so many deviations: beyond lie six draws in ten million.
+    /// Limit of normal and lognormal pauses, in standard deviations. Six draws in ten million are
+    /// beyond it.
     pub const DEVIATIONS_MAX: f64 = 5.0;
     /// 95 % of a standard normal variable lie below.
     pub const P95_DEVIATIONS: f64 = 1.644_853_626_951_472_2;
@@ -61,7 +62,7 @@ impl Think {
         }
     }
 
-    /// The mean, exact but for what the cuts take away.
+    /// Returns the mean, exact except for the effect of the cuts.
     pub fn mean(self) -> Nanos {
         match self {
             Self::Fixed(length) => length,
@@ -85,12 +86,12 @@ impl Think {
     }
 }
 
-/// Of the logarithm.
+/// Returns the standard deviation of the logarithm.
 fn deviation(median: Nanos, p95: Nanos) -> f64 {
     (p95.0.max(1) as f64 / median.0.max(1) as f64).ln().max(0.0) / Think::P95_DEVIATIONS
 }
 
-/// So many deviations above the median.
+/// Returns the value that is `deviations` above the median.
 fn lognormal(median: Nanos, p95: Nanos, deviations: f64) -> f64 {
     median.0 as f64 * (deviation(median, p95) * deviations).exp()
 }

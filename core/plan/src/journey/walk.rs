@@ -1,11 +1,12 @@
-//! Walking through all that actions name: which values of a session they need, and which secrets they send.
+//! Visits everything that actions refer to: which values of a session they need, and which secrets
+//! they send.
 
 use super::{Action, AuthPlan, Check, CheckSubject, Expr, Operand, Template, Test};
 use crate::{Plan, Scenario, Step};
 
 impl Scenario {
-    /// Calls `visit` for every expression in `actions` of this scenario and in the requests they send, those inside
-    /// others included.
+    /// Calls `visit` for every expression in `actions` of this scenario and in the requests they
+    /// send, including nested expressions.
     pub fn each_expr<'a>(&'a self, actions: &'a [Action], visit: &mut dyn FnMut(&'a Expr)) {
         for action in actions {
             match action {
@@ -29,7 +30,8 @@ impl Scenario {
 }
 
 impl Plan {
-    /// Every secret that sessions send, each once: what must be taken out of texts that are written somewhere.
+    /// Returns every secret that sessions send, each once. They must be removed from all text that
+    /// is written.
     pub fn secrets(&self) -> Vec<String> {
         let mut found = Vec::new();
         let around = [&self.around.before, &self.around.after].into_iter().flatten();

@@ -60,9 +60,9 @@ pub(super) fn unit_unknown(text: &str, unit: &str, number: Decimal) -> UserError
             let own = unit.split('/').next().filter(|own| multiplier(own).is_some()).unwrap_or_default();
             format!("a count has no time in it: {number}{own}")
         }
-        _ => format!("a count is bare or ends in k, M or G: {EXAMPLE}"),
+        _ => format!("a count has no unit or ends in k, M or G: {EXAMPLE}"),
     };
-    UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is no unit of a count"), hint)
+    UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is not a unit of a count"), hint)
 }
 
 fn fraction(text: &str) -> UserError {

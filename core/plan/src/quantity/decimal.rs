@@ -13,7 +13,8 @@ pub(super) struct Decimal {
 const DIGITS_MAX: usize = 19;
 
 impl Decimal {
-    /// The number times `factor` if that is whole and fits; `Err(false)`: not whole, `Err(true)`: too large.
+    /// Returns the number times `factor` if the product is whole and fits. `Err(false)`: not whole,
+    /// `Err(true)`: too large.
     pub(super) fn times(self, factor: u128) -> Result<u128, bool> {
         let scale = 10_u128.pow(self.places);
         let product = self.digits.checked_mul(factor).ok_or(true)?;
@@ -38,7 +39,8 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a.max(1) } else { gcd(b, a % b) }
 }
 
-/// Takes a number off the front of `text`; what is left begins with the unit. `what` is e.g. "a duration".
+/// Splits a number off the front of `text`; the rest starts with the unit. `what` names the
+/// quantity in errors, e.g. "a duration".
 pub(super) fn leading<'t>(text: &'t str, what: &str, example: &str) -> Result<(Decimal, &'t str), UserError> {
     let trimmed = text.trim_start();
     if trimmed.starts_with(['-', '−']) {
@@ -52,7 +54,7 @@ pub(super) fn leading<'t>(text: &'t str, what: &str, example: &str) -> Result<(D
     if separated && !number.is_empty() {
         let joined = trimmed.replace([',', '_'], "");
         let hint = format!("digits without separators, a point for decimals: {joined}");
-        return Err(UserError::usage("not_a_number", format!("`{text}` has a separator in it"), hint));
+        return Err(UserError::usage("not_a_number", format!("`{text}` contains a separator"), hint));
     }
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let shaped = !number.is_empty() && !number.ends_with('.') && !whole.is_empty() && !decimals.contains('.');
@@ -83,7 +85,7 @@ pub(super) fn overflow(text: &str, most: &str) -> UserError {
 pub(super) fn zero(text: &str, what: &str, example: &str) -> UserError {
     UserError::usage(
         "zero",
-        format!("`{text}`: {what} of zero makes no sense here"),
+        format!("`{text}`: {what} of zero is not allowed here"),
         format!("more than zero: {example}"),
     )
 }

@@ -18,7 +18,8 @@ const UNITS: [(&str, u128); 6] = [
     ("us", 1_000),
 ];
 
-/// Reads a duration; zero is one. Fails with a hint on missing and wrong units, on negative and on huge ones.
+/// Parses a duration; zero is allowed. Fails with a hint on missing and wrong units, and on
+/// negative and too large values.
 pub fn parse_duration(text: &str) -> Result<Nanos, UserError> {
     let mut rest = text.trim();
     let mut total: u128 = 0;
@@ -40,7 +41,7 @@ pub fn parse_duration(text: &str) -> Result<Nanos, UserError> {
             let hint = "from the longest to the shortest: 1h30m, 1m30s";
             return Err(UserError::usage(
                 "unit_order",
-                format!("`{text}`: {unit} stands after a shorter unit"),
+                format!("`{text}`: {unit} comes after a shorter unit"),
                 hint,
             ));
         }
@@ -64,7 +65,7 @@ pub fn parse_duration_positive(text: &str) -> Result<Nanos, UserError> {
     }
 }
 
-/// An error about a part is told about the whole word.
+/// Changes an error about a part so that it names the whole text.
 fn whole(error: UserError, part: &str, text: &str) -> UserError {
     let message = error.message.replace(&format!("`{part}`"), &format!("`{text}`"));
     UserError { message, ..error }
@@ -94,7 +95,7 @@ fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
             _ => format!("a duration ends in us, ms, s, m, h or d: {EXAMPLE}"),
         },
     };
-    UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is no unit of time"), hint)
+    UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is not a unit of time"), hint)
 }
 
 fn finer(text: &str) -> UserError {

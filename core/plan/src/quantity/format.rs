@@ -1,4 +1,4 @@
-//! The way back: quantities as reports print them, three significant digits and a unit.
+//! Formats quantities for reports: three significant digits and a unit.
 
 /// A count: every digit below ten thousand (`9,876`), above it `12.4 k`, `1.00 M`.
 pub fn show_count(count: u64) -> String {
@@ -36,7 +36,8 @@ pub fn show_size(bytes: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A link's rate in bits per second: `0 bit/s`, `400 bit/s`, `1.23 Mbit/s`, `100 Mbit/s`, `2.00 Gbit/s`.
+/// Formats a link's rate in bits per second: `0 bit/s`, `400 bit/s`, `1.23 Mbit/s`, `100 Mbit/s`,
+/// `2.00 Gbit/s`.
 pub fn show_link(bits_per_s: f64) -> String {
     let (value, unit) = match bits_per_s {
         v if v >= 999.5e9 => (v / 1e12, "Tbit/s"),
@@ -49,7 +50,8 @@ pub fn show_link(bits_per_s: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// What is needed and what there is of it, with as many digits as tell the two apart: `23.5 GB` are not 23.5 GB.
+/// Formats a needed and an available size with enough digits to distinguish them: both could
+/// otherwise read `23.5 GB`.
 pub(crate) fn format_sizes_distinct(needed: u64, has: u64) -> (String, String) {
     let (short, shorter) = (show_size(needed), show_size(has));
     if short != shorter || needed == has {
@@ -61,8 +63,8 @@ pub(crate) fn format_sizes_distinct(needed: u64, has: u64) -> (String, String) {
     (2..9).map(both).find(|(needed, has)| needed != has).unwrap_or_else(|| both(9))
 }
 
-/// A share: `0 %`, `0.02 %`, `1.5 %`, `100 %`. Below a hundredth of a percent it is told as such: a failure
-/// in a million must not read as none.
+/// Formats a share: `0 %`, `0.02 %`, `1.5 %`, `100 %`. Below a hundredth of a percent it is shown
+/// as such, because one failure in a million must not read as none.
 pub fn show_share(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
@@ -83,11 +85,12 @@ pub fn show_share(share: f64) -> String {
 
 /// A share as it may be typed, exactly: `7%`, `12.5%`.
 pub fn share_literal(share: f64) -> String {
-    // 0.07 × 100 is no 7 in binary; what is left of its digits after the tenth comes of that.
+    // 0.07 × 100 is not exactly 7 in binary. Digits after the tenth come from that error.
     format!("{}%", (share * 1e12).round() / 1e10)
 }
 
-/// A number's digits without zeros behind its point: `1.50` is `1.5`, `2.00` is `2`, and `100` stays.
+/// Removes trailing zeros after the decimal point: `1.50` becomes `1.5`, `2.00` becomes `2`, and
+/// `100` stays.
 pub fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }

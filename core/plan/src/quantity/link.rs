@@ -6,7 +6,8 @@ use crate::UserError;
 const WHAT: &str = "a link's rate";
 const EXAMPLE: &str = "500Mbit/s or 10Gbit/s";
 
-/// Reads a rate of data in bits per second. Fails with a hint on missing and wrong units, bytes among them.
+/// Parses a data rate in bits per second. Fails with a hint on missing and wrong units, including
+/// bytes.
 pub fn parse_link(text: &str) -> Result<u64, UserError> {
     let (number, unit) = leading(text, WHAT, EXAMPLE)?;
     let factor: u128 = match unit {
@@ -33,7 +34,7 @@ fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
     };
     let (code, message) = match unit {
         "" => ("unit_missing", format!("`{text}`: {WHAT} needs a unit")),
-        _ => ("unit_unknown", format!("`{text}`: `{unit}` is no unit of a link")),
+        _ => ("unit_unknown", format!("`{text}`: `{unit}` is not a unit of a link")),
     };
     UserError::usage(code, message, hint)
 }

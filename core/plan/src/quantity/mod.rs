@@ -1,7 +1,7 @@
-//! Quantities as people write and read them: every one has its unit, and `m` is minutes, `M` is million.
+//! Quantities as users write and read them. Each one has a unit; `m` is minutes, `M` is million.
 //!
-//! Reading is exact: decimals become integers or fractions without passing through floating point. Every
-//! error names the words and what they should have been.
+//! Parsing is exact: decimals become integers or fractions without passing through floating point.
+//! Every error contains the text and the expected form.
 
 mod count;
 mod decimal;

@@ -9,7 +9,8 @@ const EXAMPLE: &str = "500/s, 5k/s or 7/min";
 /// Above one a nanosecond there is nothing left to space.
 const PER_SECOND_MAX: f64 = 1e9;
 
-/// Reads a rate; `0/s` is one. Fails with a hint on missing and wrong units, on negative and on huge ones.
+/// Parses a rate; `0/s` is allowed. Fails with a hint on missing and wrong units, and on negative
+/// and too large values.
 pub fn parse_rate(text: &str) -> Result<Rate, UserError> {
     let text = text.trim();
     let (number, tail) = leading(text, WHAT, EXAMPLE)?;
@@ -27,7 +28,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, UserError> {
         };
         return Err(UserError::usage(
             "unit_unknown",
-            format!("`{text}`: `{unit}` is no unit of a rate"),
+            format!("`{text}`: `{unit}` is not a unit of a rate"),
             hint,
         ));
     };
@@ -67,7 +68,7 @@ fn per_unknown(text: &str, before: &str, per: &str) -> UserError {
         Some(unit) => format!("{}{unit}", before.trim_end()),
         None => format!("a rate is per s, min or h: {EXAMPLE}"),
     };
-    UserError::usage("unit_unknown", format!("`{text}`: `/{per}` is no unit of a rate"), hint)
+    UserError::usage("unit_unknown", format!("`{text}`: `/{per}` is not a unit of a rate"), hint)
 }
 
 fn per_hint(per: &str) -> Option<&'static str> {

@@ -17,7 +17,7 @@ pub fn parse_share(text: &str) -> Result<f64, UserError> {
     }
     if number.as_f64() > 100.0 {
         let hint = format!("a share is 0% to 100%, for example {EXAMPLE}");
-        return Err(UserError::usage("overflow", format!("`{text}` is more than everything"), hint));
+        return Err(UserError::usage("overflow", format!("`{text}` is more than 100%"), hint));
     }
     Ok(number.as_f64() / 100.0)
 }

@@ -28,7 +28,7 @@ fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
     let (code, message) = if unit.is_empty() {
         ("unit_missing", format!("`{text}`: a size needs a unit"))
     } else {
-        ("unit_unknown", format!("`{text}`: `{unit}` is no unit of a size"))
+        ("unit_unknown", format!("`{text}`: `{unit}` is not a unit of a size"))
     };
     let hint = match unit {
         "" => format!("{number}B? or kB, KiB, MB, MiB, GB, GiB"),

@@ -1,4 +1,5 @@
-//! Numbers told before anything is measured: they are exact, so no digit is dropped.
+//! Formats whole numbers that are known before any measurement. They are exact, so no digit is
+//! dropped.
 
 use super::trimmed;
 use crate::Nanos;
@@ -16,7 +17,8 @@ pub fn format_grouped(count: u64) -> String {
     text
 }
 
-/// As a file would write it, where that is exact in four digits: `15k`, `3.48M`; else [`format_grouped`].
+/// Formats a number as in a file where that is exact with four digits: `15k`, `3.48M`; otherwise as
+/// [`format_grouped`].
 pub fn format_compact(count: u64) -> String {
     for (unit, size) in [("G", 1_000_000_000_u64), ("M", 1_000_000), ("k", 1_000)] {
         let hundredth = size / 100;
@@ -28,8 +30,8 @@ pub fn format_compact(count: u64) -> String {
     format_grouped(count)
 }
 
-/// An instant or a length as a clock shows it: `20s`, `50m00s`, `1h40m00s`, `2d03h00m`; fractions of a second only below
-/// ten.
+/// Formats an instant or a duration like a clock: `20s`, `50m00s`, `1h40m00s`, `2d03h00m`.
+/// Fractions of a second appear only below ten seconds.
 pub fn show_clock(at: Nanos) -> String {
     let sign = if at < Nanos::ZERO { "-" } else { "" };
     let ns = at.0.unsigned_abs();

@@ -1,4 +1,4 @@
-//! What this host can do: files, source tuples and memory, against what a plan would need.
+//! The capacity of this host: files, source tuples and memory, compared with the needs of a plan.
 
 use std::net::SocketAddr;
 
@@ -7,17 +7,17 @@ use crate::quantity::{format_sizes_distinct, show_count};
 use crate::shortfall::Shortfall;
 use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit, SourceRange, UserError};
 
-/// Lowest port that is for anybody's use.
+/// Lowest port that unprivileged processes may bind.
 const PORT_MIN: u16 = 1_024;
 
-/// How many connections and open requests this host can have at once.
+/// How many simultaneous connections and open requests this host can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
     pub(super) files: FileBudget,
     /// Without starting threads for the sake of their files.
     pub(super) by_files: u64,
     pub(super) by_sources: u64,
-    /// All of them with a request under way.
+    /// Connections that fit in memory, all of them with an open request.
     pub(super) by_memory: u64,
     /// Memory that may be planned with.
     pub(super) memory_bytes: u64,
@@ -25,17 +25,17 @@ pub(super) struct Capacity {
     pub(super) each: MemoryModel,
 }
 
-/// Connections that are to be open at once, and of how many of them a request is under way.
+/// Number of simultaneous connections, and how many of them have an open request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionDemand {
     /// Connections.
     pub connections: u64,
-    /// Requests under way on them.
+    /// Open requests on them.
     pub under_way: u64,
 }
 
 impl ConnectionDemand {
-    /// Every connection has a request under way.
+    /// Returns the demand of connections that all have an open request.
     pub const fn busy(connections: u64) -> Self {
         Self { connections, under_way: connections }
     }
@@ -45,7 +45,7 @@ impl ConnectionDemand {
         Self { connections, under_way: ((connections as f64 * share).ceil() as u64).min(connections) }
     }
 
-    /// Of both at once.
+    /// Returns the sum of both demands.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -63,7 +63,8 @@ impl ConnectionDemand {
         }
     }
 
-    /// Memory that it takes, where each connection takes `each`, with so many users beside who have none.
+    /// Returns the memory of this demand in bytes. Each connection takes `each`, and `users` is the
+    /// number of users without a connection.
     pub const fn bytes(self, each: MemoryModel, users: u64) -> u64 {
         let idle = self.connections.saturating_mul(each.idle());
         let busy = self.under_way.saturating_mul(each.under_way);
@@ -86,7 +87,8 @@ impl Capacity {
         (engine, tls): (EngineChoice, bool),
     ) -> Self {
         let client = MemoryModel::for_end(ConnectionEnd::Client, engine, tls);
-        // What serves on this host is taken for wavetank's own server on the same engine: nobody knows others.
+        // The server on this host is unknown, so its memory is estimated as that of wavetank's own
+        // server on the same engine.
         let both_ends = host.is_target(targets);
         let each = if both_ends {
             client.plus(MemoryModel::for_end(ConnectionEnd::Target, engine, tls))
@@ -104,7 +106,7 @@ impl Capacity {
         }
     }
 
-    /// `wanted`, or less if this host cannot, with what lowered it.
+    /// Returns `wanted`, or less if this host cannot hold it, and what lowered the number.
     pub(super) fn clamp_to_host(self, wanted: u64) -> (u64, MaxOpenLimit) {
         [
             (self.by_files, MaxOpenLimit::Files),
@@ -116,8 +118,8 @@ impl Capacity {
     }
 }
 
-/// Files, pairs of address and port, and memory that this host lacks (exit 5) for `demand` and so many users beside who
-/// have no connection.
+/// Returns the files, pairs of address and port, and memory that this host lacks (exit 5) for
+/// `demand` and for `users` without a connection.
 pub(super) fn shortfalls(
     (demand, users): (ConnectionDemand, u64),
     capacity: Capacity,
@@ -144,7 +146,8 @@ pub(super) fn shortfalls(
     lacks
 }
 
-/// What is told where `connections` need more memory than this host has, which is enough for `fitting`.
+/// Returns the shortfall for `connections` that need more memory than this host has. The memory is
+/// enough for `fitting`.
 pub(crate) fn no_memory(connections: u64, needed: u64, fitting: u64, host: &HostFacts) -> UserError {
     let (need, has) = format_sizes_distinct(needed, host.memory_available_bytes);
     UserError::refused(
@@ -173,7 +176,7 @@ fn no_tuples(
     sources: &[SourceRange],
     targets: &[SocketAddr],
 ) -> UserError {
-    // What --source would have is what the hint speaks of, even where the kernel chooses.
+    // The hint is about the ports that --source would have, even if the kernel chooses them now.
     let ports = host.tuple_ports().count();
     let per_source = ports.saturating_mul(targets.len() as u64).max(1);
     let needed = connections.div_ceil(per_source);
@@ -193,7 +196,7 @@ fn no_tuples(
         ),
         (false, false) => format!("it takes {needed} source addresses (each has {ports} ports)"),
     };
-    // Where ports of ours are few, the kernel may be told of more.
+    // Where the load has few ports, the kernel's port range may be widened.
     let (low, high) = host.port_range;
     let all = u64::from(u16::MAX - PORT_MIN);
     let more = (!loopback && u64::from(high - low) < all / 2).then(|| {
@@ -216,8 +219,8 @@ fn no_tuples(
     )
 }
 
-/// Source addresses × ports × target addresses; without `--source` the kernel has one address per target, and all
-/// ports, on each host that sends.
+/// Returns source addresses × ports × target addresses. Without `--source` the kernel uses one
+/// address per target, with all ports, on each host that sends.
 fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> u64 {
     let per_target = |target: &SocketAddr| {
         let family = |range: &&SourceRange| range.first.is_ipv4() == target.is_ipv4();

@@ -2,14 +2,14 @@
 
 use crate::{HttpVersion, Nanos, RunOptions, UserError};
 
-/// Two options of which only one can be meant, and what to do.
+/// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exclusive {
     /// The one.
     pub left: &'static str,
     /// The other.
     pub right: &'static str,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: &'static str,
 }
 
@@ -22,7 +22,8 @@ const fn pair(left: &'static str, right: &'static str, hint: &'static str) -> Ex
 
 const ONCE: &str = "--once sends one request and no load; leave one of the two out";
 
-/// Every pair of `run`'s options that excludes each other, and options that need another (`without`).
+/// Every pair of `run`'s options that exclude each other, and options that require another one
+/// (`without`).
 pub const EXCLUSIVE: [Exclusive; 24] = [
     pair("--once", "-c", ONCE),
     pair("--once", "-r", ONCE),
@@ -42,7 +43,7 @@ pub const EXCLUSIVE: [Exclusive; 24] = [
     pair("--once", "--name", ONCE),
     pair("--once", "--tag", ONCE),
     pair("--once", "--tls-resume", ONCE),
-    pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 says the same"),
+    pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 has the same effect"),
     pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
     pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
     pair("-r", "--pipeline", "-r opens as many connections as it needs; pipelining goes with -c alone"),
@@ -86,7 +87,7 @@ fn given(options: &RunOptions, name: &str) -> bool {
         "-H Authorization" => {
             options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
         }
-        other => unreachable!("`{other}` stands in a table of this file"),
+        other => unreachable!("`{other}` is in a table of this file"),
     }
 }
 
@@ -146,8 +147,8 @@ fn zeros(options: &RunOptions) -> Result<(), UserError> {
         ("--max-open", options.max_open == Some(0), "at least 1"),
         ("--open-rate", zero_rate(options.open_rate), "for example 5k/s"),
         ("--requests-per-connection", options.requests_per_connection == Some(0), "at least 1"),
-        ("--pipeline", options.pipeline == Some(0), "at least 1, which is no pipelining"),
-        ("--threads", options.threads == Some(0), "at least 1; leave it out for one a CPU"),
+        ("--pipeline", options.pipeline == Some(0), "at least 1, which means no pipelining"),
+        ("--threads", options.threads == Some(0), "at least 1; leave it out for one per CPU"),
     ];
     match zeros.iter().find(|(_, zero, _)| *zero) {
         Some((name, _, hint)) => {

@@ -7,11 +7,12 @@ use crate::{EngineChoice, SocketSupport, Unsupported, UserError};
 pub struct Engine {
     /// The driver.
     pub choice: EngineChoice,
-    /// Why it is not the best there is, if it is not and nobody asked for that.
+    /// Why the best engine is not used, if that was not requested.
     pub why: Option<Unsupported>,
 }
 
-/// io\_uring where it can be had, else epoll. Refuses (exit 5) what was asked for and cannot be had.
+/// Chooses io\_uring where it is available, otherwise epoll. Refuses (exit 5) a requested engine
+/// that is not available.
 pub fn choose(asked: EngineChoice, sockets: &SocketSupport) -> Result<Engine, UserError> {
     match (asked, &sockets.uring) {
         (EngineChoice::Epoll, _) => Ok(Engine { choice: EngineChoice::Epoll, why: None }),
@@ -21,7 +22,7 @@ pub fn choose(asked: EngineChoice, sockets: &SocketSupport) -> Result<Engine, Us
         }
         (EngineChoice::Uring, Err(Unsupported { cause, cure })) => Err(UserError::refused(
             "no_uring",
-            format!("--engine uring cannot be had here: {cause}"),
+            format!("--engine uring is not available here: {cause}"),
             format!("{cure}; or --engine epoll"),
         )),
     }

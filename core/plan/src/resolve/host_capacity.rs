@@ -11,7 +11,7 @@ use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenLimit, Sourc
 /// More threads than any host has CPUs; above it a typing error is likelier.
 const THREADS_MAX: u32 = 4_096;
 
-/// What this host has: files, source tuples, memory and threads.
+/// The resources of this host: files, source tuples, memory and threads.
 #[derive(Clone, Copy, Debug)]
 pub struct HostCapacity<'a> {
     host: &'a HostFacts,
@@ -29,18 +29,19 @@ pub struct HostCapacity<'a> {
 pub struct ThreadLayout {
     /// Threads that files ask for at least.
     pub threads: u32,
-    /// Whose table of files each thread fills.
+    /// Which file descriptor table each thread fills.
     pub files: FileTables,
-    /// Why there are more threads than one would expect.
+    /// Why there are more threads than expected.
     pub remark: Option<String>,
 }
 
 impl<'a> HostCapacity<'a> {
-    /// For connections from `sources` (empty: the kernel's choice) to `targets`, in TLS or not, on a resolved engine.
-    /// `threads`: their number, if it was asked for.
+    /// Computes the capacity for connections from `sources` (empty: the kernel's choice) to
+    /// `targets`, with or without TLS, on a resolved engine. `threads` is the requested number of
+    /// threads, if any.
     ///
     /// # Errors
-    /// Too many threads, or fewer than there are hosts that send.
+    /// Too many threads, or fewer threads than hosts that send.
     pub fn new(
         host: &'a HostFacts,
         sources: &'a [SourceRange],
@@ -50,7 +51,7 @@ impl<'a> HostCapacity<'a> {
         tls: bool,
     ) -> Result<Self, UserError> {
         let senders = host.load_host_count();
-        // As many on each host that sends, so that all send alike.
+        // The same number on each host that sends, so that all send equally.
         let usual = || u32::try_from(host.cpus.len()).unwrap_or(1).max(1).next_multiple_of(senders);
         let threads_most = threads.unwrap_or_else(usual);
         if threads_most < senders {
@@ -61,11 +62,7 @@ impl<'a> HostCapacity<'a> {
         }
         if threads_most > THREADS_MAX {
             let message = format!("--threads {threads_most} is out of range");
-            return Err(UserError::usage(
-                "overflow",
-                message,
-                "one a CPU is the default and most often best",
-            ));
+            return Err(UserError::usage("overflow", message, "one per CPU is the default and usually best"));
         }
         let both_ends = host.is_target(targets);
         let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);
@@ -73,7 +70,8 @@ impl<'a> HostCapacity<'a> {
         Ok(Self { host, sources, targets, capacity, threads_most, threads_fixed: threads.is_some() })
     }
 
-    /// `wanted` connections, or fewer if this host cannot beside so many users who have none, with what lowered it.
+    /// Returns `wanted` connections, or fewer if this host cannot hold them, and what lowered the
+    /// number. `users` is the number of users without a connection.
     pub fn lower(&self, wanted: u64, users: u64) -> (u64, MaxOpenLimit) {
         let left = self.capacity.memory_bytes.saturating_sub(users.saturating_mul(USER_BYTES));
         let by_memory = left / self.capacity.each.with_request_in_flight();
@@ -95,7 +93,7 @@ impl<'a> HostCapacity<'a> {
         self.capacity.files.max_sockets()
     }
 
-    /// Rings of io\_uring that hold so many connections.
+    /// Returns the number of io\_uring rings that hold this number of connections.
     pub fn rings(&self, connections: u64) -> u64 {
         self.capacity.files.rings(connections)
     }
@@ -110,12 +108,14 @@ impl<'a> HostCapacity<'a> {
         self.capacity.memory_bytes
     }
 
-    /// What one connection takes of this host's memory, at both ends where the target is on it.
+    /// Returns the memory that one connection takes of this host, at both ends if the target is on
+    /// it.
     pub const fn footprint(&self) -> MemoryModel {
         self.capacity.each
     }
 
-    /// What is missing (exit 5) for `demand` and so many users beside who have no connection, all of it.
+    /// Returns everything that is missing (exit 5) for `demand` and for `users` without a
+    /// connection.
     pub(crate) fn missing(&self, demand: ConnectionDemand, users: u64) -> Vec<Shortfall> {
         capacity::shortfalls((demand, users), self.capacity, self.host, self.sources, self.targets)
     }

@@ -15,7 +15,7 @@ pub(super) struct LoadPlan {
     pub(super) threads: u32,
     pub(super) files: FileTables,
     pub(super) line: String,
-    /// Why there are more threads than one would expect.
+    /// Why there are more threads than expected.
     pub(super) remark: Option<String>,
 }
 
@@ -124,7 +124,7 @@ fn closed_phase(options: &RunOptions) -> Result<Phase, UserError> {
     })
 }
 
-/// `-r RATE`: arrivals on a schedule; `-c` caps the pool, beyond which arrivals wait.
+/// `-r RATE`: arrivals on a schedule. `-c` limits the pool; further arrivals wait.
 fn open_phase(
     options: &RunOptions,
     rate: Rate,
@@ -168,7 +168,8 @@ fn open_phase(
     })
 }
 
-/// Arrivals in one timeout, rounded up: more cannot be open at once when every answer takes that long.
+/// Returns the arrivals in one timeout, rounded up. If every response takes that long, at most this
+/// many requests are open at the same time.
 fn in_a_timeout(rate: Rate, timeout: Nanos) -> u64 {
     let product = u128::from(rate.count) * u128::from(timeout.0.unsigned_abs());
     u64::try_from(product.div_ceil(u128::from(rate.per.0.unsigned_abs()))).unwrap_or(u64::MAX)

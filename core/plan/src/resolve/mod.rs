@@ -1,7 +1,9 @@
-//! [`resolve`]: options, resolved names and host facts become a [`Plan`] in which every number is fixed.
+//! [`resolve`]: options, resolved names and host facts become a [`Plan`] in which every number is
+//! fixed.
 //!
-//! Each part (request, protocol, load, capacity, conditions) is its own function of the options, so that an
-//! experiment file can bring the same parts from elsewhere. Defaults live here and nowhere else.
+//! Each part (request, protocol, load, capacity, conditions) is a separate function of the options,
+//! so that an experiment file can supply the same parts. All defaults are defined here and nowhere
+//! else.
 
 mod capacity;
 mod conflicts;
@@ -36,16 +38,18 @@ pub use tls::tls_plan;
 /// Seed of a run that names none: the same command gives the same load.
 const SEED: u64 = 1;
 
-/// A plan, and what must be told about how it came about.
+/// A plan, with messages about how it was resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The plan; every address in it has still to pass `guard`.
     pub plan: Plan,
-    /// The load in one line: `50 connections, 10 s, closed loop (defaults; -c, -d, -r change them)`.
+    /// The load in one line: `50 connections, 10 s, closed loop (defaults; -c, -d, -r change
+    /// them)`.
     pub load: String,
-    /// Other defaults worth knowing and things that look unintended, one line each, to be printed first.
+    /// Notes about other defaults and about settings that look unintended. Each is one line, and
+    /// they are printed first.
     pub remarks: Vec<String>,
-    /// Why the engine is not the best one there is, with what to do about it, if it is not and nobody asked for that.
+    /// Why the best engine is not used, with a hint, if that was not requested.
     pub engine_why: Option<Unsupported>,
     /// Decides over every socket address of the run.
     pub guard: Guard,
@@ -53,9 +57,9 @@ pub struct Resolved {
 
 /// Fixes every number of a run of one URL.
 ///
-/// `addresses` are what the name to connect to ([`RunOptions::connect_point`]) resolved to, port included, in
-/// the resolver's order. Fails with exit 2 on options that contradict each other and with exit 5 on what this
-/// host cannot do.
+/// `addresses` are the resolved addresses of the name to connect to
+/// ([`RunOptions::connect_point`]), port included, in the resolver's order. Fails with exit 2 on
+/// options that contradict each other, and with exit 5 if this host lacks resources.
 pub fn resolve(
     options: &RunOptions,
     url: &TargetUrl,
@@ -83,7 +87,7 @@ pub fn resolve(
     let plan = Plan {
         name: run_name(options, url)?,
         seed: options.seed.unwrap_or(SEED),
-        // What a proxy is to connect to passes the guard, too.
+        // The addresses to which a proxy connects pass the guard, too.
         targets: vec![target(options, url, if http.proxy.is_some() { addresses.to_vec() } else { way })],
         drain: options.drain.unwrap_or(DRAIN_MIN.max(http.timeout)),
         http,
@@ -137,8 +141,8 @@ fn target(options: &RunOptions, url: &TargetUrl, addresses: Vec<SocketAddr>) -> 
 }
 
 impl RunOptions {
-    /// Host and port to resolve and connect to: the URL's, or what `--connect-to` says. Fails if that
-    /// option is about another URL or given twice.
+    /// Returns the host and port to resolve and connect to: those of the URL, or those of
+    /// `--connect-to`. Fails if that option is about another URL or given twice.
     pub fn connect_point(&self, url: &TargetUrl) -> Result<(String, u16), UserError> {
         match self.connect_to.as_slice() {
             [] => Ok((url.host.clone(), url.port)),
@@ -154,7 +158,8 @@ impl RunOptions {
     }
 }
 
-/// The addresses that connections go to: the proxy's, or what family and sources leave of the target's.
+/// Returns the addresses that connections use: those of the proxy, or the target's addresses that
+/// match family and sources.
 ///
 /// # Errors
 /// As [`usable_addresses`].
@@ -208,15 +213,16 @@ pub fn usable_addresses(
         let family = if range.first.is_ipv4() { "IPv4" } else { "IPv6" };
         return Err(UserError::usage(
             "conflict",
-            format!("--source {} is {family}, and `{}` is reached by no such address", range.first, url.host),
+            format!("--source {} is {family}, and `{}` has no such address", range.first, url.host),
             "source and target must be of one family; --ip 4 or --ip 6 chooses",
         ));
     }
     Ok(reached)
 }
 
-/// `localhost` is one host with two addresses, and most servers listen on one of them only: used in turn,
-/// half of all connections would be refused. IPv4 is kept unless `--ip` or `--source` say otherwise.
+/// `localhost` is one host with two addresses, and most servers listen on only one of them. If both
+/// were used in turn, half of all connections would be refused. IPv4 is used unless `--ip` or
+/// `--source` say otherwise.
 fn one_of_localhost(
     options: &RunOptions,
     url: &TargetUrl,
@@ -270,7 +276,7 @@ fn run_name(options: &RunOptions, url: &TargetUrl) -> Result<String, UserError> 
     Ok(name.clone())
 }
 
-/// Refuses a `--name` that cannot be part of a folder's name.
+/// Refuses a `--name` that cannot be part of a directory's name.
 ///
 /// # Errors
 /// Other letters than a folder's, or too many of them.
@@ -279,7 +285,7 @@ pub fn check_name(name: &str) -> Result<(), UserError> {
     if name.is_empty() || name.len() > NAME_MAX || !letters || name.starts_with(['.', '-']) {
         return Err(UserError::usage(
             "bad_name",
-            format!("--name `{name}` cannot be part of a folder's name"),
+            format!("--name `{name}` cannot be part of a directory's name"),
             format!("up to {NAME_MAX} letters, digits, - _ and . in it, for example checkout-v2"),
         ));
     }

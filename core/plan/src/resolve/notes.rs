@@ -20,21 +20,21 @@ pub(super) fn plan_warnings(plan: &Plan, host: &HostFacts, remarks: &mut Vec<Str
 /// Looking names up again was asked for where every target is an address.
 pub fn dns_option_unused(asked: Option<DnsPolicy>, http: &HttpPlan) -> Option<String> {
     let asked = asked.filter(|asked| *asked != DnsPolicy::Once && http.dns.is_none());
-    asked.map(|_| "no name is looked up again: what is connected to is given as an address".to_owned())
+    asked.map(|_| "no name is looked up again: the target is given as an address".to_owned())
 }
 
-/// What a proxy takes is in every number, and nothing in the numbers shows it.
+/// The proxy's time is in every number, and the numbers do not show it.
 fn through_proxy(plan: &Plan) -> Option<String> {
     let proxy = plan.http.proxy.as_ref()?;
-    Some(format!("all connections go through {}: its time is in all that is measured", proxy.url))
+    Some(format!("all connections go through {}: all measured times include it", proxy.url))
 }
 
-/// Above this share of one source's ports (hundredths) the kernel searches long for a free one: 0.5 ms a connection
-/// at 60 %, 4 ms and more towards the end (measured).
+/// Share of one source's ports, in percent, above which the kernel searches long for a free port.
+/// It takes 0.5 ms per connection at 60 %, and 4 ms or more near the end of the range (measured).
 const PORTS_USED_PERCENT: u64 = 60;
 
-/// Where the kernel chooses the source port and most ports will be in use. A closed load's rate of new connections is
-/// not known beforehand.
+/// Warns if the kernel chooses the source port and most ports will be in use. A closed load is not
+/// checked, because its rate of new connections is not known in advance.
 pub fn port_search_note(plan: &Plan, host: &HostFacts) -> Option<String> {
     if !plan.sources.is_empty() {
         return None;
@@ -52,14 +52,14 @@ pub fn port_search_note(plan: &Plan, host: &HostFacts) -> Option<String> {
     (used.saturating_mul(100) > pairs.saturating_mul(PORTS_USED_PERCENT)).then(|| {
         format!(
             "{} of the {} pairs of address and port will be in use: connecting gets slow, because the kernel searches \
-             for a free port; --source auto does not",
+             for a free port; --source auto avoids that",
             show_count(used.min(pairs)),
             show_count(pairs)
         )
     })
 }
 
-/// `p99 > 250ms` as a threshold says that the target must be slow.
+/// Warns about a threshold such as `p99 > 250ms`, which requires that the target is slow.
 fn upside_down(condition: &Condition) -> Option<String> {
     let bad_when_high = matches!(
         &condition.subject,
@@ -86,7 +86,8 @@ fn upside_down(condition: &Condition) -> Option<String> {
     })
 }
 
-/// A percentile needs ten samples above it; where the plan cannot send that many it will stay undecided.
+/// Warns if the plan cannot send enough requests for a percentile to be decided. A percentile needs
+/// ten samples above it.
 fn too_few_samples(plan: &Plan, condition: &Condition) -> Option<String> {
     let Subject::Percentile(percentile, ..) = condition.subject else { return None };
     let sends = offered_at_most(plan)?;
@@ -118,7 +119,9 @@ fn window_too_long(plan: &Plan, condition: &Condition) -> Option<String> {
     let length = judged.map(|phase| phase.length.map(|length| length.0)).sum::<Option<i64>>().map(Nanos)?;
     (window > length).then(|| {
         let text = &condition.text;
-        format!("`{text}`: the load lasts {length}, so the window never fills and nothing is decided by it")
+        format!(
+            "`{text}`: the load lasts {length}, so the window never fills and the condition is never decided"
+        )
     })
 }
 

@@ -6,10 +6,10 @@ use base64::engine::general_purpose::STANDARD;
 use crate::redact::is_secret_header;
 use crate::{RequestPlan, RunOptions, TargetUrl, Template, UserError};
 
-/// What wavetank calls itself unless told otherwise.
+/// The default `User-Agent`.
 pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
 
-/// Composes the request; fails on what cannot stand in one (RFC 9110 §5, RFC 9112 §3).
+/// Composes the request. Fails on text that is not allowed in a request (RFC 9110 §5, RFC 9112 §3).
 pub(super) fn request_plan(options: &RunOptions, url: &TargetUrl) -> Result<RequestPlan, UserError> {
     let body = options.body.clone().unwrap_or_default();
     let default = if options.body.is_some() { "POST" } else { "GET" };
@@ -58,7 +58,7 @@ pub(super) fn remarks(options: &RunOptions, request: &RequestPlan, remarks: &mut
     }
 }
 
-/// Whether a byte may stand in a token (RFC 9110 §5.6.2).
+/// Returns whether a byte is allowed in a token (RFC 9110 §5.6.2).
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -66,11 +66,11 @@ fn is_token(byte: u8) -> bool {
 fn check_method(method: &str) -> Result<(), UserError> {
     if method.is_empty() || !method.bytes().all(is_token) {
         let hint = "one word: GET, POST, PUT, DELETE, …";
-        return Err(UserError::usage("bad_method", format!("-X `{method}` is no method"), hint));
+        return Err(UserError::usage("bad_method", format!("-X `{method}` is not a method"), hint));
     }
     if method == "CONNECT" {
         let hint = "--proxy URL opens tunnels by itself, for https targets; GET, POST, PUT, DELETE, … work";
-        return Err(UserError::usage("bad_method", "-X `CONNECT` opens a tunnel and is no request", hint));
+        return Err(UserError::usage("bad_method", "-X `CONNECT` opens a tunnel and is not a request", hint));
     }
     let upper = method.to_ascii_uppercase();
     let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
@@ -81,16 +81,17 @@ fn check_method(method: &str) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Refuses what cannot stand in a header of `-H`, and what is written here itself (RFC 9110 §5).
+/// Refuses text that is not allowed in a header of `-H`, and headers that wavetank writes itself
+/// (RFC 9110 §5).
 ///
 /// # Errors
-/// A name that is no token, control characters, a header that is no user's.
+/// A name that is not a token, control characters, or a header that users cannot set.
 pub fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     let bad = |why: &str, hint: &str| {
         Err(UserError::usage("bad_header", format!("-H `{name}` {why}"), hint.to_owned()))
     };
     if name.is_empty() || !name.bytes().all(is_token) {
-        return bad("is no name of a header", "-H 'Name: value'");
+        return bad("is not a header name", "-H 'Name: value'");
     }
     if value.bytes().any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7f) {
         return bad("has a control character in its value", "one line: -H 'Name: value'");
@@ -115,10 +116,10 @@ fn basic_value(words: &str) -> Result<String, UserError> {
     Ok(format!("Basic {}", STANDARD.encode(words)))
 }
 
-/// The two parts of `--basic`'s words, which never show in an error.
+/// Splits the argument of `--basic` into user and password. Neither appears in an error.
 ///
 /// # Errors
-/// Words without a colon, or with control characters.
+/// An argument without a colon, or with control characters.
 pub fn user_and_password(words: &str) -> Result<(&str, &str), UserError> {
     let parts = words.split_once(':').ok_or_else(|| {
         let hint = "--basic user:password, or --basic @FILE with that line in it";

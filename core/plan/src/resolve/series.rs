@@ -1,14 +1,14 @@
-//! [`check_series`]: that a plan counts no more things apart than are kept.
+//! [`check_series`]: checks that a plan has no more time series than can be stored.
 
 use crate::constants::SERIES_MAX;
 use crate::quantity::format_grouped;
 use crate::{Load, Plan, UserError};
 
-/// Every step is counted and timed by itself in every phase whose sessions may come to it. All of that is kept by every load
-/// thread, and written each second.
+/// Checks the number of time series. Every step is counted and timed separately in every phase with
+/// sessions that may reach it. Every load thread keeps all series and writes them each second.
 ///
 /// # Errors
-/// A usage error where that makes more than [`SERIES_MAX`] series.
+/// A usage error if there are more than [`SERIES_MAX`] series.
 pub fn check_series(plan: &Plan) -> Result<(), UserError> {
     let steps = |scenario: u16| plan.scenarios.get(usize::from(scenario)).map_or(0, |it| it.steps.len());
     let loaded = || plan.phases.iter().filter(|phase| phase.load != Load::Pause);

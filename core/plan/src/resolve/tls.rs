@@ -7,15 +7,15 @@ use crate::pem_files::{check_certificates, load_identity};
 use crate::tls_names::{chosen_ciphers, chosen_groups};
 use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume, UserError};
 
-/// What is offered unless told otherwise (RFC 7301): the protocol we speak.
+/// The default ALPN offer (RFC 7301): the only protocol that wavetank supports.
 const ALPN: &str = "http/1.1";
 /// Longest protocol name (RFC 7301 §3.1).
 const ALPN_BYTES_MAX: usize = 255;
 
-/// How TLS is spoken with `url`; `None` with a URL that wants none.
+/// Returns the TLS settings for `url`; `None` for a URL without TLS.
 ///
 /// # Errors
-/// Options that contradict each other or the URL, and files that hold no PEM.
+/// Options that contradict each other or the URL, and files that are not PEM.
 pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
     if !url.tls {
         return in_the_clear(tls, url);
@@ -48,12 +48,12 @@ pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, Us
     }))
 }
 
-/// The name in the handshake: what `--sni` says, or the URL's host wherever connections go.
+/// Returns the name in the handshake: that of `--sni`, or the URL's host wherever connections go.
 pub(super) fn server_name(options: &RunOptions, url: &TargetUrl) -> Option<String> {
     url.tls.then(|| options.tls.sni.clone().unwrap_or_else(|| url.host.clone()))
 }
 
-/// What must be known of `plan` before the numbers are read.
+/// Adds notes about TLS that are needed to read the numbers.
 pub(super) fn remarks(plan: &TlsPlan, once: bool, remarks: &mut Vec<String>) {
     if !once {
         remarks.push(
@@ -70,7 +70,9 @@ pub(super) fn remarks(plan: &TlsPlan, once: bool, remarks: &mut Vec<String>) {
         );
     }
     if !plan.verify {
-        remarks.push("--insecure: any certificate is taken, nobody is proved to be who he says".to_owned());
+        remarks.push(
+            "--insecure: certificates are not verified, so the target's identity is not proven".to_owned(),
+        );
     }
 }
 
@@ -80,14 +82,14 @@ fn in_the_clear(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, Us
     let secure = TargetUrl { tls: true, ..url.clone() };
     // The port of `http` is of no use to `https`.
     let secure = if url.port == 80 { TargetUrl { port: 443, ..secure } } else { secure };
-    let message = format!("{first} means nothing without TLS, and {} is spoken to in the clear", url.url());
+    let message = format!("{first} means nothing without TLS, and {} does not use TLS", url.url());
     Err(UserError::usage("conflict", message, format!("with TLS: {}; or leave {first} out", secure.url())))
 }
 
 fn contradictions(tls: &TlsOptions) -> Result<(), UserError> {
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
     if tls.insecure && tls.ca.is_some() {
-        let hint = "--cacert says whom to trust, --insecure that anybody is taken; keep one";
+        let hint = "--cacert sets the trusted CA, --insecure skips verification; keep one";
         return conflict("--insecure and --cacert exclude each other", hint);
     }
     if tls.key.is_some() && tls.cert.is_none() {
@@ -108,16 +110,16 @@ fn check_sni(sni: &str) -> Result<(), UserError> {
         Err(UserError::usage("bad_sni", format!("--sni `{sni}` {why}"), hint.to_owned()))
     };
     if sni.parse::<std::net::IpAddr>().is_ok() {
-        return bad("is an address, and a handshake names no addresses", "put the address into the URL");
+        return bad("is an address, and a handshake only contains names", "put the address into the URL");
     }
     // A dot at the end is for name servers, and no part of the name.
     if DnsName::try_from(sni.strip_suffix('.').unwrap_or(sni)).is_err() {
-        return bad("is no name of a host", "a name alone, without port: --sni shop.example");
+        return bad("is not a host name", "a name alone, without port: --sni shop.example");
     }
     Ok(())
 }
 
-/// What is offered; never a protocol that we could not speak if the target chose it.
+/// Returns the offered protocols. A protocol that wavetank does not support is never offered.
 fn alpn(tls: &TlsOptions) -> Result<Vec<String>, UserError> {
     let Some(words) = &tls.alpn else { return Ok(vec![ALPN.to_owned()]) };
     if words.iter().any(|word| word == "h2" || word == "h3") {
@@ -131,7 +133,7 @@ fn alpn(tls: &TlsOptions) -> Result<Vec<String>, UserError> {
         ));
     }
     if words.len() > 1 && words.iter().any(|word| word == "none") {
-        let message = format!("--alpn {}: none is no protocol and stands alone", words.join(","));
+        let message = format!("--alpn {}: none cannot be combined with protocols", words.join(","));
         return Err(UserError::usage("conflict", message, "--alpn none to offer nothing, or leave none out"));
     }
     let bad = |word: &&String| {
@@ -139,7 +141,7 @@ fn alpn(tls: &TlsOptions) -> Result<Vec<String>, UserError> {
     };
     if let Some(word) = words.iter().find(bad) {
         let hint = "--alpn http/1.1, or --alpn none to offer nothing";
-        return Err(UserError::usage("bad_alpn", format!("--alpn `{word}` is no protocol's name"), hint));
+        return Err(UserError::usage("bad_alpn", format!("--alpn `{word}` is not a protocol name"), hint));
     }
     Ok(words.clone())
 }

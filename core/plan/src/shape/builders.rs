@@ -14,8 +14,9 @@ pub(super) fn ramp(begin: u64, end: u64, length: Nanos) -> Vec<Segment> {
     vec![Segment { length, begin, end }]
 }
 
-/// Stairs from `begin` to `end`: each is `step` above (or below) what came before it, the last one `end` itself.
-/// A stair lasts `every`; the first `ramp` of it leads up to it evenly, and without one it is a jump.
+/// Builds stairs from `begin` to `end`. Each stair is `step` above (or below) the one before, and
+/// the last one is `end` itself. A stair lasts `every`. Its first `ramp` leads up to it evenly;
+/// without a ramp it is a jump.
 pub(super) fn stairs(
     begin: u64,
     end: u64,
@@ -57,7 +58,7 @@ pub(super) fn stairs_length(begin: u64, end: u64, step: u64, every: Nanos) -> Re
     length.map(Nanos).ok_or(ShapeError::OutOfRange)
 }
 
-/// One period of a wave whose knots have these values.
+/// Builds one period of a wave with these values at its knots.
 pub(super) fn period(period: Nanos, value: impl Fn(usize) -> u64) -> Result<Vec<Segment>, ShapeError> {
     if period <= Nanos::ZERO {
         return Err(ShapeError::ZeroLength);
@@ -72,19 +73,20 @@ pub(super) fn period(period: Nanos, value: impl Fn(usize) -> u64) -> Result<Vec<
     Ok(pieces.filter(|piece| piece.length > Nanos::ZERO).collect())
 }
 
-/// `at: RATE` for users and connections: how long from `begin` to `end` at so many a time, rounded up to a
-/// nanosecond. `None`: never (the rate is 0), or longer than time lasts.
+/// `at: RATE` for users and connections: returns the time from `begin` to `end` at the rate `at`,
+/// rounded up to a nanosecond. `None` if the rate is 0 or the time does not fit.
 pub fn climb_length(begin: u64, end: u64, at: Rate) -> Option<Nanos> {
     let ns = u128::from(begin.abs_diff(end)).checked_mul(u128::from(at.per.0.unsigned_abs()))?;
     let count = u128::from(at.count);
     (count > 0).then(|| ns.div_ceil(count)).and_then(|ns| i64::try_from(ns).ok()).map(Nanos)
 }
 
-/// `at: RATE` for a rate: `0/s to 10k/s, at: 100/s` takes 100 s, because each second adds 100/s. Rounded up to a
-/// nanosecond; `None` as in [`climb_length`].
+/// `at: RATE` for a rate: `0/s to 10k/s, at: 100/s` takes 100 s, because each second adds 100/s.
+/// The result is rounded up to a nanosecond; `None` as in [`climb_length`].
 pub fn rise_length(begin: Rate, end: Rate, at: Rate) -> Option<Nanos> {
     let scaled = |rate: Rate, other: Rate| u128::from(rate.count) * u128::from(other.per.0.unsigned_abs());
-    // |B − A| = difference / (per A × per B), and so many seconds of `at` are count / per of a second's worth.
+    // |B − A| = difference / (per A × per B). The length in seconds is |B − A| divided by
+    // count / per of `at`.
     let difference = scaled(begin, end).abs_diff(scaled(end, begin));
     let pers = u128::from(begin.per.0.unsigned_abs()) * u128::from(end.per.0.unsigned_abs());
     let divisor = gcd(difference, pers);

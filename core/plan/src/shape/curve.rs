@@ -6,11 +6,11 @@ use super::segments::{PIECES_MAX, Segment, SegmentAt, Segments};
 use super::{ShapeError, wave};
 use crate::{Nanos, Rate};
 
-/// A rate over time as straight pieces, from the phase's start on. Its integral, and where that reaches a number, are
-/// exact; `1 / (2 per)` of an arrival is called a half tick.
+/// A rate over time as straight pieces, from the phase's start on. Its integral, and the instants
+/// at which the integral reaches a number, are exact. A half tick is `1 / (2 per)` of an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateCurve {
-    /// What the pieces' counts are counted over, ns; positive.
+    /// The time over which the pieces' counts are given, ns; positive.
     per: u64,
     line: Segments,
     /// Half ticks before each piece of a turn.
@@ -19,14 +19,14 @@ pub struct RateCurve {
     turn_ticks: u128,
 }
 
-/// A piece of a [`RateCurve`] and where it lies.
+/// A piece of a [`RateCurve`] and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurvePiece {
-    /// Where it begins, after the curve's begin.
+    /// Start of the piece, after the curve's start.
     pub from: Nanos,
     /// How long it is.
     pub length: Nanos,
-    /// Arrivals per [`RateCurve::per`] at its begin.
+    /// Arrivals per [`RateCurve::per`] at its start.
     pub begin: u64,
     /// And at its end.
     pub end: u64,
@@ -40,8 +40,8 @@ impl CurvePiece {
         self.ramp().total()
     }
 
-    /// How long after its begin `ticks` half ticks are collected, rounded down to the nanosecond; `ticks` is below
-    /// [`ticks`](Self::ticks).
+    /// Returns the time after the piece's start at which `ticks` half ticks are collected, rounded
+    /// down to the nanosecond. `ticks` is below [`ticks`](Self::ticks).
     pub fn inverse(&self, ticks: u128) -> Nanos {
         Nanos(self.ramp().inverse(ticks) as i64)
     }
@@ -51,13 +51,14 @@ impl CurvePiece {
     }
 }
 
-/// Rates need a common denominator; beyond this one they are rounded.
+/// Rates need a common denominator. Above this limit they are rounded.
 const PER_MAX: u128 = 1 << 61;
-/// Where a rate has to be known between knots it is rounded to this part of the curve's grid.
+/// A rate between knots is rounded to this part of the curve's grid.
 const CUT_GRID: u64 = 1 << 16;
 
 impl RateCurve {
-    /// Pieces in arrivals per `per`, repeated until `length`. More than one arrival per nanosecond counts as one.
+    /// Creates a curve from pieces in arrivals per `per`, repeated until `length`. More than one
+    /// arrival per nanosecond counts as one.
     ///
     /// # Errors
     /// Zero lengths, too many pieces, lengths that do not fit.
@@ -115,16 +116,17 @@ impl RateCurve {
         Self::new(per, builders::ramp(begin, end, length), length)
     }
 
-    /// `A to B, step: S, every: D`, and with `ramp` the first part of each stair leads up to it. Each stair is a step
-    /// from what came before it, so `0/s to 300/s` in steps of 100/s is 100, 200, 300.
+    /// `A to B, step: S, every: D`; with `ramp` the first part of each stair leads up to it. Each
+    /// stair is one step from the value before, so `0/s to 300/s` in steps of 100/s is 100, 200,
+    /// 300.
     pub fn stairs(begin: Rate, end: Rate, step: Rate, every: Nanos, ramp: Nanos) -> Result<Self, ShapeError> {
         let (per, [begin, end, step]) = common([begin, end, step]);
         let pieces = builders::stairs(begin, end, step, every, ramp)?;
         Self::new(per, pieces, builders::stairs_length(begin, end, step, every)?)
     }
 
-    /// `A to B, wave: D`: begins at A, is B half a period later and A again after a period. A cosine in 64 straight
-    /// pieces, the knots rounded to 1/65,536 of the swing.
+    /// `A to B, wave: D`: starts at A, is B half a period later, and A again after a period. The
+    /// wave is a cosine in 64 straight pieces, with knots rounded to 1/65,536 of the swing.
     pub fn wave(begin: Rate, end: Rate, period: Nanos, length: Nanos) -> Result<Self, ShapeError> {
         let (per, [begin, end]) = common([begin, end]);
         let fine = i128::from(per.0).checked_mul(wave::SCALE * 2).ok_or(ShapeError::OutOfRange)?;
@@ -136,8 +138,8 @@ impl RateCurve {
         Self::new(Nanos(per), builders::period(period, value)?, length)
     }
 
-    /// Rates that hold from their instant until the next one, the last one until `length`; before the first nothing.
-    /// Instants rise from 0.
+    /// Rates that apply from their instant until the next one; the last one applies until `length`,
+    /// and before the first one the rate is zero. Instants rise from 0.
     pub fn steps(rows: &[(Nanos, Rate)], length: Nanos) -> Result<Self, ShapeError> {
         let per = rows.iter().fold(1, |per, (_, rate)| common_per(per, rate.per));
         let ends = rows.iter().skip(1).map(|row| row.0).chain([length]);
@@ -193,7 +195,7 @@ impl RateCurve {
         Self::new(Nanos(grid as i64), pieces, self.length())
     }
 
-    /// What counts of pieces are counted over.
+    /// Returns the time over which the pieces' counts are given.
     pub const fn per(&self) -> Nanos {
         Nanos(self.per as i64)
     }
@@ -218,7 +220,8 @@ impl RateCurve {
         Rate { count: self.line.max(), per: self.per() }
     }
 
-    /// Arrivals per second at an instant after the curve's begin, for display; 0 outside of it.
+    /// Returns the arrivals per second at an instant after the curve's start, for display; 0
+    /// outside of the curve.
     pub fn per_second_at(&self, at: Nanos) -> f64 {
         if at < Nanos::ZERO || at >= self.length() {
             return 0.0;
@@ -239,7 +242,8 @@ impl RateCurve {
         self.before_place(place) + ticks + u128::from(more)
     }
 
-    /// How many even arrivals fall into the first `at` of the curve. Exact; a Poisson process expects as many.
+    /// Returns the number of even arrivals in the first `at` of the curve. It is exact, and also
+    /// the mean of a Poisson process.
     pub fn arrivals_before(&self, at: Nanos) -> u64 {
         let arrivals = self.ticks_before(at).div_ceil(2 * u128::from(self.per));
         u64::try_from(arrivals).unwrap_or(u64::MAX)
@@ -250,12 +254,13 @@ impl RateCurve {
         self.arrivals_before(self.length())
     }
 
-    /// When even arrival number `index` (from 0) falls due, if the curve comes to it.
+    /// Returns the instant of even arrival number `index` (from 0), if the curve reaches it.
     pub fn instant_at(&self, index: u64) -> Option<Nanos> {
         self.last_instant_within(u128::from(index).checked_mul(2 * u128::from(self.per))?)
     }
 
-    /// The last nanosecond before which no more than `ticks` half ticks are collected, if they are exceeded at all.
+    /// Returns the last nanosecond before which at most `ticks` half ticks are collected, if they
+    /// are exceeded at all.
     #[inline]
     pub fn last_instant_within(&self, ticks: u128) -> Option<Nanos> {
         let piece = self.piece_reaching(ticks)?;
@@ -271,7 +276,7 @@ impl RateCurve {
         } else {
             (ticks.checked_div(self.turn_ticks)?, ticks % self.turn_ticks)
         };
-        // Of pieces that begin at one number, all but the last are empty.
+        // Of pieces that start at the same number, all except the last are empty.
         let piece = self.before.partition_point(|&before| before <= within) - 1;
         self.line.place(u64::try_from(turn).ok()?, piece).map(|place| self.piece(place))
     }
@@ -286,7 +291,7 @@ impl RateCurve {
     }
 }
 
-/// The value of a piece `at` ns after its begin, times `grid`, rounded down.
+/// Returns the value of a piece `at` ns after its start, times `grid`, rounded down.
 fn between(piece: &Segment, at: u64, grid: u64) -> u64 {
     let (begin, end) = (i128::from(piece.begin) * i128::from(grid), i128::from(piece.end) * i128::from(grid));
     let length = i128::from(piece.length.0);

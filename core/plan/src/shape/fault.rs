@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a shape cannot be made. Whoever read it from a file knows the place and says what to write instead.
+/// Why a shape cannot be built. The caller that parsed it from a file adds the position and a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     /// A shape, a stair, a wave or a period lasts no time at all.
@@ -22,12 +22,12 @@ pub enum ShapeError {
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ZeroLength => "it lasts no time at all",
-            Self::ZeroStep => "a step of nothing never arrives",
+            Self::ZeroLength => "its length is zero",
+            Self::ZeroStep => "a step of zero never reaches the end",
             Self::RampTooLong => "a stair's ramp is longer than the stair",
             Self::SpikeTooLong => "a spike must be shorter than the time from one to the next",
             Self::TooManyPieces => "it has more than a million straight pieces",
-            Self::OutOfRange => "it is longer or counts higher than 64 bits hold",
+            Self::OutOfRange => "its length or count does not fit 64 bits",
         })
     }
 }

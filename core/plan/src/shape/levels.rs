@@ -1,35 +1,37 @@
-//! [`PopulationCurve`]: how many users or held connections are wanted over time.
+//! [`PopulationCurve`]: the target number of users or held connections over time.
 
 use super::builders;
 use super::segments::{Segment, Segments};
 use super::{ShapeError, wave};
 use crate::{Nanos, Rate};
 
-/// How many are wanted, as straight pieces and jumps, from the phase's start on.
+/// The target number of users or connections, as straight pieces and jumps, from the phase's start
+/// on.
 ///
-/// Number `i` (from 0) starts when an even climb comes to `i`, so the first one of `0 to N` starts at once; they leave
-/// in the opposite order, the last one first. In a piece of `L` ns between `a` and `b` move number `k` of `|b − a|`
-/// falls `⌊k L / |b − a|⌋` ns after its begin.
+/// Number `i` (from 0) starts when an even ramp reaches `i`, so the first one of `0 to N` starts
+/// immediately. They leave in the opposite order, the last one first. In a piece of `L` ns between
+/// `a` and `b`, move number `k` of `|b − a|` happens `⌊k L / |b − a|⌋` ns after its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PopulationCurve {
     line: Segments,
 }
 
-/// A piece of [`PopulationCurve`] and where it lies.
+/// A piece of [`PopulationCurve`] and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelPiece {
-    /// Where it begins, after the levels' begin.
+    /// Start of the piece, after the curve's start.
     pub from: Nanos,
-    /// How long it is; it may reach beyond the levels' end.
+    /// Length of the piece; it may exceed the curve's end.
     pub length: Nanos,
-    /// Wanted as it begins, before the first move.
+    /// Target number at its start, before the first move.
     pub begin: u64,
     /// Wanted at its end.
     pub end: u64,
 }
 
 impl LevelPiece {
-    /// How long after the piece's begin number `user` starts, or leaves in a piece that falls.
+    /// Returns the time after the piece's start at which number `user` starts, or leaves in a
+    /// falling piece.
     pub fn moves_at(&self, user: u64) -> Nanos {
         let rising = self.begin <= self.end;
         let order = if rising { user - self.begin } else { self.begin - 1 - user };
@@ -37,7 +39,8 @@ impl LevelPiece {
         Nanos((u128::from(order) * u128::from(self.length.0.unsigned_abs()) / moves) as i64)
     }
 
-    /// Wanted `at` after the piece's begin, what moves at that very instant included.
+    /// Returns the target number `at` after the piece's start, including moves at that very
+    /// instant.
     fn at(&self, at: Nanos) -> u64 {
         let (difference, length) = (self.begin.abs_diff(self.end), self.length.0.unsigned_abs());
         let moved = (u128::from(at.0.unsigned_abs()) + 1) * u128::from(difference);
@@ -55,7 +58,7 @@ impl PopulationCurve {
         Ok(Self { line: Segments::new(pieces, length)? })
     }
 
-    /// As many all along; without a length until the end of time.
+    /// Creates a constant curve; without a length it never ends.
     ///
     /// # Panics
     /// If `length` is not positive.
@@ -64,20 +67,21 @@ impl PopulationCurve {
         Self::new(builders::flat(count, length), length).expect("a positive length was asked for")
     }
 
-    /// `A to B`: evenly from one to the other. For `at: RATE` see [`climb_length`](super::climb_length).
+    /// `A to B`: evenly from one to the other. For `at: RATE` see
+    /// [`climb_length`](super::climb_length).
     pub fn ramp(begin: u64, end: u64, length: Nanos) -> Result<Self, ShapeError> {
         Self::new(builders::ramp(begin, end, length), length)
     }
 
-    /// `A to B, step: S, every: D`, and with `ramp` the first part of each stair leads up to it. Each stair is a step
-    /// from what came before it, so `0 to 300` in steps of 100 is 100, 200, 300.
+    /// `A to B, step: S, every: D`; with `ramp` the first part of each stair leads up to it. Each
+    /// stair is one step from the value before, so `0 to 300` in steps of 100 is 100, 200, 300.
     pub fn stairs(begin: u64, end: u64, step: u64, every: Nanos, ramp: Nanos) -> Result<Self, ShapeError> {
         let pieces = builders::stairs(begin, end, step, every, ramp)?;
         Self::new(pieces, builders::stairs_length(begin, end, step, every)?)
     }
 
-    /// `A to B, wave: D`: begins at A, is B half a period later and A again after a period. A cosine in 64 straight
-    /// pieces between whole numbers.
+    /// `A to B, wave: D`: starts at A, is B half a period later, and A again after a period. The
+    /// wave is a cosine in 64 straight pieces between whole numbers.
     pub fn wave(begin: u64, end: u64, period: Nanos, length: Nanos) -> Result<Self, ShapeError> {
         let (begin, end) = (i128::from(begin), i128::from(end));
         let value = |k| {
@@ -87,7 +91,7 @@ impl PopulationCurve {
         Self::new(builders::period(period, value)?, length)
     }
 
-    /// For `at: RATE` of users or connections: [`ramp`](Self::ramp) as long as that takes.
+    /// For `at: RATE` of users or connections: a [`ramp`](Self::ramp) of the required length.
     pub fn climb(begin: u64, end: u64, at: Rate) -> Result<Self, ShapeError> {
         Self::ramp(begin, end, builders::climb_length(begin, end, at).ok_or(ShapeError::OutOfRange)?)
     }
@@ -107,13 +111,13 @@ impl PopulationCurve {
         self.line.constant()
     }
 
-    /// The most that are ever wanted.
+    /// Returns the highest target number.
     pub fn max(&self) -> u64 {
         self.line.max()
     }
 
-    /// How many are wanted at an instant after the begin, those who start at it included and those who leave at it
-    /// not; 0 outside of the shape.
+    /// Returns the target number at an instant after the start; 0 outside of the shape. Users that
+    /// start at the instant are counted, users that leave at it are not.
     pub fn at(&self, at: Nanos) -> u64 {
         if at < Nanos::ZERO || at >= self.length() {
             return 0;

@@ -1,8 +1,9 @@
-//! Shapes: what a phase wants over time, as straight pieces in whole numbers.
+//! Shapes: the target load of a phase over time, as straight pieces in whole numbers.
 //!
-//! [`RateCurve`] is a rate, [`PopulationCurve`] a number of users or held connections. Both are made of [`Segment`]es, repeated
-//! until the shape's length is reached, so that a wave of a second costs the same for a minute and for a month.
-//! Everything is integers: every machine that is told a shape sees the same arrival at the same nanosecond.
+//! [`RateCurve`] is a rate, [`PopulationCurve`] a number of users or held connections. Both consist
+//! of [`Segment`]s, repeated until the shape's length is reached. A wave of a second therefore
+//! costs the same for a minute and for a month. Everything is in integers, so that every machine
+//! computes the same arrival at the same nanosecond.
 
 mod builders;
 mod curve;

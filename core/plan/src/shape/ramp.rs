@@ -1,10 +1,11 @@
 //! The integral of one straight piece and its inverse, in whole numbers.
 //!
-//! A piece that goes from `c0` to `c1` arrivals per `per` in `L` ns has collected `(2 L c0 t + (c1 − c0) t²) / (2 L per)`
-//! arrivals after `t` ns. The integral is counted in half ticks, `1 / (2 per)` of an arrival: then that of a whole
-//! piece, `(c0 + c1) L`, is a whole number whatever the piece, and nothing is ever rounded at a knot.
+//! A piece from `c0` to `c1` arrivals per `per` in `L` ns has collected `(2 L c0 t + (c1 − c0) t²)
+//! / (2 L per)` arrivals after `t` ns. The integral is counted in half ticks, `1 / (2 per)` of an
+//! arrival. The integral of a whole piece, `(c0 + c1) L`, is then always a whole number, and no
+//! rounding happens at a knot.
 
-/// A straight piece: ns, and arrivals per `per` at its begin and end.
+/// A straight piece: its length in ns, and the arrivals per `per` at its start and end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ramp {
     pub(super) length: u64,
@@ -17,7 +18,7 @@ impl Ramp {
     pub(super) fn fits(self) -> bool {
         let square = u128::from(self.length).checked_mul(u128::from(self.length));
         let sum = u128::from(self.begin) + u128::from(self.end);
-        // Twice as much is asked for one step beyond the end, hence two bits.
+        // One step beyond the end needs twice as much, hence two bits.
         self.begin == self.end
             || square.and_then(|square| square.checked_mul(sum)).is_some_and(|all| all < 1 << 125)
     }
@@ -48,8 +49,8 @@ impl Ramp {
         }
     }
 
-    /// The last whole nanosecond after whose begin no more than `ticks` half ticks are collected; `ticks` is below
-    /// the total.
+    /// Returns the last whole nanosecond of the piece before which at most `ticks` half ticks are
+    /// collected. `ticks` is below the total.
     pub(super) fn inverse(self, ticks: u128) -> u64 {
         let length = u128::from(self.length);
         if self.begin == self.end {
@@ -87,8 +88,9 @@ fn parabola(low: u64, slope: u64, length: u64, t: u64) -> u128 {
     (2 * u128::from(length) * u128::from(low) + u128::from(slope) * t) * t
 }
 
-/// Where the parabola comes to `target`, to about a nanosecond. Only a place to begin from: the whole numbers decide,
-/// so that no machine's floating point can.
+/// Estimates where the parabola reaches `target`, to about a nanosecond. It is only a starting
+/// point: the exact result comes from whole numbers, so it does not depend on a machine's floating
+/// point.
 fn guess(low: u64, slope: u64, length: u64, target: u128) -> u64 {
     let (half, slope, target) = (length as f64 * low as f64, slope as f64, target as f64);
     let t = target / (half + (half * half + slope * target).sqrt());

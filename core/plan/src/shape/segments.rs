@@ -6,14 +6,14 @@ use crate::Nanos;
 /// Most straight pieces of one shape: 40 MB.
 pub(crate) const PIECES_MAX: usize = 1 << 20;
 
-/// A straight piece: so long, from one value to another. A jump lies between two pieces.
+/// A straight piece: its length and its values at both ends. Jumps occur between two pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// How long; positive.
     pub length: Nanos,
-    /// The value at its begin.
+    /// The value at its start.
     pub begin: u64,
-    /// The value it comes to at its end.
+    /// The value at its end.
     pub end: u64,
 }
 
@@ -21,22 +21,22 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segments {
     pieces: Vec<Segment>,
-    /// Where each piece begins within a turn, ns.
+    /// Start of each piece within a turn, ns.
     from: Vec<u64>,
     /// Length of all pieces, ns.
     turn: u64,
-    /// Where the shape ends, ns; the pieces are repeated or cut to fit.
+    /// End of the shape, ns; the pieces are repeated or cut to fit.
     length: u64,
 }
 
-/// A piece and where it lies.
+/// A piece and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentAt {
     /// Which turn of the pieces, from 0.
     pub(super) turn: u64,
     /// Which piece of it.
     pub(super) piece: usize,
-    /// Where it begins, ns after the shape's begin.
+    /// Start of the piece, ns after the shape's start.
     pub(super) from: u64,
 }
 
@@ -72,13 +72,14 @@ impl Segments {
         self.length
     }
 
-    /// Where the `piece`-th of turn number `turn` lies; `None` at or beyond the shape's end.
+    /// Returns the position of piece number `piece` of turn number `turn`; `None` at or beyond the
+    /// shape's end.
     pub(super) fn place(&self, turn: u64, piece: usize) -> Option<SegmentAt> {
         let from = turn.checked_mul(self.turn)?.checked_add(self.from[piece])?;
         (from < self.length).then_some(SegmentAt { turn, piece, from })
     }
 
-    /// The piece that holds the instant `at` ns after the begin, also beyond the end.
+    /// Returns the piece that contains the instant `at` ns after the start, also beyond the end.
     pub(super) fn at(&self, at: u64) -> SegmentAt {
         let (turn, within) = (at / self.turn, at % self.turn);
         let piece = self.from.partition_point(|&from| from <= within) - 1;

@@ -1,10 +1,11 @@
 //! A wave: half a cosine down, half up, in straight pieces from a table.
 //!
-//! The table makes it exact and the same on every machine: `cos` differs between C libraries and processors.
+//! The table makes it exact and the same on every machine, because `cos` differs between C
+//! libraries and processors.
 
 /// Straight pieces of one period: the line leaves the cosine by at most 0.12 % of the swing.
 pub(super) const PIECES: usize = 64;
-/// What the table's values are scaled by.
+/// Scale of the table's values.
 pub(super) const SCALE: i128 = 65_536;
 
 /// cos(2π k / 64) × 65,536 for the first quarter of a period, rounded.
@@ -22,7 +23,7 @@ pub(super) fn cosine(k: usize) -> i128 {
     if k <= half / 2 { i128::from(QUARTER[k]) } else { -i128::from(QUARTER[half - k]) }
 }
 
-/// Where knot number `k` of a period of `period` ns lies.
+/// Returns the position of knot number `k` in a period of `period` ns.
 pub(super) fn knot(period: u64, k: usize) -> u64 {
     (u128::from(period) * k as u128 / PIECES as u128) as u64
 }

@@ -4,12 +4,12 @@ use super::{PerSecond, Role};
 use crate::UserError;
 use crate::quantity::{format_compact, parse_count_positive, parse_rate_positive};
 
-/// What one host of a role can do; `None`: nothing is known of that.
+/// The capacity of one host of a role; `None`: unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoleCapacity {
     /// Requests a second.
     pub requests: Option<PerSecond>,
-    /// Connections of clients at once.
+    /// Simultaneous client connections.
     pub connections: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ impl RoleCapacity {
     pub fn parse(text: &str) -> Result<(Role, Self), UserError> {
         let example = "ROLE=RATE, ROLE=CONNECTIONS or both: balancer=270k/s, server=140k/s,500k";
         let Some((role, words)) = text.split_once('=') else {
-            let message = format!("`{text}` names no role and what it can do");
+            let message = format!("`{text}` is not a role and its capacity");
             return Err(UserError::usage("bad_capacity", message, example));
         };
         let role = Role::parse(role.trim())?;

@@ -1,11 +1,12 @@
-//! [`ComparisonColumn`]: so many online beside so many a second, which are two different things.
+//! [`ComparisonColumn`]: N connections online compared with N requests per second, which are two
+//! different loads.
 
 use super::result::{bits, count_text};
 use super::{HostInventory, LoadDemand, PerSecond, Role, Sizing};
 use crate::quantity::{format_compact, show_count, show_size};
 use crate::{Nanos, Rate};
 
-/// A connection that is only online says so once in so long.
+/// Heartbeat interval of a connection that is only online.
 const HEARTBEAT: Nanos = Nanos::from_secs(60);
 
 /// One load, in the rows that all of them have.
@@ -17,7 +18,8 @@ pub struct ComparisonColumn {
     pub rows: Vec<(&'static str, String)>,
 }
 
-/// The number that was asked for as connections, as requests a second, and both at once if that was asked.
+/// Returns a column for the requested number as connections, and one for it as requests per second.
+/// If both were requested, a third column combines them.
 pub fn columns(demand: &LoadDemand, means: &HostInventory) -> Vec<ComparisonColumn> {
     let connections = demand.connections;
     let whole = |flow: PerSecond| flow.count_in(Nanos::SECOND).max(1);
@@ -40,7 +42,7 @@ pub fn columns(demand: &LoadDemand, means: &HostInventory) -> Vec<ComparisonColu
     all
 }
 
-/// As a file would write it where that is short; else three digits.
+/// Formats a number as in a file if that is short; otherwise with three digits.
 fn short(count: u64) -> String {
     Some(format_compact(count)).filter(|text| text.len() <= 5).unwrap_or_else(|| show_count(count))
 }

@@ -9,21 +9,21 @@ use crate::{Nanos, Rate, UserError};
 /// More connections than anything in sight has; keeps every product exact.
 pub const CONNECTIONS_MAX: u64 = 1_000_000_000_000;
 
-/// How much load there is at its highest. The three numbers of connections hang together (Little's law): so many at
-/// once = so many new ones a second × the time each is kept.
+/// The highest load. The three numbers of connections are related by Little's law: simultaneous
+/// connections = new connections per second × the time each is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadDemand {
     /// Requests a second.
     pub requests: PerSecond,
-    /// Connections at once.
+    /// Simultaneous connections.
     pub connections: u64,
     /// New connections a second while it lasts, because others end.
     pub opens: PerSecond,
     /// New connections a second at the highest, those before the load included.
     pub opening: PerSecond,
-    /// Requests under way at once.
+    /// Simultaneous open requests.
     pub in_flight: u64,
-    /// What is exchanged.
+    /// The exchange of one request and its response.
     pub exchange: TransactionProfile,
     /// How long it lasts, where that is known.
     pub length: Option<Nanos>,
@@ -33,12 +33,12 @@ pub struct LoadDemand {
     pub notes: Vec<String>,
 }
 
-/// What goes over a connection.
+/// The traffic of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionProfile {
     /// From a request's first byte to its answer's last.
     pub service: Nanos,
-    /// Whether somebody said so.
+    /// Whether the user gave the service time.
     pub service_given: bool,
     /// Bytes of one request, inside TLS.
     pub request_bytes: u64,
@@ -46,27 +46,27 @@ pub struct TransactionProfile {
     pub answer_bytes: u64,
     /// Clients speak TLS.
     pub tls: bool,
-    /// Who ends connections, and how.
+    /// The side that closes connections, and how.
     pub closing: CloseSide,
 }
 
-/// Who ends a connection, and how: decides who keeps it in `TIME_WAIT`.
+/// The side that closes a connection, and how. It determines which side keeps it in `TIME_WAIT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseSide {
     /// The client, orderly.
     Client,
-    /// The client, by a reset: nobody keeps anything.
+    /// The client, by a reset: neither side keeps the connection.
     Reset,
     /// The server, as with `Connection: close`.
     Server,
 }
 
-/// The words that say how much.
+/// The options that define the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// `-r`: requests a second.
     pub rate: Option<Rate>,
-    /// `-c`: connections at once.
+    /// `-c`: simultaneous connections.
     pub connections: Option<u64>,
     /// `--hold`: how long each connection is kept.
     pub hold: Option<Nanos>,
@@ -81,10 +81,10 @@ pub struct LoadOptions {
 }
 
 impl LoadDemand {
-    /// Of words.
+    /// Computes the demand from options.
     ///
     /// # Errors
-    /// Where they say too little, contradict each other, or say more than can be counted.
+    /// Options that are not sufficient, contradict each other, or overflow.
     pub fn from_options(words: &LoadOptions, exchange: TransactionProfile) -> Result<Self, UserError> {
         let mut demand = match (words.rate, words.connections) {
             (None, None) => return Err(nothing(words)),
@@ -108,7 +108,7 @@ impl LoadDemand {
         self.asked.push(SizingResult { role: None, what, value, formula: formula.into() });
     }
 
-    /// Requests under way at once: never more than there are connections.
+    /// Sets the simultaneous open requests, which are never more than the connections.
     fn flight(&mut self) -> Result<(), UserError> {
         let service = self.exchange.service;
         let wanted = self.requests.count_in(service);
@@ -137,17 +137,17 @@ impl LoadDemand {
         self.exchange.service = longest;
         self.ask("in_flight", Quantity::Count(self.in_flight), "every connection is busy all the time");
         self.notes.push(format!(
-            "{rate} over {connections} connections wants each answer within {}",
+            "{rate} over {connections} connections needs each response within {}",
             show_length(longest)
         ));
         Ok(())
     }
 
-    /// What it all comes to, where its length or number is said.
+    /// Sets the totals if the length or the number of requests is given.
     fn total(&mut self, words: &LoadOptions) -> Result<(), UserError> {
         let by_count = words.requests.map(|count| (count, Nanos(per(u128::from(count), self.requests))));
         if by_count.is_some() && self.requests.is_zero() {
-            let hint = "-r says how fast they are sent";
+            let hint = "-r sets their rate";
             return Err(UserError::usage("conflict", "-n means nothing without -r", hint));
         }
         self.length = match (words.duration, by_count) {
@@ -178,7 +178,8 @@ fn arriving(words: &LoadOptions, requests: PerSecond, exchange: TransactionProfi
         let formula = format!("{} × {} service", requests.show(), show_length(exchange.service));
         (requests.count_in(exchange.service).max(1), formula)
     };
-    // A connection of one request that is kept for so long is one whose answer takes so long.
+    // A connection with one request that is kept for this time waits for its response all that
+    // time.
     let service = match words.hold {
         Some(hold) if each == Some(1) && !exchange.service_given => hold,
         _ => exchange.service,
@@ -195,7 +196,7 @@ fn arriving(words: &LoadOptions, requests: PerSecond, exchange: TransactionProfi
     demand
 }
 
-/// `-c`: so many are kept.
+/// `-c`: this number of connections is kept.
 fn kept(
     words: &LoadOptions,
     rate: Option<PerSecond>,
@@ -211,7 +212,7 @@ fn kept(
         (Some(rate), ..) => rate,
         (None, Some(each), Some(opens)) => opens.times(u128::from(each)),
         (None, Some(_), None) => {
-            let hint = "-r says how many are sent, --hold how long a connection is kept";
+            let hint = "-r sets how many are sent, --hold how long a connection is kept";
             let message = "requests on each connection mean nothing without -r or --hold";
             return Err(UserError::usage("conflict", message, hint));
         }
@@ -272,7 +273,8 @@ fn opening(words: &LoadOptions, connections: u64) -> PerSecond {
     PerSecond::from_rate(wanted).min(PerSecond::per(u128::from(connections), Nanos::SECOND))
 }
 
-/// Rate, requests a connection, and connections ÷ their time may all be said, if they say the same.
+/// Checks that the rate, the requests per connection, and connections ÷ their time agree if all are
+/// given.
 fn agree(words: &LoadOptions, rate: PerSecond, each: u64, opens: PerSecond) -> Result<(), UserError> {
     let product = opens.times(u128::from(each));
     // Each was rounded up by a millionth at most.
@@ -294,8 +296,8 @@ fn agree(words: &LoadOptions, rate: PerSecond, each: u64, opens: PerSecond) -> R
 
 fn nothing(words: &LoadOptions) -> UserError {
     let message = match words.hold {
-        Some(hold) => format!("--hold {} says how long, and nothing says how much", show_length(hold)),
-        None => "nothing says how much load there is".to_owned(),
+        Some(hold) => format!("--hold {} sets how long, but no option sets how much", show_length(hold)),
+        None => "no option sets the load".to_owned(),
     };
     let hint = "-r 10k/s, -c 1M, both, or an experiment file: wavetank size -r 1M/s -c 1M --hold 100s";
     UserError::usage("no_load", message, hint)

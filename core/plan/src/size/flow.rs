@@ -1,15 +1,15 @@
-//! [`PerSecond`]: so many a second, added and multiplied without losing any.
+//! [`PerSecond`]: a rate that is added and multiplied without loss.
 
 use crate::quantity::{format_compact, show_rate};
 use crate::{Nanos, Rate};
 
-/// Parts of one a second that are still told apart.
+/// The resolution, in parts of one event per second.
 const PARTS: u128 = 1_000_000;
 /// Nanoseconds of a second.
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// So many a second, in millionths, rounded up: what a tier must bear is never told too small. Sums and products
-/// saturate far above anything that could be built.
+/// A rate per second in millionths, rounded up, so that the load of a tier is never underestimated.
+/// Sums and products saturate far above any realistic value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerSecond(u128);
 
@@ -22,7 +22,8 @@ impl PerSecond {
         Self::per(u128::from(rate.count), rate.per)
     }
 
-    /// So many in each `length`; a length of zero counts as a nanosecond.
+    /// Creates the rate of `count` events in each `length`. A length of zero counts as a
+    /// nanosecond.
     pub fn per(count: u128, length: Nanos) -> Self {
         let length = u128::from(length.0.unsigned_abs()).max(1);
         Self(count.saturating_mul(PARTS * SECOND_NS).div_ceil(length))
@@ -53,7 +54,8 @@ impl PerSecond {
         Self(self.0.div_ceil(u128::from(parts.max(1))))
     }
 
-    /// How many of `each` it takes: at least one where there is anything, and one of an `each` of nothing.
+    /// Returns the number of units with rate `each` that are needed, at least one for a rate above
+    /// zero. It is one if `each` is zero.
     pub fn units_needed(self, each: Self) -> u64 {
         if each.0 == 0 {
             return 1;
@@ -61,8 +63,8 @@ impl PerSecond {
         u64::try_from(self.0.div_ceil(each.0)).unwrap_or(u64::MAX)
     }
 
-    /// How many come in `length`, rounded up but for the part that the flow itself was rounded up by: 7 a minute are 7 in
-    /// a minute.
+    /// Returns the number of events in `length`, rounded up, but without the part by which the rate
+    /// itself was rounded up. A rate of 7 per minute gives 7 in a minute.
     pub fn count_in(self, length: Nanos) -> u64 {
         let length = u128::from(length.0.unsigned_abs());
         let slack = length.saturating_sub(1).min(PARTS * SECOND_NS - 1);

@@ -5,21 +5,21 @@ use super::{Balancing, PortsOption, Role, SizeOptions};
 use crate::quantity::{format_compact, show_size};
 use crate::{Nanos, Ports, UserError};
 
-/// Ports that explicit binding can use: those that nobody needs rights for.
+/// Ports that explicit binding can use: those that need no privileges.
 pub(super) const PORTS: (u16, u16) = (1_024, 65_535);
-/// What an answer takes unless told otherwise.
+/// Default service time of a response.
 pub const SERVICE: Nanos = Nanos::from_millis(100);
-/// Bytes of an answer unless told otherwise: a head of some 150 and a small page.
+/// Default size of a response in bytes: a head of some 150 and a small page.
 pub const ANSWER_BYTES: u64 = 1_000;
-/// Largest request or answer that is reckoned with: 1 TiB.
+/// Largest supported size of a request or response: 1 TiB.
 pub const BYTES_MAX: u64 = 1 << 40;
 
 /// Everything about hosts, fixed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostInventory {
-    /// What stands between clients and servers.
+    /// The kind of balancing between clients and servers.
     pub balancing: Balancing,
-    /// What one host of each role can do.
+    /// The capacity of one host of each role.
     pub capacity: [RoleCapacity; 3],
     /// Hosts that there are, by role.
     pub hosts: [Option<u64>; 3],
@@ -37,11 +37,11 @@ pub struct HostInventory {
     pub range: (u16, u16),
     /// Pairs of address and port that clients connect to.
     pub targets: u64,
-    /// Pairs of address and port that a proxy connects to, if that was said.
+    /// Pairs of address and port that a proxy connects to, if given.
     pub backends: Option<u64>,
-    /// Source addresses that load hosts have together, if that was said.
+    /// Source addresses that load hosts have together, if given.
     pub sources: Option<u64>,
-    /// What is in force, and where it comes from.
+    /// The effective values and their sources.
     pub settings: Vec<Setting>,
 }
 
@@ -52,17 +52,18 @@ pub struct Setting {
     pub name: &'static str,
     /// Its value, with unit.
     pub value: String,
-    /// Somebody said so; else it is the default.
+    /// Whether the user gave the value; otherwise it is the default.
     pub given: bool,
-    /// Where it comes from.
+    /// The source of the value.
     pub why: String,
 }
 
 impl HostInventory {
-    /// What `wishes` say, and defaults for the rest. `targets`: what a URL or file names.
+    /// Combines the user's options with defaults. `targets` is the number of targets in the
+    /// URL or file.
     ///
     /// # Errors
-    /// Words that contradict each other.
+    /// Options that contradict each other.
     pub fn from_options(wishes: &SizeOptions, targets: u64) -> Result<Self, UserError> {
         let mut capacity = [RoleCapacity::default(); 3];
         for (role, own) in &wishes.capacity {
@@ -142,7 +143,7 @@ impl HostInventory {
                 "balancer",
                 self.balancing.name().to_owned(),
                 wishes.balancer.is_some(),
-                "a proxy where anything speaks of one, else none",
+                "a proxy if another option needs one, otherwise none",
             ),
             one("ports", ports_text(self), wishes.ports.is_some(), ports),
             one(
@@ -202,7 +203,7 @@ fn twice(option: &str, role: Role) -> UserError {
     UserError::usage("conflict", message, "give it once")
 }
 
-/// A proxy where anything speaks of one.
+/// Returns the kind of balancing: a proxy if an option implies one.
 fn balancing(wishes: &SizeOptions) -> Result<Balancing, UserError> {
     match (wishes.balancer, wishes.balancer_only_option()) {
         (Some(Balancing::None), Some(option)) => {

@@ -14,7 +14,7 @@ pub struct PerConnection {
     pub kernel: u64,
     /// The program's bytes: wavetank's own; of a balancer nothing is known.
     pub user: u64,
-    /// On top for each request under way.
+    /// Additional bytes for each open request.
     pub under_way: u64,
 }
 
@@ -37,12 +37,12 @@ impl PerConnection {
         Self { sockets, kernel: all.kernel, user: all.user, under_way: all.under_way }
     }
 
-    /// All of it while nothing is under way.
+    /// Returns the memory of a connection without an open request.
     pub const fn idle(self) -> u64 {
         self.kernel + self.user
     }
 
-    /// Of so many connections, with so many requests under way.
+    /// Returns the memory of this number of connections and open requests.
     pub const fn total(self, connections: u64, in_flight: u64) -> u64 {
         connections.saturating_mul(self.idle()).saturating_add(in_flight.saturating_mul(self.under_way))
     }
@@ -59,11 +59,8 @@ pub(super) fn answers(tiers: &[TierSizing], demand: &LoadDemand) -> Vec<SizingRe
             1 => format!("{kernel} B kernel"),
             more => format!("{kernel} B kernel of {more} sockets"),
         };
-        let flight = if busy > 0 {
-            format!(" + {} under way × {under_way} B", count_text(busy))
-        } else {
-            String::new()
-        };
+        let flight =
+            if busy > 0 { format!(" + {} open × {under_way} B", count_text(busy)) } else { String::new() };
         all.push(SizingResult {
             role: Some(tier.role),
             what: "memory_each",

@@ -1,8 +1,9 @@
-//! What a load takes of hosts, ports, memory and network, reckoned before anybody builds it: `wavetank size`.
+//! The hosts, ports, memory and network that a load needs, computed before anything is built:
+//! `wavetank size`.
 //!
-//! Pure arithmetic in whole numbers. Nothing here is measured but what [`crate::footprint`] holds; what nobody can
-//! reckon (how many requests a second a host can answer) is handed in, or told as unknown. Every number keeps the
-//! formula that it comes of, with the numbers put in.
+//! Pure arithmetic in whole numbers. The only measured numbers are those in [`crate::footprint`].
+//! The request rate of a host cannot be computed: the user provides it, or it is reported as
+//! unknown. Every number keeps the formula from which it was computed, with the numbers filled in.
 
 mod capacity;
 mod compare;
@@ -37,7 +38,7 @@ pub use tuning::Tuning;
 
 use crate::UserError;
 
-/// What a load takes.
+/// The resources that a load needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizing {
     /// The load.
@@ -48,20 +49,20 @@ pub struct Sizing {
     pub tuples: PortBudget,
     /// Memory of each role's hosts.
     pub memory: Vec<SizingResult>,
-    /// What goes over their links.
+    /// The traffic of their links.
     pub network: Vec<SizingResult>,
     /// Packets and bytes between clients and what they are connected to.
     pub traffic: Traffic,
     /// Limits to raise.
     pub tunings: Vec<Tuning>,
-    /// What is too few or too small of what there is.
+    /// Resources that are too few or too small.
     pub lacking: Vec<UserError>,
     /// Worth knowing.
     pub notes: Vec<String>,
 }
 
 impl Sizing {
-    /// Of `demand` on hosts as `means` say.
+    /// Computes the sizing of `demand` on hosts as in `means`.
     pub fn compute(demand: LoadDemand, means: &HostInventory) -> Self {
         let roles = Role::ALL.into_iter().filter(|role| means.has(*role));
         let tiers: Vec<TierSizing> = roles.map(|role| TierSizing::for_role(role, &demand, means)).collect();

@@ -1,4 +1,4 @@
-//! What goes over links: of one request, of one connection, and in and out of each host.
+//! The traffic of links: of one request, of one connection, and in and out of each host.
 
 use super::result::count_text;
 use super::tier::host_count_text;
@@ -71,7 +71,7 @@ fn host(
     vec![bits, packets]
 }
 
-/// What is summed, into hosts of a role and out of them.
+/// Returns the formulas for the traffic into hosts of a role and out of them.
 fn formulas(role: Role, demand: &LoadDemand, means: &HostInventory) -> (String, String) {
     let front = Traffic::for_demand(demand, demand.exchange.tls);
     let behind = demand.exchange.tls && means.balancing != Balancing::Proxy;
@@ -91,7 +91,7 @@ fn formulas(role: Role, demand: &LoadDemand, means: &HostInventory) -> (String, 
             bits(format!("{} + {}", sum(&front, 1), sum(&back, 0))),
         ),
         (Role::Balancer, _) => {
-            (format!("{}: answers go past it", bits(sum(&front, 0))), "the same packets".to_owned())
+            (format!("{}: responses bypass it", bits(sum(&front, 0))), "the same packets".to_owned())
         }
         (Role::Server, _) => (bits(sum(&back, 0)), bits(sum(&back, 1))),
     }

@@ -1,14 +1,15 @@
-//! [`SizeOptions`]: the words of `wavetank size` about hosts and what goes over a connection.
+//! [`SizeOptions`]: the arguments of `wavetank size` about hosts and about the traffic of a
+//! connection.
 
 use super::capacity::RoleCapacity;
 use super::{Balancing, Role};
 use crate::quantity::parse_count_positive;
 use crate::{Nanos, UserError};
 
-/// More hosts than anybody has.
+/// Maximum number of hosts, far above any real installation.
 const HOSTS_MAX: u64 = 1_000_000_000;
 
-/// What `wavetank size` is told beside the load; `None` and empty mean *not given*.
+/// The arguments of `wavetank size` other than the load; `None` and empty mean *not given*.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeOptions {
     /// `--hold`.
@@ -44,7 +45,7 @@ pub struct SizeOptions {
 /// `--ports`: how many one address has, or which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortsOption {
-    /// So many.
+    /// A number of ports.
     Count(u64),
     /// From the first to the last.
     Range(u16, u16),
@@ -61,7 +62,7 @@ impl PortsOption {
             let port = |word: &str| word.trim().parse::<u16>().ok().filter(|port| *port > 0);
             return match (port(first), port(last)) {
                 (Some(first), Some(last)) if first <= last => Ok(Self::Range(first, last)),
-                _ => Err(UserError::usage("bad_ports", format!("`{text}` is no range of ports"), example)),
+                _ => Err(UserError::usage("bad_ports", format!("`{text}` is not a range of ports"), example)),
             };
         }
         let count = parse_count_positive(text)?;
@@ -80,7 +81,7 @@ impl SizeOptions {
     /// On anything else, with a hint.
     pub fn parse_hosts(text: &str) -> Result<(Role, u64), UserError> {
         let Some((role, count)) = text.split_once('=') else {
-            let message = format!("`{text}` names no role and number");
+            let message = format!("`{text}` is not a role and a number");
             return Err(UserError::usage("bad_hosts", message, "ROLE=N: load=20, balancer=2, server=10"));
         };
         let count = parse_count_positive(count.trim())?;
@@ -90,7 +91,7 @@ impl SizeOptions {
         Ok((Role::parse(role.trim())?, count))
     }
 
-    /// The first option that speaks of a balancer.
+    /// Returns the first option that is about a balancer.
     pub(super) fn balancer_only_option(&self) -> Option<&'static str> {
         let capacity = self.capacity.iter().any(|(role, _)| *role == Role::Balancer);
         let hosts = self.hosts.iter().any(|(role, _)| *role == Role::Balancer);

@@ -7,18 +7,18 @@ use super::{
 use crate::forecast::{Forecast, PhaseForecast, SessionForecast};
 use crate::{Close, ConnectionOwner, Load, Nanos, Phase, Plan, UserError};
 
-/// Bytes of a plan's requests; what of them differs from one to the next is told as unknown.
+/// Sizes of a plan's requests in bytes. Sizes that differ from request to request are unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanBytes<'a> {
-    /// Of each scenario's steps.
+    /// Sizes of each scenario's steps.
     pub each: &'a [Vec<Option<u64>>],
-    /// Stands for those that are unknown.
+    /// The value for sizes that are unknown.
     pub otherwise: u64,
-    /// Of an answer.
+    /// Size of a response.
     pub answer: u64,
 }
 
-/// What happens at once.
+/// The simultaneous load at one instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct PeakLoad {
     requests: f64,
@@ -35,7 +35,7 @@ struct Instant {
 }
 
 impl Instant {
-    /// Whether the phase is under way.
+    /// Returns whether the phase is active.
     fn is_in(self, phase: &Phase) -> bool {
         if self.before {
             phase.start < self.at && phase.end().is_none_or(|end| self.at <= end)
@@ -46,7 +46,7 @@ impl Instant {
 }
 
 impl PeakLoad {
-    /// Both at once.
+    /// Returns the sum of both loads.
     fn plus(self, other: Self) -> Self {
         Self {
             requests: self.requests + other.requests,
@@ -58,10 +58,10 @@ impl PeakLoad {
 }
 
 impl LoadDemand {
-    /// Of a plan, every phase that runs at a time together.
+    /// Computes the demand of a plan. Phases that run at the same time are summed.
     ///
     /// # Errors
-    /// More connections than can be counted.
+    /// The number of connections overflows.
     pub fn from_plan(plan: &Plan, bytes: &PlanBytes<'_>, wishes: &SizeOptions) -> Result<Self, UserError> {
         let forecast = Forecast::for_plan(plan);
         let service = wishes.service.unwrap_or(SERVICE);
@@ -104,7 +104,7 @@ impl LoadDemand {
             value,
             formula: formula.to_owned(),
         };
-        let most = "the most at once in the file";
+        let most = "the maximum in the file";
         self.asked = vec![
             one("connections", Quantity::Count(self.connections), most),
             one("requests_per_s", Quantity::PerSecond(self.requests), why),
@@ -133,7 +133,7 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// The most of each over all instants at which a phase begins or ends.
+    /// Returns the maximum of each value over all instants at which a phase starts or ends.
     fn peak(&self) -> PeakLoad {
         let phases = &self.plan.phases;
         let begins = phases.iter().map(|phase| Instant { at: phase.start, before: false });
@@ -172,8 +172,8 @@ impl Scope<'_> {
         own.fold(PeakLoad::default(), PeakLoad::plus)
     }
 
-    /// Sessions that come at this rate: those that came within a session's length are still there, also after their
-    /// phase.
+    /// Returns the load of sessions that arrive at this rate. Sessions that arrived within one
+    /// session's length are still present, even after the end of their phase.
     fn arriving(
         &self,
         scenario: &SessionForecast,
@@ -186,10 +186,11 @@ impl Scope<'_> {
         let (busy, think) = (self.busy_s(scenario), likely(whole.think_ns) / 1e9);
         let length = (busy + think).max(1e-9);
         let (start, now) = (phase.start.as_secs_f64(), at.at.as_secs_f64());
-        // A rate that nothing ends is there from its begin on.
+        // A rate without an end is treated as steady from its start on.
         let now = if phase.length.is_none() { now.max(start + length) } else { now };
         let end = phase.end().map(Nanos::as_secs_f64).map_or(now, |end| end.min(now));
-        // At the begin of a phase nobody is there yet; its end tells how many there come to be.
+        // At the start of a phase no session is present yet. At its end all sessions of one session
+        // length are present.
         let came = (end - start.max(now - length)).max(0.0);
         let sessions = own.sessions.mean_or_upper().unwrap_or(f64::MAX) * share;
         let there = (rate * share * came).min(sessions);
@@ -227,7 +228,8 @@ impl Scope<'_> {
         PeakLoad { requests, connections: users * targets, opens, opening: 0.0 }
     }
 
-    /// New connections because each serves so many requests only.
+    /// Returns the new connections that are needed because each serves only a limited number of
+    /// requests.
     fn renewed(&self, requests: f64) -> f64 {
         self.plan.http.requests_per_connection.map_or(0.0, |each| requests / each.max(1) as f64)
     }
@@ -237,8 +239,8 @@ impl Scope<'_> {
         self.busy_of(whole.requests, whole.delay_ns)
     }
 
-    /// Seconds in which requests of a session are under way: delays that paths name, and the service of those that
-    /// name none.
+    /// Returns the seconds for which a session has open requests: the delays that paths name, or
+    /// the service time where they name none.
     fn busy_of(
         &self,
         requests: crate::forecast::BoundedEstimate,
@@ -275,7 +277,7 @@ impl Scope<'_> {
         (mean, unknown)
     }
 
-    /// Where the rate of requests comes from.
+    /// Returns where the rate of requests comes from.
     fn why_requests(&self) -> String {
         let waits = |one: &SessionForecast| likely(one.session.think_ns) > 0.0 || one.pace.is_some();
         let levels = self.plan.phases.iter().any(|phase| phase.load.levels().is_some());
@@ -291,7 +293,7 @@ impl Scope<'_> {
     }
 }
 
-/// What is likely, or the most where only that is known, or the least.
+/// Returns the mean, or the upper bound if only that is known, or the lower bound.
 fn likely(amount: crate::forecast::BoundedEstimate) -> f64 {
     amount.mean_or_upper().unwrap_or(amount.least)
 }

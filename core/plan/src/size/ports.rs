@@ -1,8 +1,8 @@
 //! Ports: source addresses of the load, and pairs of address and port behind a proxy.
 //!
-//! A connection is told from all others by four numbers: source address, source port, target address, target port. So
-//! one source address has all its ports anew for each address and port of a target, and a limit of 64 thousand
-//! connections is one of a pair of addresses, not of a host.
+//! A connection is identified by four values: source address, source port, target address, target
+//! port. One source address can therefore use all its ports once for each address and port of a
+//! target. A limit of 64 thousand connections applies to a pair of addresses, not to a host.
 
 use super::result::count_text;
 use super::tier::host_count_text;
@@ -10,18 +10,19 @@ use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, 
 use crate::quantity::format_grouped;
 use crate::{Nanos, UserError};
 
-/// After this time Linux tells a new connection from an old one of the same four numbers (`tcp_tw_reuse_delay`); a
-/// load leaves its tuples alone for so long, and a balancer with `tcp_tw_reuse=1` too.
+/// The time after which Linux can distinguish a new connection from an old one with the same four
+/// values (`tcp_tw_reuse_delay`). A load does not reuse its tuples before, and neither does a
+/// balancer with `tcp_tw_reuse=1`.
 const REST: Nanos = Nanos::SECOND;
-/// Ports that the kernel chooses from unless told otherwise (`ip_local_port_range` 32768 to 60999).
+/// Number of ports in the kernel's default range (`ip_local_port_range` 32768 to 60999).
 pub(super) const KERNEL_PORTS: u64 = 28_232;
 
-/// What ports ask for.
+/// The ports that a load needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortBudget {
     /// The numbers.
     pub answers: Vec<SizingResult>,
-    /// What is missing.
+    /// Missing ports or addresses.
     pub lacking: Vec<UserError>,
     /// Worth knowing.
     pub notes: Vec<String>,
@@ -32,7 +33,8 @@ pub struct PortBudget {
 }
 
 impl PortBudget {
-    /// For a load on these hosts; `tiers` are those of [`Role::ALL`] that there are.
+    /// Computes the budget for a load on these hosts; `tiers` contains the existing ones of
+    /// [`Role::ALL`].
     pub fn for_demand(demand: &LoadDemand, means: &HostInventory, tiers: &[TierSizing]) -> Self {
         let mut tuples = Self::default();
         tuples.of_load(demand, means, tiers);
@@ -56,7 +58,7 @@ impl PortBudget {
             _ => format!("({} ports × {} targets)", format_grouped(ports), format_grouped(targets)),
         };
         let formula = if addresses == 1 {
-            format!("{formula} fit into {of_ports} of one: none need be given")
+            format!("{formula} fit into {of_ports} of one address: --source is not needed")
         } else {
             format!("⌈{formula} ÷ {of_ports}⌉")
         };

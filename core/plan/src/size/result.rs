@@ -1,4 +1,4 @@
-//! [`SizingResult`]: one number with the formula that it comes of.
+//! [`SizingResult`]: one number with its formula.
 
 use super::{PerSecond, Role};
 use crate::Nanos;
@@ -6,10 +6,10 @@ use crate::quantity::{
     format_compact, format_grouped, show_clock, show_count, show_link, show_size, trimmed,
 };
 
-/// One number, and how it comes about, the numbers put in.
+/// One number, and its formula with the numbers filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizingResult {
-    /// Whose; `None`: of the load as a whole.
+    /// The role that the number is about; `None`: the load as a whole.
     pub role: Option<Role>,
     /// Stable name, e.g. `source_addresses`.
     pub what: &'static str,
@@ -22,11 +22,11 @@ pub struct SizingResult {
 /// A number with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// So many.
+    /// A count.
     Count(u64),
     /// Bytes.
     Bytes(u64),
-    /// So many a second.
+    /// A rate per second.
     PerSecond(PerSecond),
     /// Bits a second.
     BitsPerSecond(PerSecond),
@@ -35,7 +35,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// For people.
+    /// Formats the number for users.
     pub fn show(self) -> String {
         match self {
             Self::Count(count) => count_text(count),

@@ -1,13 +1,14 @@
-//! [`Role`]: what a host is there for; [`Balancing`]: what stands between clients and servers.
+//! [`Role`]: the purpose of a host; [`Balancing`]: the kind of balancing between clients and
+//! servers.
 
 use crate::{UserError, did_you_mean};
 
-/// What a host is there for.
+/// The purpose of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// It makes the load.
     Load,
-    /// It stands between clients and servers.
+    /// It is between clients and servers.
     Balancer,
     /// It answers.
     Server,
@@ -36,21 +37,24 @@ impl Role {
         }
         let hint = match did_you_mean(text, Self::ALL.map(Self::name)) {
             Some(near) => format!("did you mean {near}?"),
-            None => "load makes the load, balancer stands before the servers, server answers".to_owned(),
+            None => {
+                "load generates the load, balancer is in front of the servers, server responds".to_owned()
+            }
         };
-        let message = format!("`{text}` is no role: load, balancer or server");
+        let message = format!("`{text}` is not a role: load, balancer or server");
         Err(UserError::usage("value_unknown", message, hint))
     }
 }
 
-/// What stands between clients and servers.
+/// The kind of balancing between clients and servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Balancing {
     /// Nothing: clients connect to the servers.
     None,
     /// A proxy: for each connection of a client it has one of its own to a server.
     Proxy,
-    /// A director that passes packets on (direct routing): the connection is the server's, and answers go past it.
+    /// A director that forwards packets (direct routing): the connection ends at the server, and
+    /// responses bypass the director.
     Direct,
 }
 
@@ -75,11 +79,11 @@ impl Balancing {
             "direct" => Ok(Self::Direct),
             _ => Err(UserError::usage(
                 "value_unknown",
-                format!("`{text}` is none of none, proxy, direct"),
+                format!("`{text}` is not one of none, proxy, direct"),
                 match text {
-                    "dr" | "dsr" | "lvs" | "ipvs" | "routing" => "direct: answers go past the balancer",
+                    "dr" | "dsr" | "lvs" | "ipvs" | "routing" => "direct: responses bypass the balancer",
                     "haproxy" | "nginx" | "tcp" | "http" | "nat" => "proxy: it has connections of its own",
-                    _ => "proxy has connections of its own to the servers, direct passes packets on",
+                    _ => "proxy has connections of its own to the servers, direct forwards packets",
                 },
             )),
         }

@@ -18,11 +18,11 @@ pub struct TierSizing {
     pub role: Role,
     /// Hosts that it takes, spare ones included.
     pub needed: u64,
-    /// Of which so many may be gone.
+    /// Spare hosts among them, which may fail.
     pub spare: u64,
-    /// Hosts that there are, if that was said.
+    /// Existing hosts, if given.
     pub have: Option<u64>,
-    /// What each thing asks for, without spare ones; the first asks for most.
+    /// The number of hosts that each resource requires, without spare ones; the highest is first.
     pub limits: Vec<Limit>,
     /// Both ways of all links of the role together.
     pub ways: NetworkUse,
@@ -35,13 +35,13 @@ pub struct TierSizing {
 pub struct Limit {
     /// `requests`, `connections`, `memory` or `link`.
     pub what: &'static str,
-    /// So many.
+    /// Number of hosts.
     pub hosts: u64,
     /// `⌈1M/s ÷ 270k/s⌉`.
     pub formula: String,
 }
 
-/// What goes into hosts and out of them.
+/// The traffic into hosts and out of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkUse {
     /// Into them.
@@ -51,7 +51,7 @@ pub struct NetworkUse {
 }
 
 impl TierSizing {
-    /// For a load.
+    /// Computes the tier for a load.
     pub fn for_role(role: Role, demand: &LoadDemand, means: &HostInventory) -> Self {
         let ways = NetworkUse::for_role(role, demand, means);
         let each = PerConnection::for_role(role, demand, means);
@@ -88,7 +88,7 @@ impl TierSizing {
         self.each.total(self.connections_each(demand), demand.in_flight.div_ceil(self.working()))
     }
 
-    /// What is missing, if hosts are.
+    /// Returns the error if there are too few hosts.
     pub fn missing(&self, demand: &LoadDemand, means: &HostInventory) -> Option<UserError> {
         let have = self.have.filter(|have| *have < self.needed)?;
         let limit = self.limits.first()?;
@@ -159,8 +159,8 @@ fn limits(
 }
 
 impl NetworkUse {
-    /// Of a role: what clients send goes into servers, a proxy hands it on in connections of its own, a director alone
-    /// what comes from clients.
+    /// Returns the traffic of a role. Clients' bytes go into the servers. A proxy forwards them in
+    /// its own connections, and a director forwards only the traffic from clients.
     fn for_role(role: Role, demand: &LoadDemand, means: &HostInventory) -> Self {
         let front = Traffic::for_demand(demand, demand.exchange.tls);
         let back = match means.balancing {

@@ -1,29 +1,32 @@
 //! [`Traffic`]: packets and bytes on the wire, each way.
 //!
-//! The sum of what is asked for, in Ethernet frames of 1,500 bytes: requests and answers in segments of 1,448 bytes,
-//! an acknowledgement for each two segments of an answer, three packets to open a connection and three to close it,
-//! and a full TLS handshake. Lost packets and what offloading saves are left out.
+//! The traffic of the load in Ethernet frames of 1,500 bytes. It includes requests and responses in
+//! segments of 1,448 bytes, an acknowledgement for each two segments of a response, three packets
+//! to open a connection and three to close it, and a full TLS handshake. Lost packets and the
+//! savings of offloading are not included.
 
 use super::PerSecond;
 use super::demand::{CloseSide, LoadDemand, TransactionProfile};
 use crate::Nanos;
 
-/// Data of one full segment: 1,500 bytes without the heads of IPv4 and TCP, and the timestamps (RFC 7323).
+/// Data of one full segment: 1,500 bytes without the IPv4 and TCP headers and the timestamps (RFC
+/// 7323).
 const SEGMENT_BYTES: u64 = 1_448;
-/// What a segment costs on the wire beside its data: IPv4 20, TCP 20, timestamps 12, Ethernet 14 + 4, and between two
-/// frames 8 + 12 (IEEE 802.3).
+/// Overhead of a segment on the wire: IPv4 20, TCP 20, timestamps 12, Ethernet 14 + 4, and between
+/// two frames 8 + 12 (IEEE 802.3).
 pub(super) const FRAME_BYTES: u64 = 90;
-/// A receiver waits so long for something to send before it acknowledges (`TCP_DELACK_MIN`).
+/// Time for which a receiver waits for data to send before it acknowledges (`TCP_DELACK_MIN`).
 const ACK_DELAY: Nanos = Nanos::from_millis(40);
 /// One TLS record: 5 bytes of head, 1 of type, 16 of tag (RFC 8446 §5.2); at most 16 KiB of data.
 const RECORD_BYTES: (u64, u64) = (22, 1 << 14);
-/// A full handshake of TLS 1.3: hello with a hybrid key share and Finished; hello, a chain of two certificates and
-/// Finished (RFC 8446 §2; the chain is 3 kB).
+/// Bytes of a full handshake of TLS 1.3, from and to the client. From the client: a hello with a
+/// hybrid key share, and Finished. To the client: a hello, a chain of two certificates (3 kB) and
+/// Finished (RFC 8446 §2).
 const HANDSHAKE_BYTES: (u64, u64) = (1_900, 4_900);
 /// Packets of it, acknowledgements of the other side included.
 const HANDSHAKE_PACKETS: (u64, u64) = (5, 5);
 
-/// What goes one way.
+/// The traffic in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Direction {
     /// Packets a second.
@@ -45,7 +48,7 @@ impl Direction {
     }
 }
 
-/// What goes between clients and whoever they are connected to.
+/// The traffic between clients and the hosts they connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// From the clients.
@@ -54,7 +57,7 @@ pub struct Traffic {
     pub down: Direction,
     /// Packets and bytes of one request and its answer, from the client and to it.
     pub each: [PacketCount; 2],
-    /// Those of opening and closing one connection.
+    /// Packets and bytes for opening and closing one connection.
     pub around: [PacketCount; 2],
 }
 
@@ -63,7 +66,7 @@ pub struct Traffic {
 pub struct PacketCount {
     /// How many.
     pub packets: u64,
-    /// Their data, without what each costs beside.
+    /// Bytes of data in them, without the overhead of each packet.
     pub data: u64,
 }
 
@@ -82,11 +85,12 @@ impl PacketCount {
 }
 
 impl Traffic {
-    /// Of a load; `tls`: this stretch of the way is spoken in TLS.
+    /// Computes the traffic of a load; `tls`: whether this part of the path uses TLS.
     pub fn for_demand(demand: &LoadDemand, tls: bool) -> Self {
         let TransactionProfile { request_bytes, answer_bytes, service, closing, .. } = demand.exchange;
         let (up, down) = (segments(request_bytes, tls), segments(answer_bytes, tls));
-        // The answer acknowledges its request, if it comes soon enough; the next request comes too late to do that.
+        // The response acknowledges its request if it comes soon enough. The next request comes too
+        // late to acknowledge the response.
         let acks_down = if service < ACK_DELAY { 0 } else { up.packets.div_ceil(2) };
         let each = [
             PacketCount { packets: up.packets + down.packets.div_ceil(2), data: up.data },

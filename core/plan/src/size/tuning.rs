@@ -1,7 +1,8 @@
-//! [`Tuning`]: limits of the kernel that a role must raise, as commands.
+//! [`Tuning`]: kernel limits that a role must raise, as commands.
 //!
-//! Only what the load asks for, each by its formula; nothing is ever lowered. What articles about a million
-//! connections set beside these does nothing, or harm: docs/size.md tells of them.
+//! Only limits that the load needs are included, each with its formula, and none is ever lowered.
+//! Further settings in articles about a million connections have no effect or do harm; docs/size.md
+//! lists them.
 
 use super::result::count_text;
 use super::{Balancing, HostInventory, LoadDemand, Role, TierSizing};
@@ -13,7 +14,8 @@ use crate::{NR_OPEN_DEFAULT, Nanos};
 const SOMAXCONN: u64 = 4_096;
 /// Neighbours on a link (`gc_thresh3`).
 const NEIGHBOURS: u64 = 1_024;
-/// Connection tracking keeps a closed connection so long (`nf_conntrack_tcp_timeout_time_wait`).
+/// Time for which connection tracking keeps a closed connection
+/// (`nf_conntrack_tcp_timeout_time_wait`).
 const TRACKED_AFTER: Nanos = Nanos::from_secs(120);
 
 /// One limit that a role's hosts need.
@@ -27,9 +29,9 @@ pub struct Tuning {
     pub value: String,
     /// A host that has more keeps it.
     pub at_least: bool,
-    /// What sets it.
+    /// The command that sets it.
     pub command: String,
-    /// How the value comes about.
+    /// How the value was computed.
     pub formula: String,
 }
 
@@ -111,10 +113,11 @@ fn files(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
         list.least("fs.nr_open", process, format!("1.1 × {of} + 1,000: the ceiling of ulimit -n"));
     }
     let (value, formula) = match list.role {
-        // Sockets of io_uring are in tables of their rings, each of which may hold as many as a table of files.
+        // Sockets of io_uring are in tables of their rings. Each ring may hold as many as a
+        // descriptor table.
         Role::Load => (
             process.min(65_536),
-            "io_uring's sockets are in no table; its rings hold as many as one".to_owned(),
+            "io_uring's sockets are in rings, each of which holds as many as a table".to_owned(),
         ),
         _ => (process, format!("1.1 × {of} + 1,000 (LimitNOFILE= of a service)")),
     };
@@ -135,7 +138,7 @@ fn ports(list: &mut List, per_source: u64, means: &HostInventory, tier: &TierSiz
     let needed = if list.role == Role::Load { per_source } else { tier.connections_each(demand) };
     if needed > super::ports::KERNEL_PORTS / 2 {
         let formula = format!(
-            "{} connections; ports in it that something listens on go into ip_local_reserved_ports",
+            "{} connections; add ports in it that have a listener to ip_local_reserved_ports",
             count_text(needed)
         );
         list.exactly("net.ipv4.ip_local_port_range", &format!("{first} {last}"), formula);
@@ -161,7 +164,7 @@ fn queue(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     list.least("net.ipv4.tcp_max_syn_backlog", value, "as many half-open ones".to_owned());
 }
 
-/// `TIME_WAIT`, at whoever closes first.
+/// Adds the limit for `TIME_WAIT` on the side that closes first.
 fn waits(list: &mut List, tier: &TierSizing, demand: &LoadDemand, means: &HostInventory) {
     use super::CloseSide;
     let closes = match (demand.exchange.closing, list.role, means.balancing) {
@@ -177,7 +180,7 @@ fn waits(list: &mut List, tier: &TierSizing, demand: &LoadDemand, means: &HostIn
     }
 }
 
-/// Data that nobody has read takes a page of each socket at least.
+/// Adds the limit for unread data, which takes at least one page per socket.
 fn pages(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let sockets = tier.connections_each(demand).saturating_mul(tier.each.sockets);
     if sockets < 100_000 {
@@ -203,7 +206,7 @@ fn tracking(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let gone = demand.opens.part(tier.working()).count_in(TRACKED_AFTER);
     let value = ceiling(each.saturating_add(gone), 5, 4);
     let formula = format!(
-        "1.25 × ({} + {} of the last 120 s), 320 B each; where connections are tracked: better are they not",
+        "1.25 × ({} + {} of the last 120 s), 320 B each; where connections are tracked; better not to track them",
         count_text(each),
         count_text(gone)
     );

@@ -94,7 +94,7 @@ fn tuples_leave_some_ports_that_the_kernel_looks_at_first() {
     for few in 0..3 {
         assert_eq!(check(Ports::range(40_000, 40_000 + few), 40_000, 0), 0, "a handful is no choice");
     }
-    // Where every port of that parity is somebody's, some of the others are better than none.
+    // If every port of that parity is taken, some of the others are better than none.
     let even: Vec<(u16, u16)> = (40_000..41_000).step_by(2).map(|port| (port, port)).collect();
     assert_eq!(check(Ports::range(40_000, 40_999).without(&even), 40_000, 62), 0);
 }

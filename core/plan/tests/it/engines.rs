@@ -1,4 +1,4 @@
-//! Which engine a run gets, and how many sockets it can hold with whose tables of files.
+//! Which engine a run uses, and how many sockets it can hold in which descriptor tables.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -55,7 +55,7 @@ fn the_best_engine_there_is_unless_one_is_asked_for() {
     check(Some(Auto), false, Epoll, true);
     check(Some(Epoll), false, Epoll, false);
     let options = RunOptions { engine: Some(Uring), ..RunOptions::default() };
-    let error = on(options, &host(false, Shared)).expect_err("uring cannot be had");
+    let error = on(options, &host(false, Shared)).expect_err("uring is not available");
     assert_eq!((error.code, error.exit), ("no_uring", ExitCode::Refused));
     assert!(error.message.contains("io_uring_setup EPERM"), "{error}");
     assert_eq!(error.hint, "sysctl x=0; or --engine epoll");
@@ -166,7 +166,8 @@ fn rings_are_files_too() {
             "{files_max} {threads}"
         );
     };
-    // Twelve of the process, four and a ring a thread; a ring holds one less than what a table would.
+    // Twelve for the process, four and a ring for each thread; a ring holds one socket less than a
+    // table holds files.
     check(8, 2, 0);
     check(21, 2, 0);
     check(22, 2, 2 * 21);

@@ -6,7 +6,8 @@ use wavetank_plan::quantity::{
 };
 use wavetank_plan::{ExitCode, Nanos, UserError};
 
-/// Every good row reads as its value; every bad row has its code and says the words and the cure.
+/// Every valid row parses to its value. Every invalid row has its code, and its error contains the
+/// text and the hint.
 fn check<T: PartialEq + std::fmt::Debug>(
     parse: impl Fn(&str) -> Result<T, UserError>,
     good: &[(&str, T)],
@@ -96,7 +97,7 @@ fn counts() {
             ("1e6", "unit_unknown", "1M"),
             ("25e3", "unit_unknown", "25k"),
             ("10/s", "unit_unknown", "no time in it"),
-            ("10s", "unit_unknown", "bare or ends in k, M or G"),
+            ("10s", "unit_unknown", "no unit or ends in k, M or G"),
             ("1.5", "not_whole", "a count is whole"),
             ("-5", "negative", "never below zero"),
             ("10,000", "not_a_number", "10000"),

@@ -1,4 +1,4 @@
-//! What a run becomes when its words are resolved: the defaults of the contract, to the letter.
+//! How the arguments of a run are resolved: the defaults of the contract, literally.
 
 use std::net::{IpAddr, SocketAddr};
 

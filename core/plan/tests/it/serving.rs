@@ -1,4 +1,4 @@
-//! What a server of so many connections takes of a host, and what is told where the host lacks it.
+//! The resources that a server with many connections needs, and the errors if the host lacks them.
 
 use wavetank_plan::{EngineChoice, FileTables, HostFacts, HostLimits, ServerCapacity, SocketSupport};
 
@@ -33,7 +33,7 @@ fn a_million_are_held_on_either_engine() {
     check(EngineChoice::Epoll, FileTables::PerThread, 53);
 }
 
-/// Everything that is said when a million are refused, one lack after the other.
+/// Checks the whole error when a million connections are refused, one shortfall after the other.
 fn check_refused(host: &HostFacts, engine: EngineChoice, lacks: &[(&str, &str)]) {
     let error = ServerCapacity::new(host, engine, None, true, false)
         .holding(1_000_000)
@@ -41,8 +41,8 @@ fn check_refused(host: &HostFacts, engine: EngineChoice, lacks: &[(&str, &str)])
     let codes: Vec<_> = [error.code].into_iter().chain(error.others.iter().map(|other| other.code)).collect();
     assert_eq!(codes, lacks.iter().map(|(code, _)| *code).collect::<Vec<_>>(), "{error}");
     let said = error.to_string();
-    for (_, words) in lacks {
-        assert!(said.contains(words), "`{words}` is missing: {said}");
+    for (_, part) in lacks {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
     }
     assert_eq!(said.matches("hint: ").count(), lacks.len(), "{said}");
 }
@@ -92,11 +92,11 @@ fn what_is_tight_is_noted_and_refuses_nobody() {
     let serving = ServerCapacity::new(&tight, EngineChoice::Uring, None, true, false);
     assert!(serving.holding(1_000_000).is_ok());
     let notes = serving.notes(1_000_000);
-    for words in ["net.core.somaxconn=65535", "net.ipv4.tcp_mem=", "262,144 lists"] {
-        assert!(notes.iter().any(|note| note.contains(words)), "`{words}` is missing: {notes:#?}");
+    for part in ["net.core.somaxconn=65535", "net.ipv4.tcp_mem=", "262,144 lists"] {
+        assert!(notes.iter().any(|note| note.contains(part)), "`{part}` is missing: {notes:#?}");
     }
     assert_eq!(notes.len(), 3, "{notes:#?}");
-    // Nobody opens these so quickly, and nothing of the host is used up by them.
+    // So few connections are not opened at a high rate, and they reach no limit of the host.
     assert_eq!(serving.notes(1_000), Vec::<String>::new());
     assert_eq!(
         ServerCapacity::new(&host(), EngineChoice::Uring, None, true, false).notes(1_000_000),

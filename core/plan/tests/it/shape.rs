@@ -1,5 +1,5 @@
-//! Shapes against the obvious: what the grammar says, integrated by counting nanosecond by nanosecond or in exact
-//! fractions, second by second.
+//! Compares shapes with simple models: the grammar's definition, integrated nanosecond by
+//! nanosecond or in exact fractions, second by second.
 
 use wavetank_plan::shape::{PopulationCurve, RateCurve, Segment, ShapeError, climb_length, rise_length};
 use wavetank_plan::{Nanos, Rate};
@@ -12,7 +12,8 @@ const fn per_s(count: u64) -> Rate {
     Rate::per_second(count)
 }
 
-/// The integral at `at`, times `2 × per × the length of the piece it ends in`, by walking the pieces over and over.
+/// Returns the integral at `at`, times `2 × per × the length of the piece it ends in`, by walking
+/// the pieces repeatedly.
 fn walked(curve: &RateCurve, at: i64) -> (u128, u128) {
     let (mut left, mut ticks) = (i128::from(at), 0_i128);
     loop {
@@ -29,7 +30,8 @@ fn walked(curve: &RateCurve, at: i64) -> (u128, u128) {
     }
 }
 
-/// Arrivals in each second are those of the integral, and each arrival lies where the integral passes its number.
+/// Arrivals in each second are those of the integral. Each arrival is at the instant where the
+/// integral passes its number.
 fn check(curve: &RateCurve, totals: &[u64]) {
     let seconds = (curve.length().0 as u64).div_ceil(1_000_000_000) as i64;
     let per = 2 * curve.per().0 as u128;
@@ -108,7 +110,7 @@ fn strange_rates_and_lengths_stay_exact() {
     for curve in curves {
         check(&curve.expect("a shape"), &[]);
     }
-    // Weeks between strange units: rounded, but never beyond what fits.
+    // Weeks between unusual units: rounded, but never beyond the limit.
     let long =
         RateCurve::ramp(rate(1, s(3_600)), rate(999_999, Nanos(1_000_003)), s(86_400 * 400)).expect("a ramp");
     check_long(&long, 999_999.0 / 1_000_003e-9 / 2.0 * 86_400.0 * 400.0);
@@ -127,7 +129,7 @@ fn check_long(curve: &RateCurve, total: f64) {
     }
 }
 
-/// How many are wanted at each second's begin and just before its end.
+/// Checks the target number at each second's start and just before its end.
 fn check_levels(levels: &PopulationCurve, expected: &[(u64, u64)]) {
     let seconds = levels.length().0 / 1_000_000_000;
     let found: Vec<_> = (0..seconds).map(|at| (levels.at(s(at)), levels.at(s(at + 1) - Nanos(1)))).collect();

@@ -1,4 +1,5 @@
-//! What a load takes: the cases that articles about a million connections report, and words at their edges.
+//! The needs of a load: the cases that articles about a million connections report, and options at
+//! their limits.
 
 use wavetank_plan::quantity::{parse_count, parse_duration, parse_rate};
 use wavetank_plan::size::{
@@ -7,7 +8,7 @@ use wavetank_plan::size::{
 };
 use wavetank_plan::{ExitCode, Rate, UserError};
 
-/// The words of a command line that say how much, `hosts` what there is.
+/// Sizes a load from the command line's load arguments, and `hosts` from its host arguments.
 fn sized(load: &str, hosts: &str) -> Result<Sizing, UserError> {
     let mut words = LoadOptions::default();
     let mut wishes = SizeOptions::default();
@@ -94,7 +95,8 @@ fn refused(load: &str, hosts: &str, mentions: &str) {
     assert!(error.message.contains(mentions), "`{mentions}` is not in: {error}");
 }
 
-/// The first article: twenty load hosts with 64,000 ports each, ten thousand requests a second that take 100 s.
+/// The first article: twenty load hosts with 64,000 ports each, ten thousand requests a second that
+/// take 100 s.
 #[test]
 fn twenty_hosts_of_64k_ports_hold_1_28_million() {
     let all = check(
@@ -113,8 +115,9 @@ fn twenty_hosts_of_64k_ports_hold_1_28_million() {
     assert_eq!(all.demand.opens.part(20), PerSecond::from_rate(Rate::per_second(500)));
 }
 
-/// The second: two back ends behind a balancer, whose ports were used up; 6.96 million established sockets were half as
-/// many connections, and took 70 pairs of address and port with the range 15000 to 65000.
+/// The second article: two back ends behind a balancer that ran out of ports. Its 6.96 million
+/// established sockets were half as many connections, and needed 70 pairs of address and port with
+/// the range 15000 to 65000.
 #[test]
 fn two_back_ends_are_exhausted_and_seventy_do() {
     let short = check(
@@ -141,7 +144,7 @@ fn seven_times_40k_are_280k_and_no_five_million() {
     assert!(enough.lacking.is_empty(), "{:?}", enough.lacking);
 }
 
-/// The issue's own words.
+/// The command line of the issue.
 #[test]
 fn balancers_and_servers_come_of_their_capacity_and_spare_ones() {
     let all = check(
@@ -166,13 +169,13 @@ fn sixty_thousand_connections_need_no_source_address() {
     check("-c 60482", "", &[("load.source_addresses", "2"), ("load.or_targets", "2")]);
     check("-c 60482", "--targets 2", &[("load.source_addresses", "1")]);
     check("-c 64512", "--ports 1024-65535", &[("load.source_addresses", "1")]);
-    // Those that rest count too.
+    // Tuples in their rest time count too.
     check("-c 64000 --hold 10s", "--ports 64k", &[("load.source_addresses", "2")]);
     lacks(&check("-c 200k", "--ports 64k --source 3", &[]), "3 source addresses × 64,000 = 192,000");
     assert!(check("-c 200k", "--ports 64k --source 4", &[]).lacking.is_empty());
 }
 
-/// Rate, connections, time and requests on each hang together, whichever of them are said.
+/// Rate, connections, time and requests per connection are related, whichever of them are given.
 #[test]
 fn each_number_follows_from_the_others() {
     check("-c 1M --hold 100s --each 100", "", &[("requests_per_s", "1M/s"), ("opens_per_s", "10k/s")]);
@@ -190,8 +193,8 @@ fn each_number_follows_from_the_others() {
 
 #[test]
 fn words_that_say_too_little_or_two_things_are_refused() {
-    refused("", "", "nothing says how much");
-    refused("--hold 10s", "", "nothing says how much");
+    refused("", "", "no option sets the load");
+    refused("--hold 10s", "", "no option sets how much");
     refused("-c 10 --each 5", "", "mean nothing without");
     refused("-c 1M --hold 10s -r 1k/s --each 3", "", "-r says 1k/s");
     refused("-r 1M/s -c 1M --service 3s", "", "3,000,000 connections busy");
@@ -223,7 +226,7 @@ fn nothing_overflows() {
 /// Segments, heads and acknowledgements.
 #[test]
 fn links_carry_what_packets_weigh() {
-    // One request of 100 B and an answer of 1,000: two packets each way of 90 B beside their data.
+    // One request of 100 B and a response of 1,000: two packets each way with 90 B of overhead.
     check(
         "-r 1M/s -c 1M",
         "",
@@ -236,7 +239,7 @@ fn links_carry_what_packets_weigh() {
             ("server.out", "9.44 Gbit/s"),
         ],
     );
-    // An answer that comes soon acknowledges its request.
+    // A response that comes soon acknowledges its request.
     check("-r 1M/s -c 1M --service 1ms", "", &[("load.in_packets", "1M/s"), ("load.out_packets", "2M/s")]);
     // A page of 100 kB is 70 segments and 35 acknowledgements.
     check(
@@ -244,7 +247,7 @@ fn links_carry_what_packets_weigh() {
         "",
         &[("load.in_packets", "70k/s"), ("load.out_packets", "36k/s")],
     );
-    // A proxy carries everything twice; a director what comes from clients.
+    // A proxy carries everything twice; a director carries only traffic from clients.
     let [proxy, direct] = ["proxy", "direct"]
         .map(|way| sized("-r 1k/s --service 1ms", &format!("--balancer {way}")).unwrap().tiers[1].ways);
     assert_eq!(proxy.into.packets, PerSecond::from_rate(Rate::per_second(3_000)));

@@ -1,4 +1,4 @@
-//! What becomes of the options of TLS: the defaults, and every contradiction with its cure.
+//! How TLS options are resolved: the defaults, and every contradiction with its hint.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,7 +8,7 @@ use wavetank_plan::{
     TlsVersions, UserError, resolve,
 };
 
-/// Sections whose content nobody looks at here: only the frame of a PEM is this crate's.
+/// PEM sections with dummy content: this crate checks only the frame.
 const CERT: &str = "-----BEGIN CERTIFICATE-----\nMIIBCg==\n-----END CERTIFICATE-----\n";
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nTUlJQg==\n-----END PRIVATE KEY-----\n";
 
@@ -43,7 +43,8 @@ fn plan(tls: TlsOptions) -> Plan {
     with(tls).unwrap_or_else(|error| panic!("{error}")).plan
 }
 
-/// `tls` is refused with this code, a message with `said` in it and a hint with `cure` in it.
+/// Checks that `tls` is refused with this code, a message with `said` in it and a hint with `cure`
+/// in it.
 #[track_caller]
 fn check_refused(tls: TlsOptions, code: &str, said: &str, cure: &str) {
     let error = with(tls).expect_err(said);
@@ -176,10 +177,10 @@ fn files_that_are_of_no_use_are_told() {
     let garbled = "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n";
     for (text, said) in [
         ("", "is empty"),
-        ("hello", "is no PEM"),
+        ("hello", "is not PEM"),
         (KEY, "no certificate"),
-        (cut, "breaks off"),
-        (garbled, "no base64"),
+        (cut, "incomplete"),
+        (garbled, "not base64"),
     ] {
         let ca = TlsOptions { ca: Some(file("ca.pem", text)), ..TlsOptions::default() };
         check_refused(ca, "bad_pem", said, "--cacert");
@@ -204,11 +205,11 @@ fn nothing_of_a_key_is_shown() {
     let tls = TlsOptions { key: Some(file("own.key", secret)), ..cert(CERT) };
     let options = RunOptions { tls, ..RunOptions::default() };
     let shown = format!("{options:?}{:?}", on("https://localhost/", &options).expect("a plan"));
-    // Neither the text nor its bytes as numbers.
+    // The text and its bytes as numbers must not appear.
     assert!(!shown.contains("UExB") && !shown.contains("85, 69, 120, 66"), "{shown}");
 }
 
-/// A connection in TLS takes more memory than one in the clear, so fewer fit.
+/// A connection with TLS takes more memory than one without, so fewer fit.
 #[test]
 fn memory_is_planned_for_tls() {
     let many = || RunOptions { connections: Some(900_000), ..RunOptions::default() };

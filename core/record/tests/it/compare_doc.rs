@@ -55,7 +55,7 @@ fn doc() -> CompareDoc {
             why: String::new(),
         }],
         warnings: vec!["CPUs: 2 for run 7f3a11, 4 for run a1b2c3".to_owned()],
-        notes: vec!["two runs tell little of how much runs differ: intervals are wide".to_owned()],
+        notes: vec!["two runs say little about how much runs differ: intervals are wide".to_owned()],
         next: Vec::new(),
     }
 }

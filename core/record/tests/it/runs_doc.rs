@@ -86,7 +86,7 @@ fn one_archive_is_as_described() {
         host: Some(HostDoc { hostname: "load1".to_owned(), ..HostDoc::default() }),
         notes: vec!["same machine".to_owned()],
         files: vec![FileDoc { path: "intervals/local.jsonl".to_owned(), bytes: 1_200_000 }],
-        problems: vec!["`notes.txt` is none of the archive's files".to_owned()],
+        problems: vec!["`notes.txt` is not one of the archive's files".to_owned()],
         ..ArchiveDoc::default()
     };
     check("archive.json", &doc, &doc.to_json(), ArchiveDoc::from_json);

@@ -65,7 +65,7 @@ fn doc() -> SizeDoc {
             given: false,
             why: "taken for granted".to_owned(),
         }],
-        notes: vec!["1M/s over 50 connections wants each answer within 50us".to_owned()],
+        notes: vec!["1M/s over 50 connections needs each response within 50us".to_owned()],
     }
 }
 

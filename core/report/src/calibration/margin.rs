@@ -1,4 +1,5 @@
-//! [`calibration_margin`]: how a plan stands to what its host was calibrated at.
+//! [`calibration_margin`]: compares the load that a plan asks for with the calibrated limits of the
+//! host.
 
 use wavetank_plan::calibration::{HostRates, RateDemand};
 use wavetank_plan::forecast::Forecast;
@@ -11,24 +12,27 @@ use wavetank_record::{
 use crate::forecast::format::{list, rate};
 use crate::format::time;
 
-/// A calibration older than this is stale: kernels, settings and neighbours change without a name for it.
+/// A calibration older than this is stale. Kernels, settings and neighbours change without any name
+/// for the change.
 const DAYS_MAX: u64 = 30;
 const DAY_S: u64 = 86_400;
-/// Part of a host that is safe to plan with: above it lag grows, and little of a disturbance is too much.
+/// Share of a host's capacity that is safe to plan with. Above it lag grows, and a small
+/// disturbance is already too much.
 const SAFE: f64 = 0.8;
 
-/// What is known of calibrations.
+/// The stored calibrations, as far as they can be read.
 #[derive(Clone, Copy, Debug)]
 pub enum CalibrationLookup<'a> {
-    /// There is no file of them.
+    /// There is no calibration file.
     Nothing,
-    /// Why it cannot be read, in one line.
+    /// The file is damaged; the text is the reason, in one line.
     Damaged(&'a str),
-    /// These.
+    /// The file with these calibrations.
     Of(&'a CalibrationsDoc),
 }
 
-/// How `plan` stands to what is known of `host`; `now_s` are seconds since 1970, `version` is this program's.
+/// Compares `plan` with what is known of `host`. `now_s` is in seconds since 1970, `version` is the
+/// version of this program.
 pub fn calibration_margin(
     (plan, host): (&Plan, &HostFacts),
     known: CalibrationLookup<'_>,
@@ -99,7 +103,9 @@ fn none(doc: CalibrationMarginDoc, why: String) -> CalibrationMarginDoc {
     CalibrationMarginDoc { state: "none".to_owned(), why, hint: CURE.to_owned(), ..doc }
 }
 
-/// With the target beside it, or for itself; of a plan with arrivals on a schedule (`open`) what that model does.
+/// Returns the calibrated rates of the host: with the target on the same host (`here`), or alone.
+/// For a plan with arrivals on a schedule (`open`), the rate of requests is scaled to what the open
+/// model reached.
 fn able(one: &CalibrationDoc, here: bool, open: bool) -> HostRates {
     let figure = |figure: &wavetank_record::ThroughputDoc| {
         if here && figure.against == "own" { figure.measured.0 } else { figure.alone.0 }
@@ -116,7 +122,7 @@ fn able(one: &CalibrationDoc, here: bool, open: bool) -> HostRates {
     }
 }
 
-/// In which circumstances it was made that are others now; `None`: in the same.
+/// Lists the circumstances of the calibration that have changed since; `None` if all are the same.
 fn staleness(one: &CalibrationDoc, host: &HostFacts, version: &str, now_s: u64) -> Option<String> {
     let mut others = Vec::new();
     let mut differs = |what: &str, then: &str, now: &str| {
@@ -142,12 +148,12 @@ fn hint(share: f64, stale: bool) -> String {
     let hosts = (share / SAFE).ceil();
     let less = show_share((SAFE / share).min(1.0));
     format!(
-        "{hosts:.0} load hosts like this one, or {less} of the load: plan with at most {} of a host",
+        "use {hosts:.0} load hosts like this one, or {less} of the load: plan with at most {} of a host",
         show_share(SAFE)
     )
 }
 
-/// A few of many names.
+/// Lists a few of many names.
 fn some(names: &[String]) -> String {
     const FEW: usize = 3;
     if names.len() > FEW {
@@ -157,8 +163,8 @@ fn some(names: &[String]) -> String {
     }
 }
 
-/// What somebody should know who is about to run a plan that asks for more than this host was found to do; `None` where
-/// that is not known.
+/// Returns a warning for a plan that asks for more than the calibrated capacity of this host.
+/// `None` if the capacity is not known or is enough.
 pub fn overload(doc: &CalibrationMarginDoc) -> Option<String> {
     let share = doc.share.filter(|share| doc.state == "fresh" && share.0 > 1.0)?.0;
     let date = doc.measured_at.split('T').next().unwrap_or_default();
@@ -182,7 +188,7 @@ pub(crate) fn calibrated_load_lines(doc: &CalibrationMarginDoc) -> Vec<(&'static
         _ => {}
     }
     let date = doc.measured_at.split('T').next().unwrap_or_default();
-    let beside =
+    let basis =
         if doc.basis == "measured" { "with the target on the same host" } else { "alone, by CPU time" };
     let able = amounts(&doc.able, "");
     let stale = if doc.state == "stale" { format!(" STALE ({}):", doc.why) } else { String::new() };
@@ -193,7 +199,7 @@ pub(crate) fn calibrated_load_lines(doc: &CalibrationMarginDoc) -> Vec<(&'static
     let share = doc.share.unwrap_or_default().0;
     let mut lines = vec![(
         "calibrated",
-        format!("{date}:{stale} {able}, {beside}; the plan asks for {asked}: {} of it", show_share(share)),
+        format!("{date}:{stale} {able}, {basis}; the plan asks for {asked}: {} of it", show_share(share)),
     )];
     if share > 1.0 {
         lines.push((
@@ -204,7 +210,7 @@ pub(crate) fn calibrated_load_lines(doc: &CalibrationMarginDoc) -> Vec<(&'static
     hinted(lines)
 }
 
-/// `51k requests/s, 1k connections/s`; what is nothing or unknown is left out.
+/// `51k requests/s, 1k connections/s`; amounts that are zero or unknown are left out.
 fn amounts(doc: &PerSecondDoc, after: &str) -> String {
     let part = |value: Option<Number>, noun: &str| {
         let value = value.filter(|value| value.0 > 0.0)?;
@@ -222,7 +228,7 @@ fn amounts(doc: &PerSecondDoc, after: &str) -> String {
     if parts.is_empty() { String::new() } else { format!("{}{after}", parts.join(", ")) }
 }
 
-/// Lag in words, for the table of a calibration.
+/// Lag percentiles as text, for the table of a calibration.
 pub(super) fn lag_text(p50: Number, p99: Number, p99_9: Number) -> [String; 3] {
     [format!("p50 {}", time(p50)), format!("p99 {}", time(p99)), format!("p99.9 {}", time(p99_9))]
 }

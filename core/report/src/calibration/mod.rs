@@ -1,4 +1,4 @@
-//! What a host can do as a generator, as text, and beside a plan.
+//! The capacity of a host as a load generator, as text and compared with a plan.
 
 mod margin;
 mod text;

@@ -93,7 +93,7 @@ fn alone(figure: &ThroughputDoc) -> Vec<String> {
 fn lags(page: &mut TextLayout, lags: &[LagDoc]) {
     for (at, lag) in lags.iter().enumerate() {
         let [p50, p99, p99_9] = lag_text(lag.p50_us, lag.p99_us, lag.p99_9_us);
-        // Who comes short of what was asked says less of lag than of the rate.
+        // If fewer requests were done than asked for, the rate says more than the lag.
         let short = lag.done_per_s.0 < 0.99 * lag.offered_per_s.0;
         let reached =
             if short { format!("only {} done", show_rate(lag.done_per_s.0)) } else { String::new() };

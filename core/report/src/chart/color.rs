@@ -1,6 +1,7 @@
-//! [`ColorRole`]: which colour of the style sheet something has.
+//! [`ColorRole`]: the colour role of an element in the style sheet.
 
-/// Which colour of the style sheet something has. Beside it there is always a dash, a marker or a pattern.
+/// Colour role of an element in the style sheet. A dash, a marker or a pattern always repeats the
+/// same information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorRole {
     /// The next colour of the row of eight.
@@ -8,19 +9,20 @@ pub enum ColorRole {
     Next,
     /// One of the row, so that the same thing has the same colour in several charts.
     Of(usize),
-    /// As wanted: answers of the 200s, a threshold that held.
+    /// Expected: responses of the 200s, a threshold that passed.
     Good,
-    /// Worth a look: answers of the 300s and 400s.
+    /// Notable: responses of the 300s and 400s.
     Warn,
-    /// Not as wanted: failures.
+    /// Unwanted: failures.
     Bad,
-    /// In the background: a plan, what is only shown beside.
+    /// Background: a plan, or data shown only for context.
     Muted,
 }
 
 /// Colours in the row.
 const COLOURS: usize = 8;
-/// Shapes of markers, each around (0, 0): circle, square, triangle, diamond, cross, bar, triangle downwards, plus.
+/// Shapes of markers, each around (0, 0): circle, square, triangle, diamond, cross, bar, triangle
+/// downwards, plus.
 const MARKERS: [&str; 8] = [
     "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
     "M-3-3h6v6h-6z",
@@ -47,7 +49,8 @@ impl ColorRole {
     }
 }
 
-/// The numbers of things of these tones: what is in the background takes none, so that the first other thing is drawn plainly.
+/// Numbers the elements with these roles. Background elements take no number, so that the first
+/// other element is drawn plainly.
 pub(super) fn numbers(tones: impl Iterator<Item = ColorRole>) -> impl Iterator<Item = usize> {
     tones.scan(0, |next, tone| {
         let number = *next;

@@ -1,4 +1,4 @@
-//! What a reader would see in a series, in words.
+//! Text descriptions of what a reader would see in a series.
 
 use wavetank_plan::Nanos;
 
@@ -6,7 +6,8 @@ use super::downsample::value;
 use super::series::Point;
 use super::strings::ChartStrings;
 
-/// A sentence on a series: its first and last value and its ends. `show` writes a value, `clock` an instant.
+/// Describes a series in a sentence: its first and last value, its minimum and its maximum. `show`
+/// formats a value, `clock` an instant.
 pub(super) fn describe(
     words: &ChartStrings,
     name: &str,
@@ -17,7 +18,7 @@ pub(super) fn describe(
     let known: Vec<(Nanos, f64)> =
         points.iter().filter_map(|point| value(point).map(|value| (point.0, value))).collect();
     let least = known.iter().min_by(|one, other| one.1.total_cmp(&other.1));
-    // Of equal ones the first: a maximum is the last of them.
+    // `max_by` returns the last of equal values, so reversing yields the first.
     let most = known.iter().rev().max_by(|one, other| one.1.total_cmp(&other.1));
     let (Some(first), Some(least), Some(most), Some(last)) = (known.first(), least, most, known.last())
     else {

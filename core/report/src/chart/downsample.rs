@@ -5,8 +5,9 @@ use super::series::Point;
 /// Points of a drawn line at most, about.
 pub(super) const POINTS_MAX: usize = 600;
 
-/// `points`, or if there are more than [`POINTS_MAX`], of each column of points the least and the greatest in their order. A gap
-/// as long as a column stays; the first and the last value stay.
+/// Returns `points`, or, if there are more than [`POINTS_MAX`], the minimum and maximum of each
+/// column of points in their order. A gap as long as a column is kept, and so are the first and the
+/// last value.
 pub(super) fn downsampled(points: &[Point]) -> Vec<Point> {
     if points.len() <= POINTS_MAX {
         return points.to_vec();

@@ -11,13 +11,14 @@ use super::svg::{escape, id, num, percent};
 
 /// Units across a nested, stretched drawing.
 pub(super) const ACROSS: f64 = 1_000.0;
-/// How much farther than a limit an axis reaches at least, so that the limit does not lie upon its end.
+/// Factor by which an axis extends at least beyond a limit, so that the limit line is not drawn on
+/// the axis end.
 pub(super) const LIMIT_ROOM: f64 = 1.08;
-/// Pixels that a name beside an axis upwards takes, with what parts it from the next.
+/// Pixels for a label of the vertical axis, including the gap to the next label.
 const NAME_ROOM: usize = 25;
 /// The least height of a plot, in pixels.
 const HEIGHT_MIN: u32 = 60;
-/// Entries of a key at most; the names of the others stand in the table beside the chart.
+/// Most entries of a key. The names of the others are in the table next to the chart.
 const KEY_MAX: usize = 24;
 
 /// A chart under construction: title, key, description and drawing.
@@ -28,9 +29,9 @@ pub(super) struct Figure<'a> {
     keys: usize,
     said: Vec<String>,
     body: String,
-    /// Classes of the plot beside its own.
+    /// Additional CSS classes of the plot.
     wide: &'static str,
-    /// Whether two rows of labels stand above the plot.
+    /// Whether there are two rows of labels above the plot.
     tall: bool,
 }
 
@@ -48,8 +49,8 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// The same with other margins, by classes of the style sheet: `wide` without room for labels on the left, `named` with room for
-    /// what the axis across is called.
+    /// The same figure with other margins, given as classes of the style sheet. `wide` has no room
+    /// for labels on the left, `named` has room for the name of the horizontal axis.
     pub(super) fn wide(self, wide: &'static str) -> Self {
         Self { wide, ..self }
     }
@@ -73,22 +74,22 @@ impl<'a> Figure<'a> {
         self.frame.height
     }
 
-    /// The pixel of a place on an axis upwards.
+    /// The pixel of a place on the vertical axis.
     pub(super) fn y(&self, at: f64) -> f64 {
         f64::from(self.frame.height) * (1.0 - at)
     }
 
-    /// A sentence for whoever does not see the chart.
+    /// Adds a sentence for readers who cannot see the chart.
     pub(super) fn add_description(&mut self, sentence: String) {
         self.said.push(sentence);
     }
 
-    /// Drawing as it is; texts in it are escaped already.
+    /// Adds drawing code unchanged; texts in it must be escaped already.
     pub(super) fn push(&mut self, svg: &str) {
         self.body.push_str(svg);
     }
 
-    /// A text at a place across, `y` pixels below the top.
+    /// A text at a horizontal place, `y` pixels below the top.
     pub(super) fn text(&mut self, class: &str, label: &Label, y: f64) {
         let anchor = match label.anchor {
             Anchor::Middle => "",
@@ -110,9 +111,9 @@ impl<'a> Figure<'a> {
         self.text("x", label, f64::from(height) + 18.0);
     }
 
-    /// Lines across at the ticks of an axis upwards, and their texts on the left.
+    /// Horizontal lines at the ticks of the vertical axis, with their texts on the left.
     pub(super) fn grid(&mut self, scale: &Scale) {
-        // Steps of a logarithmic axis are told apart by their names alone.
+        // The names of the steps are all that distinguishes the ticks of a logarithmic axis.
         let most = if scale.log { self.height() as usize / NAME_ROOM } else { self.ticks_upwards() };
         for (at, text) in scale.ticks(most) {
             let y = num(self.y(at));
@@ -125,11 +126,12 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Limits across the plot, each with its name in the key: in the plot it would hide what crosses the limit.
+    /// Draws limits across the plot, each with its name in the key. A name in the plot would hide
+    /// the values that cross the limit.
     pub(super) fn limits(&mut self, limits: &[(String, f64)], scale: &Scale) {
         for (number, (name, value)) in limits.iter().filter(|(_, value)| value.is_finite()).enumerate() {
             let y = num(self.y(scale.position(*value)));
-            // The first is told from the others by its dashes, those by what pointing at them tells.
+            // The first limit has its own dashes; the tooltips distinguish the others.
             let class = if number == 0 { "limit" } else { "limit more" };
             self.push(&format!(
                 "<line class=\"{class}\" x2=\"100%\" y1=\"{y}\" y2=\"{y}\"><title>{}</title></line>",
@@ -139,12 +141,12 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// How many labels an axis upwards has room for.
+    /// Number of labels that the vertical axis has room for.
     pub(super) fn ticks_upwards(&self) -> usize {
         (self.height() as usize / 45).clamp(2, 8)
     }
 
-    /// A drawing that is stretched across: [`ACROSS`] units wide, pixels upwards.
+    /// A drawing that is stretched horizontally: [`ACROSS`] units wide, pixels vertically.
     pub(super) fn stretched(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
         let height = self.height();
         self.push(&format!(
@@ -155,14 +157,14 @@ impl<'a> Figure<'a> {
         self.push("</svg>");
     }
 
-    /// The marker of the `number`-th series at a place across and a pixel below the top.
+    /// The marker of the `number`-th series at a horizontal place and a pixel below the top.
     pub(super) fn marker(&mut self, number: usize, tone: ColorRole, at: f64, y: f64) {
         let (x, y) = (percent(at), num(y));
         let (classes, shape) = (tone.classes(number), marker(number));
         self.push(&format!("<svg x=\"{x}\" y=\"{y}\"><path class=\"m {classes}\" d=\"{shape}\"/></svg>"));
     }
 
-    /// A filled marker that tells `title` when pointed at.
+    /// A filled marker with the tooltip `title`.
     pub(super) fn point(&mut self, number: usize, tone: ColorRole, at: f64, y: f64, title: &str) {
         let (x, y, title) = (percent(at), num(y), escape(title));
         let (classes, shape) = (tone.classes(number), marker(number));
@@ -172,7 +174,8 @@ impl<'a> Figure<'a> {
         ));
     }
 
-    /// A series in the key: its line, dotted if all of it is, and marker. A plan has none.
+    /// Adds a series to the key: its line, dotted if all of it is, and its marker. A plan has no
+    /// marker.
     pub(super) fn key_line(&mut self, name: &str, number: usize, tone: ColorRole, dotted: bool) {
         let classes = tone.classes(number);
         let dots = if dotted { " faint" } else { "" };
@@ -186,12 +189,12 @@ impl<'a> Figure<'a> {
         self.key_item(name, &format!("<path class=\"l {classes}{dots}\" d=\"M0 6h30\"/>{marker}"), 30);
     }
 
-    /// In the key, why lines are dotted.
+    /// Explains dotted lines in the key.
     pub(super) fn add_uncertain_key(&mut self) {
         self.key_item(self.labels().faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
     }
 
-    /// Something in the key: a drawing `width` pixels wide and 12 high.
+    /// Adds an entry to the key: a drawing `width` pixels wide and 12 high.
     pub(super) fn key_item(&mut self, name: &str, drawing: &str, width: u32) {
         self.keys += 1;
         if self.keys > KEY_MAX {
@@ -204,7 +207,7 @@ impl<'a> Figure<'a> {
         );
     }
 
-    /// Words where there is nothing to draw.
+    /// Writes a text where there is nothing to draw.
     pub(super) fn no_data(&mut self) {
         let words = self.labels();
         let y = num(f64::from(self.height()) / 2.0);

@@ -6,33 +6,33 @@ use super::labels::{WIDTHS, place_labels, text_width};
 use super::row_texts::RowLabels;
 use super::svg::percent;
 
-/// Pixels between a row's begin and its texts.
+/// Pixels between the start of a row and its texts.
 const ABOVE: u32 = 4;
-/// Pixels below a row's texts: its interval, near to them, and then what parts it from the next row.
+/// Pixels below a row's texts: the row's interval, close to the texts, and the gap to the next row.
 const INTERVAL: u32 = 26;
 /// Pixels on the left of the plot.
 const MARGIN: f64 = 6.0;
-/// Rows at most; more are counted.
+/// Most rows; more are counted.
 const ROWS_MAX: usize = 60;
 /// The widest axis: a ratio and its inverse.
 const RATIO_MAX: f64 = 1_000.0;
-/// Ratios that may be ticks, the more welcome ones first: those whose change is a round number.
+/// Ratios that may be ticks, in order of preference: those with a change in round numbers.
 const TICKS: [f64; 33] = [
     1.0, 2.0, 0.5, 10.0, 0.1, 100.0, 0.01, 1_000.0, 0.001, 1.2, 0.8, 1.1, 0.9, 5.0, 0.2, 1.5, 20.0, 0.05,
     50.0, 0.02, 1.05, 0.95, 1.02, 0.98, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 0.7, 1.3, 1.4,
 ];
 
-/// Ratios with their intervals on a logarithmic axis around 1: what is right of the middle has grown, what touches it shows no
-/// difference.
+/// Ratios with their intervals on a logarithmic axis around 1. Values right of the middle have
+/// grown; an interval that touches the middle shows no difference.
 #[derive(Clone, Debug)]
 pub struct ForestPlot<'a> {
     /// Its name, title and language; the height follows from the rows.
     pub frame: Frame<'a>,
     /// One interval each.
     pub rows: Vec<Ratio>,
-    /// What stands in the key for each meaning, where a row has it.
+    /// Key text of each meaning, used if a row has that meaning.
     pub key: Vec<(Polarity, String)>,
-    /// What stands in the key for the rows' limits, where there are any.
+    /// Key text of the rows' limits, used if there are any.
     pub limit_key: String,
 }
 
@@ -41,17 +41,18 @@ pub struct ForestPlot<'a> {
 pub struct Ratio {
     /// What was compared.
     pub name: String,
-    /// What stands on the right: the ratio in words, as the table has it.
+    /// Text on the right: the ratio as the table shows it.
     pub text: String,
-    /// The interval's lower end, the ratio, the upper end; ends that are not finite or not positive reach to the axis' end.
+    /// Lower end of the interval, ratio, upper end. Ends that are not finite or not positive are
+    /// drawn up to the end of the axis.
     pub ends: [f64; 3],
-    /// How it is meant.
+    /// Whether the change is good or bad.
     pub meaning: Polarity,
-    /// A ratio with a line across the row, such as that of the greatest change for the worse that is allowed.
+    /// Ratio marked by a line across the row, such as the maximum regression that is allowed.
     pub limit: Option<f64>,
 }
 
-/// How a ratio is meant.
+/// Meaning of a ratio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Polarity {
     /// No difference is shown: a hollow circle.
@@ -61,7 +62,7 @@ pub enum Polarity {
     Better,
     /// A difference for the worse: a filled square.
     Worse,
-    /// Nothing is decided: a hollow triangle.
+    /// Undecided: a hollow triangle.
     Undecided,
 }
 
@@ -78,7 +79,7 @@ impl Polarity {
 }
 
 impl Ratio {
-    /// Its limit, where an axis has a place for it.
+    /// Its limit, if it is within the range of the axis.
     fn known_limit(&self) -> Option<f64> {
         self.limit.filter(|limit| limit.is_finite() && *limit > 0.0)
     }
@@ -122,7 +123,7 @@ impl ForestPlot<'_> {
         figure.finish()
     }
 
-    /// What is drawn in the first `rows` rows and across them.
+    /// Adds key entries for the elements drawn in the first `rows` rows.
     fn key(&self, figure: &mut Figure<'_>, rows: usize) {
         for (meaning, name) in &self.key {
             if self.rows.iter().take(rows).any(|row| row.meaning == *meaning) {
@@ -152,7 +153,7 @@ impl ForestPlot<'_> {
 fn axis(figure: &mut Figure<'_>, widest: f64, at: impl Fn(f64) -> f64) {
     let ticks = TICKS.into_iter().filter(|tick| *tick <= widest && *tick >= 1.0 / widest);
     let ticks = ticks.map(|ratio| (at(ratio), change(ratio)));
-    // Where others have their scale upwards, this plot has next to no margin.
+    // This plot has almost no margin on the left, where other charts have their vertical axis.
     let is_inside = |(at, text): &(f64, String)| at * WIDTHS[0] >= text_width(text) / 2.0 - MARGIN;
     let wanted = ticks.filter(is_inside).collect();
     for label in place_labels(wanted) {
@@ -245,7 +246,8 @@ mod tests {
         assert!(!key.contains("no difference shown"), "no row has none: {svg}");
     }
 
-    /// A row's texts are nearer to its own interval than to that of the row above, from which a line parts them.
+    /// A row's texts are closer to its own interval than to the interval of the row above, and a
+    /// line separates the rows.
     #[test]
     fn rows_are_parted() {
         let row = Ratio {

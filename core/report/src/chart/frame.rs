@@ -1,18 +1,18 @@
-//! [`Frame`]: what every chart has.
+//! [`Frame`]: the properties that every chart has.
 
 use super::strings::ChartStrings;
 
-/// What every chart has.
+/// Properties that every chart has.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// The figure's name in its page, and the beginning of all names inside it: must be used once in a page. Letters, digits,
-    /// `-` and `_`; others are left out.
+    /// Name of the figure and prefix of all ids inside it; must be unique in its page. Letters,
+    /// digits, `-` and `_` are kept, other characters are dropped.
     pub id: &'a str,
-    /// What stands above it.
+    /// Title above the chart.
     pub title: &'a str,
     /// The height of the plot in pixels, without labels; at least 60 is used.
     pub height: u32,
-    /// The language of what the chart says of itself.
+    /// The chart's own texts, in one language.
     pub words: &'a ChartStrings,
 }
 

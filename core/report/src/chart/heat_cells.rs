@@ -1,4 +1,4 @@
-//! [`HeatMapCells`]: what a heat map draws.
+//! [`HeatMapCells`]: the cells of a heat map.
 
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
@@ -8,26 +8,26 @@ use super::scale::Scale;
 use super::series::Point;
 use crate::completeness::is_known;
 
-/// Columns drawn at most; more are merged.
+/// Most columns drawn; more are merged.
 const COLUMNS_MAX: usize = 300;
 /// Shades of the scale.
 pub(super) const LEVELS: usize = 8;
 
-/// What is drawn: cells of merged columns.
+/// The cells of merged columns.
 pub(super) struct HeatMapCells {
-    /// Begin of the first column.
+    /// Start of the first column.
     pub(super) from: Nanos,
     /// Length of a column.
     pub(super) len: Nanos,
     pub(super) columns: usize,
     pub(super) rows: usize,
-    /// Rows from below of the first column, then of the second.
+    /// Counts of the first column's rows from below, then of the second column's.
     pub(super) counts: Vec<u64>,
-    /// What the columns hold.
+    /// Values of the merged columns.
     pub(super) merged: Vec<Histogram>,
-    /// How many requests were dropped in each.
+    /// Requests dropped in each column.
     pub(super) dropped: Vec<u64>,
-    /// How many were offered.
+    /// Requests offered in each column.
     pub(super) offered: Vec<u64>,
     pub(super) most: u64,
 }
@@ -37,7 +37,7 @@ impl HeatMapCells {
     pub(super) fn from_columns(columns: &[HeatColumn<'_>], scale: &Scale, rows: usize) -> Option<Self> {
         let longest = columns.iter().max_by_key(|column| column.len.0)?;
         let one = longest.len.0.max(1);
-        // A first one that is shorter begins later than where its place does.
+        // A shorter first column starts later than its place in the grid.
         let before = longest.from.0.saturating_sub(columns[0].from.0).max(0);
         let first = Nanos(longest.from.0.saturating_sub(before.saturating_add(one - 1) / one * one));
         let last = columns.iter().map(|column| column.from.0).max().unwrap_or(first.0);
@@ -77,7 +77,7 @@ impl HeatMapCells {
         (most > 0).then_some(cells)
     }
 
-    /// The shade of a cell, by the logarithm of its count; `None` where nothing was.
+    /// The shade of a cell, by the logarithm of its count; `None` for an empty cell.
     pub(super) fn level(&self, column: usize, row: usize) -> Option<usize> {
         let count = self.counts[column * self.rows + row];
         if count == 0 {
@@ -90,7 +90,7 @@ impl HeatMapCells {
         Some(((share * LEVELS as f64) as usize).min(LEVELS - 1))
     }
 
-    /// The least count of a shade.
+    /// The lowest count of a shade.
     pub(super) fn level_floor(&self, level: usize) -> f64 {
         (self.most as f64).powf(level as f64 / LEVELS as f64)
     }
@@ -103,7 +103,7 @@ impl HeatMapCells {
         Nanos(self.begin(column).0.saturating_add(self.len.0 / 2))
     }
 
-    /// Percentile `q` of each column; a gap where it is not known.
+    /// Percentile `q` of each column; a gap if it is unknown.
     pub(super) fn percentile(&self, q: f64) -> Vec<Point> {
         let of = |(column, values): (usize, &Histogram)| {
             let known =
@@ -113,7 +113,7 @@ impl HeatMapCells {
         self.merged.iter().enumerate().map(of).collect()
     }
 
-    /// The same, a gap where fewer than ten values lie above.
+    /// The same, with a gap if fewer than ten values are above it.
     pub(super) fn certain_percentile(&self, q: f64) -> Vec<Point> {
         let of =
             |(point, values): (Point, &Histogram)| (point.0, point.1.filter(|_| !values.is_uncertain(q)));
@@ -156,7 +156,7 @@ mod tests {
         };
         check(&[0, 1_000, 2_000], 1_000, 0, &[300, 300, 300]);
         check(&[0, 2_000], 1_000, 0, &[300, 0, 300]);
-        // A first one that is shorter stays in its own place, and the others in theirs.
+        // A shorter first column stays in its place, and so do the others.
         check(&[-2_500, -2_000, -1_000], 500, -3_000, &[300, 300, 300]);
     }
 }

@@ -25,28 +25,30 @@ const NAME: f64 = 13.0;
 /// The lines' names and percentiles.
 const PERCENTILES: [(&str, f64); 2] = [("p50", 50.0), ("p99", 99.0)];
 
-/// How times are spread, over time: columns of time, logarithmic rows of length, shaded by the logarithm of how many
-/// there are, with the lines of percentile 50 and 99.
+/// The distribution of times, over time. Columns are stretches of time and rows are durations on a
+/// logarithmic axis. Cells are shaded by the logarithm of their count; lines show percentiles 50
+/// and 99.
 #[derive(Clone, Debug)]
 pub struct HeatMap<'a> {
     /// Its name, title, height and language; 240 pixels give 40 rows.
     pub frame: Frame<'a>,
     /// The time axis.
     pub timeline: Timeline,
-    /// In order of time, of one length but for shorter ones at the ends; where one is missing there is a gap.
+    /// Columns in order of time. All have one length, but those at the ends may be shorter. A
+    /// missing column is a gap.
     pub columns: Vec<HeatColumn<'a>>,
 }
 
 /// A stretch of time of a heat map.
 #[derive(Clone, Copy, Debug)]
 pub struct HeatColumn<'a> {
-    /// Its begin.
+    /// Start of the column.
     pub from: Nanos,
     /// Its length.
     pub len: Nanos,
     /// What was measured in it.
     pub values: &'a Histogram,
-    /// How many were dropped in it, whose times would lie above all others.
+    /// Number of requests dropped in the column; their times would be above all others.
     pub dropped: u64,
     /// How many were offered in it.
     pub offered: u64,
@@ -56,7 +58,7 @@ pub struct HeatColumn<'a> {
 struct Percentile {
     name: &'static str,
     points: Vec<Point>,
-    /// The same, a gap where a value is a guess.
+    /// The same, with gaps at uncertain values.
     sure: Vec<Point>,
 }
 
@@ -66,7 +68,7 @@ impl HeatMap<'_> {
         let mut figure = Figure::new(self.frame);
         let filled = || self.columns.iter().map(|column| column.values).filter(|values| !values.is_empty());
         let ends = filled().flat_map(|values| [values.min().max(1) as f64, values.max() as f64]);
-        // Times of 0 ns lie in the lowest row.
+        // Times of 0 ns are in the lowest row.
         let least = filled().map(Histogram::min).min().unwrap_or(1);
         let scale = Scale::log(ends, Unit::Time).with_least(least as f64);
         let cells =
@@ -90,11 +92,12 @@ impl HeatMap<'_> {
         figure.finish()
     }
 
-    /// One path for each shade: runs of equal cells, each a line as thick as a row. Much shorter than rectangles.
+    /// Draws one path for each shade. A run of equal cells is a line as thick as a row, which is
+    /// much shorter than rectangles.
     fn cells(&self, figure: &mut Figure<'_>, cells: &HeatMapCells) {
         let mut paths = vec![String::new(); LEVELS];
         for row in 0..cells.rows {
-            // Where each shade's pen stands in this row, once it has been there.
+            // Position of each shade's pen in this row, once the shade was drawn there.
             let mut pens: [Option<usize>; LEVELS] = [None; LEVELS];
             let mut column = 0;
             while column < cells.columns {
@@ -111,7 +114,8 @@ impl HeatMap<'_> {
                 column += run;
             }
         }
-        // The view is what the time axis shows, in columns: what lies beyond its ends is cut off, not squeezed in.
+        // The view box is the range of the time axis, in columns. Cells beyond its ends are cut
+        // off, not squeezed in.
         let len = cells.len.0.max(1) as f64;
         let first = (self.timeline.from.0 as f64 - cells.from.0 as f64) / len;
         let (wide, rows, height) = (self.timeline.length() as f64 / len, cells.rows, figure.height());
@@ -127,8 +131,9 @@ impl HeatMap<'_> {
         figure.push("</svg>");
     }
 
-    /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade: the dashes of the median over
-    /// the other's line, so that both are seen where they lie in one row.
+    /// Draws the lines of the median and of percentile 99, with a halo that makes them visible on
+    /// every shade. The dashed median is drawn over the other line, so that both are visible where
+    /// they share a row.
     fn percentiles(&self, figure: &mut Figure<'_>, cells: &HeatMapCells, scale: &Scale) {
         let lines = PERCENTILES.map(|(name, q)| {
             let (points, sure) = (cells.percentile(q), cells.certain_percentile(q));
@@ -158,8 +163,9 @@ impl HeatMap<'_> {
         }
     }
 
-    /// What the `number`-th line is called, in the key and at its end, above `below`: names stay apart where lines end at one place.
-    /// The pixel of it, where it has an end.
+    /// Writes the name of the `number`-th line in the key and at the line's end, above `below`.
+    /// Names thus stay apart where lines end at the same place. Returns the pixel of the name, if
+    /// the line has an end.
     fn name(
         &self,
         figure: &mut Figure<'_>,
@@ -189,7 +195,7 @@ impl HeatMap<'_> {
         let (column, row) = (fullest / cells.rows, fullest % cells.rows);
         let least = cells.merged.iter().filter(|values| !values.is_empty()).map(Histogram::min).min();
         let most = cells.merged.iter().map(Histogram::max).max();
-        // A cell's middle may lie beyond all that is in it.
+        // The middle of a cell may be above all of its values.
         let place = scale.value_at((row as f64 + 0.5) / cells.rows as f64);
         let place = place.max(least.unwrap_or(0) as f64).min(most.unwrap_or(u64::MAX) as f64);
         let texts = [
@@ -233,7 +239,7 @@ impl HeatMap<'_> {
 /// The shades in the key.
 fn legend(figure: &mut Figure<'_>, cells: &HeatMapCells) {
     let mut drawing = String::new();
-    // Of few values some shades have no count of their own.
+    // With few values some shades have no count of their own.
     let begins = |level: usize| (cells.level_floor(level) - 1e-9).ceil();
     let used = (0..LEVELS).filter(|&level| level + 1 == LEVELS || begins(level) < begins(level + 1));
     let used: Vec<usize> = used.collect();
@@ -245,7 +251,7 @@ fn legend(figure: &mut Figure<'_>, cells: &HeatMapCells) {
             Unit::Count.value(begins(level))
         );
     }
-    // Those of few values go up by ones.
+    // With few values, the shades rise in steps of one.
     let factor = (used.len() == LEVELS).then(|| format!("{:.1}", cells.level_floor(1)));
     let name = (figure.labels().per_cell)(&Unit::Count.value(cells.most as f64), factor.as_deref());
     figure.key_item(&name, &drawing, 14 * used.len() as u32);
@@ -298,7 +304,7 @@ mod tests {
         assert!(svg.contains("viewBox=\"0 0 300 40\""), "300 columns of 12 s, 40 rows");
     }
 
-    /// They have no place on a logarithmic axis, and are drawn at its lower end.
+    /// Zeros have no place on a logarithmic axis, and are drawn at its lower end.
     #[test]
     fn times_of_nothing_are_told_as_at_most_the_lowest_name() {
         let of = |least: u64| {
@@ -342,12 +348,12 @@ mod tests {
         assert!(svg.contains("class=\"l p1 faint\"") && svg.contains("p99: ~5.00 ms"), "one value: {svg}");
         assert!(
             svg.contains("class=\"l p1 faint\" d=\"M0 6h30\""),
-            "none is sure, and so it stands in the key: {svg}"
+            "no value is certain, and the key says so: {svg}"
         );
         assert_eq!(svg.matches("<title>≥ ").count(), 1, "a cell has one value, and one shade: {svg}");
     }
 
-    /// What was dropped would lie above all that was answered.
+    /// The times of dropped requests would be above all answered ones.
     #[test]
     fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
         let mut values = Histogram::default();
@@ -370,7 +376,7 @@ mod tests {
         assert!(svg(2_000).contains("n: 1,000 · max"), "{}", svg(2_000));
     }
 
-    /// Where both lie in one row the line of the longer times would hide the other.
+    /// If both are in one row, the line of the longer times would hide the other.
     #[test]
     fn the_median_is_drawn_over_the_longer_times() {
         let mut one = Histogram::default();

@@ -1,11 +1,12 @@
 //! Labels that never overlap, however wide the page is.
 //!
-//! A label has a level: 0 is shown always, 1 and 2 only where the plot is at least [`WIDTHS`] wide, which the
-//! style sheet asks with container queries. Labels that fit at a width fit at any greater one, since they are placed by
-//! shares of it; so it is enough to try each level at its least width.
+//! A label has a level. Level 0 is always shown; levels 1 and 2 are shown only if the plot is at
+//! least [`WIDTHS`] wide, which the style sheet checks with container queries. Labels are placed by
+//! shares of the width, so labels that fit at one width fit at any greater width. It is therefore
+//! enough to try each level at its minimum width.
 
-/// The least width of a plot, in pixels, at which labels of each level are shown. The style sheet's queries are these
-/// plus the margins.
+/// Minimum width of a plot, in pixels, at which labels of each level are shown. The style sheet's
+/// queries are these widths plus the margins.
 pub(super) const WIDTHS: [f64; 3] = [200.0, 510.0, 890.0];
 /// Pixels between two labels.
 const GAP: f64 = 10.0;
@@ -18,13 +19,13 @@ pub(super) struct Label {
     /// 0 to 1 across the plot.
     pub(super) at: f64,
     pub(super) text: String,
-    /// Which part of it stands at its place.
+    /// Part of the label that is at its place.
     pub(super) anchor: Anchor,
-    /// From which of [`WIDTHS`] on it is shown.
+    /// Index into [`WIDTHS`] from which the label is shown.
     pub(super) level: usize,
 }
 
-/// Which part of a label stands at its place.
+/// Part of a label that is at its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Anchor {
     /// It is centred.
@@ -37,8 +38,8 @@ pub(super) enum Anchor {
 }
 
 impl Label {
-    /// A label that stays within the plot: centred between two places, or if it would reach beyond an end of the narrowest plot,
-    /// from the first place on or up to the last one.
+    /// A label that stays within the plot, centred between two places. A label that would reach
+    /// beyond an end of the narrowest plot starts at the first place or ends at the last one.
     pub(super) fn within(from: f64, until: f64, text: String) -> Self {
         let at = f64::midpoint(from, until);
         let half = text_width(&text) / 2.0 / WIDTHS[0];
@@ -55,7 +56,7 @@ impl Label {
         (self.at - other.at).abs() < 1e-9 && self.text == other.text
     }
 
-    /// Where it stands at a width.
+    /// Start and end of the label in pixels, in a plot of this width.
     fn extent(&self, width: f64) -> (f64, f64) {
         let (place, wide) = (self.at * width, text_width(&self.text));
         let from = match self.anchor {
@@ -84,7 +85,7 @@ impl From<(f64, String)> for Label {
     }
 }
 
-/// Pixels that `text` takes at most in a chart's 12-pixel letters.
+/// Upper bound for the pixels that `text` takes in a chart's 12-pixel font.
 pub(super) fn text_width(text: &str) -> f64 {
     let of = |letter: char| match letter {
         '.' | ',' | ':' | 'i' | 'l' | 'I' | '\'' | '|' => 4.2,
@@ -115,7 +116,8 @@ pub(super) fn cut(text: &str, room: f64) -> String {
     out
 }
 
-/// As many of `wanted` as fit, the first ones before the others. Those that fit nowhere are left out.
+/// Places the labels of `wanted` that fit, with priority to the first ones. Labels that fit nowhere
+/// are left out.
 pub(super) fn place_labels(wanted: Vec<impl Into<Label>>) -> Vec<Label> {
     let mut placed: Vec<Label> = Vec::new();
     let mut left: Vec<Label> = wanted.into_iter().map(Into::into).collect();
@@ -133,8 +135,9 @@ pub(super) fn place_labels(wanted: Vec<impl Into<Label>>) -> Vec<Label> {
     placed
 }
 
-/// Ticks at regular steps: `ticks` tells those of a step, coarse steps come first in `steps`. Each level shows the finest step
-/// whose ticks all fit and that keeps the ticks of the level before.
+/// Returns ticks at regular steps. `ticks` lists the ticks of a step; `steps` has coarse steps
+/// first. Each level shows the finest step with ticks that all fit and that keeps the ticks of the
+/// level before.
 pub(super) fn fit_ticks<S: Copy>(
     steps: &[S],
     divides: impl Fn(S, S) -> bool,
@@ -166,7 +169,7 @@ pub(super) fn fit_ticks<S: Copy>(
 #[cfg(test)]
 pub(super) fn check_no_overlap(labels: &[Label], context: &str) {
     for (level, width) in WIDTHS.into_iter().enumerate() {
-        // From this level's least width up to the next one's, and far beyond for the last.
+        // From this level's minimum width up to the next one's, and far beyond for the last.
         let until = WIDTHS.get(level + 1).copied().unwrap_or(3_000.0);
         for width in [width, f64::midpoint(width, until), until - 1.0] {
             let shown: Vec<&Label> = labels.iter().filter(|label| label.level <= level).collect();

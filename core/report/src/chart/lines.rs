@@ -27,9 +27,9 @@ pub struct LineChart<'a> {
     pub frame: Frame<'a>,
     /// The time axis.
     pub timeline: Timeline,
-    /// What the values are. Times that differ by more than a factor of 50 get a logarithmic axis.
+    /// Unit of the values. Times that differ by more than a factor of 50 get a logarithmic axis.
     pub unit: Unit,
-    /// The series; a plan first, so that what happened is drawn over it.
+    /// The series; a plan first, so that measured values are drawn over it.
     pub series: Vec<Series>,
     /// Limits across the chart, such as a threshold: name and value.
     pub limits: Vec<(String, f64)>,
@@ -78,7 +78,7 @@ impl LineChart<'_> {
 
     fn values(&self) -> impl Iterator<Item = f64> + Clone {
         let points = self.series.iter().flat_map(|series| series.points.iter().filter_map(value));
-        // There is no more than all: an axis of shares needs no room above it.
+        // A share is at most 1, so an axis of shares needs no room above it.
         let most = if self.unit == Unit::Share { 1.0 } else { f64::INFINITY };
         let limits = self.limits.iter().map(move |(_, value)| (value * LIMIT_ROOM).min(most.max(*value)));
         points.chain(limits)
@@ -88,7 +88,7 @@ impl LineChart<'_> {
         (self.timeline.x(at) * ACROSS, figure.y(scale.position(value)))
     }
 
-    /// The line of a series; where its values are guesses it is dotted.
+    /// Draws the line of a series, dotted at uncertain values.
     fn line(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
         let points = downsampled(&series.points);
         let path = |points: &[Point]| match series.form {
@@ -106,7 +106,8 @@ impl LineChart<'_> {
         }
     }
 
-    /// Where points are few a dot on each: beside markers, one without anything looks as if nothing had been measured there.
+    /// Draws a dot on each point where there are few points. Without dots, a line next to lines
+    /// with markers looks as if nothing had been measured.
     fn dots(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
         let known: Vec<_> = series.points.iter().filter_map(|point| Some((point.0, value(point)?))).collect();
         if known.len() > DOTS_MAX || series.tone == ColorRole::Muted {
@@ -125,7 +126,8 @@ impl LineChart<'_> {
 
     fn stair(&self, figure: &Figure<'_>, scale: &Scale, points: &[Point]) -> String {
         let mut path = String::new();
-        // The level of the last tread and where its end begins in the path, so that level treads become one.
+        // Level of the last tread, and the position of its end in the path, so that level treads
+        // are merged.
         let mut drawn: Option<(String, usize)> = None;
         for (number, point) in points.iter().enumerate() {
             let Some(value) = value(point) else {
@@ -147,7 +149,8 @@ impl LineChart<'_> {
         path
     }
 
-    /// A few markers, at other places for each series; a plan, which alone is a stair, has none.
+    /// Draws a few markers, at other places for each series. A plan, the only stair, has no
+    /// markers.
     fn markers(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
         if series.tone == ColorRole::Muted {
             return;
@@ -167,7 +170,7 @@ impl LineChart<'_> {
         let seen: Vec<Vec<ValueRange>> = self.series.iter().map(|series| ranges_in(series, &ends)).collect();
         let guessed: Vec<Vec<bool>> = self.series.iter().map(|series| uncertain_in(series, &ends)).collect();
         let slices = ends.windows(2).enumerate().map(|(slice, ends)| {
-            let told =
+            let shown =
                 self.series.iter().zip(seen.iter().zip(&guessed)).filter_map(|(series, (seen, guessed))| {
                     let (low, high) = seen[slice]?;
                     Some(format!(
@@ -178,13 +181,14 @@ impl LineChart<'_> {
                         range(low, high, |value| self.unit.value(value))
                     ))
                 });
-            self.timeline.slice(ends[0], ends[1], &told.collect::<Vec<_>>())
+            self.timeline.slice(ends[0], ends[1], &shown.collect::<Vec<_>>())
         });
         readout(figure, slices);
     }
 
-    /// Where slices of the chart begin and end: half-way between points of its lines, as a point stands in the middle of the
-    /// column that it tells of, so that slices are whole columns; of gauges at their points, of stairs alone where treads begin.
+    /// Returns the borders of the chart's slices. A point is in the middle of its column, so
+    /// borders are half-way between points and slices are whole columns. Borders of gauges are at
+    /// their points; borders of stairs alone are at the starts of treads.
     fn ends(&self) -> Vec<Nanos> {
         let of = |form: LineStyle| {
             let own = self.series.iter().filter(|series| series.form == form);
@@ -204,7 +208,7 @@ impl LineChart<'_> {
         if points.len() < 2 {
             let begins = groups(treads.len()).map(|group| treads[group.start]);
             let inner = begins.filter(|at| self.timeline.from < *at && *at < self.timeline.until);
-            // What stands at the very end is in the last slice.
+            // A point at the very end belongs to the last slice.
             let end = Nanos(self.timeline.until.0.saturating_add(1));
             return [self.timeline.from].into_iter().chain(inner).chain([end]).collect();
         }
@@ -214,7 +218,8 @@ impl LineChart<'_> {
     }
 }
 
-/// Those of `points` whose values are sure, the others as gaps; `sure` is in order of time.
+/// Returns those of `points` with certain values, and gaps for the others; `sure` is in order of
+/// time.
 fn among(points: &[Point], sure: &[Point]) -> Vec<Point> {
     let is_sure = |at: Nanos| {
         sure.binary_search_by_key(&at, |point| point.0).is_ok_and(|found| value(&sure[found]).is_some())
@@ -243,12 +248,12 @@ mod tests {
         (0..).map(Nanos::from_secs).zip(values.iter().copied()).collect()
     }
 
-    /// Each slice tells of its own column and of nothing beside it, and the plan of what is wanted in it.
+    /// Each slice shows its own column and nothing of its neighbours, and the planned value in it.
     #[test]
     fn slices_are_columns() {
         let half = |s: i64| Nanos(s * 1_000_000_000 + 500_000_000);
         let done = (0..12).map(|s| (half(s), Some(if s == 4 { 0.0 } else { 185.0 + s as f64 }))).collect();
-        // What was wanted before and after is of none of them.
+        // The planned values before and after are in none of the slices.
         let wanted = |s: i64| if (0..12).contains(&s) { 5.0 } else { 50.0 };
         let planned = (-2..13).map(|s| (Nanos::from_secs(s), Some(wanted(s)))).collect();
         let lines = LineChart {
@@ -259,13 +264,13 @@ mod tests {
             limits: Vec::new(),
         };
         let svg = lines.draw();
-        for told in [
+        for shown in [
             "00:00 – 00:01 · plan: 5 · done: 185",
             "00:03 – 00:04 · plan: 5 · done: 188",
             "00:04 – 00:05 · plan: 5 · done: 0",
             "00:11 – 00:12 · plan: 5 · done: 196",
         ] {
-            assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
+            assert!(svg.contains(&format!("<title>{shown}")), "{shown}: {svg}");
         }
         assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
     }
@@ -289,7 +294,7 @@ mod tests {
         assert_eq!(marked.collect::<Vec<_>>(), expected, "{svg}");
     }
 
-    /// In the plot it would hide just where a line crosses the limit.
+    /// In the plot the name would hide the point where a line crosses the limit.
     #[test]
     fn names_of_limits_stand_in_the_key() {
         let lines = LineChart {
@@ -305,7 +310,7 @@ mod tests {
         assert_eq!(plot.matches("<line class=\"limit\"").count(), 1, "{svg}");
     }
 
-    /// A gauge tells of the end of a slice, and not of what came before.
+    /// A gauge shows its value at the end of a slice, not an earlier one.
     #[test]
     fn slices_of_gauges_end_at_their_points() {
         let open = [Some(0.0), Some(202.0), Some(400.0)];
@@ -318,8 +323,8 @@ mod tests {
             limits: Vec::new(),
         };
         let svg = lines.draw();
-        for told in ["0 s – 1 s · open: 202", "1 s – 2 s · open: 400"] {
-            assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
+        for shown in ["0 s – 1 s · open: 202", "1 s – 2 s · open: 400"] {
+            assert!(svg.contains(&format!("<title>{shown}")), "{shown}: {svg}");
         }
     }
 
@@ -335,7 +340,7 @@ mod tests {
         check(Series::line("done", done), "M0 0L100 50M300 100h0");
     }
 
-    /// What is a guess is dotted in the drawing and has a sign where the chart is pointed at.
+    /// An uncertain value is dotted in the drawing and marked in the tooltip.
     #[test]
     fn guesses_are_dotted() {
         let check =

@@ -1,17 +1,22 @@
-//! Where on a line its markers stand.
+//! Positions of the markers on a line.
 
 /// Markers on a line that is as long as the plot.
 const MARKERS: usize = 5;
 
-/// Places (0 to 1) of the markers of the `number`-th of `all` lines, at even steps over the plot and none where another line has one.
+/// Returns the places (0 to 1) of the markers of the `number`-th of `all` lines. They are at even
+/// steps over the plot, and never where another line has one.
 pub(super) fn places(number: usize, all: usize) -> impl Iterator<Item = f64> {
     let offset = (number as f64 + 0.5) / all.max(number + 1) as f64;
     (0..MARKERS).map(move |place| (place as f64 + offset) / MARKERS as f64)
 }
 
-/// The points of a line that are nearest to the wanted `places` of a plot `wide` units across: a marker is read as a value that was
-/// measured, so it stands nowhere else. `points` are in order. None is further away than half a step between places; a line of which
-/// all are has a marker on the point in its middle: nothing else tells it from others without colours.
+/// Returns the points of a line that are nearest to the target `places`, in a plot that is `wide`
+/// units across. A marker is read as a measured value, so it is drawn at measured points only.
+/// `points` are in order.
+///
+/// Points further away than half a step between places are not used. If all points of a line are
+/// further away, the point in its middle has the marker: nothing else distinguishes the line
+/// without colours.
 pub(super) fn marker_points(
     points: &[(f64, f64)],
     wide: f64,
@@ -53,7 +58,7 @@ mod tests {
         let every = |step| (0..=1_000).step_by(step).map(|x| (f64::from(x), 5.0)).collect::<Vec<_>>();
         check(&every(10), &[100.0, 300.0, 500.0, 700.0, 900.0]);
         check(&every(125), &[125.0, 250.0, 500.0, 750.0, 875.0]);
-        // None in a gap, and each point once.
+        // There is no marker in a gap, and each point has at most one.
         check(&[(0.0, 5.0), (200.0, 5.0), (950.0, 7.0)], &[0.0, 200.0, 950.0]);
         check(&[(150.0, 1.0), (160.0, 2.0), (201.0, 3.0)], &[150.0, 201.0]);
         check(&[], &[]);

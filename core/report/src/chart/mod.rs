@@ -1,19 +1,20 @@
 //! Charts as inline SVG: pure functions from numbers to text, without scripts.
 //!
-//! **Width.** A chart is drawn once and read at 380 and at 1600 pixels. The outer `<svg>` has no `viewBox`: it *is* the
-//! plot area, as wide as its container and of a fixed height, so text keeps its size. What has to stretch with the
-//! width stands in a nested `<svg>` that is stretched across only (strokes do not scale); labels and markers
-//! are placed by percentages. Labels that fit only on wide pages carry a class that container queries of [`CHART_CSS`]
-//! show there, see `labels.rs`.
+//! **Width.** A chart is drawn once and read at 380 and at 1600 pixels. The outer `<svg>` has no
+//! `viewBox`: it *is* the plot area, as wide as its container and of a fixed height, so text keeps
+//! its size. Parts that must stretch with the width are in a nested `<svg>`, which is stretched
+//! horizontally only (strokes do not scale). Labels and markers are placed by percentages. Labels
+//! that fit only on wide pages have a class; container queries of [`CHART_CSS`] show them there,
+//! see `labels.rs`.
 //!
-//! **Colour.** No colour stands in the SVG: classes of [`CHART_CSS`] name variables for light, dark and paper. Series
-//! differ by dash and marker too, layers by pattern.
+//! **Colour.** The SVG contains no colours: classes of [`CHART_CSS`] name variables for light, dark
+//! and paper. Series also differ by dash and marker, layers by pattern.
 //!
-//! **Long series** are thinned to at most 600 points by the least and the greatest value of each column of points: a
-//! peak is never hidden (`downsample.rs`). Layers and heat maps merge columns beyond 300: layers keep each layer's greatest
-//! value, heat maps add up what they count.
+//! **Long series** are thinned to at most 600 points, the minimum and maximum of each column of
+//! points, so a peak is never hidden (`downsample.rs`). Layers and heat maps merge columns beyond
+//! 300. Layers keep the greatest value of each layer; heat maps add up their counts.
 //!
-//! **Names** may come from outside: all texts are escaped, and characters that would steer a reader are replaced.
+//! **Names** may come from outside: all texts are escaped, and control characters are replaced.
 
 mod color;
 mod describe;
@@ -55,6 +56,7 @@ pub use timeline::{Mark, Shade, Timeline};
 pub use unit::Unit;
 pub use xy_chart::{CurvePoint, CurveSeries, ReferenceValue, XAxis, XyChart};
 
-/// The style sheet that all charts need: once in a page's `<style>`. Light, dark (`prefers-color-scheme`, on screens only)
-/// and paper. A page changes colours by setting the `--chart-…` variables on `:root` after it.
+/// The style sheet that all charts need, once in a page's `<style>`. It has light, dark
+/// (`prefers-color-scheme`, on screens only) and paper colours. A page changes colours by setting
+/// the `--chart-…` variables on `:root` after it.
 pub const CHART_CSS: &str = include_str!("chart.css");

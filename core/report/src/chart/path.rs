@@ -8,7 +8,8 @@ use super::downsample::value;
 use super::series::Point;
 use super::svg::num;
 
-/// Corners joined by straight lines, beginning anew after each gap; a point alone between gaps is a dot.
+/// Returns a path of corners joined by straight lines, with a new start after each gap. A single
+/// point between gaps is a dot.
 pub(super) fn polyline_with_gaps(points: &[Point], place: impl Fn(Nanos, f64) -> (f64, f64)) -> String {
     let mut path = String::new();
     for run in points.split(|point| value(point).is_none()).filter(|run| !run.is_empty()) {
@@ -18,8 +19,8 @@ pub(super) fn polyline_with_gaps(points: &[Point], place: impl Fn(Nanos, f64) ->
     path
 }
 
-/// What of a line through `points` is a guess: the parts that begin or end at a point whose value is not in `sure`, which has the
-/// same instants.
+/// Returns the uncertain parts of a line through `points`: those that start or end at a point
+/// without a value in `sure`. `sure` has the same instants.
 pub(super) fn uncertain_parts(points: &[Point], sure: &[Point]) -> Vec<Point> {
     let is_guess =
         |at: usize| value(&points[at]).is_some() && sure.get(at).is_none_or(|own| value(own).is_none());
@@ -27,8 +28,8 @@ pub(super) fn uncertain_parts(points: &[Point], sure: &[Point]) -> Vec<Point> {
     points.iter().enumerate().map(|(at, point)| (point.0, point.1.filter(|_| is_drawn(at)))).collect()
 }
 
-/// Adds corners joined by straight lines; one alone is a dot: a line without length has round ends. Inner corners of a level
-/// stretch are left out.
+/// Adds corners joined by straight lines. A single corner is a dot, because a line without length
+/// has round ends. Inner corners of a level stretch are left out.
 pub(super) fn polyline(path: &mut String, corners: &[(f64, f64)]) {
     let mut pen = 'M';
     for (number, (x, y)) in corners.iter().enumerate() {

@@ -17,20 +17,22 @@ use crate::completeness::is_percentile_known;
 
 /// Places at which a curve is looked up.
 const STEPS: usize = 160;
-/// Slices that tell their values when pointed at.
+/// Number of slices that show their values as tooltips.
 const SLICES: u32 = 30;
-/// How many times the least value drawn the greatest is, if next to nothing lies below; such values lie at the bottom.
+/// Greatest ratio of the maximum to the lowest value drawn, if almost nothing is below that value.
+/// Lower values are drawn at the bottom.
 const SPAN_MAX: u64 = 100_000;
-/// Less than this, in nanoseconds, is no time to tell apart where the greatest is longer by as much as [`SPAN_MAX`].
+/// Times below this, in nanoseconds, are not distinguished if the maximum is longer by a factor of
+/// [`SPAN_MAX`].
 const LEAST_TOLD: u64 = 1_000;
-/// Nines shown at most.
+/// Most nines shown.
 const NINES_MAX: f64 = 9.0;
 /// Percentiles that the description names.
 const TOLD: [(&str, f64); 5] =
     [("50 %", 50.0), ("90 %", 90.0), ("99 %", 99.0), ("99.9 %", 99.9), ("99.99 %", 99.99)];
 
-/// Percentiles on the axis 1 / (1 − q): 90 %, 99 %, 99.9 % stand equally far apart. What fewer than ten values lie above is drawn
-/// faint.
+/// Percentiles on the axis 1 / (1 − q), where 90 %, 99 % and 99.9 % are equally far apart.
+/// Percentiles with fewer than ten values above them are drawn faint.
 #[derive(Clone, Debug)]
 pub struct PercentileChart<'a> {
     /// Its name, title, height and language.
@@ -44,13 +46,13 @@ pub struct PercentileChart<'a> {
 /// A line of a spectrum.
 #[derive(Clone, Debug)]
 pub struct SpectrumCurve<'a> {
-    /// What stands in the key.
+    /// Name in the key.
     pub name: String,
     /// What was measured, in nanoseconds.
     pub values: &'a Histogram,
     /// Its colour.
     pub tone: ColorRole,
-    /// The share of values up to which it is known: nothing is drawn above.
+    /// The share of values up to which the curve is known; nothing is drawn above.
     pub known: f64,
 }
 
@@ -60,7 +62,7 @@ impl<'a> SpectrumCurve<'a> {
         Self { name: name.into(), values, tone: ColorRole::Next, known: 1.0 }
     }
 
-    /// The same where values are missing that would all lie above this share of them.
+    /// The same, with missing values that would all be above this share.
     #[must_use]
     pub fn known_up_to(self, known: f64) -> Self {
         Self { known: known.clamp(0.0, 1.0), ..self }
@@ -84,8 +86,8 @@ impl PercentileChart<'_> {
         let mut figure = Figure::new(self.frame);
         let filled = || self.curves.iter().map(|curve| curve.values).filter(|values| !values.is_empty());
         let most = filled().map(Histogram::max).max().unwrap_or_default();
-        // A few values of nothing at all, as lags have, would take all the room from what is of interest. One long wait must not
-        // raise what all the others are drawn at, though.
+        // A few values near zero, as lags have, would take all the room from the relevant ones. One
+        // long wait must not raise the lower end for all others, though.
         let low = filled().filter_map(|values| values.percentile(1.0)).min().unwrap_or_default();
         let least = (most / SPAN_MAX).min(low.max(LEAST_TOLD)).max(1);
         let ends = filled().flat_map(|values| [values.min().max(least) as f64, values.max() as f64]);
@@ -121,7 +123,7 @@ impl PercentileChart<'_> {
         let slices = (0..SLICES).map(|slice| {
             let (from, until) =
                 (f64::from(slice) / f64::from(SLICES), f64::from(slice + 1) / f64::from(SLICES));
-            // A slice with a named percentile in it tells of that.
+            // A slice that contains a named percentile shows that one.
             let named = (1..=nines as i32).map(f64::from).chain([2.0_f64.log10()]);
             let named = { named }.find(|place| (from..until).contains(&(place / nines)));
             let place = named.unwrap_or_else(|| f64::midpoint(from, until) * nines);
@@ -144,12 +146,12 @@ impl PercentileChart<'_> {
 
 /// The values of a histogram by their rank, so that many percentiles of it cost one pass.
 struct Ranks {
-    /// How many values lie at or below, and the value.
+    /// The number of values at or below a value, and the value.
     upto: Vec<(u64, u64)>,
 }
 
 impl Ranks {
-    /// Of a histogram that is not empty.
+    /// Builds the ranks of a histogram that is not empty.
     fn of(values: &Histogram) -> Self {
         let mut below = 0;
         let upto = values.iter().map(|(bucket, n)| {
@@ -159,7 +161,8 @@ impl Ranks {
         Self { upto: upto.collect() }
     }
 
-    /// The value at the place where one of 10^`place` lies above, and whether enough values lie above it.
+    /// Returns the value that one of 10^`place` values exceeds, and whether enough values are above
+    /// it.
     fn at(&self, place: f64) -> (u64, bool) {
         let (count, most) = self.upto.last().copied().unwrap_or_default();
         let rank = (share_below(place) * count as f64 - 1e-9).ceil().max(1.0) as u64;
@@ -174,7 +177,7 @@ fn axis(figure: &mut Figure<'_>, nines: f64) {
     let at = |label: &(f64, String)| label.0;
     let mut wanted: Vec<(f64, String)> =
         (1..=nines as i32).map(|power| (f64::from(power) / nines, nine_text(power))).collect();
-    // Every second of many, then the others, then the median.
+    // If there are many: every second one, then the others, then the median.
     wanted.sort_by_key(|label| (at(label) * nines).round() as i64 % 2 == 1);
     wanted.push((2.0_f64.log10() / nines, "50 %".to_owned()));
     wanted.push((0.0, "0 %".to_owned()));
@@ -210,13 +213,13 @@ fn draw_curve(
         if certain {
             sure.push(corner);
         } else {
-            // The faint part begins where the other ends.
+            // The faint part starts where the other ends.
             let joint = sure.last().copied().filter(|_| unsure.is_empty());
             unsure.extend(joint);
             unsure.push(corner);
         }
     }
-    // One alone lies above the last place: the longest of all.
+    // A single value is above the last place: the longest of all.
     if curve.known >= 1.0 {
         let joint = sure.last().copied().filter(|_| unsure.is_empty());
         unsure.extend(joint);
@@ -255,12 +258,12 @@ fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
     figure.add_description((words.percentiles)(&curve.name, &told.join(words.comma), &count));
 }
 
-/// The share below the place where one of 10^`place` lies above.
+/// Returns the share below the place that one of 10^`place` values exceeds.
 fn share_below(place: f64) -> f64 {
     1.0 - 10_f64.powf(-place)
 }
 
-/// A share with as many digits as tell it from its neighbours.
+/// A share with enough digits to distinguish it from its neighbours.
 fn share_text(place: f64) -> String {
     let decimals = (place - 1.0).ceil().max(0.0) as usize;
     format!("{:.decimals$} %", share_below(place) * 100.0)
@@ -319,7 +322,7 @@ mod tests {
             "M0 {}",
             super::super::figure::Figure::new(Frame::new("s", "s", &ChartStrings::EN)).height()
         );
-        assert!(!svg.contains(&bottom), "60 µs lie above the axis's begin: {svg}");
+        assert!(!svg.contains(&bottom), "60 µs are above the start of the axis: {svg}");
         assert!(svg.contains(">50 µs<") && svg.contains("50 % 60"), "{svg}");
     }
 

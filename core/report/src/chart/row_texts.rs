@@ -6,15 +6,15 @@ use super::svg::escape;
 
 /// Pixels of a line of text.
 const LINE: u32 = 17;
-/// A plot without labels on its left is as much wider than others.
+/// Additional width of a plot without labels on its left.
 const WIDER: f64 = 60.0;
 /// Pixels between a name and its value.
 const GAP: f64 = 14.0;
-/// How much of a line a value may take.
+/// Share of a line that a value may take.
 const VALUE_SHARE: f64 = 0.65;
 
-/// Names on the left and values on the right. Where some pair does not fit on a narrow page, values stand below their names
-/// there, and all rows have room for that.
+/// Names on the left and values on the right. If one pair does not fit on a narrow page, values are
+/// below their names there, and all rows have room for that.
 pub(super) struct RowLabels {
     two_lines: bool,
 }
@@ -52,7 +52,7 @@ impl RowLabels {
     }
 }
 
-/// A text cut to its room, whole when pointed at.
+/// A text cut to its room, with the whole text as a tooltip.
 fn text(figure: &mut Figure<'_>, class: &str, x: &str, y: u32, whole: &str, room: f64) {
     let shown = cut(whole, room);
     let title = if shown == whole { String::new() } else { format!("<title>{}</title>", escape(whole)) };

@@ -2,11 +2,12 @@
 
 use super::unit::Unit;
 
-/// Values beyond this are drawn at it: differences of larger ones are not finite.
+/// Values beyond this are drawn at it, because differences of larger ones are not finite.
 const VALUE_MAX: f64 = 1e300;
-/// More decades than this are not told apart on a logarithmic axis.
+/// A logarithmic axis does not distinguish more decades than this.
 const DECADES_MAX: i32 = 15;
-/// How near to an end of a logarithmic axis no other tick stands: so much of an even step between ticks.
+/// Minimum distance of other ticks from an end of a logarithmic axis, as a share of an even step
+/// between ticks.
 const ENDS_APART: f64 = 0.55;
 
 /// An axis from `low` to `high`.
@@ -17,32 +18,33 @@ pub(super) struct Scale {
     pub(super) log: bool,
     step: f64,
     unit: Unit,
-    /// Whether there is something below `low`, such as zeros on a logarithmic axis.
+    /// Whether there are values below `low`, such as zeros on a logarithmic axis.
     has_less: bool,
 }
 
 impl Scale {
-    /// An axis that begins or ends at 0, or has it inside, with about `ticks` steps.
+    /// An axis that starts or ends at 0, or contains it, with about `ticks` steps.
     pub(super) fn linear(values: impl Iterator<Item = f64>, unit: Unit, ticks: usize) -> Self {
         let (mut low, mut high) = (0.0_f64, 0.0_f64);
         for value in values.filter(|value| value.is_finite()) {
             let value = value.clamp(-VALUE_MAX, VALUE_MAX);
             (low, high) = (low.min(value), high.max(value));
         }
-        // Nothing, zeros, or what is too small to be told from zero.
+        // No values, only zeros, or values too small to be distinguished from zero.
         if high - low < 1e-300 {
             (low, high) = (0.0, unit.one());
         }
         Self::around((low, high), unit, ticks)
     }
 
-    /// An axis close around the values, 0 or not, with about `ticks` steps.
+    /// An axis close around the values, with or without 0, with about `ticks` steps.
     pub(super) fn close(values: impl Iterator<Item = f64> + Clone, unit: Unit, ticks: usize) -> Self {
         let (low, high) = values
             .clone()
             .filter(|value| value.is_finite() && value.abs() < VALUE_MAX)
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        // So near each other, or so many, they have no ticks between them; or those would bear one name.
+        // Values that are so close, or so large, have no ticks between them, or the ticks would
+        // share one name.
         let is_wide = high - low > low.abs().max(high.abs()) * 1e-6 && high - low < VALUE_MAX;
         let close = is_wide.then(|| Self::around((low, high), unit, ticks));
         let differ = |scale: &Self| scale.ticks(ticks).windows(2).all(|two| two[0].1 != two[1].1);
@@ -56,7 +58,7 @@ impl Scale {
         Self { low, high, log: false, step, unit, has_less: false }
     }
 
-    /// A logarithmic axis around the positive values, between numbers that begin with 1, 2 or 5.
+    /// A logarithmic axis around the positive values, between numbers that start with 1, 2 or 5.
     pub(super) fn log(values: impl Iterator<Item = f64>, unit: Unit) -> Self {
         let (mut low, mut high, mut least) = (f64::MAX, 0.0_f64, f64::MAX);
         for value in values.filter(|value| value.is_finite()) {
@@ -74,7 +76,8 @@ impl Scale {
         Self { low, high, log: true, step: 0.0, unit, has_less: false }.with_least(least)
     }
 
-    /// The same, of which the lowest name tells if something is less than the axis has, and is drawn at its end.
+    /// The same scale, with a lowest label that says whether a value below the axis is drawn at its
+    /// end.
     pub(super) fn with_least(self, least: f64) -> Self {
         let has_less = self.has_less || least < self.low * 0.999_999;
         Self { has_less, ..self }
@@ -93,7 +96,8 @@ impl Scale {
         }
     }
 
-    /// The place of a value, 0 at `low` and 1 at `high`; what lies outside is drawn at the end.
+    /// Returns the place of a value, 0 at `low` and 1 at `high`. Values outside are drawn at the
+    /// end.
     pub(super) fn position(&self, value: f64) -> f64 {
         let at = if self.log {
             (value.max(1e-300) / self.low).ln() / (self.high / self.low).ln()
@@ -148,17 +152,19 @@ impl Scale {
         let first = (self.low.log10() - 1e-9).ceil() as i32;
         let last = (self.high.log10() + 1e-9).floor() as i32;
         let decades = last - first + 1;
-        // Two names on an axis of many decades tell little of what lies between them.
+        // Two labels on an axis of many decades say little about the values between them.
         let most = most.max(4) as i32;
         if decades >= 3 || decades * 3 > most + 2 {
             let stride = (decades + most - 1) / most;
-            // Each value lies between two names: the ends have theirs, and what is too near to them has none.
+            // Each value is between two labels: both ends have one, and ticks too close to an end
+            // have none.
             let room = ENDS_APART / f64::from(most);
             let from = |begin: i32| -> Vec<f64> {
                 let powers = (begin..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power));
                 powers.filter(|value| (room..=1.0 - room).contains(&self.position(*value))).collect()
             };
-            // Where steps are of several decades, those that leave the least stretch without a name; of them the first.
+            // If steps span several decades, take the ticks that leave the shortest stretch without
+            // a label; of equal ones, the first.
             let inner = (first..first + stride.max(1)).map(from);
             let inner = inner.min_by(|a, b| self.widest(a).total_cmp(&self.widest(b))).unwrap_or_default();
             return [self.low].into_iter().chain(inner).chain([self.high]).collect();
@@ -266,11 +272,11 @@ mod tests {
         assert_eq!(texts(&zeros), ["≤ 10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "500 ms"]);
         let low = Scale::log([13.9e3, 75e6].into_iter(), Unit::Time).ticks(2);
         assert_eq!(low.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["10 µs", "1 ms", "100 ms"]);
-        // As high as a heat map it names each power of ten.
+        // With the height of a heat map, each power of ten is labelled.
         let high = Scale::log([13e3, 2e9].into_iter(), Unit::Time).ticks(9);
         let high: Vec<_> = high.iter().map(|tick| tick.1.as_str()).collect();
         assert_eq!(high, ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "2 s"]);
-        // Both 1 µs and 10 ms are too near to an end: what lies between them is named.
+        // Both 1 µs and 10 ms are too close to an end, so the decades between them are labelled.
         let many = Scale::log([513.0, 18e6].into_iter(), Unit::Time).ticks(2);
         let many: Vec<_> = many.iter().map(|tick| tick.1.as_str()).collect();
         assert_eq!(many, ["500 ns", "10 µs", "1 ms", "20 ms"]);

@@ -1,15 +1,16 @@
-//! Slices of a chart of lines: where they begin, and what each tells of a line.
+//! Slices of a line chart: their borders, and the values of a line in each of them.
 
 use wavetank_plan::Nanos;
 
 use super::downsample::value;
 use super::series::{LineStyle, Series};
 
-/// The least and the greatest value in a slice of a chart.
+/// The minimum and maximum in a slice of a chart.
 pub(super) type ValueRange = Option<(f64, f64)>;
 
-/// Where columns begin, and where the last ends, that have at least two `points` in their middles: half-way between these, but that
-/// the first and the last column may be shorter than the others.
+/// Returns the starts of columns with at least two `points` in their middles, and the end of the
+/// last column. Borders are half-way between points; the first and the last column may be shorter
+/// than the others.
 pub(super) fn borders(points: &[Nanos]) -> Vec<Nanos> {
     let gap = |two: &[Nanos]| two[1].0.saturating_sub(two[0].0);
     let mut gaps: Vec<i64> = points.windows(2).map(gap).collect();
@@ -30,7 +31,8 @@ pub(super) fn borders(points: &[Nanos]) -> Vec<Nanos> {
     [begin].into_iter().chain(inner).chain([end]).collect()
 }
 
-/// The least and the greatest value of a series in each slice; of a stair, what holds anywhere in it counts.
+/// Returns the minimum and maximum of a series in each slice. A stair counts with every value that
+/// applies anywhere in the slice.
 pub(super) fn ranges_in(series: &Series, ends: &[Nanos]) -> Vec<ValueRange> {
     let mut seen: Vec<ValueRange> = vec![None; ends.len() - 1];
     for (number, point) in series.points.iter().enumerate() {
@@ -40,7 +42,8 @@ pub(super) fn ranges_in(series: &Series, ends: &[Nanos]) -> Vec<ValueRange> {
             (LineStyle::Step, None) => Nanos(i64::MAX),
             (LineStyle::Step, Some(next)) => next.0,
         };
-        // Slices that end after its begin, and of them those that begin before its end.
+        // Slices that end after the start of the point, and of these the ones that start before its
+        // end.
         let first = ends[1..].partition_point(|end| *end <= point.0);
         let last = ends[..seen.len()].partition_point(|begin| *begin < until);
         for own in seen.get_mut(first..last).unwrap_or_default() {
@@ -51,7 +54,7 @@ pub(super) fn ranges_in(series: &Series, ends: &[Nanos]) -> Vec<ValueRange> {
     seen
 }
 
-/// Whether a value of a line is a guess in each slice.
+/// Whether each slice contains an uncertain value of the line.
 pub(super) fn uncertain_in(series: &Series, ends: &[Nanos]) -> Vec<bool> {
     let mut guessed = vec![false; ends.len() - 1];
     let guesses = (0..series.points.len()).filter(|&number| series.is_uncertain(number));

@@ -14,9 +14,12 @@ const HEIGHT: f64 = 20.0;
 /// Points at most: one a pixel.
 const POINTS_MAX: usize = 96;
 
-/// A line as small as a word, for a cell of a table: `<svg class="spark">` from 0 at the bottom to the greatest value at the top.
-/// Of more points than pixels the greatest of each pixel is drawn. `said` describes it, such as `p99 over time`; empty hides it
-/// from who cannot see it, where the cells beside it say the same.
+/// A line as small as a word, for a cell of a table: `<svg class="spark">` from 0 at the bottom to
+/// the maximum at the top. If there are more points than pixels, the maximum of each pixel is
+/// drawn.
+///
+/// `said` describes it for screen readers, such as `p99 over time`. An empty text hides it from
+/// them, for tables with the same values in the neighbouring cells.
 pub fn spark(values: &[Option<f64>], said: &str) -> String {
     let per = values.len().div_ceil(POINTS_MAX).max(1);
     let columns: Vec<Option<f64>> = values

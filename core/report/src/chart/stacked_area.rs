@@ -1,4 +1,4 @@
-//! [`StackedArea`]: what something consists of, over time.
+//! [`StackedArea`]: the parts of a total, over time.
 
 use wavetank_plan::Nanos;
 
@@ -16,8 +16,8 @@ const COLUMNS_MAX: usize = 300;
 /// Patterns of layers; the first has none.
 const PATTERNS: usize = 6;
 
-/// What something consists of, over time: layers on one another, each column of time as high as all together. Layers have
-/// patterns beside their colours.
+/// The parts of a total, over time: stacked layers, each column as high as their sum. Layers have
+/// patterns in addition to their colours.
 #[derive(Clone, Debug)]
 pub struct StackedArea<'a> {
     /// Its name, title, height and language.
@@ -26,9 +26,9 @@ pub struct StackedArea<'a> {
     pub timeline: Timeline,
     /// What the values are.
     pub unit: Unit,
-    /// Begins of the columns, in order.
+    /// Starts of the columns, in order.
     pub columns: Vec<Nanos>,
-    /// The length of a column; where the next one begins later there is a gap.
+    /// The length of a column; if the next one starts later there is a gap.
     pub len: Nanos,
     /// From below.
     pub layers: Vec<Layer>,
@@ -37,9 +37,9 @@ pub struct StackedArea<'a> {
 /// A layer of a stack.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// What stands in the key.
+    /// Name in the key.
     pub name: String,
-    /// A value for each column, not negative; one that is missing is 0.
+    /// A value for each column, not negative; missing values are 0.
     pub values: Vec<f64>,
     /// Its colour.
     pub tone: ColorRole,
@@ -60,7 +60,7 @@ impl Layer {
 
 /// Columns as they are drawn.
 struct Merged {
-    /// Begin and end of each.
+    /// Start and end of each.
     columns: Vec<(Nanos, Nanos)>,
     /// For each column the layers' values.
     values: Vec<Vec<f64>>,
@@ -89,7 +89,8 @@ impl StackedArea<'_> {
         figure.finish()
     }
 
-    /// At most [`COLUMNS_MAX`] columns; of merged ones each layer keeps its greatest value, so that no failure is hidden.
+    /// Returns at most [`COLUMNS_MAX`] columns. Each layer keeps the maximum of merged columns, so
+    /// that no failure is hidden.
     fn merged(&self) -> Merged {
         let per = self.columns.len().div_ceil(COLUMNS_MAX).max(1);
         let value = |layer: &Layer, column: usize| {
@@ -98,7 +99,7 @@ impl StackedArea<'_> {
         };
         let numbers: Vec<usize> = (0..self.columns.len()).collect();
         let groups = || numbers.chunks(per);
-        // A first one may be shorter.
+        // The first column may be shorter.
         let end = |column: usize| {
             let end = Nanos(self.columns[column].0.saturating_add(self.len.0));
             self.columns.get(column + 1).map_or(end, |next| end.min(*next))
@@ -114,7 +115,8 @@ impl StackedArea<'_> {
         }
     }
 
-    /// The layer as a clip of a rectangle that is not stretched, so that its pattern is not stretched either.
+    /// Draws the layer as the clip of a rectangle. The rectangle is not stretched, so its pattern
+    /// is not stretched either.
     fn layer(&self, figure: &mut Figure<'_>, scale: &Scale, merged: &Merged, number: usize) {
         let below = |column: &[f64], layers: usize| scale.position(column[..layers].iter().sum());
         let mut path = String::new();
@@ -150,7 +152,7 @@ impl StackedArea<'_> {
         ));
     }
 
-    /// Hatchings in the colour of the paper: strokes up, down, dots, level, upright.
+    /// Hatchings in the background colour: strokes up, strokes down, dots, horizontal, vertical.
     fn patterns(&self, figure: &mut Figure<'_>) {
         const SHAPES: [(u32, &str); PATTERNS - 1] = [
             (6, "M-1 7L7-1M-1 1L1-1M5 7L7 5"),
@@ -216,7 +218,8 @@ impl StackedArea<'_> {
     }
 }
 
-/// Adds the outline of a run of columns: along the upper edge and back along the lower one. Both are lists of left, right, height.
+/// Adds the outline of a run of columns: along the upper edge and back along the lower one. Both
+/// are lists of left, right, height.
 fn outline(path: &mut String, upper: &[(f64, f64, f64)], lower: &[(f64, f64, f64)]) {
     use std::fmt::Write as _;
     let Some(first) = upper.first() else { return };

@@ -1,13 +1,14 @@
-//! [`ChartStrings`]: what charts say of themselves, in each language.
+//! [`ChartStrings`]: the charts' own texts, in each language.
 
-/// What charts say of themselves, in one language. Numbers and names come as texts.
+/// The charts' own texts, in one language. Numbers and names are passed as text.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartStrings {
-    /// Where there is nothing to draw.
+    /// Shown if there is nothing to draw.
     pub no_data: &'static str,
     /// The chart's extent: from, until.
     pub span: fn(&str, &str) -> String,
-    /// A series: name, first, least, when, most, when, last. No word on where it goes: few courses go one way.
+    /// Describes a series: name, first, minimum, its instant, maximum, its instant, last. The text
+    /// names no trend, because few series have one.
     pub course: fn(&str, [&str; 6]) -> String,
     /// A series that never changes: name, value.
     pub throughout: fn(&str, &str) -> String,
@@ -29,8 +30,8 @@ pub struct ChartStrings {
     pub faint: &'static str,
     /// A heat map: the fastest, the slowest, the greatest count of a cell, when, where.
     pub heat: fn([&str; 5]) -> String,
-    /// The heat map's scale: the greatest count of a cell, and how many times the one before it each shade begins at, where shades
-    /// rise by factors.
+    /// Describes the scale of the heat map: the greatest count of a cell, and the factor between
+    /// shades if they rise by factors.
     pub per_cell: fn(&str, Option<&str>) -> String,
     /// A point with an interval: name or place, value, low, high.
     pub between: fn(&str, &str, &str, &str) -> String,
@@ -40,7 +41,7 @@ pub struct ChartStrings {
     pub sentence_gap: &'static str,
     /// Between the parts of a list.
     pub comma: &'static str,
-    /// Between a name and what is said of it.
+    /// Between a name and its description.
     pub colon: &'static str,
 }
 

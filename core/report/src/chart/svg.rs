@@ -1,7 +1,7 @@
 //! Pieces of SVG text: escaping and numbers.
 
-/// `text` as it may stand in an element or a quoted attribute. Control characters and those that turn the direction of
-/// writing are replaced: names come from outside.
+/// Escapes `text` for an element or a quoted attribute. Names come from outside, so control
+/// characters and characters that change the writing direction are replaced.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -50,14 +50,15 @@ const S: i64 = 1_000_000_000;
 const TICKS_MAX: i64 = 30;
 /// Events drawn at most, the first ones.
 const MARKS_MAX: usize = 60;
-/// So many events are all named where there is room; the names of more stand in tables.
+/// Up to this many events are all named where there is room. The names of more events are in
+/// tables.
 const MARKS_FEW: usize = 6;
-/// Where labels stand, in pixels below the plot's top.
+/// Vertical positions of labels, in pixels below the plot's top.
 const ROWS: [f64; 2] = [-8.0, -21.0];
 /// Room of an event's label, in pixels.
 const LABEL_MAX: f64 = 130.0;
 
-/// The time axis of a chart: from where to where, and what happened on the way.
+/// The time axis of a chart: its start, its end, and the events between them.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// The left end, on the run's clock.
@@ -66,16 +67,16 @@ pub struct Timeline {
     pub until: Nanos,
     /// Stretches that are shaded, such as warm-up and drain.
     pub shades: Vec<Shade>,
-    /// Stretches in which something was done to a host on purpose.
+    /// Stretches with a fault or pool change on a host.
     pub bands: Vec<Shade>,
-    /// Events, such as a phase's begin or a signal; the first 60 are drawn.
+    /// Events, such as the start of a phase or a signal; the first 60 are drawn.
     pub marks: Vec<Mark>,
 }
 
 /// A shaded stretch of time.
 #[derive(Clone, Debug)]
 pub struct Shade {
-    /// Its begin.
+    /// Its start.
     pub from: Nanos,
     /// Its end.
     pub until: Nanos,
@@ -103,7 +104,8 @@ impl Timeline {
         self.until.0.saturating_sub(self.from.0).max(1)
     }
 
-    /// The place of an instant, 0 at the left end and 1 at the right; what lies outside is at the end.
+    /// Returns the place of an instant, 0 at the left end and 1 at the right. Instants outside are
+    /// at the end.
     pub(super) fn x(&self, instant: Nanos) -> f64 {
         let passed = i128::from(instant.0) - i128::from(self.from.0);
         (passed as f64 / self.length() as f64).clamp(0.0, 1.0)
@@ -114,8 +116,8 @@ impl Timeline {
         clock(instant, Nanos(self.until.0.max(self.length())))
     }
 
-    /// A stretch of it, from one instant to another. Ends that are no whole seconds would seem to be others than they are, or
-    /// both the same, if they were told in whole ones.
+    /// Formats a stretch of time from one instant to another. Ends between two seconds are shown
+    /// with tenths. In whole seconds they would look like other instants, or like one and the same.
     pub(super) fn span(&self, from: Nanos, until: Nanos) -> String {
         let span = self.until.0.max(self.length());
         let is_apart = |at: Nanos| (50_000_000..950_000_000).contains(&at.0.rem_euclid(S));
@@ -128,7 +130,8 @@ impl Timeline {
         format!("{} – {}", told(from), told(until))
     }
 
-    /// A slice of a chart from one instant to another, as far as it lies on this axis; empty without anything told of it.
+    /// A slice of a chart from one instant to another, clipped to this axis. Its text is empty if
+    /// `told` is.
     pub(super) fn slice(&self, from: Nanos, until: Nanos, told: &[String]) -> Slice {
         let (from, until) = (from.max(self.from), until.min(self.until));
         let text = if told.is_empty() {
@@ -156,18 +159,20 @@ impl Timeline {
                 .map(|at| (self.x(at), self.clock(at)))
                 .collect()
         };
-        // So fine that neighbours bear one name, ticks stand at instants that are others than they seem.
+        // With too fine a step, neighbouring ticks share a label, and ticks are at other instants
+        // than their labels say.
         let differ = |step: &i64| ticks(*step).windows(2).all(|two| two[0].1 != two[1].1);
         let steps: Vec<i64> = steps.into_iter().filter(differ).collect();
         let labels = fit_ticks(&steps, |fine, coarse| coarse % fine == 0, ticks);
         if labels.len() >= 2 {
             return labels;
         }
-        // No two round instants in here: the ends themselves.
+        // There are no two round instants on the axis, so its ends are labelled.
         place_labels(vec![(0.0, self.clock(self.from)), (1.0, self.clock(self.until))])
     }
 
-    /// What is happening, above the plot, and one row higher the names that the lower row has no room for on narrow pages.
+    /// Returns the captions above the plot. The upper row has the names that the lower row has no
+    /// room for on narrow pages.
     fn captions(&self) -> [Vec<Label>; 2] {
         let stretch = |shade: &Shade| {
             Label::within(self.x(shade.from), self.x(shade.until), cut(&shade.label, LABEL_MAX))
@@ -177,7 +182,8 @@ impl Timeline {
             Label::within(at, at, cut(&mark.label, LABEL_MAX))
         };
         let is_named = |label: &Label| !label.text.is_empty();
-        // A phase's name stands nowhere else in the chart; what is shaded is told beside it, too.
+        // The name of a phase is nowhere else in the chart; shaded stretches are also described
+        // next to it.
         let labels = self
             .bands
             .iter()
@@ -207,14 +213,14 @@ impl Timeline {
         self.draw_events(figure);
     }
 
-    /// Warm-up, what else is shaded, and what was done on purpose. Nothing that has a colour of its own may lie under it: it would
-    /// seem another one.
+    /// Draws the warm-up, other shades, and stretches of faults and pool changes. Coloured elements
+    /// must not be drawn under them, because their colour would look different.
     pub(super) fn draw_shades(&self, figure: &mut Figure<'_>) {
         self.stretches(figure, "shade", &self.shades);
         self.stretches(figure, "fault", &self.bands);
     }
 
-    /// The edges of what was done on purpose, over what may hide them.
+    /// Draws the edges of faults and pool changes over elements that may hide them.
     pub(super) fn draw_edges(&self, figure: &mut Figure<'_>) {
         self.stretches(figure, "fault edge", &self.bands);
     }
@@ -290,7 +296,7 @@ mod tests {
         assert!(labels.iter().all(|label| (0.0..=1.0).contains(&label.at)), "{context}: {labels:?}");
     }
 
-    /// The clock of an axis of ten seconds has whole ones, and its ticks stand at them.
+    /// The clock of an axis of ten seconds has whole seconds, and its ticks are at whole seconds.
     #[test]
     fn ticks_bear_names_of_their_own() {
         for until in [10 * S, 10 * S + 5_000_000, 12 * S, 15 * S] {
@@ -334,7 +340,7 @@ mod tests {
         assert_eq!((lower.len(), upper.len()), (1, 1), "{lower:?} {upper:?}");
         assert!(
             lower[0].level == 0 && upper[0].level == 0,
-            "both stand on the narrowest page: {lower:?} {upper:?}"
+            "both are on the narrowest page: {lower:?} {upper:?}"
         );
         assert!(lower[0].text.starts_with("kill") && upper[0].text.starts_with("pause"));
     }
@@ -379,7 +385,7 @@ mod tests {
         check_no_overlap(&captions, "phases");
         assert!(
             higher.iter().all(|label| label.text == "warm-up"),
-            "phases may be told in their table: {higher:?}"
+            "phases may be in their table only: {higher:?}"
         );
         assert!(
             captions[0].text.starts_with("a phase") && captions[0].at < 0.01,

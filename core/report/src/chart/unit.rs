@@ -1,9 +1,9 @@
-//! [`Unit`]: what a number of a chart is, and how it is written.
+//! [`Unit`]: the unit of a chart's numbers, and their format.
 
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
 
-/// What the numbers of an axis are.
+/// The unit of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -12,7 +12,7 @@ pub enum Unit {
     Rate,
     /// A number of things.
     Count,
-    /// A share, 1 being all.
+    /// A share; 1 is everything.
     Share,
     /// Bytes.
     Bytes,
@@ -31,7 +31,7 @@ impl Unit {
         if value < 0.0 {
             return format!("−{}", self.value(-value));
         }
-        // Above this no counter goes; the conversions below saturate there.
+        // No counter exceeds this; the conversions below saturate there.
         if value >= 1e15 && self != Self::Time {
             return format!("{value:.2e}{}", self.suffix());
         }
@@ -47,8 +47,8 @@ impl Unit {
         }
     }
 
-    /// A value at a tick of an axis that reaches as far as `top`: one unit for the whole axis, no more digits than
-    /// `step` needs.
+    /// Formats a value at a tick of an axis that ends at `top`. The whole axis has one unit, and
+    /// only as many digits as `step` needs.
     pub(super) fn tick(self, value: f64, step: f64, top: f64) -> String {
         let top = top.abs();
         let (size, name) = self.sizes(top);
@@ -61,7 +61,7 @@ impl Unit {
         if top / size >= 1e5 || step < 1e-6 {
             return format!("{sign}{:.0e}{name}", value.abs());
         }
-        // One digit more than the step's first: 2.5 has two.
+        // One digit more than the first digit of the step, because a step of 2.5 has two.
         let decimals = (-step.log10().floor()).max(0.0) as usize + 1;
         let digits = trimmed(value.abs(), decimals);
         let digits = match digits.split_once('.') {
@@ -71,7 +71,7 @@ impl Unit {
         format!("{sign}{digits}{name}")
     }
 
-    /// The least step between ticks, 0 without one: there are no half things.
+    /// The smallest step between ticks; 0 if there is no minimum. Counts have no fractions.
     pub(super) fn step_min(self) -> f64 {
         match self {
             Self::Count | Self::Bytes | Self::Time => 1.0,
@@ -79,7 +79,7 @@ impl Unit {
         }
     }
 
-    /// What an axis shows that has nothing but zeros: up to here.
+    /// The upper end of an axis that has only zeros.
     pub(super) fn one(self) -> f64 {
         match self {
             Self::Time => 1e6,
@@ -130,13 +130,14 @@ impl Unit {
     }
 }
 
-/// `value` with so many decimals, without zeros at the end.
+/// `value` with this many decimals, without zeros at the end.
 fn trimmed(value: f64, decimals: usize) -> String {
     wavetank_plan::quantity::trimmed(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// An instant as a clock shows it on an axis that spans `span`: `00:41`, from an hour on `1h02`, from two days on `2d03h`;
-/// below ten seconds `1.5 s`. An axis of up to two hours shows its first hour as `05:00`.
+/// Formats an instant as a clock on an axis that spans `span`: `00:41`, from an hour on `1h02`,
+/// from two days on `2d03h`; below ten seconds `1.5 s`. An axis of up to two hours shows its first
+/// hour as `05:00`.
 pub(super) fn clock(at: Nanos, span: Nanos) -> String {
     let ns = at.0.unsigned_abs();
     if span < Nanos::from_secs(10) {
@@ -146,7 +147,8 @@ pub(super) fn clock(at: Nanos, span: Nanos) -> String {
         let sign = if at.0 < 0 && text != "0" { "−" } else { "" };
         return format!("{sign}{text} s");
     }
-    // The middle of a second is of the second that has begun: columns and the points in their middle bear one name.
+    // The middle of a second belongs to the second that has started: a column and the point in its
+    // middle have the same name.
     let s = (ns + 499_999_999 + u64::from(at.0 < 0)) / 1_000_000_000;
     let sign = if at.0 < 0 && s > 0 { "−" } else { "" };
     if s < 3_600 && span < Nanos::from_secs(7_200) {

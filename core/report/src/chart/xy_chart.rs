@@ -15,42 +15,44 @@ const LEFT: f64 = 56.0;
 const KEY_MARKED: &str =
     r#"<rect class="marked" width="30" height="12"/><line class="best" x1="15" x2="15" y2="12"/>"#;
 
-/// One number against another, such as latency against load: points with intervals, lines through them, and a marked interval
-/// on the axis across, such as where the knee lies.
+/// One number against another, such as latency against load. It has points with intervals, lines
+/// through them, and a marked interval on the horizontal axis, such as the position of the knee.
 #[derive(Clone, Debug)]
 pub struct XyChart<'a> {
     /// Its name, title, height and language.
     pub frame: Frame<'a>,
-    /// What stands under the axis across.
+    /// Name under the horizontal axis.
     pub x_name: &'a str,
-    /// What the values across are.
+    /// Unit of the horizontal axis.
     pub x: Unit,
-    /// How a value across is told where a name or a point has it, if not in three digits.
+    /// Formats a horizontal value in a name or a point, if three digits are not the right format.
     pub x_told: Option<fn(f64) -> String>,
-    /// What the values upwards are. Times that differ by more than a factor of 50 get a logarithmic axis.
+    /// Unit of the vertical axis. Times that differ by more than a factor of 50 get a logarithmic
+    /// axis.
     pub y: Unit,
-    /// How the axis across runs.
+    /// Scale of the horizontal axis.
     pub across: XAxis,
     /// One line each.
     pub series: Vec<CurveSeries>,
-    /// A marked interval on the axis across.
+    /// A marked interval on the horizontal axis.
     pub marked: Option<ReferenceValue>,
-    /// Limits upwards, such as a threshold: name and value.
+    /// Limits on the vertical axis, such as a threshold: name and value.
     pub limits: Vec<(String, f64)>,
 }
 
 /// A value on an axis with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceValue {
-    /// What the value is called.
+    /// Name of the value.
     pub name: String,
-    /// What stands in the key for both.
+    /// Name of both in the key.
     pub key: String,
-    /// The interval's lower end, the value, the interval's upper end. What of it an axis does not reach is not drawn.
+    /// Lower end of the interval, value, upper end of the interval. Parts beyond the axis are not
+    /// drawn.
     pub ends: [f64; 3],
 }
 
-/// How an axis runs.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum XAxis {
     /// From 0, evenly.
@@ -64,20 +66,20 @@ pub enum XAxis {
 /// A line of a curve.
 #[derive(Clone, Debug, Default)]
 pub struct CurveSeries {
-    /// What stands in the key.
+    /// Name in the key.
     pub name: String,
     /// What was measured, in any order.
     pub points: Vec<CurvePoint>,
-    /// A line, such as a fit, in order across; empty: none is drawn.
+    /// A line, such as a fit, ordered by x. If it is empty, no line is drawn.
     pub line: Vec<(f64, f64)>,
     /// Its colour.
     pub tone: ColorRole,
 }
 
-/// A point with its interval upwards.
+/// A point with its vertical interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CurvePoint {
-    /// Its place across.
+    /// Its horizontal value.
     pub x: f64,
     /// Its value.
     pub y: f64,
@@ -96,7 +98,7 @@ impl XyChart<'_> {
         for (number, series) in self.series.iter().enumerate() {
             self.draw_series(&mut figure, &across, &upwards, number, series);
         }
-        // Behind the series in the key: it is none of them.
+        // It comes after the series in the key, because it is not a series.
         if let Some(marked) = &self.marked {
             figure.key_item(&marked.key, KEY_MARKED, 30);
         }
@@ -107,12 +109,12 @@ impl XyChart<'_> {
         figure.finish()
     }
 
-    /// A value across, in words.
-    fn told(&self, x: f64) -> String {
-        self.x_told.filter(|_| x.is_finite()).map_or_else(|| self.x.value(x), |told| told(x))
+    /// A horizontal value as text.
+    fn format_x(&self, x: f64) -> String {
+        self.x_told.filter(|_| x.is_finite()).map_or_else(|| self.x.value(x), |listed| listed(x))
     }
 
-    /// The place of a value across, 0 to 1.
+    /// The place of a horizontal value, 0 to 1.
     pub(crate) fn place(&self, x: f64) -> f64 {
         self.scale_across().position(x)
     }
@@ -140,7 +142,7 @@ impl XyChart<'_> {
         Scale::fitting(all, self.y, figure.ticks_upwards())
     }
 
-    /// The axis across, with lines upwards from its names.
+    /// Draws the horizontal axis, with vertical lines at its labels.
     fn axis(&self, figure: &mut Figure<'_>, across: &Scale) {
         for label in names(across) {
             let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
@@ -164,20 +166,25 @@ impl XyChart<'_> {
             percent(from),
             percent((until - from).max(0.0))
         ));
-        // Beside its line, on the side where there is more room.
+        // The label is next to its line, on the side with more room.
         let at = across.position(*best);
         let (anchor, dx, room) = if at > 0.5 {
             ("end", "4", at * WIDTHS[0] + LEFT)
         } else {
             ("start", "-4", (1.0 - at) * WIDTHS[0])
         };
-        let text = cut(&format!("{name} {}", self.told(*best)), room);
+        let text = cut(&format!("{name} {}", self.format_x(*best)), room);
         figure.push(&format!(
             "<text class=\"cap {anchor}\" x=\"{x}\" dx=\"{dx}\" y=\"-8\">{}</text>",
             escape(&text)
         ));
         let words = figure.labels();
-        figure.add_description((words.between)(name, &self.told(*best), &self.told(*low), &self.told(*high)));
+        figure.add_description((words.between)(
+            name,
+            &self.format_x(*best),
+            &self.format_x(*low),
+            &self.format_x(*high),
+        ));
     }
 
     fn draw_series(
@@ -205,9 +212,9 @@ impl XyChart<'_> {
         }
         let words = figure.labels();
         for point in series.points.iter().filter(|point| finite(point.x, point.y)) {
-            let (at, place) = (across.position(point.x), self.told(point.x));
+            let (at, place) = (across.position(point.x), self.format_x(point.x));
             let named = format!("{} {place}", series.name);
-            let mut told = format!("{} · {place} · {}", series.name, self.y.value(point.y));
+            let mut listed = format!("{} · {place} · {}", series.name, self.y.value(point.y));
             if let Some((low, high)) = point.between.filter(|(low, high)| finite(*low, *high)) {
                 let x = percent(at);
                 let (top, bottom) = (figure.y(upwards.position(high)), figure.y(upwards.position(low)));
@@ -218,7 +225,7 @@ impl XyChart<'_> {
                 ));
                 let (low, high) = (self.y.value(low), self.y.value(high));
                 figure.add_description((words.between)(&named, &self.y.value(point.y), &low, &high));
-                told = format!("{told} ({low} – {high})");
+                listed = format!("{listed} ({low} – {high})");
             } else {
                 figure.add_description(format!(
                     "{named}{}{}{}",
@@ -227,21 +234,21 @@ impl XyChart<'_> {
                     words.stop
                 ));
             }
-            figure.point(number, series.tone, at, figure.y(upwards.position(point.y)), &told);
+            figure.point(number, series.tone, at, figure.y(upwards.position(point.y)), &listed);
         }
         figure.key_line(&series.name, number, series.tone, false);
     }
 }
 
-/// The names of an axis across, as many as fit.
+/// Labels of a horizontal axis, as many as fit.
 fn names(across: &Scale) -> Vec<Label> {
     let ticks = across.ticks(8);
     if !across.log {
-        // At even steps: of others one reads wrong values between them.
+        // Labels are at even steps, because readers misread values between uneven ones.
         let each = |step: usize| ticks.iter().step_by(step).cloned().collect();
         return fit_ticks(&[4, 2, 1], |fine, coarse| coarse % fine == 0, each);
     }
-    // Both ends first, that each value lies between two names; then every second tick.
+    // Both ends come first, so that each value is between two labels; then every second tick.
     let last = ticks.len().saturating_sub(1);
     let (first, rest): (Vec<_>, Vec<_>) =
         ticks.into_iter().enumerate().partition(|(number, _)| [0, last].contains(number));
@@ -294,7 +301,7 @@ mod tests {
         assert!(svg.contains("</svg>knee and its interval</li>"), "{svg}");
     }
 
-    /// Each load lies between two names, also where a plot is too narrow for all of them.
+    /// Each load is between two labels, even in a plot too narrow for all of them.
     #[test]
     fn both_ends_of_the_axis_are_named() {
         let points = [100.0, 4_000.0].map(|x| CurvePoint { x, y: 25e6, between: None });
@@ -302,7 +309,7 @@ mod tests {
         let svg = plain.draw();
         for end in ["100/s", "5,000/s"] {
             let tick = svg.split("<text").find(|text| text.contains(&format!(">{end}<"))).expect(end);
-            assert!(!tick.contains(" n1") && !tick.contains(" n2"), "{end} stands at every width: {svg}");
+            assert!(!tick.contains(" n1") && !tick.contains(" n2"), "{end} is shown at every width: {svg}");
         }
     }
 

@@ -5,7 +5,7 @@ use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc};
 use super::strings::{CompareStrings, EN};
 use super::values::{change_in, change_interval_in, format_limit, percent};
 
-/// Values named in the answer at most.
+/// Most values named in the answer.
 pub(super) const NAMED_MAX: usize = 3;
 
 /// The answer's word.
@@ -25,7 +25,7 @@ pub(super) fn answer_in(answer: CompareAnswer, words: &CompareStrings) -> (&'sta
     }
 }
 
-/// What stands beside it.
+/// Returns the sentence next to the answer.
 pub(super) fn headline(doc: &CompareDoc) -> String {
     headline_in(doc, &EN)
 }
@@ -49,7 +49,7 @@ pub(super) fn headline_in(doc: &CompareDoc, words: &CompareStrings) -> String {
             () if judged().count() > 0 && is_single_pair(doc) => words.one_run,
             () if judged().any(|metric| metric.ratio.is_some()) => words.no_spread,
             () if judged().count() > 0 => words.no_ratio,
-            // Others might be judged, had they been asked for.
+            // Other values could be judged if they were requested.
             () if doc.metrics.iter().any(|metric| metric.why == MetricDoc::NOT_ASKED) => words.none_asked,
             () => words.nothing_judged,
         }
@@ -57,12 +57,12 @@ pub(super) fn headline_in(doc: &CompareDoc, words: &CompareStrings) -> String {
     }
 }
 
-/// Whether each side is one run, so that nothing tells how much runs of a side differ.
+/// Whether each side is one run, so that nothing shows how much runs of a side differ.
 pub(super) fn is_single_pair(doc: &CompareDoc) -> bool {
     doc.a.runs.len().max(doc.b.runs.len()) <= 1
 }
 
-/// The differences of percentiles that would have been seen.
+/// The differences of percentiles that would have been detected.
 fn seen(doc: &CompareDoc, words: &CompareStrings) -> String {
     let judged = doc.metrics.iter().filter(|metric| metric.judged && metric.name.starts_with('p'));
     let seen =
@@ -74,7 +74,7 @@ fn seen(doc: &CompareDoc, words: &CompareStrings) -> String {
     if seen.is_empty() { String::new() } else { (words.would_be_seen)(&seen.join(words.comma)) }
 }
 
-/// Names of the values of which a regression is possible, or cannot be told; `None` if there are none.
+/// Names the values with a possible or undecidable regression; `None` if there are no such values.
 pub(super) fn possible_regressions(doc: &CompareDoc, words: &CompareStrings) -> Option<String> {
     let is_open =
         |metric: &&MetricDoc| matches!(metric.regression.as_deref(), Some("possible" | "undecided"));
@@ -84,7 +84,7 @@ pub(super) fn possible_regressions(doc: &CompareDoc, words: &CompareStrings) -> 
     (!names.is_empty()).then(|| some + &and_more(names.len(), words))
 }
 
-/// How many of `all` are not named; nothing where all are.
+/// The number of `all` that are not named; empty if all are.
 fn and_more(all: usize, words: &CompareStrings) -> String {
     let more = all.saturating_sub(NAMED_MAX);
     if more > 0 { (words.and_more)(&more.to_string()) } else { String::new() }
@@ -96,7 +96,7 @@ fn named(doc: &CompareDoc, words: &CompareStrings, of: impl Fn(&MetricDoc) -> bo
     let told: Vec<String> = told
         .enumerate()
         .map(|(number, metric)| {
-            // The first carries its interval; a line of several would be unreadable.
+            // Only the first value has its interval; a line with several would be unreadable.
             let interval = if number == 0 { change_interval_in(metric, words) } else { String::new() };
             format!("{} {}{interval}", metric.name, change_in(metric, words))
         })
@@ -109,7 +109,7 @@ mod tests {
     use super::super::strings::ZH;
     use super::*;
 
-    /// Three are named, and how many more there are.
+    /// Three are named, and the others are counted.
     #[test]
     fn what_is_not_named_is_counted() {
         let told = |many: usize, words: &CompareStrings| {

@@ -1,4 +1,4 @@
-//! [`comparison_html`]: a comparison as one HTML file that asks no network for anything.
+//! [`comparison_html`]: a comparison as one HTML file that needs no network.
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::show_share;
@@ -16,17 +16,17 @@ use crate::html::{
     isolate_untrusted, translated, with_nonbreaking_units,
 };
 
-/// Values told in large numbers, where they are known.
+/// Values shown in large numbers, if they are known.
 const LARGE: [&str; 4] = ["done_rate", "failed", "p50", "p99"];
-/// Targets of a side told above the answer; all of them stand beside their runs.
+/// Most targets of a side shown above the answer. All of them are next to their runs.
 const TARGETS_MAX: usize = 3;
 
-/// What the page is made of.
+/// Input of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareSource<'a> {
     /// The comparison.
     pub doc: &'a CompareDoc,
-    /// Sides A and B over time; one without anything in it has no charts.
+    /// Sides A and B over time; an empty side has no charts.
     pub courses: [&'a SideTimeSeries; 2],
     /// The command that compares the same again.
     pub command: &'a str,
@@ -40,8 +40,8 @@ pub(super) struct ComparisonPage<'a> {
     language: Language,
 }
 
-/// The whole file: the answer, how sure it is and whether more runs are needed; then all values, the sides over time, the runs,
-/// and how to repeat it.
+/// Returns the whole file. It starts with the answer, how certain it is and whether more runs are
+/// needed. All values, the sides over time, the runs, and how to repeat the comparison follow.
 pub fn comparison_html(source: CompareSource, language: Language) -> String {
     let page = ComparisonPage {
         source,
@@ -95,7 +95,7 @@ fn header(page: &ComparisonPage, names: [&str; 2]) -> Markup {
     }
 }
 
-/// Where a side's load went to, each place once.
+/// The targets of a side's load, each once.
 fn targets(side: &SideDoc) -> Vec<&str> {
     let mut targets = Vec::new();
     for run in &side.runs {
@@ -124,7 +124,8 @@ fn summary(page: &ComparisonPage) -> Markup {
                 ul { @for warning in &doc.warnings { (item(page, warning)) } }
             }
             @if doc.answer == CompareAnswer::Undecided {
-                // Whoever reads values first takes them for a finding.
+                // This comes first, because readers who see the values first take them for a
+                // result.
                 (trust(page))
                 (numbers(page))
             } @else {
@@ -139,7 +140,7 @@ fn summary(page: &ComparisonPage) -> Markup {
     }
 }
 
-/// How sure the answer is, and whether more runs would make it surer.
+/// The certainty of the answer, and whether more runs would increase it.
 fn trust(page: &ComparisonPage) -> Markup {
     let own = &page.own.page;
     html! {
@@ -150,7 +151,8 @@ fn trust(page: &ComparisonPage) -> Markup {
     }
 }
 
-/// Whether the first line begins with a word: that of a difference begins with a value's name.
+/// Whether the first line starts with a word. The line of a difference starts with the name of a
+/// value.
 fn begins_sentence(page: &ComparisonPage) -> bool {
     let is_name = matches!(page.source.doc.answer, CompareAnswer::Difference | CompareAnswer::Regression);
     !is_name && is_sentence(&headline_in(page.source.doc, page.own))
@@ -170,7 +172,7 @@ const fn class(answer: CompareAnswer) -> &'static str {
     }
 }
 
-/// A sign of its own for each kind of answer: an arrow that falls, a tick, a question, unequal, about equal.
+/// A sign for each kind of answer: an arrow that falls, a tick, a question, unequal, about equal.
 fn sign(answer: CompareAnswer) -> Markup {
     let path = match answer {
         CompareAnswer::Regression => {
@@ -188,7 +190,7 @@ fn sign(answer: CompareAnswer) -> Markup {
     html! { svg.sign viewBox="0 0 24 24" aria-hidden="true" focusable="false" { (PreEscaped(path)) } }
 }
 
-/// The values that most look for: A, B, and what is said of it.
+/// The most relevant values: A, B, and their judgement.
 fn numbers(page: &ComparisonPage) -> Markup {
     let of = |name: &&str| page.source.doc.metrics.iter().find(|metric| metric.name == **name);
     let shown: Vec<&MetricDoc> =
@@ -204,12 +206,12 @@ fn numbers(page: &ComparisonPage) -> Markup {
     }
 }
 
-/// A value whose unit stays on its line.
+/// A value that is never separated from its unit by a line break.
 fn whole(metric: &MetricDoc, of: Option<Number>) -> String {
     value(metric, of).replace(' ', "\u{a0}")
 }
 
-/// What is said of a value: the change where one is shown, with its sign.
+/// The judgement of a value: the change if one is shown, with its sign.
 fn said(page: &ComparisonPage, metric: &MetricDoc) -> Markup {
     if metric.verdict == "not_judged" {
         return translated(page.language, &metric.why);
@@ -222,7 +224,8 @@ fn said(page: &ComparisonPage, metric: &MetricDoc) -> Markup {
         ("difference", _) => ("mark bad long", own.worse),
         _ => return html! { (told) },
     };
-    // Beside the change: what follows it is another matter.
+    // The text directly follows the change, because the rest of the sentence is about something
+    // else.
     let change = with_nonbreaking_units(&change_in(metric, page.own));
     let (change, rest) = told
         .split_once(&change)
@@ -236,7 +239,7 @@ fn sure(page: &ComparisonPage) -> Markup {
         return html! { p {
             @if is_single_pair(doc) {
                 (own.unsure)
-                // Of several runs a side they are from how much runs differ.
+                // With several runs on each side, intervals come from the differences between runs.
                 @if has_intervals(doc) { (page.words.page.sentence_gap) (own.from_seconds) }
             } @else {
                 (own.unsure_of_all)
@@ -256,7 +259,7 @@ fn sure(page: &ComparisonPage) -> Markup {
     }
 }
 
-/// Whether any value has an interval: short runs, one a side, have none.
+/// Whether any value has an interval. Single short runs have none.
 fn has_intervals(doc: &CompareDoc) -> bool {
     doc.metrics.iter().any(|metric| metric.low.is_some())
 }
@@ -266,7 +269,7 @@ fn share(share: f64) -> String {
     with_nonbreaking_units(&show_share(share))
 }
 
-/// A chance as a share; below what the method can tell apart, as a bound.
+/// A probability as a share. Values below the resolution of the method are shown as a bound.
 fn chance(p: f64) -> String {
     if p < 1e-4 { "<\u{a0}0.01\u{a0}%".to_owned() } else { share(p) }
 }
@@ -301,9 +304,11 @@ fn values(page: &ComparisonPage) -> Markup {
     }
 }
 
-/// Of values' names that are ours none is longer than this, and a line would end in the middle of them.
+/// No value name of our own is longer than this; with a smaller limit, lines would end inside such
+/// names.
 const NAME_CHARS: usize = 28;
-/// Addresses of up to so many letters stand on one line: a port that is cut in two reads as another one.
+/// Addresses of up to this many letters are kept on one line, because a port cut in two reads as
+/// another one.
 const ADDRESS_CHARS: usize = 36;
 
 fn runs(page: &ComparisonPage) -> Markup {
@@ -364,7 +369,7 @@ fn repeat(page: &ComparisonPage) -> Markup {
     }
 }
 
-/// The ratio's change in words, for the forest's right side.
+/// The change of the ratio as text, for the right side of the forest plot.
 pub(super) fn short(page: &ComparisonPage, metric: &MetricDoc) -> String {
     let of = metric.ratio.map(ratio).unwrap_or_default();
     format!("{} {of} · {}", page.own.page.ratio, change_in(metric, page.own))

@@ -16,7 +16,7 @@ use crate::completeness::is_percentile_known;
 use crate::format::PERCENTILE_HEADINGS;
 use crate::html::{Cell, Numbers, RowInstant, Table, chart_labels, figure_in};
 
-/// Rows of the picture on the first page; all stand in the table.
+/// Rows of the picture on the first page. The table has all of them.
 const ROWS_MAX: usize = 12;
 /// The sides' names and colours; dash and marker follow from the order.
 const SIDES: [(&str, ColorRole); 2] = [("A", ColorRole::Of(0)), ("B", ColorRole::Of(1))];
@@ -26,7 +26,7 @@ fn frame<'a>(page: &ComparisonPage, id: &'a str, title: &'a str) -> Frame<'a> {
     Frame::new(id, title, words)
 }
 
-/// Ratios of what is judged; `None` where there is none.
+/// The ratios of the judged values; `None` without any.
 pub(super) fn forest(page: &ComparisonPage) -> Option<String> {
     let doc = page.source.doc;
     let rows: Vec<Ratio> = doc.metrics.iter().filter_map(|metric| row(page, metric)).take(ROWS_MAX).collect();
@@ -36,7 +36,7 @@ pub(super) fn forest(page: &ComparisonPage) -> Option<String> {
     (!rows.is_empty()).then(|| ForestPlot { frame, rows, key: key(page), limit_key }.draw())
 }
 
-/// What markers of ratios mean.
+/// The meaning of the markers.
 fn key(page: &ComparisonPage) -> Vec<(Polarity, String)> {
     let own = &page.own.page;
     let all = [
@@ -56,7 +56,7 @@ fn row(page: &ComparisonPage, metric: &MetricDoc) -> Option<Ratio> {
         "undecided" => Polarity::Undecided,
         _ => Polarity::None,
     };
-    // A value has its limit on its worse side alone: the other is never a regression.
+    // A value has a limit on its worse side only, because the other side is never a regression.
     let sign = if metric.better == "more" { -1.0 } else { 1.0 };
     let limit = page.source.doc.max_regression.map(|limit| 1.0 + sign * limit.0);
     metric.judged.then(|| Ratio {
@@ -146,8 +146,8 @@ pub(super) fn spectrum(page: &ComparisonPage) -> Markup {
             if !is_percentile_known(known, q) {
                 return Cell::Number(page.words.times.above_dropped.to_owned());
             }
-            let told = values.percentile(q).map_or_else(|| "–".to_owned(), time);
-            Cell::Number(if values.is_uncertain(q) { format!("~{told}") } else { told })
+            let listed = values.percentile(q).map_or_else(|| "–".to_owned(), time);
+            Cell::Number(if values.is_uncertain(q) { format!("~{listed}") } else { listed })
         }));
         cells.push(Cell::Number(time(values.max())));
         table.row(cells);

@@ -7,8 +7,8 @@ use super::headline::{headline, word};
 use super::values::{change, change_interval, judgement};
 use crate::junit::{case, in_report};
 
-/// The comparison as a `JUnit` report: a regression that is shown is a failure, what could not be decided is skipped. A
-/// difference alone is no failure: only `--max-regression` says what is too much.
+/// The comparison as a `JUnit` report. A regression that is shown is a failure, and an undecided
+/// value is skipped. A difference alone is no failure: only `--max-regression` sets a limit.
 pub fn comparison_junit(doc: &CompareDoc) -> String {
     in_report([comparison_suite(doc)])
 }
@@ -19,7 +19,7 @@ pub(crate) fn comparison_suite(doc: &CompareDoc) -> TestSuite {
     suite.add_property(("version", doc.version.as_str()));
     suite.add_property(("answer", word(doc.answer)));
     let mut all = match doc.exit {
-        // An answer that was asked for and could not be given must not be green.
+        // A requested answer that could not be given must not count as a success.
         4 => TestCaseStatus::non_success(NonSuccessKind::Error),
         _ => TestCaseStatus::success(),
     };

@@ -8,10 +8,10 @@ use super::headline::{headline, word};
 use super::values::{interval, judgement, ratio, selected_metrics, value};
 use crate::export::{code, sentence, table};
 
-/// Ids of one side named at most.
+/// Most ids shown for one side.
 const IDS_MAX: usize = 20;
 
-/// The comparison as GitHub-flavoured Markdown. Whatever comes from outside is escaped.
+/// The comparison as GitHub-flavoured Markdown. Text from outside is escaped.
 pub fn comparison_markdown(doc: &CompareDoc) -> String {
     let mut text = format!("## {}: {}\n\n", word(doc.answer), sentence(&headline(doc)));
     for (name, side) in [("A", &doc.a), ("B", &doc.b)] {

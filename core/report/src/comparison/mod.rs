@@ -1,4 +1,4 @@
-//! Two sides of runs beside each other, in words and tables. Pure functions of the stored comparison.
+//! Comparison of two sides of runs, as text and tables. Pure functions of the stored comparison.
 
 mod headline;
 mod html;

@@ -6,9 +6,9 @@ use super::headline::{NAMED_MAX, is_single_pair, possible_regressions};
 use super::html::ComparisonPage;
 use super::values::{change_in, format_limit};
 
-/// Runs a side that show what matters on most machines.
+/// Number of runs per side that is enough on most machines.
 const RUNS_ADVISED: &str = "3";
-/// Whether more runs would tell more, and of what.
+/// Explains whether more runs would show more, and for which values.
 pub(super) fn more_runs(page: &ComparisonPage) -> String {
     let (doc, own) = (page.source.doc, &page.own.page);
     let few = doc.a.runs.len().min(doc.b.runs.len());
@@ -40,7 +40,7 @@ pub(super) fn more_runs(page: &ComparisonPage) -> String {
     }
 }
 
-/// That less than a doubling of some values would not have been seen, where it is so.
+/// Names the values for which a change below a doubling would not have been detected.
 fn little_seen(page: &ComparisonPage) -> Option<String> {
     let is_little =
         |metric: &&MetricDoc| metric.judged && metric.smallest_seen.is_some_and(|seen| seen.0 > 1.0);

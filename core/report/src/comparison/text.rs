@@ -1,4 +1,4 @@
-//! A comparison as text: the answer, the sides, a row for each value, and what to beware of.
+//! A comparison as text: the answer, the sides, a row for each value, and warnings.
 
 use wavetank_record::{CompareDoc, MetricDoc, SideDoc};
 
@@ -6,12 +6,12 @@ use super::headline::{headline, word};
 use super::values::{interval, judgement, ratio, selected_metrics, value};
 use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 
-/// Columns of names, values, the ratio and its interval; what is said of them has the rest.
+/// Columns of names, values, the ratio and its interval; the judgement has the rest.
 const NAME_COLUMNS: usize = 20;
 const VALUE_COLUMNS: usize = 10;
 const RATIO_COLUMNS: usize = 8;
 const INTERVAL_COLUMNS: usize = 18;
-/// Ids of one side named at most.
+/// Most ids shown for one side.
 const IDS_MAX: usize = 8;
 
 /// The comparison as text of at most 100 columns, ending in a newline.

@@ -9,11 +9,11 @@ use crate::format;
 /// Shares below this would read as `0.00 %`.
 const TINY: f64 = 0.00005;
 
-/// Rows of values at most, where not all are told; the others are in JSON.
+/// Most rows of values where not all are shown. The others are in JSON.
 const ROWS_MAX: usize = 60;
 
-/// The values that are told where there is no room for all, in their order, and how many are left out: none that is shown to
-/// differ, or to be a regression, for one that is not.
+/// Returns the values to show if there is no room for all, in their order, and the number left out.
+/// Values with a shown difference or regression take precedence over the others.
 pub(super) fn selected_metrics(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
     let is_shown =
         |metric: &MetricDoc| metric.verdict == "difference" || metric.regression.as_deref() == Some("shown");
@@ -30,7 +30,7 @@ pub(super) fn selected_metrics(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
     (told, left_out)
 }
 
-/// A side's value in its unit, `~` before it where fewer than ten samples lie above it.
+/// A side's value in its unit, with `~` before it if fewer than ten samples are above it.
 pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
     let Some(value) = value else { return "–".to_owned() };
     match metric.unit.as_str() {
@@ -77,17 +77,18 @@ pub(super) fn percent(share: f64, words: &CompareStrings) -> String {
     }
 }
 
-/// The regression that is allowed, in the digits that it was given in.
+/// The allowed regression, with the digits that the user gave.
 pub(super) fn format_limit(limit: f64) -> String {
     share_literal(limit).replace('%', " %")
 }
 
-/// A difference as a share of A that never reads as none where there is one.
+/// A difference as a share of A; a difference never reads as zero.
 fn some(share: f64, words: &CompareStrings) -> String {
     if share < TINY { words.tiny.to_owned() } else { percent(share, words) }
 }
 
-/// `5.0 % more`, `3.2 % less`, `the same`, `appeared` or `vanished`: what became of a value from A to B.
+/// Describes the change of a value from A to B: `5.0 % more`, `3.2 % less`, `the same`, `appeared`
+/// or `vanished`.
 pub(super) fn change(metric: &MetricDoc) -> String {
     change_in(metric, &EN)
 }
@@ -119,7 +120,7 @@ pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareStrings) -> 
     (words.interval)(&signed(from, words), &signed(to, words))
 }
 
-/// A difference with its sign where it is below none; never one that reads as none, nor as less than none.
+/// A difference with its sign if it is negative. A difference never reads as zero or as minus zero.
 fn signed(share: f64, words: &CompareStrings) -> String {
     match share {
         share if share <= -TINY => format!("−{}", percent(share, words)),
@@ -129,17 +130,18 @@ fn signed(share: f64, words: &CompareStrings) -> String {
     }
 }
 
-/// What is said of one value.
+/// The judgement of one value.
 pub(super) fn judgement(metric: &MetricDoc) -> String {
     judgement_in(metric, &EN)
 }
 
-/// The same in another language; why a value is not judged stays as it is stored.
+/// The same in another language. The reason why a value is not judged stays as it is stored.
 pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareStrings) -> String {
     let said = match metric.verdict.as_str() {
         "difference" => change_in(metric, words),
         "no_difference" => {
-            // The smallest difference that would have been shown; nothing below a factor of two says that nothing would.
+            // The smallest difference that would have been shown. If it is above a factor of two,
+            // say that little would have been shown.
             let seen = metric.smallest_seen.map_or(String::new(), |seen| match seen.0 {
                 share if share <= 1.0 => (words.would_be)(&percent(share, words)),
                 _ => words.show_little.to_owned(),

@@ -3,22 +3,22 @@
 use super::CodeGroup;
 use crate::html::glossary;
 
-/// One code of one group. A code can stand in several groups, as `late` is a word and a finding.
+/// One code of one group. A code can be in several groups: `late` is a term and a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// Where it is met.
+    /// Where users meet the code.
     pub group: CodeGroup,
     /// The code, as it is printed.
     pub code: &'static str,
-    /// Other words for it, joined by `, `; most have none.
+    /// Synonyms, joined by `, `; most codes have none.
     pub also: &'static str,
     /// What it means.
     pub means: &'static str,
-    /// Why it happens, the most likely cause first; empty for what needs no cause.
+    /// Causes, the most likely one first; empty if none is needed.
     pub why: &'static str,
-    /// What to do; empty where there is nothing to be done.
+    /// What to do; empty if nothing can be done.
     pub act: &'static str,
-    /// The page of the documentation that has more.
+    /// The page of the documentation with more about it.
     pub see: &'static str,
 }
 
@@ -30,8 +30,9 @@ pub fn explanations() -> Vec<Explanation> {
         .collect()
 }
 
-/// One block: the code and its other words, then lines that begin with `means`, `why`, `do` or `see`.
-/// `means = Late` takes the sentence of the HTML report's glossary, so that nothing is said twice.
+/// Parses one block: the code and its synonyms, then lines that start with `means`, `why`, `do` or
+/// `see`. `means = Late` takes the sentence of the HTML report's glossary, so that no text is
+/// stored twice.
 fn of(group: CodeGroup, block: &'static str) -> Explanation {
     let mut lines = block.trim().lines();
     let head = lines.next().unwrap_or_default();

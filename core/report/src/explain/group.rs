@@ -1,33 +1,33 @@
-//! [`CodeGroup`]: where a code is met.
+//! [`CodeGroup`]: where users meet a code.
 
-/// Where a code is met, in the order in which one meets them.
+/// Where users meet a code, in the order in which they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeGroup {
-    /// Exit codes and the words of a verdict.
+    /// Exit codes and verdicts.
     Exits,
-    /// Why a verdict is what it is, where no finding and no condition says it.
+    /// Reasons of a verdict that no finding and no threshold gives.
     Reasons,
-    /// Findings, those that are doubts about the generator among them.
+    /// Findings, including doubts about the generator.
     Findings,
     /// How requests fail.
     Classes,
     /// Why requests were never sent.
     Drops,
-    /// Words of the report.
+    /// Terms of the report.
     Words,
-    /// What happened once, in `events.jsonl`.
+    /// Events of a run, in `events.jsonl`.
     Events,
     /// Errors of the command line and of its values.
     Typed,
-    /// What this host or this target does not allow.
+    /// Errors about this host or the target.
     Refused,
-    /// Errors about stored runs and about files that are written.
+    /// Errors about stored runs and output files.
     Stored,
-    /// Experiment and topology files: what cannot be read.
+    /// Experiment and topology files with invalid content.
     Written,
-    /// Experiment files: what can be read and makes no sense.
+    /// Experiment files with valid syntax but inconsistent content.
     Meant,
-    /// Rows of data and what is taken out of answers.
+    /// Rows of data and values extracted from responses.
     Data,
 }
 
@@ -68,7 +68,7 @@ impl CodeGroup {
         }
     }
 
-    /// What the group is, as a heading.
+    /// The heading of the group.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Exits => "Exit codes and verdicts",
@@ -87,7 +87,7 @@ impl CodeGroup {
         }
     }
 
-    /// What one of the group is.
+    /// The name of a single entry of the group.
     pub const fn one(self) -> &'static str {
         match self {
             Self::Exits => "an exit code",
@@ -106,8 +106,8 @@ impl CodeGroup {
         }
     }
 
-    /// Where the documentation has more of `code`, unless its block says it better. Codes of labs stand among the others of
-    /// their kind, and have pages of their own.
+    /// Returns the page of the documentation with more about `code`, used unless its block names a
+    /// better one. Codes of labs are in the groups of their kind, and have pages of their own.
     pub(super) fn see_also(self, code: &str) -> &'static str {
         match self {
             Self::Written if code.starts_with("lab_") => "docs/lab-file.md",

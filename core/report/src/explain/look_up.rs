@@ -1,16 +1,17 @@
-//! [`explain`]: the explanations of what was typed.
+//! [`explain`]: the explanations of a code that a user typed.
 
 use wavetank_plan::{UserError, did_you_mean};
 
 use super::{Explanation, explanations};
 
-/// A longer word is not repeated: whole files get pasted.
+/// A longer argument is not repeated in the error, because users sometimes paste whole files.
 const CHARS_TOLD_MAX: usize = 60;
 
-/// Everything that is called `word`: `late`, `Late`, `first byte`, `exit 3`, `invalid`. Never empty.
+/// Returns all explanations for `word`: `late`, `Late`, `first byte`, `exit 3`, `invalid`. Never
+/// empty.
 ///
 /// # Errors
-/// A usage error (`code_unknown`) where nothing is, with what was probably meant.
+/// A usage error (`code_unknown`) if there is none; it suggests a similar code.
 pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
     let all = explanations();
     let wanted = plain(word);
@@ -24,16 +25,16 @@ pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
         Some(near) => format!("did you mean {near}? `wavetank explain` lists all codes"),
         None => "`wavetank explain` lists all codes; errors and findings show theirs".to_owned(),
     };
-    let told = word.trim();
-    let told = if told.chars().count() > CHARS_TOLD_MAX { "this" } else { &format!("`{told}`") };
-    Err(UserError::usage("code_unknown", format!("{told} is not a code of wavetank"), hint))
+    let shown = word.trim();
+    let shown = if shown.chars().count() > CHARS_TOLD_MAX { "this" } else { &format!("`{shown}`") };
+    Err(UserError::usage("code_unknown", format!("{shown} is not a code of wavetank"), hint))
 }
 
 fn names(one: &Explanation) -> impl Iterator<Item = &'static str> + use<> {
     std::iter::once(one.code).chain(one.also.split(", ").filter(|name| !name.is_empty()))
 }
 
-/// As it stands in the table: small letters, `_` between words, no `exit` before a number.
+/// Normalises a code as in the table: lower case, `_` instead of blanks, no `exit` before a number.
 fn plain(word: &str) -> String {
     let word = word.trim().trim_matches(['[', ']', '`', '"', '\'']).to_lowercase();
     let joined =

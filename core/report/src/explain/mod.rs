@@ -1,8 +1,9 @@
-//! What every code and every word of a result means, why it comes about and what to do: `wavetank explain CODE`,
-//! and `docs/codes.md`, from one table.
+//! Explanations of every code and every term of a result: its meaning, its cause and what to do.
+//! `wavetank explain CODE` and `docs/codes.md` come from one table.
 //!
-//! The texts are files of blocks (`words/*.txt`), one file a group, because they are read and mended as prose. A test
-//! searches the sources for every code that is told to a user and fails where one has no block here, or a block no code.
+//! The texts are files of blocks (`words/*.txt`), one file for each group, because they are read
+//! and edited as prose. A test searches the sources for every code that is shown to users. It fails
+//! if a code has no block here, or a block no code.
 
 mod explanation;
 mod group;

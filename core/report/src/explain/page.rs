@@ -1,4 +1,4 @@
-//! Explanations as text, as JSON's document, and as `docs/codes.md`.
+//! Explanations as text, as a JSON document, and as `docs/codes.md`.
 
 use std::fmt::Write as _;
 
@@ -25,13 +25,14 @@ pub fn explain_text(found: &[Explanation]) -> String {
     page.into_text()
 }
 
-/// All codes by group, and how to ask for one.
+/// All codes by group, and how to look one up.
 pub fn explain_list() -> String {
     let mut out = String::new();
     let all = explanations();
     for group in CodeGroup::ALL {
         let own = all.iter().filter(|one| one.group == group);
-        // A verdict is better known by its word than by its number; elsewhere other words would only be in the way.
+        // Readers know a verdict by its name rather than by its number. Synonyms of other codes
+        // would only distract.
         let verdict = |one: &Explanation| group == CodeGroup::Exits && !one.also.is_empty();
         let codes: Vec<String> = own
             .map(|one| if verdict(one) { format!("{}/{}", one.code, one.also) } else { one.code.to_owned() })
@@ -83,7 +84,7 @@ fn ended(text: &str) -> &str {
     text.trim_end_matches('.')
 }
 
-/// Without what would end the cell or be taken for HTML.
+/// Escapes text that would end the cell or be taken for HTML.
 fn cell(text: &str) -> String {
     text.trim().replace('|', "\\|").replace('<', "&lt;")
 }

@@ -1,34 +1,34 @@
-//! [`Row`]: what one row of the CSV is about, and how its cells are written.
+//! [`Row`]: the content of one row of the CSV, and the format of its cells.
 
 use wavetank_measure::{
     Histogram, Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries, ThreadStats,
 };
 use wavetank_plan::{Nanos, is_control_char};
 
-/// One stretch of time, of the whole run or of one step.
+/// One interval, of the whole run or of one step.
 pub(super) struct Row<'a> {
     pub(super) agent: &'a str,
     pub(super) interval: &'a Interval,
     pub(super) part: LoadPart,
-    /// Names of phase, scenario and step, of a row of one step.
+    /// Names of phase, scenario and step, in a row of one step.
     pub(super) names: [&'a str; 3],
     /// Requests of all keys of the row.
     pub(super) requests: StepSeries,
-    /// Sessions of all scenarios, of a row of the whole run.
+    /// Sessions of all scenarios, in a row of the whole run.
     pub(super) sessions: SessionSeries,
-    /// Times that are kept by phase, of a row of the whole run.
+    /// Times that are recorded per phase, in a row of the whole run.
     pub(super) times: PhaseSeries,
-    /// Times of connecting, of a row of the whole run.
+    /// Times of connecting, in a row of the whole run.
     pub(super) opening: TargetSeries,
     pub(super) planned: Planned,
-    /// Whether what is counted once for the whole run stands in this row.
+    /// Whether this row has the values that are counted once for the whole run.
     pub(super) whole: bool,
 }
 
-/// What the plan wanted in a stretch.
+/// The plan's target values in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Planned {
-    /// Sessions of the open model that arrive; for Poisson arrivals their mean.
+    /// Sessions of the open model that arrive; the mean for Poisson arrivals.
     pub(super) sessions: Option<u64>,
     /// Users of the closed model at its end.
     pub(super) users: Option<u64>,
@@ -36,12 +36,12 @@ pub(super) struct Planned {
     pub(super) connections: Option<u64>,
 }
 
-/// What the load of a row is to the run.
+/// The part of the run that a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoadPart {
-    /// Ahead of all load: connections are opened.
+    /// Before all load: connections are opened.
     Before,
-    /// Kept apart.
+    /// Warm-up, which is not judged.
     Warmup,
     /// Judged.
     Measured,
@@ -58,19 +58,20 @@ impl LoadPart {
 }
 
 impl Row<'_> {
-    /// Percentile `q` of `times` in µs; empty without a sample, and where more requests were dropped than lie above it.
+    /// Returns percentile `q` of `times` in µs. Empty without a sample, and if dropped requests
+    /// reach into the percentile.
     pub(super) fn percentile(&self, times: &Histogram, q: f64) -> String {
         let counters = &self.requests.counters;
         let unknown = counters.dropped() as f64 > (1.0 - q / 100.0) * counters.offered as f64 + 1e-9;
         if counters.dropped() > 0 && unknown { String::new() } else { micros(times.percentile(q)) }
     }
 
-    /// A count that only a row of the whole run has.
+    /// A count that only rows of the whole run have.
     pub(super) fn run_only_count(&self, count: u64) -> String {
         if self.whole { count.to_string() } else { String::new() }
     }
 
-    /// Something of the load threads, if they are known.
+    /// A value of the load threads, if they are known.
     pub(super) fn per_thread(&self, told: impl FnOnce(&[ThreadStats]) -> String) -> String {
         if self.whole && !self.interval.threads.is_empty() {
             told(&self.interval.threads)
@@ -99,7 +100,7 @@ fn micros(ns: Option<u64>) -> String {
     ns.map_or_else(String::new, |ns| trimmed(ns / 1_000, ns % 1_000, 3))
 }
 
-/// Seconds with as many places as it takes.
+/// Seconds with the decimals that are needed.
 pub(super) fn seconds(at: Nanos) -> String {
     let sign = if at.0 < 0 { "-" } else { "" };
     let ns = at.0.unsigned_abs();
@@ -114,12 +115,13 @@ fn trimmed(whole: u64, fraction: u64, places: usize) -> String {
     format!("{whole}.{fraction:0places$}").trim_end_matches('0').to_owned()
 }
 
-/// A number that may not be known.
+/// A number that may be unknown.
 pub(super) fn count_or_empty(number: Option<u64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// A name from outside. What a spreadsheet would take for a formula gets an apostrophe ahead, which it shows as text.
+/// Quotes a name from outside. A name that a spreadsheet would take for a formula gets an
+/// apostrophe prefix, which makes it text.
 pub(super) fn name(name: &str) -> String {
     let name: String =
         name.chars().map(|letter| if is_control_char(letter) { '\u{fffd}' } else { letter }).collect();

@@ -1,4 +1,4 @@
-//! [`columns`]: the columns of the CSV, each with the cell it gives a row.
+//! [`columns`]: the columns of the CSV, each with the function for its cell.
 
 use wavetank_measure::{DropReason, ErrorClass, Histogram};
 use wavetank_plan::Nanos;
@@ -11,7 +11,7 @@ pub(super) struct Column {
     pub(super) cell: Box<dyn Fn(&Row<'_>) -> String>,
 }
 
-/// The columns of a row of the whole run, or of one of a step.
+/// The columns of a row of the whole run, or of a row of one step.
 pub(super) fn columns(by_step: bool) -> Vec<Column> {
     let mut columns = Columns(Vec::new());
     columns.add("agent", |row| name(row.agent));
@@ -90,7 +90,7 @@ impl Columns {
         self.add(format!("{of}_max_us"), move |row| max(times(row)));
     }
 
-    /// What failed, what was dropped, what was answered.
+    /// Failures by class, drops by reason, responses by status.
     fn add_kinds(&mut self) {
         for class in ErrorClass::ALL {
             self.add(format!("failed_{}", class.name()), move |row| {
@@ -130,7 +130,7 @@ impl Columns {
         self.add("received_bytes", |row| row.run_only_count(row.interval.bytes.received));
     }
 
-    /// How the load threads fared.
+    /// State of the load threads.
     fn add_generator(&mut self) {
         self.add("threads", |row| row.per_thread(|threads| threads.len().to_string()));
         self.add("thread_busy_max", |row| {

@@ -8,9 +8,10 @@ use wavetank_plan::{Load, Nanos, Phase, Plan};
 use super::csv_cells::{LoadPart, Planned, Row};
 use super::csv_columns::{Column, columns};
 
-/// Writes a run over time as CSV (RFC 4180, a header with units, lines end in CR LF): one row for each stretch, or one for each
-/// stretch and step. The stretches are the archive's own, a second or shorter. Warm-up has rows of its own; those that
-/// are `measured` add up to the totals of the run.
+/// Writes a run over time as CSV (RFC 4180, a header with units, lines end in CR LF). There is one
+/// row for each interval, or one for each interval and step. The intervals are those of the
+/// archive, a second or shorter. Warm-up has its own rows; the `measured` rows add up to the totals
+/// of the run.
 pub struct CsvExport<'a, W: Write> {
     plan: &'a Plan,
     by_step: bool,
@@ -22,7 +23,7 @@ impl<'a, W: Write> CsvExport<'a, W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// When `to` takes no more.
+    /// If `to` accepts no more data.
     pub fn new(plan: &'a Plan, by_step: bool, to: W) -> io::Result<Self> {
         let columns = columns(by_step);
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(to);
@@ -30,10 +31,10 @@ impl<'a, W: Write> CsvExport<'a, W> {
         Ok(Self { plan, by_step, columns, writer })
     }
 
-    /// Write what one agent saw in one stretch.
+    /// Write the interval of one agent.
     ///
     /// # Errors
-    /// When there is no more room for it.
+    /// If there is no space left.
     pub fn add(&mut self, agent: &str, interval: &Interval) -> io::Result<()> {
         if self.by_step {
             return interval.steps.iter().try_for_each(|series| self.step(agent, interval, series));
@@ -49,10 +50,10 @@ impl<'a, W: Write> CsvExport<'a, W> {
         Ok(())
     }
 
-    /// Everything is written.
+    /// Finishes the file.
     ///
     /// # Errors
-    /// When there is no more room for the rest.
+    /// If there is no space left for the rest.
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
     }
@@ -61,7 +62,7 @@ impl<'a, W: Write> CsvExport<'a, W> {
         self.plan.phases.get(usize::from(phase)).is_some_and(|phase| phase.warmup)
     }
 
-    /// The row of all that is warm-up, or of all that is not.
+    /// The row of the warm-up part of an interval, or of its other part.
     fn part(&mut self, agent: &str, interval: &Interval, warmup: bool, whole: bool) -> io::Result<()> {
         let plan = self.plan;
         let chosen = |phase: u16| self.is_warmup(phase) == warmup;
@@ -116,7 +117,8 @@ impl<'a, W: Write> CsvExport<'a, W> {
     }
 }
 
-/// The error underneath: its kind tells whether somebody went away, and the library's own conversion hides it.
+/// Returns the underlying error. Its kind shows whether the reader closed the pipe, which the
+/// library's own conversion hides.
 pub(super) fn into_io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -124,7 +126,8 @@ pub(super) fn into_io_error(error: csv::Error) -> io::Error {
     }
 }
 
-/// Sessions of the chosen phases, those that are one plain request told from their requests, as in the run's totals.
+/// Returns the sessions of the chosen phases. Sessions of one plain request are counted from their
+/// requests, as in the run's totals.
 fn sessions(plan: &Plan, interval: &Interval, chosen: impl Fn(u16) -> bool) -> SessionSeries {
     let mut all = SessionSeries::default();
     for series in interval.journeys.sessions.iter().filter(|series| chosen(series.phase)) {
@@ -145,7 +148,8 @@ fn sessions(plan: &Plan, interval: &Interval, chosen: impl Fn(u16) -> bool) -> S
     all
 }
 
-/// What the phases wanted in the stretch of `interval`; a phase that a count ends may have ended before.
+/// Returns the target values of the phases in `interval`. A phase that ends by a count may have
+/// ended before.
 fn planned(plan: &Plan, warmup: bool, interval: &Interval) -> Planned {
     let (from, until) = (interval.from, interval.end());
     let mut planned = Planned::default();
@@ -162,7 +166,7 @@ fn planned(plan: &Plan, warmup: bool, interval: &Interval) -> Planned {
     planned
 }
 
-/// Users or connections wanted just before `until`.
+/// Target number of users or connections just before `until`.
 fn wanted(phase: &Phase, until: Nanos) -> Option<u64> {
     phase.users_at(until - Nanos(1))
 }

@@ -1,4 +1,4 @@
-//! [`HostRows`]: how hosts stood over a run, as CSV.
+//! [`HostRows`]: the samples of hosts during a run, as CSV.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,11 @@ use super::csv_cells::{name, seconds};
 use super::csv_columns::share;
 use super::csv_export::into_io_error;
 
-/// A column's name, and its cell of a sample and the one before it, if there is one.
+/// A column's name, and its cell for a sample and the sample before, if there is one.
 type Column = (&'static str, fn(&HostSample, Option<&HostSample>) -> String);
 
-/// Columns behind the host's name. What flows is counted from the sample before: the columns add up to the whole.
+/// Columns after the host's name. Counters are differences to the sample before, so that the
+/// columns add up to the total.
 const COLUMNS: [Column; 17] = [
     ("at_s", |now, _| seconds(now.at)),
     ("cpu", |now, before| known(before.and_then(|before| now.cpu_since(before)).map(share))),
@@ -35,11 +36,11 @@ const COLUMNS: [Column; 17] = [
     ("sent_bytes", |now, before| grown(now, before, |sample| sample.net_out_bytes)),
 ];
 
-/// Writes how hosts stood as CSV (RFC 4180, as [`CsvExport`](super::CsvExport) does): a row for each sample of each host, one
-/// host behind the other.
+/// Writes the samples of hosts as CSV (RFC 4180, as [`CsvExport`](super::CsvExport) does). Each
+/// sample of each host is a row; the hosts follow one another.
 pub struct HostRows<W: Write> {
     writer: csv::Writer<W>,
-    /// The sample before, and of which host it is.
+    /// The sample before, with its host.
     before: Option<(String, HostSample)>,
 }
 
@@ -47,7 +48,7 @@ impl<W: Write> HostRows<W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// When `to` takes no more.
+    /// If `to` accepts no more data.
     pub fn new(to: W) -> io::Result<Self> {
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(to);
         let names = std::iter::once("host").chain(COLUMNS.iter().map(|(name, _)| *name));
@@ -55,7 +56,8 @@ impl<W: Write> HostRows<W> {
         Ok(Self { writer, before: None })
     }
 
-    /// Write a sample of the host called `host`. Those of one host come in order and without others between them.
+    /// Write a sample of the host called `host`. The samples of one host come in order and without
+    /// others between them.
     ///
     /// # Errors
     /// When there is no more room for it.
@@ -67,10 +69,10 @@ impl<W: Write> HostRows<W> {
         Ok(())
     }
 
-    /// Everything is written.
+    /// Finishes the file.
     ///
     /// # Errors
-    /// When there is no more room for the rest.
+    /// If there is no space left for the rest.
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
     }
@@ -80,7 +82,7 @@ fn known(cell: Option<String>) -> String {
     cell.unwrap_or_default()
 }
 
-/// How much was added to a count since the sample before.
+/// Increase of a count since the sample before.
 fn since(now: &HostSample, before: Option<&HostSample>, of: fn(&HostSample) -> u64) -> Option<u64> {
     before.map(|before| of(now).saturating_sub(of(before)))
 }
@@ -89,7 +91,7 @@ fn grown(now: &HostSample, before: Option<&HostSample>, of: fn(&HostSample) -> u
     known(since(now, before, of).map(|count| count.to_string()))
 }
 
-/// The same of nanoseconds, as seconds.
+/// The same for nanoseconds, as seconds.
 fn time(now: &HostSample, before: Option<&HostSample>, of: fn(&HostSample) -> u64) -> String {
     let ns = since(now, before, of).map(|ns| Nanos(i64::try_from(ns).unwrap_or(i64::MAX)));
     known(ns.map(seconds))

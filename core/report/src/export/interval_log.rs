@@ -12,9 +12,10 @@ use wavetank_record::{RunRecord, WallTime};
 
 use super::latency_series::{LatencySeries, StepSelector};
 
-/// Writes one line of `HdrHistogram`'s interval log (`.hlog`) for each stretch in which there was something of the time
-/// asked for: beginning and length in seconds, the largest value in ms, and the histogram in ns as V2, deflated, in
-/// base64. Warm-up is left out, so that all lines together are the run's own totals.
+/// Writes one line of `HdrHistogram`'s interval log (`.hlog`) for each interval with values of the
+/// requested time. A line has start and length in seconds, the largest value in ms, and the
+/// histogram in ns as V2, deflated, in base64. Warm-up is left out, so that all lines together are
+/// the run's own totals.
 ///
 /// Source: `org.HdrHistogram` 2.2, `HistogramLogWriter` and `HistogramLogReader`, log format 1.3.
 pub struct IntervalLog<'a, W: Write> {
@@ -31,7 +32,7 @@ impl<'a, W: Write> IntervalLog<'a, W> {
     /// Writes the head. `by_step`: lines for each step, with a tag that names it.
     ///
     /// # Errors
-    /// When `to` takes no more.
+    /// If `to` accepts no more data.
     pub fn new(
         record: &RunRecord,
         plan: &'a Plan,
@@ -50,10 +51,10 @@ impl<'a, W: Write> IntervalLog<'a, W> {
         Ok(Self { plan, of, step, tags, serializer: V2DeflateSerializer::new(), to })
     }
 
-    /// Write what happened in one stretch.
+    /// Write the line or lines of one interval.
     ///
     /// # Errors
-    /// When there is no more room for it.
+    /// If there is no space left.
     pub fn add(&mut self, interval: &Interval) -> io::Result<()> {
         let Some(tags) = self.tags.take() else {
             let mut times = Histogram::default();
@@ -87,10 +88,10 @@ impl<'a, W: Write> IntervalLog<'a, W> {
         writeln!(self.to, "{from:.3},{length:.3},{max:.3},{}", STANDARD.encode(bytes))
     }
 
-    /// Everything is written.
+    /// Finishes the file.
     ///
     /// # Errors
-    /// When there is no more room for the rest.
+    /// If there is no space left for the rest.
     pub fn finish(mut self) -> io::Result<()> {
         self.to.flush()
     }
@@ -107,7 +108,7 @@ fn as_hdr(times: &Histogram) -> hdrhistogram::Histogram<u64> {
     filled
 }
 
-/// A name for each step that is a tag: none of the letters that end one, and never twice the same.
+/// Returns a tag for each step: without the characters that end a tag, and each only once.
 fn tags(plan: &Plan) -> BTreeMap<(u16, u16), String> {
     let mut tags = BTreeMap::new();
     for (number, scenario) in (0_u16..).zip(&plan.scenarios) {

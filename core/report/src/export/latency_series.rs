@@ -1,12 +1,12 @@
-//! [`LatencySeries`]: which of a run's times a histogram file is of.
+//! [`LatencySeries`]: the kind of time that a histogram file contains.
 
 use wavetank_measure::{Histogram, Interval};
 use wavetank_plan::{Plan, UserError, did_you_mean};
 
-/// One of the times that are kept as histograms.
+/// One of the times that are recorded as histograms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatencySeries {
-    /// complete − intended, with what timed out or stayed open at the time it waited.
+    /// complete − intended; requests that timed out or stayed open count with the time they waited.
     #[default]
     Response,
     /// complete − sent.
@@ -19,7 +19,7 @@ pub enum LatencySeries {
     Ttfb,
     /// complete − first byte.
     Transfer,
-    /// End − intended of requests that failed otherwise than by time.
+    /// End − intended of requests that failed for another reason than a timeout.
     Failed,
     /// TCP connect.
     Connect,
@@ -28,7 +28,7 @@ pub enum LatencySeries {
 }
 
 impl LatencySeries {
-    /// Every one by its name in `run.json`, less `_us`.
+    /// Every series by its name in `run.json`, without `_us`.
     pub const ALL: [(&'static str, Self); 9] = [
         ("response", Self::Response),
         ("service", Self::Service),
@@ -46,12 +46,13 @@ impl LatencySeries {
         Self::ALL.iter().find(|(_, one)| *one == self).map_or("", |(name, _)| *name)
     }
 
-    /// Whether it is kept for each step; the others are kept for each phase only.
+    /// Whether it is recorded for each step; the others are recorded for each phase only.
     pub const fn is_per_step(self) -> bool {
         matches!(self, Self::Response | Self::Service)
     }
 
-    /// Add what `interval` has of it in phases that are judged to `sum`; `step`: of this one alone.
+    /// Add the values of judged phases in `interval` to `sum`; with `step`, those of this step
+    /// only.
     pub fn add(self, plan: &Plan, step: Option<&StepSelector>, interval: &Interval, sum: &mut Histogram) {
         let judged = |phase: u16| plan.phases.get(usize::from(phase)).is_none_or(|phase| !phase.warmup);
         for series in interval.steps.iter().filter(|series| judged(series.key.phase)) {
@@ -92,7 +93,8 @@ impl StepSelector {
         Self((scenario, step))
     }
 
-    /// The step called `word`: its name, or `SCENARIO/STEP` where several scenarios have one of that name.
+    /// Returns the step called `word`: its name, or `SCENARIO/STEP` if several scenarios have a
+    /// step of that name.
     ///
     /// # Errors
     /// A usage error if there is none, or more than one.

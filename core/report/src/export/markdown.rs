@@ -11,13 +11,14 @@ use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::threshold_state::{ThresholdState, measured_value};
 
-/// Rows of one table at most; what is left out is said.
+/// Most rows of one table; the number of rows left out is shown.
 pub(super) const ROWS_MAX: usize = 50;
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
 
-/// The run as GitHub-flavoured Markdown: verdict and reasons, numbers, thresholds, findings, steps, and how to repeat it.
-/// Whatever comes from outside is escaped, so that nothing becomes markup, link, image or mention.
+/// The run as GitHub-flavoured Markdown: verdict and reasons, numbers, thresholds, findings, steps,
+/// and how to repeat it. Text from outside is escaped, so that it cannot become markup, a link, an
+/// image or a mention.
 pub fn markdown(record: &RunRecord) -> String {
     let mut page = Parts(String::new());
     page.part("", &head(record));
@@ -42,7 +43,7 @@ pub fn markdown(record: &RunRecord) -> String {
 struct Parts(String);
 
 impl Parts {
-    /// One part under its heading; nothing if there is nothing in it.
+    /// Adds a part under its heading; nothing if the part is empty.
     fn part(&mut self, heading: &str, text: &str) {
         if text.is_empty() {
             return;
@@ -54,7 +55,7 @@ impl Parts {
     }
 }
 
-/// Verdict, whose limit it was, why, and of which run.
+/// Verdict, bottleneck, reasons, and which run it is.
 fn head(record: &RunRecord) -> String {
     let verdict = &record.verdict;
     let word = verdict.status.name().to_uppercase();
@@ -107,7 +108,7 @@ fn numbers(record: &RunRecord) -> String {
     table(&["requests", "count", "rate"], 2, &rows)
 }
 
-/// Sessions, where they are not simply the requests, and why some of them never began.
+/// Sessions, unless they are the same as requests, and why some of them never started.
 fn sessions(record: &RunRecord) -> String {
     if !has_sessions(record) {
         return String::new();
@@ -155,7 +156,7 @@ fn times(record: &RunRecord) -> String {
     text
 }
 
-/// The percentiles shown, the largest, and how many.
+/// The shown percentiles, the maximum, and the number of values.
 fn cells(times: &Times) -> Vec<String> {
     let Some(spread) = &times.spread else { return vec![String::new(); SHOWN.len() + 2] };
     let percentiles = SHOWN.iter().map(|(field, _)| sentence(&format::percentile(spread, field)));
@@ -222,7 +223,7 @@ fn checks(record: &RunRecord) -> String {
     left_out(table(&["check", "passed", "failed"], 2, &rows), all - rows.len())
 }
 
-/// What was done to hosts while the load ran.
+/// Faults and pool changes during the load.
 fn events(record: &RunRecord) -> String {
     let rows = record.impacts.iter().take(ROWS_MAX).map(|impact| {
         let lasted = [impacts::duration_text(impact), impact.why.clone()];
@@ -256,7 +257,7 @@ fn findings(record: &RunRecord) -> String {
     told + &more(more_about_findings(record))
 }
 
-/// Where more is told of what stands above, if there is such a command.
+/// Names the command that explains the text above, if there is one.
 fn more(command: Option<String>) -> String {
     command.map(|command| format!("\nMore about these: {}\n", code(&command))).unwrap_or_default()
 }
@@ -315,17 +316,17 @@ fn kinds(record: &RunRecord) -> String {
     cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len()) + &more(more_about_errors(record))
 }
 
-/// A name from outside, taken literally; of a very long one begin and end.
+/// A name from outside, taken literally; a very long one is cut to its start and its end.
 pub(super) fn name(name: &str) -> String {
     code(&format::cut(name))
 }
 
-/// `table`, and how many of `all` its rows are if not all.
+/// Returns `table` with the number of rows left out of `all`, if any.
 pub(super) fn cut(table: String, all: usize) -> String {
     left_out(table, all.saturating_sub(ROWS_MAX))
 }
 
-/// `table`, and how many more rows there are.
+/// Returns `table` with the number of further rows.
 fn left_out(table: String, more: usize) -> String {
     if more == 0 { table } else { format!("{table}\n{more} more are in `--format json`\n") }
 }

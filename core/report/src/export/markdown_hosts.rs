@@ -1,4 +1,4 @@
-//! The hosts of a lab, and what its servers counted, as tables of Markdown.
+//! The hosts of a lab, and the counts of its servers, as Markdown tables.
 
 use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, Number, RunRecord, ServerCountDoc};
@@ -7,7 +7,7 @@ use super::markdown::{ROWS_MAX, cut, name};
 use super::markdown_text::table;
 use crate::format::{seconds, time};
 
-/// Columns of text, with which the table of hosts begins.
+/// Number of text columns at the start of the table of hosts.
 const TEXTS: usize = 2;
 /// The columns of the table of hosts.
 const HOST_COLUMNS: [&str; 13] = [
@@ -26,7 +26,7 @@ const HOST_COLUMNS: [&str; 13] = [
     "out peak",
 ];
 
-/// What each host used and carried; columns in which nothing stands are left out. Nothing outside of a lab.
+/// Table of what each host used and carried; empty columns are left out. Empty without a lab.
 pub(super) fn hosts(record: &RunRecord) -> String {
     let rows: Vec<_> = record.hosts.iter().take(ROWS_MAX).map(host).collect();
     let is_told = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
@@ -41,7 +41,7 @@ pub(super) fn hosts(record: &RunRecord) -> String {
 fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
     let share = |share: Option<Number>| share.map(|share| show_share(share.0)).unwrap_or_default();
     let some = |count: u64| if count == 0 { String::new() } else { format_grouped(count) };
-    // What a request costs those that send it is the generator's affair.
+    // The cost of a request on the hosts that send it is shown with the generator.
     let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     [
         name(&host.name),
@@ -60,12 +60,12 @@ fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
     ]
 }
 
-/// A role that is known here; any other word of a record is left out.
+/// A known role; any other role of a record is left out.
 fn host_role(role: &str) -> &str {
     if ["load", "balancer", "server", "other"].contains(&role) { role } else { "" }
 }
 
-/// What servers counted themselves, beside what the run counted where the two must be one.
+/// Counts of the servers themselves, next to the count of the run where the two must be equal.
 pub(super) fn servers(record: &RunRecord) -> String {
     let whole = |count: Option<u64>| count.map(format_grouped).unwrap_or_default();
     let row = |server: &ServerCountDoc| {

@@ -1,13 +1,15 @@
-//! Text from outside as Markdown: read by people as it is, and never as markup.
+//! Text from outside as Markdown: shown unchanged, and never as markup.
 
 use wavetank_plan::is_control_char;
 
-/// What means something to Markdown wherever it stands.
+/// Characters with a meaning in Markdown at any position.
 const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|', '~', '&', '^'];
-/// What GitHub makes into links, mentions or formulas although Markdown does not, escaped or not: only code is safe.
+/// Characters from which GitHub, not Markdown, makes links, mentions or formulas, even if they are
+/// escaped. Only code is safe.
 const CODE_ONLY: &[char] = &['@', '#', '$'];
 
-/// A sentence: words that something would be made of stand as code, all other markup is escaped.
+/// Formats a sentence. Terms that GitHub would turn into something else become code; all other
+/// markup is escaped.
 pub(crate) fn sentence(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace()).filter(|word| !word.is_empty());
     words.enumerate().map(|(number, text)| word(text, number == 0)).collect::<Vec<_>>().join(" ")
@@ -23,7 +25,7 @@ fn word(text: &str, first: bool) -> String {
         return code(text);
     }
     let text = harmless(text);
-    // At the beginning of a line these would begin a list, or underline a heading.
+    // At the start of a line these would start a list, or underline a heading.
     let numbered = text.strip_suffix(['.', ')']).is_some_and(is_number);
     let mut escaped = String::new();
     for (at, letter) in text.char_indices() {
@@ -47,8 +49,8 @@ pub(crate) fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    // A table takes `\|` for a bar wherever it stands, but anywhere else the two are not the same: outside of code an
-    // entity is.
+    // A table reads `\|` as a bar everywhere, but other text does not. Outside of code an entity
+    // works in both.
     if text.contains('|') {
         let parts: Vec<_> = text.split('|').map(code).collect();
         return parts.join("&#124;");
@@ -69,14 +71,14 @@ fn longest_run(text: &str) -> usize {
     text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Without what steers terminals or turns the direction of writing.
+/// Replaces control characters and characters that change the writing direction.
 fn harmless(text: &str) -> String {
-    // What is white space is made one blank where words are put together again.
+    // White space becomes a single blank when the terms are joined again.
     let steers = |letter: char| is_control_char(letter) && !letter.is_whitespace();
     text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
-/// One table; its last columns, so many, are `numbers`, those before them text. Nothing without rows.
+/// One table. The last `numbers` columns are numbers, those before them text. Empty without rows.
 pub(crate) fn table(headings: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();

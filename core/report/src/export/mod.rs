@@ -1,7 +1,8 @@
 //! A run for other programs to read: CSV, Markdown, and `HdrHistogram`'s own two formats.
 //!
-//! CSV and the interval log are written stretch by stretch, as the archive is read: a day of seconds does not fit into
-//! memory. Whoever reads may go away in the middle, which ends the writing and is nobody's failure.
+//! CSV and the interval log are written interval by interval while the archive is read, because a
+//! day of seconds does not fit into memory. The reader may close the pipe in the middle; this ends
+//! the writing and is not an error.
 
 mod csv_cells;
 mod csv_columns;

@@ -6,17 +6,20 @@ use wavetank_measure::Histogram;
 const TICKS_PER_HALF: u32 = 5;
 /// The unit of the values: milliseconds, as those tools print nanoseconds.
 const NS_PER_MS: f64 = 1e6;
-/// What the footer says of the layout: octaves, and sub-buckets of each.
+/// The layout as the footer gives it: octaves, and sub-buckets of each.
 const BUCKETS: u32 = 35;
 /// As above.
 const SUB_BUCKETS: u32 = 256;
 
-/// `histogram` as the text that `HdrHistogram`'s `outputPercentileDistribution` prints and its plotters read (`.hgrm`): value
-/// in ms, percentile from 0 to 1, how many are no larger, 1/(1 − percentile). Values are the highest of their bucket,
-/// and mean and deviation in the footer are reckoned from the middles of buckets, as those tools do it: within 0.8 % of
-/// the exact ones in `run.json`.
+/// Formats `histogram` as `HdrHistogram`'s `outputPercentileDistribution` prints it and its
+/// plotters read it (`.hgrm`). The columns are value in ms, percentile from 0 to 1, number of
+/// values that are no larger, and 1/(1 − percentile).
 ///
-/// Source: `org.HdrHistogram` 2.2, `AbstractHistogram.outputPercentileDistribution` and `PercentileIterator`.
+/// Values are the highest of their bucket. Mean and deviation in the footer are computed from the
+/// middles of buckets, as those tools do it; they are within 0.8 % of the exact ones in `run.json`.
+///
+/// Source: `org.HdrHistogram` 2.2, `AbstractHistogram.outputPercentileDistribution` and
+/// `PercentileIterator`.
 pub fn percentile_text(histogram: &Histogram) -> String {
     let mut text =
         format!("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
@@ -25,7 +28,8 @@ pub fn percentile_text(histogram: &Histogram) -> String {
         seen += n;
         let value = Histogram::highest_equivalent(bucket) as f64 / NS_PER_MS;
         let reached = 100.0 * seen as f64 / count as f64;
-        // A bucket in which several levels lie is told for each of them; the last one for the first of them and for all.
+        // A bucket that contains several levels has a line for each of them. The last bucket has
+        // one for the first level and one for all.
         while reached >= level && level < 100.0 {
             let share = level / 100.0;
             add_line(&mut text, &format!("{value:12.3} {share:2.12} {seen:10} {:14.2}", 1.0 / (1.0 - share)));
@@ -52,13 +56,14 @@ fn add_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Levels from 0 to 100 % if all were as far apart as they are at `level`: as many in each half of what is left.
+/// Number of levels from 0 to 100 % if all had the same distance as at `level`. Each half of the
+/// remaining share has the same number of levels.
 fn ticks(level: f64) -> f64 {
     let halvings = ((100.0 / (100.0 - level)).ln() / 2.0_f64.ln()).trunc();
     f64::from(TICKS_PER_HALF) * (halvings + 1.0).exp2()
 }
 
-/// In ns, every value taken for the middle of its bucket.
+/// Mean and deviation in ns, with every value taken as the middle of its bucket.
 fn mean_and_deviation(histogram: &Histogram) -> [f64; 2] {
     if histogram.is_empty() {
         return [0.0; 2];

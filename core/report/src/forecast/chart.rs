@@ -4,19 +4,19 @@ use crate::text_layout::{pad, pad_left, width};
 
 /// Lines of bars.
 const ROWS: usize = 6;
-/// Eighths of a line, from nothing to all of it.
+/// Eighths of a line, from empty to full.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Columns of the labels on the left.
 pub(super) const LABEL: usize = 10;
 
-/// What stands under one column of a chart: first and last point.
+/// Returns the points under one column of a chart: the first, and the one after the last.
 pub(super) fn points_of(column: usize, columns: usize, points: usize) -> (usize, usize) {
     let first = column * points / columns;
     (first, ((column + 1) * points / columns).max(first + 1))
 }
 
-/// Bars, each as high as the highest of its points: a spike is never averaged away. `title` stands above, `show` labels
-/// the highest value and half of it.
+/// Draws bars, each as high as the highest of its points, so that a spike is never averaged away.
+/// `title` is above them; `show` labels the highest value and half of it.
 pub(super) fn chart(
     title: &str,
     values: &[f64],
@@ -33,7 +33,7 @@ pub(super) fn chart(
         .map(|column| {
             let value = highest(column);
             let full = (ROWS * 8) as f64;
-            // What is there at all is seen, however little it is.
+            // A value above zero is always visible, however small it is.
             if value > 0.0 { ((value / top * full).round() as usize).max(1) } else { 0 }
         })
         .collect();
@@ -83,7 +83,7 @@ mod tests {
                 "           │ ██▁",
             ],
         );
-        // One column for two points shows the higher one, and one point fills as many columns as there are.
+        // One column for two points shows the higher one, and one point fills all the columns.
         check(
             &[1.0, 2.0],
             13,

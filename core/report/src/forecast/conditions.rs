@@ -1,10 +1,10 @@
-//! Conditions, and what already speaks against them.
+//! Thresholds, and what is already known against them.
 
 use wavetank_plan::forecast::{ConditionForecast, Forecast};
 use wavetank_plan::{Plan, implicit_thresholds};
 use wavetank_record::OutlookDoc;
 
-/// Thresholds, stop conditions, and those thresholds that nobody wrote.
+/// Returns thresholds, stop conditions, and implicit thresholds.
 pub(super) fn conditions(plan: &Plan, forecast: &Forecast) -> Vec<OutlookDoc> {
     let thresholds = plan
         .thresholds

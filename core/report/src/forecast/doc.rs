@@ -14,7 +14,7 @@ use wavetank_record::{
 use super::{conditions, sentences, settings};
 use crate::load_text::load_of_phase;
 
-/// A plan, and what is known about how it came about.
+/// A plan, and where its parts come from.
 #[derive(Clone, Copy, Debug)]
 pub struct ForecastInput<'a> {
     /// The plan.
@@ -23,19 +23,19 @@ pub struct ForecastInput<'a> {
     pub file: &'a str,
     /// Version of wavetank.
     pub version: &'a str,
-    /// Settings that somebody chose, by their names in the file.
+    /// Settings that the user chose, by their names in the file.
     pub given: &'a BTreeSet<&'static str>,
     /// The host it was made on.
     pub host: &'a HostFacts,
-    /// Bytes of each scenario's requests, by step; `None` where they differ from one to the next.
+    /// Bytes of each scenario's requests, by step; `None` if they vary.
     pub request_bytes: &'a [Vec<Option<u64>>],
-    /// What this host lacks.
+    /// Resources that this host lacks.
     pub lacking: &'a [UserError],
-    /// Worth knowing beside what the plan itself says.
+    /// Notes in addition to what the plan itself says.
     pub notes: &'a [String],
 }
 
-/// Everything that can be told of a plan before anything is sent.
+/// Returns everything that is known of a plan before anything is sent.
 pub fn forecast_doc(planned: &ForecastInput<'_>) -> ForecastDoc {
     let plan = planned.plan;
     let forecast = Forecast::for_plan(plan);

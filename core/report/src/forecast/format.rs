@@ -1,4 +1,4 @@
-//! Amounts and lists in words.
+//! Amounts and lists as text.
 
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{format_compact, format_grouped, show_clock, show_count, show_rate};
@@ -12,7 +12,7 @@ pub(super) fn count(count: u64) -> String {
     if count < WHOLE_MAX { format_grouped(count) } else { show_count(count) }
 }
 
-/// A rate as a file would write it where that is exact: `10k/s`; else three digits.
+/// A rate as in a file if that is exact, `10k/s`; otherwise with three digits.
 pub(crate) fn rate(per_second: f64) -> String {
     let whole = per_second.round();
     let exact = (per_second - whole).abs() < 1e-9 && (1.0..1e15).contains(&whole);

@@ -1,4 +1,4 @@
-//! What keeping connections comes to, in words.
+//! The cost of held connections as text.
 
 use wavetank_plan::quantity::show_size;
 use wavetank_record::HoldingDoc;
@@ -6,7 +6,7 @@ use wavetank_record::HoldingDoc;
 use super::format::{clock, count, rate};
 use crate::text_layout::TextLayout;
 
-/// From where, how fast, on what, with what memory, and what would be the next limit.
+/// Source addresses, pace, threads, memory, and the next limit.
 pub(super) fn holding(page: &mut TextLayout, doc: &HoldingDoc) {
     page.line("");
     let mut first = vec![format!("{} connections", count(doc.connections))];

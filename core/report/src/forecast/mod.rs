@@ -1,6 +1,7 @@
-//! `wavetank plan`: what a plan comes to, as an object and as text.
+//! `wavetank plan`: the forecast of a plan, as an object and as text.
 //!
-//! [`forecast_doc`] puts together what the plan's arithmetic found; [`forecast_text`] is a function of the object alone.
+//! [`forecast_doc`] collects the results of the plan's arithmetic; [`forecast_text`] is a function
+//! of the object alone.
 
 mod chart;
 mod conditions;

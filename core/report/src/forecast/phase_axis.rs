@@ -1,11 +1,11 @@
-//! [`ruler`]: which phase is when, and what time it is, under a chart.
+//! [`ruler`]: the phases and the time under a chart.
 
 use wavetank_record::{Number, PhaseForecastDoc};
 
 use super::format::clock;
 use crate::text_layout::width;
 
-/// Lines of phases beside each other at most; the rest is counted.
+/// Most parallel lines of phases; the rest is counted.
 const LANES_MAX: usize = 6;
 /// Steps between marks of time, in seconds.
 const STEPS_S: [f64; 20] = [
@@ -30,25 +30,25 @@ const STEPS_S: [f64; 20] = [
     604_800.0,
     2_592_000.0,
 ];
-/// Columns that a mark of time wants.
+/// Columns that a time mark needs.
 const MARK: usize = 11;
 
 /// A line of phases.
 struct Lane<'d> {
     mix: &'d [(String, u64)],
-    /// When the last one of it ends.
+    /// End of its last phase.
     until: f64,
     letters: Vec<char>,
 }
 
-/// Lines for `columns` columns that stand for the time between the two instants.
+/// Lines in `columns` columns for the time between the two instants.
 pub(super) fn ruler(phases: &[PhaseForecastDoc], from: Number, until: Number, columns: usize) -> Vec<String> {
     let length = until.0 - from.0;
     if length <= 0.0 || columns == 0 {
         return Vec::new();
     }
     let column = |at: f64| (((at - from.0) / length * columns as f64).round().max(0.0) as usize).min(columns);
-    // Phases of one line of the file follow each other in one lane.
+    // Phases of one line of the file follow one another in one lane.
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     let mut left_out = 0;
     for phase in phases {
@@ -64,7 +64,7 @@ pub(super) fn ruler(phases: &[PhaseForecastDoc], from: Number, until: Number, co
         }
         let Lane { until: taken, letters, .. } = &mut lanes[at];
         *taken = phase.end_s.map_or(until.0, |end| end.0);
-        // What is too short to be seen has a column where there is one left.
+        // A phase too short to be visible gets a column, if there is one left.
         let start = start.min(columns - 1).max(letters.len());
         let span = end.saturating_sub(start).max(1);
         letters.resize(start, ' ');
@@ -78,7 +78,7 @@ pub(super) fn ruler(phases: &[PhaseForecastDoc], from: Number, until: Number, co
     lines
 }
 
-/// `├open─────┤` in so many columns; the name as far as it fits.
+/// `├open─────┤` in `span` columns; the name is cut to fit.
 fn mark(name: &str, span: usize) -> Vec<char> {
     let mut letters = vec!['├'];
     letters.extend(
@@ -93,7 +93,7 @@ fn mark(name: &str, span: usize) -> Vec<char> {
     letters
 }
 
-/// Marks of time, each under its column.
+/// Time marks, each under its column.
 fn times(from: f64, length: f64, columns: usize) -> String {
     let per_column = length / columns as f64;
     let step = STEPS_S.into_iter().find(|step| step / per_column >= MARK as f64).unwrap_or(length.max(1.0));

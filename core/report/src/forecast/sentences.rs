@@ -7,10 +7,10 @@ use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
 
 use super::format::{amount, bare_rate, clock, count, counted, list};
 
-/// More phases are not listed in a sum.
+/// Most phases listed in a sum.
 const SUMMANDS_MAX: usize = 8;
 
-/// All of them.
+/// Returns all sentences.
 pub(super) fn summary(doc: &ForecastDoc, forecast: &Forecast, plan: &Plan) -> Vec<String> {
     let mut all = Vec::new();
     all.extend(arrivals(doc));
@@ -30,7 +30,8 @@ fn judged<'d>(doc: &'d ForecastDoc, kinds: &'static [&'static str]) -> Vec<&'d P
     doc.phases.iter().filter(of_kind).collect()
 }
 
-/// `15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the limits 15k, 15k, 20k are not reached.`
+/// `15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the limits 15k, 15k, 20k are not
+/// reached.`
 fn arrivals(doc: &ForecastDoc) -> Option<String> {
     let open = judged(doc, &["rate", "trace"]);
     if open.is_empty() {
@@ -58,7 +59,7 @@ fn arrivals(doc: &ForecastDoc) -> Option<String> {
     Some(format!("{head}{aside}{}", if caps.is_empty() { ".".to_owned() } else { format!(": {caps}.") }))
 }
 
-/// What limits on numbers of sessions do.
+/// The effect of limits on numbers of sessions.
 fn caps(phases: &[&PhaseForecastDoc]) -> String {
     let reached = |word: &str| -> Vec<String> {
         let own = phases.iter().filter_map(|phase| phase.cap.as_ref()).filter(|cap| cap.reached == word);
@@ -103,7 +104,7 @@ fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
     Some(format!("Up to {} {noun}{pace}.", count(most)))
 }
 
-/// What one session is, where that is not one request.
+/// Describes a session, if it is more than one request.
 fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &Forecast) -> Option<String> {
     let requests = AmountDoc::from(own.whole().requests);
     let open = || {

@@ -1,4 +1,4 @@
-//! What is in force, and whether somebody chose it.
+//! Settings in force, and whether the user chose them.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
     settings
 }
 
-/// What fixed a phase's `max_open`.
+/// Explains where a phase's `max_open` comes from.
 pub(super) fn max_open_why(phase: &Phase, forecast: &Forecast) -> String {
     let this_host = |what: &str| format!("limited by this host's {what}");
     match phase.max_open_by {
@@ -88,7 +88,7 @@ pub(super) fn max_open_why(phase: &Phase, forecast: &Forecast) -> String {
         own if own == natural => format!("rate × {}, the longest a session may take", show_clock(longest)),
         own if Some(own) == phase.sessions_max => "all possible sessions".to_owned(),
         MAX_OPEN => "the highest default".to_owned(),
-        // More than the mean by what a Poisson process never exceeds.
+        // The mean plus a margin that a Poisson process never exceeds.
         own if own
             >= phase.end().and_then(|end| phase.sessions_between(phase.start, end)).unwrap_or(u64::MAX) =>
         {

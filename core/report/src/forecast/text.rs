@@ -1,4 +1,4 @@
-//! [`forecast_text`]: what `wavetank plan` prints for people.
+//! [`forecast_text`]: the text that `wavetank plan` prints.
 
 use wavetank_plan::quantity::{format_compact, show_size};
 use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, TimelineDoc};
@@ -12,10 +12,10 @@ use crate::text_layout::{TextLayout, width};
 
 /// Fewer columns than these make no chart.
 const COLUMNS_MIN: usize = 40;
-/// Phases that are told one by one.
+/// Most phases that are shown one by one.
 const PHASES_SHOWN: usize = 40;
 
-/// Steps that are told one by one.
+/// Most steps that are shown one by one.
 const STEPS_SHOWN: usize = 20;
 /// Columns that the name of a step takes.
 const STEP_NAME_MAX: usize = 30;
@@ -93,7 +93,7 @@ fn charts(page: &mut TextLayout, doc: &ForecastDoc, columns: usize) {
     }
 }
 
-/// What each step sends, where there is more than one to tell apart.
+/// Shows what each step sends, if there is more than one step.
 fn steps(page: &mut TextLayout, doc: &ForecastDoc) {
     let all: Vec<_> =
         doc.scenarios.iter().flat_map(|one| one.steps.iter().map(move |step| (one, step))).collect();
@@ -127,14 +127,14 @@ fn steps(page: &mut TextLayout, doc: &ForecastDoc) {
     }
 }
 
-/// What it takes, what there is, and what is lacking.
+/// Needed, available and missing resources.
 fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
     let columns = doc.needs.iter().map(|need| width(&need.what)).max().unwrap_or(0);
     for (at, need) in doc.needs.iter().enumerate() {
         let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { count(value) };
         let available = need.available.map_or_else(|| "any number".to_owned(), shown);
         let short = need.available.is_some_and(|available| available < need.needed);
-        // What sessions may need at the highest is no lack: above it arrivals are dropped.
+        // The maximum that sessions may need is not a lack: above it arrivals are dropped.
         let lacks = match need.what.as_str() {
             _ if !short => "",
             "threads" => "",
@@ -152,7 +152,7 @@ fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
     }
 }
 
-/// What speaks against conditions; those that nothing speaks against in one line.
+/// Known objections to thresholds; those without any are on one line.
 fn conditions(page: &mut TextLayout, doc: &ForecastDoc) {
     let mut told: Vec<&OutlookDoc> = Vec::new();
     for condition in doc.conditions.iter().filter(|one| one.outlook != "open") {

@@ -1,4 +1,4 @@
-//! Verdicts, results and blame as words with a sign: colour never stands alone.
+//! Verdicts, results and blame as text with a sign: no meaning depends on colour alone.
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Blame, Status, Threshold};
@@ -17,8 +17,8 @@ pub(crate) fn verdict_text(sheet: &PageContext) -> &'static str {
     }
 }
 
-/// What the verdict says, for somebody who reads the first one of their life; nothing where a run failed by something else than a
-/// condition, which its headline tells.
+/// Explains the verdict to a first-time reader. `None` if a run failed for another reason than a
+/// threshold, because its headline says which.
 pub(crate) fn verdict_explanation(sheet: &PageContext) -> Option<String> {
     let (record, words) = (sheet.record(), &sheet.words.verdict);
     let broken = record.thresholds.iter().filter(|one| one.ok == Some(false)).count();
@@ -33,7 +33,7 @@ pub(crate) fn verdict_explanation(sheet: &PageContext) -> Option<String> {
     }
 }
 
-/// A sign for each verdict, of a shape of its own: tick, cross, warning, broken circle.
+/// A sign for each verdict, each with its own shape: tick, cross, warning, broken circle.
 pub(crate) fn verdict_sign(status: Status) -> Markup {
     let path = match status {
         Status::Pass => r#"<circle cx="12" cy="12" r="10"/><path d="m7 12.5 3.5 3.5 6.5-7.5"/>"#,
@@ -48,13 +48,13 @@ pub(crate) fn verdict_sign(status: Status) -> Markup {
     }
 }
 
-/// Whose limit it was, in a sentence's subject.
+/// Names the bottleneck, as the subject of a sentence.
 pub(crate) fn limit_owner(sheet: &PageContext, blame: Blame) -> &'static str {
     let words = &sheet.words.verdict;
     match blame {
-        // Nobody is blamed for a run that was stopped either; that says nothing about limits.
+        // A run that was stopped has no blame either, but that says nothing about limits.
         Blame::None if sheet.record().verdict.status != Status::Pass => words.by_unknown,
-        // So many users that wait for their answers always limit the rate.
+        // In a closed loop, the number of users that wait for responses always limits the rate.
         Blame::None if sheet.record().load.model == "closed" => words.no_limit_closed,
         Blame::None => words.no_limit,
         Blame::Generator => words.by_generator,
@@ -65,7 +65,7 @@ pub(crate) fn limit_owner(sheet: &PageContext, blame: Blame) -> &'static str {
     }
 }
 
-/// Who is blamed, in one word.
+/// The blamed side, in one word.
 pub(crate) fn blamed(sheet: &PageContext, blame: Blame) -> &'static str {
     let words = &sheet.words.verdict;
     match blame {
@@ -78,7 +78,7 @@ pub(crate) fn blamed(sheet: &PageContext, blame: Blame) -> &'static str {
     }
 }
 
-/// Where more is told of what stands above, if there is such a command.
+/// Names the command that explains the text above, if there is one.
 pub(crate) fn explain_link(sheet: &PageContext, command: Option<String>) -> Markup {
     html! {
         @if let Some(command) = command {
@@ -87,7 +87,7 @@ pub(crate) fn explain_link(sheet: &PageContext, command: Option<String>) -> Mark
     }
 }
 
-/// Held, broken or undecided.
+/// Passed, failed or undecided.
 pub(crate) fn result(sheet: &PageContext, ok: Option<bool>) -> Markup {
     let words = &sheet.words.marks;
     match ok {
@@ -97,8 +97,8 @@ pub(crate) fn result(sheet: &PageContext, ok: Option<bool>) -> Markup {
     }
 }
 
-/// The same of a condition: what held of a run that was stopped might have broken later, and of one that sent nothing,
-/// nothing can be said.
+/// The same of a threshold. A threshold that passed in an interrupted run might have failed later;
+/// a run that sent nothing is not judged.
 pub(crate) fn threshold_result(sheet: &PageContext, one: &Threshold) -> Markup {
     let words = &sheet.words.marks;
     match ThresholdState::for_threshold(sheet.record(), one) {

@@ -1,4 +1,4 @@
-//! Connections: how many were opened, held and lost, and what their handshakes agreed on.
+//! Connections: how many were opened, held and lost, and the parameters of their TLS handshakes.
 
 use std::collections::BTreeMap;
 
@@ -58,8 +58,9 @@ fn counts(sheet: &PageContext) -> Markup {
     ])
 }
 
-/// Phases that held one number of connections: what the run, the kernel and the target counted in the lowest second.
-/// The kernel's count, which needs explaining, only `in_full`.
+/// Table of the phases with a constant number of connections: the counts of the run, the kernel and
+/// the target in the lowest second. The kernel's count, which needs explaining, is shown only
+/// `in_full`.
 pub(crate) fn plateaus(sheet: &PageContext, in_full: bool) -> Markup {
     let (words, columns) = (&sheet.words.connections, &sheet.words.columns);
     let heads = [
@@ -82,8 +83,8 @@ pub(crate) fn plateaus(sheet: &PageContext, in_full: bool) -> Markup {
 }
 
 fn plateau(held: &HoldDoc, in_full: bool) -> Vec<Cell> {
-    // Both ends of a connection are among the kernel's where the target is on this host: the column tells what there
-    // were more than before, less those on which the target is asked.
+    // If the target is on this host, the kernel counts both ends of a connection. The column shows
+    // the increase over the count before, without the connections that sample the target.
     let kernel = held.kernel.map(|kernel| {
         let more = kernel.tcp_inuse.saturating_sub(kernel.tcp_inuse_before).saturating_sub(kernel.tcp_asking);
         format!("+{}", format_grouped(more))
@@ -91,7 +92,7 @@ fn plateau(held: &HoldDoc, in_full: bool) -> Vec<Cell> {
     let target = held.target.map(|target| format_grouped(target.open.saturating_sub(target.open_before)));
     let mut cells = vec![Cell::Name(held.phase.clone())];
     cells.extend([held.planned, held.lowest].map(|n| Cell::Number(format_grouped(n))));
-    // Where every second had all of them none is the lowest.
+    // If every second had all of them, no second is the lowest.
     let is_lower = held.lowest < held.planned;
     cells.push(Cell::Number(if is_lower { format::seconds(held.lowest_at_s) } else { "–".to_owned() }));
     cells.extend([held.lost, held.reopened].map(|n| Cell::Number(format_grouped(n))));
@@ -103,13 +104,13 @@ fn over_time(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let words = &sheet.words.charts;
     let columns = &all(course);
     let wanted = |column: &TimeBucket| sheet.source.plan.and_then(|plan| planned(plan, end_of_last(column)));
-    // It is looked at as a second ends: of connections that live for one request that shows next to nothing. Seconds in which
-    // none could be had tell nothing of how long they live.
+    // The gauge is sampled at the end of a second, which shows almost none of the connections that
+    // live for one request. Seconds without any connection say nothing about how long they live.
     let stand = columns.iter().filter(|column| column.conns.open > 0).count();
     let had = columns.iter().filter(|column| column.conns.open > 0 || column.conns.opened > 0).count();
     let are_held = stand > 0 && stand * 2 >= had || columns.iter().any(|column| wanted(column).is_some());
     let held = if are_held { open_connection_lines(sheet, course, "held").draw() } else { String::new() };
-    // All may come and go in what is too short to be drawn.
+    // All connections may be opened and closed in columns too short to be drawn.
     let moved = complete_columns(columns).iter().any(|column| {
         let conns = &column.conns;
         conns.opened + conns.closed + conns.lost + conns.failed > 0
@@ -168,7 +169,7 @@ pub(crate) fn open_connection_lines<'a>(
     LineChart { frame, timeline, unit: Unit::Count, series, limits: Vec::new() }
 }
 
-/// Connections that hold phases want at `at`; `None` without such phases.
+/// Target number of connections of hold phases at `at`; `None` without such phases.
 fn planned(plan: &Plan, at: Nanos) -> Option<u64> {
     let holds = || plan.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
     holds().next()?;

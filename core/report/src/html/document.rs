@@ -1,4 +1,4 @@
-//! [`Document`]: the file around whatever a page tells.
+//! [`Document`]: the HTML file around the content of a page.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -8,11 +8,11 @@ use crate::chart::CHART_CSS;
 
 /// The page's own style; charts bring theirs.
 const STYLE: &str = include_str!("style.css");
-/// What the page may load: nothing but its own style and pictures inside it.
+/// Content security policy: the page may load only its own style and its embedded pictures.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// One section: where it is linked to, its heading, one sentence below it, and the rest.
+/// One section: its link target, its heading, one sentence below it, and the rest.
 pub(crate) struct Section {
     id: &'static str,
     title: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// `None` where there is nothing to tell.
+    /// `None` if the section is empty.
     pub(crate) fn new(
         id: &'static str,
         title: &'static str,
@@ -43,15 +43,15 @@ impl Section {
     }
 }
 
-/// A page: its banner, its first sheet, whose section is called `summary`, and all there is to know below; what its words mean is
-/// added last.
+/// A page: its banner, its first sheet in the section `summary`, and the details below. The
+/// glossary of its terms is added last.
 pub(crate) struct Document {
-    /// What the window is called; nothing in it may steer.
+    /// Title of the window, without control characters.
     pub(crate) title: String,
     pub(crate) header: Markup,
     pub(crate) summary: Markup,
     pub(crate) sections: Vec<Section>,
-    /// What it was made by, and of what.
+    /// The program and the stored data that the page was made from.
     pub(crate) made_by: String,
 }
 
@@ -95,7 +95,8 @@ impl Document {
                     }
                     footer {
                         p { (self.made_by) (page.sentence_gap) (page.offline) }
-                        // What is shut is not printed: a table of each second of each chart fills sheet after sheet.
+                        // Closed details are not printed: a table with each second of each chart
+                        // would fill many sheets.
                         @if self.has_tables_behind() { p.paper { (page.on_paper) } }
                     }
                 }

@@ -1,4 +1,4 @@
-//! What the run was made with, and what happened when.
+//! The environment of the run, and its events.
 
 use maud::{Markup, html};
 use wavetank_plan::quantity::{format_grouped, show_size};
@@ -32,7 +32,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
             (words.tags, tags),
             (words.probe, record.probe.as_ref().map(|probe| first_request(sheet, probe)).unwrap_or_default()),
         ]))
-        // Users of a closed loop, and of held connections, come when they have been answered.
+        // In the closed model, and with held connections, requests follow responses.
         @if record.load.model == "open" { p.aside { (words.repeat_hint) } }
         @if let Some(environment) = sheet.source.environment { (host(sheet, environment)) }
         (plan(sheet))
@@ -68,7 +68,7 @@ fn host(sheet: &PageContext, environment: &EnvironmentDoc) -> Markup {
     }
 }
 
-/// What of the plan is not told elsewhere.
+/// The parts of the plan that are shown nowhere else.
 fn plan(sheet: &PageContext) -> Markup {
     let (Some(plan), words) = (sheet.source.plan, &sheet.words.facts) else { return html! {} };
     let mut table = Table::new(
@@ -97,7 +97,7 @@ fn plan(sheet: &PageContext) -> Markup {
     }
 }
 
-/// What happened when.
+/// The events of the run.
 pub(crate) fn events(sheet: &PageContext) -> Option<Section> {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let mut table = Table::new(words.titles.events, &[(columns.at, true), (columns.event, false)]);

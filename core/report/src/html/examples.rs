@@ -1,4 +1,4 @@
-//! Requests worth a look: the first failures of each kind and the slowest answers.
+//! Notable requests: the first failures of each kind and the slowest responses.
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
@@ -12,7 +12,7 @@ use crate::examples::is_of_warmup;
 use crate::format::{self, cut};
 use crate::translate::{Piece, translate};
 
-/// The slowest answers that are printed: as many rows the style leaves on paper.
+/// The slowest responses that are printed: the number of rows that the style keeps on paper.
 const ON_PAPER_MAX: usize = 10;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -59,7 +59,8 @@ fn failures(sheet: &PageContext, samples: &[&SampleLine]) -> Markup {
     table.render(sheet)
 }
 
-/// What exactly was wrong: in the page's own words as far as there are any, beside what came from outside.
+/// The exact failure. Our own text is in the page's language if it is translated; text from outside
+/// is added unchanged.
 fn detail(sheet: &PageContext, sample: &SampleLine) -> Cell {
     let stored = &sample.detail;
     if let Some((check, found)) = found_instead(sheet.record(), sample) {
@@ -67,7 +68,8 @@ fn detail(sheet: &PageContext, sample: &SampleLine) -> Cell {
     }
     match sheet.language() {
         Language::English => Cell::Name(stored.clone()),
-        // What came from outside may stand in a sentence of ours: nothing in it is taken for code or for a number's unit.
+        // Text from outside may be part of a sentence of ours. Nothing in it is formatted as code
+        // or as a number with its unit.
         Language::Chinese => Cell::Told(html! {
             @for piece in translate(&harmless(stored)) { @match piece {
                 Piece::Own(text) => { (cut(&text)) }
@@ -77,7 +79,8 @@ fn detail(sheet: &PageContext, sample: &SampleLine) -> Cell {
     }
 }
 
-/// The check of which `sample` failed, and what it found. Only a check says so: another program's words may look like it.
+/// Returns the check that `sample` failed, and the value it found. Only checks are parsed, because
+/// text of another program may look alike.
 fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&'a str, &'a str)> {
     if sample.class != ErrorClass::Check.name() {
         return None;
@@ -86,7 +89,8 @@ fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&
     record.checks.iter().find_map(|check| Some((check.name.as_str(), found(&check.name)?)))
 }
 
-/// When a request was wanted, and whether that was in a warm-up, which may run beside the load.
+/// The intended start of a request, and whether it was in a warm-up, which may run in parallel to
+/// the load.
 fn when(sheet: &PageContext, sample: &SampleLine) -> Cell {
     let beside = sample.intended_ns >= 0 && is_of_warmup(sheet.record(), sample);
     let (open, close) = sheet.words.page.brackets;

@@ -12,31 +12,32 @@ use super::table::{Cell, Table};
 use crate::chart::{ChartStrings, Frame, Mark, Point, Shade, Timeline};
 use crate::format;
 
-/// Rows of the table behind a chart at most, beside the last; of more columns, every second, third and so on is shown.
+/// Most rows of the table behind a chart, without the last one. With more columns, every second,
+/// third and so on is shown.
 const ROWS_MAX: usize = 60;
-/// What lasts no longer after the load is not worth a shade.
+/// A shorter drain after the load is not shaded.
 const DRAIN_MIN: Nanos = Nanos(500_000_000);
 
-/// What a chart shows, as a table that opens on demand.
+/// The numbers of a chart, as a table that opens on demand.
 pub(crate) struct Numbers<'a> {
     /// The chart's title.
     pub(crate) title: &'a str,
-    /// Headings beside the instant.
+    /// Headings after the instant.
     pub(crate) heads: Vec<String>,
-    /// The instant of each row, and the cells beside it.
+    /// The instant of each row, and the cells after it.
     pub(crate) rows: Vec<(Nanos, Vec<String>)>,
-    /// What the instant of a row is of what the row tells.
+    /// Whether the instant is the start or the end of the row's time, or a single moment.
     pub(crate) instant: RowInstant,
-    /// What has to be known to read them; empty where nothing has.
+    /// A note needed to read the numbers; empty if there is none.
     pub(crate) note: &'a str,
 }
 
-/// What the instant of a row is of what the row tells.
+/// The relation of a row's instant to the row's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowInstant {
-    /// The begin of its stretch of time.
+    /// The start of its stretch of time.
     From,
-    /// The only one it tells of, as a look at a gauge.
+    /// The moment at which the values, such as gauges, were sampled.
     At,
     /// The end of its stretch of time.
     Until,
@@ -52,7 +53,7 @@ pub(crate) fn figure(sheet: &PageContext, svg: &str, numbers: &Numbers) -> Marku
     figure_in(sheet.words, svg, numbers)
 }
 
-/// The same on a page that is not of one run.
+/// The same on a page that is not about one run.
 pub(crate) fn figure_in(all_words: &Strings, svg: &str, numbers: &Numbers) -> Markup {
     let words = &all_words.charts;
     let columns = &all_words.columns;
@@ -68,7 +69,8 @@ pub(crate) fn figure_in(all_words: &Strings, svg: &str, numbers: &Numbers) -> Ma
     let each = all.div_ceil(ROWS_MAX).max(1);
     for at in spaced(all, each) {
         let (from, cells) = &numbers.rows[at];
-        // No clock of a chart is finer than a millisecond, and no look at a host than a hundredth of a second.
+        // No chart clock is finer than a millisecond, and no host sample than a hundredth of a
+        // second.
         let unit = if numbers.instant == RowInstant::From { 1e6 } else { 1e7 };
         let rounded = (from.0 as f64 / unit).round() + 0.0;
         let from = format::seconds(Number(rounded * unit / 1e9)).replace('-', "−");
@@ -87,18 +89,18 @@ pub(crate) fn figure_in(all_words: &Strings, svg: &str, numbers: &Numbers) -> Ma
     }
 }
 
-/// One number in `each` below `all`, and the last.
+/// Every `each`-th number below `all`, and the last.
 fn spaced(all: usize, each: usize) -> impl Iterator<Item = usize> {
     (0..all).filter(move |number| number % each == 0 || number + 1 == all)
 }
 
-/// What charts say of themselves in the language of `words`.
+/// Labels of charts in the language of `words`.
 pub(crate) fn chart_labels(words: &Strings) -> &'static ChartStrings {
     if words.tag == "en" { &ChartStrings::EN } else { &ChartStrings::ZH }
 }
 
 impl PageContext<'_> {
-    /// The language of what charts say of themselves.
+    /// Labels of charts in the page's language.
     pub(crate) fn chart_labels(&self) -> &'static ChartStrings {
         chart_labels(self.words)
     }
@@ -107,13 +109,15 @@ impl PageContext<'_> {
         Frame::new(id, title, self.chart_labels())
     }
 
-    /// The axis that all charts over time share: the whole course, warm-up and drain shaded, phases marked.
+    /// The axis that all charts over time share: the whole run, with warm-up and drain shaded and
+    /// phases marked.
     pub(crate) fn timeline(&self, course: &TimeSeries) -> Timeline {
         let words = &self.words.charts;
         let (from, until) = extent(course);
         let mut timeline = Timeline::new(from, until);
         let shade = |from, until, label: &str| Shade { from, until, label: label.to_owned() };
-        // One that goes on beside the judged load is no stretch of its own.
+        // A warm-up in parallel to the judged load is not shaded, because it has no stretch to
+        // itself.
         if from < Nanos(-DRAIN_MIN.0) && !course.warmup().is_empty() {
             timeline.shades.push(shade(from, Nanos::ZERO.min(until), self.words.counts.warmup));
         }
@@ -122,7 +126,7 @@ impl PageContext<'_> {
             timeline.shades.push(shade(load_end, until, words.drain));
         }
         timeline.bands = impacts::bands(self, (from, until));
-        // One phase alone begins where everything does.
+        // A single phase starts with the load, so it needs no mark.
         if self.record().phases.len() > 1 {
             timeline.marks.extend(
                 self.record().phases.iter().map(|phase| Mark {
@@ -141,13 +145,13 @@ fn extent(course: &TimeSeries) -> (Nanos, Nanos) {
     (from, until)
 }
 
-/// The columns in which judged requests can be: those before the load have only connections.
+/// The columns that can have judged requests. Columns before the load have connections only.
 pub(crate) fn judged(course: &TimeSeries) -> Vec<&TimeBucket> {
     course.judged().iter().filter(|column| column.from >= Nanos::ZERO).collect()
 }
 
-/// The columns in which requests can be, those of the warm-up first, from its first request on; a warm-up beside judged load is
-/// left out.
+/// Returns the columns that can have requests: those of the warm-up from its first request on, then
+/// the judged ones. A warm-up in parallel to judged load is left out.
 pub(crate) fn sampled_columns(course: &TimeSeries) -> Vec<&TimeBucket> {
     let judged = judged(course);
     let begin = judged.first().map_or(Nanos(i64::MAX), |first| first.from);
@@ -155,7 +159,7 @@ pub(crate) fn sampled_columns(course: &TimeSeries) -> Vec<&TimeBucket> {
     warmup.filter(|column| column.end() <= begin).chain(judged).collect()
 }
 
-/// All columns in order of time: where one is there twice, that of the warm-up.
+/// All columns in order of time. If a time has two columns, the one of the warm-up is used.
 pub(crate) fn all(course: &TimeSeries) -> Vec<&TimeBucket> {
     let warmup = course.warmup();
     let before = course.judged().iter().filter(|column| column.from < Nanos::ZERO);
@@ -164,13 +168,15 @@ pub(crate) fn all(course: &TimeSeries) -> Vec<&TimeBucket> {
     };
     let mut columns: Vec<_> = before.filter(own).chain(warmup).collect();
     columns.sort_by_key(|column| column.from);
-    // A second of a warm-up beside judged load is there twice, too: that one knows of requests alone.
+    // A second with a warm-up in parallel to judged load has two columns, too. The judged one
+    // counts requests only.
     columns.extend(judged(course).into_iter().filter(|column| column.threads_ns > 0 || own(column)));
     columns
 }
 
-/// `columns` without what is left over at both ends: a load that lasts a little longer than whole columns leaves one of a
-/// few milliseconds, and a rate or a percentile of those is chance. The tables have them.
+/// Returns `columns` without the short rest at both ends. A load that lasts a little longer than
+/// whole columns leaves a column of a few milliseconds, and a rate or a percentile of it is random.
+/// The tables keep such columns.
 pub(crate) fn complete_columns<'c>(columns: &[&'c TimeBucket]) -> Vec<&'c TimeBucket> {
     let longest = columns.iter().map(|column| column.len.0).max().unwrap_or(0);
     let is_left_over = |column: &&TimeBucket| column.len.0 < longest / 2;
@@ -179,7 +185,8 @@ pub(crate) fn complete_columns<'c>(columns: &[&'c TimeBucket]) -> Vec<&'c TimeBu
     columns[from..until].to_vec()
 }
 
-/// A point for each [`complete_columns`] column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
+/// Returns a point in the middle of each [`complete_columns`] column. A column without sealed
+/// intervals, or without a `value`, is a gap.
 pub(crate) fn points(columns: &[&TimeBucket], value: impl Fn(&TimeBucket) -> Option<f64>) -> Vec<Point> {
     let point = |column: &&TimeBucket| {
         let middle = Nanos(column.from.0 + column.len.0 / 2);
@@ -188,19 +195,20 @@ pub(crate) fn points(columns: &[&TimeBucket], value: impl Fn(&TimeBucket) -> Opt
     complete_columns(columns).iter().map(point).collect()
 }
 
-/// A gauge, which is told of a column's end; a gap where nothing was sealed.
+/// Returns the points of a gauge, which is sampled at a column's end. A column without sealed
+/// intervals is a gap.
 pub(crate) fn at_ends(columns: &[&TimeBucket], value: impl Fn(&TimeBucket) -> f64) -> Vec<Point> {
     let point = |column: &&TimeBucket| (column.end(), (column.intervals > 0).then(|| value(column)));
     columns.iter().map(point).collect()
 }
 
-/// In which row of a table over time a late request is counted; nothing where none was late.
+/// Explains in which row of a table over time a late request is counted; empty if none was late.
 pub(crate) fn late_note(sheet: &PageContext, course: &TimeSeries) -> &'static str {
     let is_any = sampled_columns(course).iter().any(|column| column.counters.late > 0);
     if is_any { sheet.words.charts.late_when } else { "" }
 }
 
-/// The last instant of `column`: what is wanted at its end may be of the next phase.
+/// The last instant of `column`. The target value at its end may belong to the next phase.
 pub(crate) fn end_of_last(column: &TimeBucket) -> Nanos {
     Nanos(column.end().0 - 1)
 }

@@ -15,7 +15,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let told = record.rehearsal.as_ref();
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
     let mut findings: Vec<_> = record.findings.iter().collect();
-    // What turned the verdict comes first, then what has the same to blame.
+    // Decisive findings come first, then those that blame the same side as the verdict.
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != record.verdict.blame));
     let mut body = html! {
         @if record.findings.is_empty() {
@@ -34,7 +34,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("findings", words.titles.findings, words.leads.findings, body)
 }
 
-/// Whether a sentence stands there as it was stored. A single word is a name or a code, which is the same in every language.
+/// Whether a sentence is shown as it was stored, in English. A single word is a name or a code,
+/// which is the same in every language.
 fn has_stored(body: &Markup) -> bool {
     let stored =
         body.0.split("<span lang=\"en\">").skip(1).map(|rest| rest.split("</span>").next().unwrap_or(rest));
@@ -54,7 +55,7 @@ fn one(sheet: &PageContext, finding: &Finding) -> Markup {
             @let checks = failed_checks(sheet, finding);
             @if !checks.0.is_empty() { p { (checks) } }
             dl {
-                // Evidence is numbers with the names of what they count.
+                // Evidence consists of numbers with the names of what they count.
                 @for (term, said, is_own) in [(words.evidence, &finding.evidence, false), (words.fix, &finding.hint, true)] {
                     @if !said.is_empty() { div { dt { (term) } dd.sentence[is_own && is_sentence(said)] { (sheet.stored(said)) } } }
                 }

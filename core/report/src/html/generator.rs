@@ -1,4 +1,4 @@
-//! Whether the generator itself can be believed.
+//! Whether the generator's numbers can be trusted.
 
 use maud::{Markup, html};
 use wavetank_measure::{Histogram, TimeBucket, TimeSeries};
@@ -26,7 +26,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     });
     let lag = record.lag_us.spread.as_ref().map(|lag| {
         let p99 = sheet.percentile(lag, "p99");
-        // Of those that were sent, as the chart below draws it.
+        // Sent requests only, as in the chart below.
         let of_sent = || lag.percentile("p99").map(|p99| (words.times.of_sent)(&format::time(p99)));
         if lag.is_unknown("p99") { of_sent().unwrap_or(p99) } else { p99 }
     });
@@ -57,7 +57,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("generator", words.titles.generator, words.leads.generator, body)
 }
 
-/// How busy load threads were, with the share from which on they limit.
+/// Utilisation of the load threads, with the share from which on they are the bottleneck.
 fn busy_share(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let words = &sheet.words.charts;
     let columns = &all(course);
@@ -79,7 +79,7 @@ fn busy_share(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let rows = columns.iter().map(|column| {
         let cpus = if column.len.0 > 0 { column.cpu_ns as f64 / column.len.0 as f64 } else { 0.0 };
         let of_turns = |n: u64| show_share(n as f64 / column.turns.max(1) as f64);
-        // A few turns in what is left over at the ends are a share of nothing.
+        // The short rest at both ends has too few turns for a share.
         if !drawn.contains(&column.from) {
             return (column.from, vec!["–".to_owned(); 5]);
         }
@@ -100,7 +100,7 @@ fn busy_share(sheet: &PageContext, course: &TimeSeries) -> Markup {
     )
 }
 
-/// How late requests were begun.
+/// Lag of the started requests.
 fn lags(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let words = &sheet.words.charts;
     if course.lag.is_empty() {

@@ -1,4 +1,4 @@
-//! What the words of a page mean.
+//! The glossary of a page.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::Section;
 use super::strings::Strings;
 
-/// The words of a page that has `parts`: only those that stand in one of them.
+/// Returns the glossary of a page with these `parts`: only terms that are used in one of them.
 pub(super) fn glossary<'m>(words: &Strings, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
     let told = parts.map(|part| text_of(&part.0)).collect::<Vec<_>>().join("\n");
     let small = told.replace('\n', " ").to_lowercase();
@@ -29,20 +29,21 @@ pub(super) fn glossary<'m>(words: &Strings, parts: impl Iterator<Item = &'m Mark
     Section::new("words", words.titles.glossary, words.leads.glossary, body)
 }
 
-/// Whether a condition on times names that part of them which `word` is: `p50(service)`, in every language.
+/// Whether a threshold on times names `word` as the part of them, as in `p50(service)`. The form is
+/// the same in every language.
 fn is_part(word: &str, text: &str) -> bool {
     let name = word.split_once('（').and_then(|(_, name)| name.strip_suffix('）')).unwrap_or(word);
     text.contains(&format!("({})", name.to_lowercase()))
 }
 
-/// What stands between the tags of `markup`, a line for each piece.
+/// Returns the text between the tags of `markup`, a line for each piece.
 fn text_of(markup: &str) -> String {
     let pieces = markup.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
     pieces.collect::<Vec<_>>().join("\n").replace('\u{a0}', " ")
 }
 
-/// Whether a line of `text`, or what follows a middle dot in it, begins with `name`, alone or in the plural, which ends there, and
-/// not with a longer one of `terms`.
+/// Whether a line of `text`, or a part of it after a middle dot, starts with `name` in the singular
+/// or plural. The name must end there, and must not be part of a longer one of `terms`.
 fn is_name(name: &str, terms: &[String], text: &str) -> bool {
     let text = without_longer(name, terms, text);
     let mut pieces = text.lines().flat_map(|line| line.split(" · ")).map(str::trim);
@@ -53,13 +54,13 @@ fn is_name(name: &str, terms: &[String], text: &str) -> bool {
     })
 }
 
-/// What is looked for: of a word with its English name behind it, the word before that.
+/// The term to search for: a Chinese term without the English name after it.
 fn term(word: &str) -> &str {
     word.split('（').next().unwrap_or(word)
 }
 
-/// Whether `word` stands in `text`, alone or in the plural, and not only in longer ones of `terms`: Chinese has no blanks between
-/// words.
+/// Whether `word` is in `text`, in the singular or plural, and not only as part of longer ones of
+/// `terms`. Chinese has no blanks between its terms.
 fn is_used(word: &str, terms: &[String], text: &str) -> bool {
     let text = without_longer(word, terms, text);
     let is_letter = |letter: char| letter.is_ascii_alphabetic();
@@ -70,7 +71,7 @@ fn is_used(word: &str, terms: &[String], text: &str) -> bool {
     })
 }
 
-/// `text` without those of `terms` that `word` is only a part of.
+/// Returns `text` without the longer ones of `terms` that contain `word`.
 fn without_longer<'t>(word: &str, terms: &[String], text: &'t str) -> Cow<'t, str> {
     let longer = terms.iter().filter(|other| other.len() > word.len() && other.contains(word));
     longer.fold(Cow::Borrowed(text), |text, other| Cow::Owned(text.replace(other.as_str(), "\n")))
@@ -105,7 +106,7 @@ mod tests {
         check("服务时间（service）", "a service", false);
     }
 
-    /// One that has none is never explained.
+    /// A term without an explanation is never listed.
     #[test]
     fn words_that_are_only_names_have_an_entry() {
         for words in [&crate::html::strings::EN, &crate::html::strings::ZH] {

@@ -1,4 +1,5 @@
-//! How near the generator, and the other hosts of a lab, came to their limits: what a higher load would meet next.
+//! How close the generator, and the other hosts of a lab, were to their limits: the first limits
+//! that a higher load would reach.
 
 use wavetank_plan::FileTables;
 use wavetank_plan::quantity::{format_grouped, show_share, show_size};
@@ -6,14 +7,14 @@ use wavetank_plan::quantity::{format_grouped, show_share, show_size};
 use super::hosts::busiest;
 use super::page_context::{PageContext, harmless};
 
-/// One limit: how much of it was used, and a sentence.
+/// One limit: the share of it that was used, and a sentence.
 pub(crate) struct Headroom {
     /// Share of it that was used, 0 to 1.
     pub(crate) used: f64,
     pub(crate) said: String,
 }
 
-/// Every limit of the generator, and of the lab's other hosts, that was watched, the nearest first.
+/// Every sampled limit of the generator and of the lab's other hosts, the closest first.
 pub(crate) fn rooms(sheet: &PageContext) -> Vec<Headroom> {
     let mut rooms: Vec<_> =
         [thread(sheet), cpus(sheet), lab(sheet), memory(sheet), files(sheet)].into_iter().flatten().collect();
@@ -32,7 +33,7 @@ fn cpus(sheet: &PageContext) -> Option<Headroom> {
     Some(Headroom { used, said: (sheet.words.front.room_cpus)(&show_share(used)) })
 }
 
-/// Of the lab's hosts that send no load, the one with the busiest core.
+/// The host with the busiest core, among hosts of the lab that send no load.
 fn lab(sheet: &PageContext) -> Option<Headroom> {
     let hosts = sheet.record().hosts.iter().filter(|host| host.role != "load");
     let busy = hosts.filter_map(|host| Some((host.hottest_core_max?.0, host.name.as_str())));
@@ -46,11 +47,11 @@ fn memory(sheet: &PageContext) -> Option<Headroom> {
     let (most, least) = (available().next()?, available().min()?);
     let used = if most == 0 { 0.0 } else { 1.0 - least as f64 / most as f64 };
     let said = (sheet.words.front.room_memory)(&show_size(least), &show_size(most));
-    // Less than this much is what any machine breathes.
+    // A lower share is the idle activity of any machine.
     (used >= 0.02).then_some(Headroom { used, said })
 }
 
-/// Files bound connections on epoll with one table for all; `io_uring`'s sockets are in none.
+/// With epoll, one table of files limits all connections; sockets of `io_uring` are in no table.
 fn files(sheet: &PageContext) -> Option<Headroom> {
     let record = sheet.record();
     let shared = sheet.source.plan?.files == FileTables::Shared && record.generator.engine == "epoll";

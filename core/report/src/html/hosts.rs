@@ -1,4 +1,4 @@
-//! What this host's kernel and the target counted while the load ran.
+//! The samples of this host's kernel and of the target during the load.
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
@@ -17,7 +17,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("hosts", words.titles.hosts, words.leads.hosts, body)
 }
 
-/// First, least, most and last of everything that was counted.
+/// First, lowest, highest and last value of everything that was counted.
 fn extremes(sheet: &PageContext) -> Markup {
     let (words, columns, hosts) = (&sheet.words.hosts, &sheet.words.columns, sheet.source.hosts);
     let heads =
@@ -25,7 +25,7 @@ fn extremes(sheet: &PageContext) -> Markup {
     let mut table = Table::new(sheet.words.titles.hosts, &heads);
     let mut row = |name: &str, values: Vec<f64>, show: &dyn Fn(f64) -> String| {
         let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return };
-        // A share is of a second under load: there is none of the instant before it.
+        // A share describes a second of load, so there is no share at the instant before the load.
         let is_since = name == words.cpu_mean || name == words.cpu_core;
         let first = if is_since { "–".to_owned() } else { show(first) };
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -49,8 +49,9 @@ fn extremes(sheet: &PageContext) -> Markup {
     table.render(sheet)
 }
 
-/// The highest share of all cores' time with work between two samples; `None` without two. The kernel's ticks miss short turns, of
-/// which this process knows its own.
+/// Returns the highest share of all cores' busy time between two samples; `None` with fewer than
+/// two. The kernel's ticks miss short bursts of work, so the CPU time of this process is used if it
+/// is higher.
 pub(crate) fn busiest(hosts: &[HostSample]) -> Option<f64> {
     let own = |pair: &[HostSample]| {
         let worked = |sample: &HostSample| sample.cpu_user_ns + sample.cpu_system_ns;
@@ -61,14 +62,14 @@ pub(crate) fn busiest(hosts: &[HostSample]) -> Option<f64> {
     hosts.windows(2).filter_map(shares).reduce(f64::max)
 }
 
-/// Between each two samples, `join` over each core's share of its time with work.
+/// For each pair of consecutive samples, `join` of the cores' shares of busy time.
 pub(crate) fn shares(hosts: &[HostSample], join: fn(&[f64]) -> f64) -> Vec<f64> {
     let pairs = hosts.windows(2);
     pairs.filter_map(|pair| Some(join(&core_shares(&pair[0], &pair[1])?))).collect()
 }
 
-/// Of each core its share of the time with work; `None` where no tick passed, the cores are not the same, or the time was so short,
-/// as that of the opening before a load, that a few ticks tell nothing.
+/// Returns the share of busy time of each core. `None` if no tick passed, the cores differ, or the
+/// time was too short for its few ticks to be meaningful. The samples before a load are that close.
 fn core_shares(before: &HostSample, after: &HostSample) -> Option<Vec<f64>> {
     if after.at.since(before.at) < ROUND {
         return None;
@@ -82,12 +83,12 @@ fn core_shares(before: &HostSample, after: &HostSample) -> Option<Vec<f64>> {
     each.filter(|each| alike && !each.is_empty())
 }
 
-/// All cores together.
+/// The mean of all cores.
 pub(crate) fn mean(shares: &[f64]) -> f64 {
     shares.iter().sum::<f64>() / shares.len().max(1) as f64
 }
 
-/// The one with most work.
+/// The busiest core.
 pub(crate) fn most(shares: &[f64]) -> f64 {
     shares.iter().copied().fold(0.0, f64::max)
 }
@@ -113,7 +114,7 @@ fn over_time(sheet: &PageContext) -> Markup {
         Series::line(own.cpu_mean, shares(mean)).with_color(ColorRole::Of(0)),
     ];
     let memory = vec![Series::line(own.memory, of(|sample| sample.mem_available_bytes))];
-    // Beside what is available these would be flat lines on the axis.
+    // On the axis of the available memory these would be flat lines.
     let used = vec![
         Series::line(own.slab, of(|sample| sample.slab_bytes)),
         Series::line(own.rss, of(|sample| sample.rss_bytes)),
@@ -138,7 +139,7 @@ fn over_time(sheet: &PageContext) -> Markup {
     }
 }
 
-/// What hosts were seen to do, as a chart called by its id and title, with its table.
+/// A chart of host samples with its id, its title and its table.
 pub(super) fn sampled(
     sheet: &PageContext,
     timeline: &Timeline,
@@ -153,8 +154,8 @@ pub(super) fn sampled(
     figure(sheet, &lines.draw(), &numbers)
 }
 
-/// `series` with the samples of a round at one instant, that of the first of them: hosts are looked at one after the other, and what
-/// is pointed at must tell of all of them.
+/// Moves all samples of a round in `series` to the instant of its first sample. Hosts are sampled
+/// one after the other, and a tooltip must show all of them.
 fn in_rounds(mut series: Vec<Series>) -> Vec<Series> {
     let mut instants: Vec<Nanos> =
         series.iter().flat_map(|one| one.points.iter().map(|point| point.0)).collect();
@@ -172,8 +173,9 @@ fn in_rounds(mut series: Vec<Series>) -> Vec<Series> {
     series
 }
 
-/// `series` as they are drawn: a share and a rate of a sample tell of the time since the one before it, in whose middle they stand,
-/// as values of columns do; the first of a line is as long as the second.
+/// Returns `series` as they are drawn. Shares and rates describe the time since the sample before,
+/// so they are drawn in its middle, like values of columns. The first stretch of a line is taken to
+/// be as long as the second.
 fn amid(mut series: Vec<Series>, unit: Unit) -> Vec<Series> {
     if is_since(unit) {
         for one in &mut series {
@@ -188,16 +190,18 @@ fn amid(mut series: Vec<Series>, unit: Unit) -> Vec<Series> {
     series
 }
 
-/// Whether samples of `unit` tell of the time since the one before.
+/// Whether samples of `unit` describe the time since the sample before.
 const fn is_since(unit: Unit) -> bool {
     matches!(unit, Unit::Share | Unit::BitRate)
 }
 
-/// Samples are taken once a second: those of one round lie no farther apart, in nanoseconds.
+/// Samples are taken once a second. The samples of one round are at most this far apart, in
+/// nanoseconds.
 const ROUND: u64 = 500_000_000;
 
-/// The points of `series` as rows, one for each instant of the first; of another, the one of the same round: samples of one round
-/// are some microseconds apart.
+/// Returns the points of `series` as rows, one for each instant of the first series. The other
+/// series contribute the point of the same round, because the samples of one round are some
+/// microseconds apart.
 fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
     let show = |value: f64| match unit {
         Unit::Share => show_share(value),
@@ -205,7 +209,8 @@ fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
         Unit::BitRate => show_link(value),
         _ => format_grouped(value as u64),
     };
-    // Of a long run every second, fourth and so on is kept, of one series perhaps not those of another.
+    // Of a long run only every second, fourth and so on is kept, and the series may keep different
+    // ones.
     let reach = |one: &Series| match (one.points.first(), one.points.last()) {
         (Some(first), Some(last)) if one.points.len() > 1 => {
             (last.0.since(first.0) / (one.points.len() as u64 - 1) * 3 / 5).max(ROUND)
@@ -221,7 +226,7 @@ fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
     let instants = series.first().map(|one| one.points.iter().map(|point| point.0)).into_iter().flatten();
     let cells = |at| series.iter().map(|one| in_round(one, at).map(show).unwrap_or_default()).collect();
     let heads = series.iter().map(|one| one.name.clone()).collect();
-    // A share and a rate tell of the time since the sample before.
+    // A share and a rate describe the time since the sample before.
     let rows = instants.map(|at| (at, cells(at))).collect();
     let instant = if is_since(unit) { RowInstant::Until } else { RowInstant::At };
     Numbers { title, heads, rows, instant, note: "" }
@@ -259,7 +264,8 @@ mod tests {
         assert!(in_rounds(Vec::new()).is_empty());
     }
 
-    /// Hosts are looked at one after the other: a row tells of one round of looks, and of no earlier one.
+    /// Hosts are sampled one after the other. A row shows one round of samples, and nothing of an
+    /// earlier one.
     #[test]
     fn samples_of_a_round_stand_in_one_row() {
         let line = |name: &str, points: &[(i64, f64)]| {

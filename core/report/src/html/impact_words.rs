@@ -1,8 +1,8 @@
-//! [`ImpactStrings`]: what is said of what was done to hosts.
+//! [`ImpactStrings`]: the texts on faults and pool changes.
 
 use super::strings::{Of1, Of2, Strings};
 
-/// Words of the section about what was done to hosts while the load ran.
+/// Texts of the section about faults and pool changes during the load.
 pub(crate) struct ImpactStrings {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
@@ -23,17 +23,17 @@ pub(crate) struct ImpactStrings {
     pub(crate) well_during: Of1,
     pub(crate) well_after: Of1,
     pub(crate) never_well: &'static str,
-    /// Ahead of what was done, on the first page.
+    /// Before the list of events on the first page.
     pub(crate) meanwhile: &'static str,
     pub(crate) from: Of1,
     pub(crate) from_to: Of2,
     /// The end of the line.
     pub(crate) stop: &'static str,
-    /// What the line says nothing of.
+    /// Remark that the line does not prove a cause.
     pub(crate) no_proof: &'static str,
 }
 
-/// Those in the language of `words`.
+/// The texts in the language of `words`.
 pub(crate) fn impact_words(words: &Strings) -> &'static ImpactStrings {
     if words.tag == "en" { &EN } else { &ZH }
 }

@@ -1,4 +1,5 @@
-//! What was done to hosts while the load ran, and what clients saw of it: bands in the charts, and a table.
+//! Faults and pool changes during the load, and their effect on clients: bands in the charts, and a
+//! table.
 
 use maud::{Markup, html};
 use wavetank_plan::Nanos;
@@ -13,14 +14,15 @@ use crate::chart::Shade;
 use crate::format;
 use crate::impacts_text::seconds_text;
 
-/// Bands drawn at most: more of them would hide the chart.
+/// Most bands drawn; more of them would hide the chart.
 const BANDS_MAX: usize = 30;
-/// Of them those told on the first page.
+/// Most events listed on the first page.
 const MEANWHILE_MAX: usize = 3;
-/// What is never taken back, or at once, is a narrow band: such a part of the axis.
+/// An event that is never reverted, or is reverted immediately, is a narrow band: one part in this
+/// many of the axis.
 const NARROWEST: i64 = 200;
 
-/// The stretches in which something was done to a host, for a time axis from one instant to another.
+/// Returns the stretches with a fault or pool change, for a time axis from one instant to another.
 pub(super) fn bands(sheet: &PageContext, (from, until): (Nanos, Nanos)) -> Vec<Shade> {
     let instant = |at: Number| Nanos((at.0 * 1e9) as i64);
     let narrowest = Nanos(until.0.saturating_sub(from.0) / NARROWEST);
@@ -37,8 +39,8 @@ const fn was_done(impact: &ImpactDoc) -> bool {
     matches!(impact.outcome, ImpactOutcome::Done | ImpactOutcome::Undone | ImpactOutcome::Stuck)
 }
 
-/// What was done to hosts while the load ran, in a line beside a verdict: whoever reads the first page alone must hear of it.
-/// Nothing where nothing was done.
+/// Faults and pool changes during the load, in a line next to the verdict, because some readers see
+/// the first page only. Empty if there were none.
 pub(super) fn impact_summary(sheet: &PageContext) -> Markup {
     let words = impact_words(sheet.words);
     let done: Vec<_> = sheet.record().impacts.iter().filter(|impact| was_done(impact)).collect();
@@ -59,7 +61,7 @@ pub(super) fn impact_summary(sheet: &PageContext) -> Markup {
                 @if done.len() > MEANWHILE_MAX {
                     " " ((sheet.words.front.more_below)(&(done.len() - MEANWHILE_MAX).to_string()))
                 }
-                // Of a condition that broke meanwhile it may be the cause.
+                // It may be the cause of a threshold that failed during it.
                 (words.stop) @if sheet.record().verdict.status != Status::Pass { (words.no_proof) }
             }
         }
@@ -89,7 +91,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("impacts", words.title, words.lead, table.render(sheet))
 }
 
-/// A row for each stretch of time that something is known of; what was not done has one too.
+/// A row for each known stretch of time; an event that was not executed has one row, too.
 fn rows(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Vec<Vec<Cell>> {
     let stretches =
         [(words.before, &impact.before), (words.during, &impact.during), (words.after, &impact.after)];
@@ -99,7 +101,7 @@ fn rows(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Vec<V
         rows.push((0..STRETCH_CELLS).map(|_| Cell::label("")).collect());
     }
     let last = rows.len() - 1;
-    // Every row is named by its first cell, what is told once stands in the first row.
+    // The first cell names every row; values that apply to all rows are in the first row.
     let name = || Cell::Name(format!("{} {}", impact.what, impact.host));
     let head = |row: usize| {
         if row > 0 {
@@ -110,7 +112,8 @@ fn rows(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Vec<V
     };
     let end = |row: usize| if row == last { recovered(words, impact) } else { String::new() };
     let whole = rows.into_iter().enumerate().map(|(row, cells)| {
-        // The stretch stands beside the name: on a phone all else lies beyond the edge.
+        // The stretch is next to the name, because on a phone the other columns are beyond the
+        // edge.
         let (mut head, mut cells) = (head(row).into_iter(), cells.into_iter());
         let first = head.next().into_iter().chain(cells.next());
         first.chain(head).chain(cells).chain([Cell::label(&end(row))]).collect::<Vec<Cell>>()

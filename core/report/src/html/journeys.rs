@@ -1,4 +1,4 @@
-//! What sessions bring: sessions, checks, counts, rendezvous, and what was done around the load.
+//! The results of sessions: sessions, checks, counts, rendezvous, and the hooks around the load.
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
@@ -13,7 +13,7 @@ use super::table::{Cell, Table};
 use crate::format;
 use crate::journeys_text::{by_name, has_sessions};
 
-/// Checks that failed, told beside a finding; all of them stand in their section.
+/// Most failed checks shown next to a finding. Their section has all of them.
 const FAILED_MAX: usize = 3;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -31,7 +31,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("sessions", words.titles.journeys, words.leads.journeys, body)
 }
 
-/// Sessions, where they are not simply the requests.
+/// Sessions, unless they are the same as requests.
 fn sessions(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     if !has_sessions(record) {
@@ -60,7 +60,7 @@ fn sessions(sheet: &PageContext) -> Markup {
     }
 }
 
-/// Checks by name, those that failed first, then those that were never asked.
+/// Checks by name: failed ones first, then those that never ran.
 fn checks(sheet: &PageContext) -> Markup {
     let (words, columns) = (&sheet.words.marks, &sheet.words.columns);
     let mut named = by_name(sheet.record());
@@ -99,8 +99,9 @@ fn checks(sheet: &PageContext) -> Markup {
     table.render(sheet)
 }
 
-/// Which checks failed, in which steps and how often, and how many requests failed of something else: a finding of failed checks
-/// says only that there were some. Nothing beside another finding.
+/// Lists the failed checks with their steps and counts, and the number of requests that failed for
+/// another reason. The finding of failed checks says only that there were some. Empty for other
+/// findings.
 pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
     if finding.code != ErrorClass::Check.name() {
         return html! {};
@@ -108,7 +109,8 @@ pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.journeys);
     let mut failed: Vec<_> = by_name(record).into_iter().filter(|check| check.failed > 0).collect();
     failed.sort_by_key(|check| std::cmp::Reverse(check.failed));
-    // A request whose extraction failed has this code, too, and in one request several checks may fail.
+    // Requests with a failed extraction have this code, too, and several checks may fail in one
+    // request.
     let in_all = record.errors.get(&finding.code).copied().unwrap_or_default();
     let others = failed.iter().fold(in_all, |rest, check| rest.saturating_sub(check.failed));
     let (open, close) = sheet.words.page.brackets;

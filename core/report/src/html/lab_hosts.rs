@@ -1,4 +1,5 @@
-//! The hosts of a lab: what each of them used and carried while the load ran, and what its servers counted.
+//! The hosts of a lab: what each of them used and carried during the load, and the counts of its
+//! servers.
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
@@ -13,9 +14,9 @@ use super::table::{Cell, Table};
 use crate::chart::{Point, Series, Timeline, Unit};
 use crate::format::{seconds, time};
 
-/// Letters of a server's name that stand on one line.
+/// Longest name of a server that is kept on one line, in letters.
 const SERVER_NAME_MAX: usize = 28;
-/// Hosts drawn in one chart at most: there are so many colours.
+/// Most hosts drawn in one chart; there are no more colours than this.
 const DRAWN_MAX: usize = 8;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -66,7 +67,7 @@ fn carried(sheet: &PageContext, words: &LabStrings) -> Markup {
 fn work(host: &HostUseDoc, words: &LabStrings) -> Vec<Cell> {
     let share =
         |share: Option<Number>| Cell::Number(share.map(|share| show_share(share.0)).unwrap_or_default());
-    // What a request costs those that send it is the generator's affair, and told there.
+    // The cost of a request on the hosts that send it is shown with the generator.
     let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     vec![
         Cell::Name(host.name.clone()),
@@ -80,7 +81,7 @@ fn work(host: &HostUseDoc, words: &LabStrings) -> Vec<Cell> {
 }
 
 fn load(host: &HostUseDoc, has_queued: bool) -> Vec<Cell> {
-    // What occurred on no host leaves its column out.
+    // A column is empty, and left out, if its event occurred on no host.
     let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { format_grouped(count) });
     let queue = if has_queued { format_grouped(host.accept_queue_max) } else { String::new() };
     vec![
@@ -121,7 +122,7 @@ fn servers(sheet: &PageContext, words: &LabStrings) -> Markup {
     html! { h3 { (words.servers) } (table.render(sheet)) }
 }
 
-/// Names of a lab's servers are short, and break nowhere; one of another archive may be longer.
+/// Names of a lab's servers are short and kept on one line; those of another archive may be longer.
 fn server_name(name: &str) -> Cell {
     if name.chars().count() <= SERVER_NAME_MAX {
         Cell::Short(isolate_untrusted(name))
@@ -130,7 +131,7 @@ fn server_name(name: &str) -> Cell {
     }
 }
 
-/// CPU, connections and traffic of the hosts that worked most.
+/// CPU, connections and traffic of the busiest hosts.
 fn over_time(sheet: &PageContext, words: &LabStrings) -> Markup {
     let mut hosts: Vec<&(String, Vec<HostSample>)> =
         sheet.source.others.iter().filter(|(_, samples)| samples.len() > 1).collect();
@@ -138,7 +139,7 @@ fn over_time(sheet: &PageContext, words: &LabStrings) -> Markup {
         let known = sheet.record().hosts.iter().find(|host| host.name == *name);
         known.map_or(0.0, |host| host.cpu_s.0)
     };
-    // A stable sort: of hosts that worked alike the first ones stay first.
+    // The sort is stable: equally busy hosts stay in order.
     hosts.sort_by(|a, b| worked(&b.0).total_cmp(&worked(&a.0)));
     hosts.truncate(DRAWN_MAX);
     hosts.sort_by_key(|(name, _)| sheet.record().hosts.iter().position(|host| host.name == *name));

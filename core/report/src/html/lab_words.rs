@@ -1,4 +1,4 @@
-//! [`LabStrings`]: the words with which a page tells of a lab, in each of its languages.
+//! [`LabStrings`]: the texts of a page about a lab, in each of its languages.
 
 use super::language::Language;
 
@@ -118,7 +118,7 @@ impl LabStrings {
         }
     }
 
-    /// A role of the record in the page's language; one that is not known here is not told.
+    /// A role of the record in the page's language; empty for an unknown role.
     pub(crate) fn role_word(&self, role: &str) -> &'static str {
         match role {
             "load" => self.load,

@@ -1,8 +1,8 @@
-//! [`Language`]: which words a page has.
+//! [`Language`]: the language of a page.
 
 use super::strings::{EN, Strings, ZH};
 
-/// The language of a page's own words.
+/// The language of a page's own texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.

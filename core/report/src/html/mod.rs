@@ -1,7 +1,9 @@
-//! A run as one HTML file that asks no network for anything: opens offline, prints, light and dark, from 380 px on.
+//! A run as one HTML file that needs no network: it opens offline, prints, and has light and dark
+//! colours, from 380 px on.
 //!
-//! No script: whatever moves is the browser's own. All charts are inline SVG. Names, addresses and answers come from
-//! outside and are escaped wherever they stand; the file's policy forbids whatever they might have tried.
+//! There are no scripts; interaction uses the browser's own elements. All charts are inline SVG.
+//! Names, addresses and responses come from outside and are escaped everywhere. The file's content
+//! security policy blocks everything else.
 
 mod badges;
 mod connections;
@@ -50,7 +52,7 @@ use page_context::PageContext;
 
 use crate::format::cut;
 
-/// The whole file: a first page for whoever wants the result, then all there is to know.
+/// Returns the whole file: a first page with the result, then all details.
 pub fn html(source: HtmlSource, language: Language) -> String {
     let sheet = PageContext::new(source, language);
     let sections: Vec<Section> = [

@@ -1,4 +1,5 @@
-//! [`PageContext`]: what every section of the page is made of: the stored run, and the words to tell it with.
+//! [`PageContext`]: the input of every section of the page: the stored run, and the texts in the
+//! page's language.
 
 use maud::{Markup, html};
 use wavetank_measure::{HostSample, TargetSample, TimeSeries};
@@ -12,21 +13,21 @@ use crate::format;
 use crate::text_layout::width;
 use crate::translate::{Piece, translate};
 
-/// What is stored of a run, as far as it can be read. Only the record is needed: whatever else is missing leaves its
-/// part of the page out.
+/// The readable parts of a stored run. Only the record is required; a missing part only leaves its
+/// section of the page out.
 #[derive(Clone, Copy)]
 pub struct HtmlSource<'a> {
-    /// `run.json`, or what was put together in its place.
+    /// `run.json`, or the record composed in its place.
     pub record: &'a RunRecord,
     /// `plan.yaml`.
     pub plan: Option<&'a Plan>,
     /// `environment.json`.
     pub environment: Option<&'a EnvironmentDoc>,
-    /// What happened over time, from the sealed intervals.
+    /// The run over time, from the sealed intervals.
     pub course: Option<&'a TimeSeries>,
     /// `hosts/local.jsonl`, in order.
     pub hosts: &'a [HostSample],
-    /// The hosts of a lab, each with what lies in `hosts/NAME.jsonl`, in order.
+    /// The hosts of a lab in order, each with the content of `hosts/NAME.jsonl`.
     pub others: &'a [(String, Vec<HostSample>)],
     /// `truth.jsonl`, in order.
     pub target: &'a [TargetSample],
@@ -52,12 +53,14 @@ impl<'a> PageContext<'a> {
         self.source.record
     }
 
-    /// A sentence of the record. They are stored in English, which a reader aloud must know where there are no other words.
+    /// Formats a sentence of the record. Sentences are stored in English; untranslated ones are
+    /// marked as English for screen readers.
     pub(crate) fn stored(&self, sentence: &str) -> Markup {
         translated(self.language, sentence)
     }
 
-    /// A reason of the verdict: a condition as it was written, or a code, with a word in the page's language beside it.
+    /// A reason of the verdict: a threshold as it was written, or a code with a term in the page's
+    /// language before it.
     pub(crate) fn reason(&self, reason: &str) -> Markup {
         let code = harmless(reason);
         let pieces = if self.language == Language::Chinese { translate(&code) } else { Vec::new() };
@@ -67,7 +70,8 @@ impl<'a> PageContext<'a> {
         }
     }
 
-    /// A percentile of `spread` by its field name, marked as in the text report where it is a bound or a guess.
+    /// A percentile of `spread` by its field name, marked as in the text report if it is a bound or
+    /// uncertain.
     pub(crate) fn percentile(&self, spread: &Spread, name: &str) -> String {
         if spread.is_unknown(name) {
             return self.words.times.above_dropped.to_owned();
@@ -90,20 +94,23 @@ pub(crate) fn translated(language: Language, sentence: &str) -> Markup {
     }
 }
 
-/// A name, address or answer from outside: isolated, so that letters written from right to left leave the rest alone.
+/// Isolates a name, address or response from outside, so that right-to-left letters do not affect
+/// the surrounding text.
 pub(crate) fn isolate_untrusted(text: &str) -> Markup {
     html! { bdi { (harmless(text)) } }
 }
 
-/// Wider words of a command, and wider conditions, may break: a page may be narrower than they are.
+/// Arguments and thresholds wider than this may break, because a page may be narrower than they
+/// are.
 const OPTION_COLUMNS_MAX: usize = 30;
 
-/// `text` as code in which no line ends where it is short: half of a condition or of an option reads as another one.
+/// `text` as code, kept on one line if it is short. Half of a threshold or of an option reads as
+/// another one.
 fn whole_code(text: &str) -> Markup {
     kept_whole(text, &html! { (text) })
 }
 
-/// The same of a condition or a name from outside.
+/// The same for a threshold or a name from outside.
 pub(crate) fn outside_code(text: &str) -> Markup {
     kept_whole(&harmless(text), &isolate_untrusted(text))
 }
@@ -113,7 +120,8 @@ fn kept_whole(text: &str, shown: &Markup) -> Markup {
     html! { @if may_end { code.option { (shown) } } @else { code { (shown) } } }
 }
 
-/// A command line as code. A line would end after the hyphen of an option, which makes two words of it to a reader.
+/// A command line as code. Options are kept on one line, because a break after a hyphen would look
+/// like two arguments.
 pub(crate) fn command_line(line: &str) -> Markup {
     let line = harmless(line);
     let is_kept = |word: &str| word.starts_with(['-', '\'']) || word.contains(' ');
@@ -124,19 +132,20 @@ pub(crate) fn command_line(line: &str) -> Markup {
     } } } }
 }
 
-/// Whether a stored sentence begins with a plain word, which is written with a capital on a page: not with code or a name.
+/// Whether a stored sentence starts with a plain word, and not with code or a name. Pages start
+/// such sentences with a capital.
 pub(crate) fn is_sentence(stored: &str) -> bool {
     let word = stored.split_whitespace().next().unwrap_or_default();
-    // What stands before a colon may be a name, as a step's.
+    // A word before a colon may be a name, such as the name of a step.
     let word = word.strip_suffix(',').unwrap_or(word);
     !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
-/// What stands behind a number and a blank, and makes one word with it.
+/// Units that stay on the line of the number and blank before them.
 const UNITS: [&str; 17] =
     ["%", "ns", "µs", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "CPU", "CPUs"];
 
-/// `text` with numbers that stay on the line of their unit.
+/// Returns `text` with each number kept on the line of its unit.
 pub(crate) fn with_nonbreaking_units(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut before = None;
@@ -153,10 +162,10 @@ pub(crate) fn with_nonbreaking_units(text: &str) -> String {
     kept
 }
 
-/// What stands between backticks as code, as in a terminal it stands between backticks, and options, too.
+/// Formats the text between back-quotes, and options, as code.
 pub(crate) fn with_code(sentence: &str) -> Markup {
     let parts: Vec<_> = sentence.split('`').collect();
-    // One that is not closed is no code.
+    // Text after an unclosed back-quote is not code.
     if parts.len() % 2 == 0 {
         return html! { (with_nonbreaking_units(sentence)) };
     }
@@ -168,7 +177,8 @@ pub(crate) fn with_code(sentence: &str) -> Markup {
 /// Commands that end a sentence.
 const COMMANDS: [&str; 2] = ["wavetank run ", "wavetank compare "];
 
-/// A command that ends a sentence, and options of the program, as code: a line may end after each hyphen of another word.
+/// Formats a command that ends a sentence, and options of the program, as code. Other text may
+/// break after each hyphen.
 fn with_options(text: &str) -> Markup {
     let command = COMMANDS.iter().filter_map(|command| text.find(command)).min();
     if let Some((before, line)) = command.map(|at| text.split_at(at)) {
@@ -183,7 +193,7 @@ fn with_options(text: &str) -> Markup {
             .chars()
             .next_back()
             .is_none_or(|letter| letter.is_whitespace() || letter == '(' || !letter.is_ascii());
-        // Last: this reads on to the end of the word.
+        // This is the last condition, because it reads on to the end of the word.
         let len = if at >= told && begins { option_len(&text[at..]) } else { None };
         let Some(len) = len else { continue };
         pieces.push((&text[told..at], &text[at..at + len]));
@@ -193,19 +203,19 @@ fn with_options(text: &str) -> Markup {
     html! { @for (before, option) in pieces { (before) code.option[whole(option)] { (option) } } (text[told..]) }
 }
 
-/// The bytes of the option with which `text` begins: `--name`, or `-n` alone.
+/// Length in bytes of the option at the start of `text`: `--name`, or `-n` alone.
 fn option_len(text: &str) -> Option<usize> {
     let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     let len = text.find(|letter| !is_name(letter)).unwrap_or(text.len());
     let name = &text[..len];
     let is_long = name.strip_prefix("--").is_some_and(|name| name.starts_with(|letter| letter != '-'));
-    // One letter, and not a word or number that only begins like it.
+    // A single letter, and not a word or number that only starts like an option.
     let is_short = len == 2 && !name.ends_with('-') && !text[len..].starts_with(char::is_alphanumeric);
     (is_long || is_short).then_some(len)
 }
 
-/// `text` without what steers a terminal, a reader or the direction of writing: each such letter
-/// stands as `�`.
+/// Returns `text` without control characters and characters that change the writing direction. Each
+/// of them becomes `�`.
 pub(crate) fn harmless(text: &str) -> String {
     let shown = |letter: char| match letter {
         '\n' | '\t' => ' ',
@@ -215,8 +225,8 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// An instant of the run's clock in nanoseconds, as a person reads it: `12.30 s`, `−1.85 s`, `2 m 05 s`. Those of a column have
-/// as many decimals each, up to two minutes.
+/// Formats an instant on the run clock, given in nanoseconds: `12.30 s`, `−1.85 s`, `2 m 05 s`. Up
+/// to two minutes all values have the same number of decimals.
 pub(crate) fn instant(ns: i64) -> String {
     let hundredths = (ns.unsigned_abs() + 5_000_000) / 10_000_000;
     let sign = if ns < 0 && hundredths > 0 { "−" } else { "" };
@@ -253,7 +263,7 @@ mod tests {
         );
         check("threads (--threads)", "threads (<code class=\"option\">--threads</code>)");
         check("--a, --b", "<code class=\"option\">--a</code>, <code class=\"option\">--b</code>");
-        check("runs (-d) tell", "runs (<code class=\"option\">-d</code>) tell");
+        check("runs (-d) narrow", "runs (<code class=\"option\">-d</code>) narrow");
         check(
             "（-d）, ulimit -n",
             "（<code class=\"option\">-d</code>）, ulimit <code class=\"option\">-n</code>",
@@ -268,14 +278,14 @@ mod tests {
         let line = "<code><bdi>wavetank compare A B; wavetank run X</bdi></code>";
         check("wavetank compare A B; wavetank run X", line);
         check("95 % of 3 in 4.98 ms", "95\u{a0}% of 3 in 4.98\u{a0}ms");
-        // What may be copied stays as it is.
+        // Text that may be copied is unchanged.
         check("`failed < 1 %`", "<code class=\"option\">failed &lt; 1 %</code>");
         let long = "done_rate(catalogue-of-many-things) > 100/s";
         check(&format!("`{long}`"), &format!("<code>{}</code>", long.replace('>', "&gt;")));
         check("", "");
     }
 
-    /// Looked through for each of its hyphens, this would take minutes.
+    /// If each hyphen were searched to the end of the text, this would take minutes.
     #[test]
     fn a_row_of_hyphens_is_read_once() {
         let row = "-".repeat(200_000);

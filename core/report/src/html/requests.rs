@@ -1,4 +1,4 @@
-//! What became of the requests: the seven counts, and what lies behind failed and dropped ones.
+//! Outcomes of the requests: the seven counts, and the causes of failed and dropped ones.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ fn counts(sheet: &PageContext) -> Markup {
     table.render(sheet)
 }
 
-/// Counts by name, the most first; nothing where there are none.
+/// Counts by name, highest first; empty without any.
 pub(crate) fn named(
     sheet: &PageContext,
     caption: &str,

@@ -16,7 +16,7 @@ use crate::load_text::load_of_phase;
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 3] = [("p50", "p50"), ("p95", "p95"), ("p99", "p99")];
 
-/// Columns of a small line at most; a course has no more.
+/// Most columns of a sparkline; a time series has no more.
 const COLUMNS_MAX: usize = wavetank_measure::TimeSeries::COLUMNS_MAX;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -36,7 +36,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("parts", words.titles.scopes, words.leads.scopes, body)
 }
 
-/// The judged phases, and what the plan asks for in each; a table called `caption`.
+/// The judged phases with their planned load, in a table called `caption`.
 pub(crate) fn phases(sheet: &PageContext, caption: &str) -> Markup {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let mut heads = vec![
@@ -63,7 +63,7 @@ pub(crate) fn phases(sheet: &PageContext, caption: &str) -> Markup {
         cells.extend(end_cells(sheet, phase.requests, &phase.response_us));
         table.row(cells);
     }
-    // Where all was done in time there is nothing to explain.
+    // If everything was done in time there is nothing to explain.
     let late =
         |phase: &PhaseDoc| phase.requests.done as f64 > phase.rate.done_per_s.0 * phase.duration_s.0 + 0.5;
     html! {
@@ -97,7 +97,7 @@ fn steps(sheet: &PageContext) -> Markup {
     heads.push((words.counts.errors, false));
     let mut table = Table::new(words.journeys.steps, &heads);
     let sparks: Vec<_> = record.steps.iter().map(|step| spark_of(sheet, step)).collect();
-    // Without a course nothing is known of any, and the column is left out.
+    // Without a time series nothing is known of any step, and the column is left out.
     let none = if sparks.iter().any(Option::is_some) { "–" } else { "" };
     for (step, own) in record.steps.iter().zip(sparks) {
         let mut cells = vec![Cell::Name(step.name.clone())];
@@ -111,7 +111,7 @@ fn steps(sheet: &PageContext) -> Markup {
     table.render(sheet)
 }
 
-/// The step's p99 over time, as small as a word; `None` without a course that knows of any.
+/// The step's p99 over time as a sparkline; `None` without a time series of any step.
 fn spark_of(sheet: &PageContext, step: &StepDoc) -> Option<String> {
     let (plan, course) = (sheet.source.plan?, sheet.source.course?);
     let scenario = plan.scenarios.iter().position(|own| own.name == step.scenario)?;
@@ -157,7 +157,7 @@ fn groups(sheet: &PageContext) -> Markup {
     table.render(sheet)
 }
 
-/// The headings all these tables end with.
+/// The last headings of all these tables.
 fn ends(sheet: &PageContext) -> Vec<(&'static str, bool)> {
     let words = &sheet.words.counts;
     let mut heads = vec![(words.done, true), (words.failed, true)];

@@ -1,5 +1,5 @@
-//! The first page: what was tested, the verdict, three numbers, whose limit it was, and how to repeat it. One sheet of
-//! paper.
+//! The first page: target and load, verdict, three numbers, bottleneck, and how to repeat the run.
+//! One sheet of paper.
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::{format_grouped, show_count, show_rate, show_share};
@@ -22,20 +22,20 @@ use crate::format;
 use crate::hold_text::is_holding;
 use crate::threshold_state::least;
 
-/// Notes told on the first page; all of them stand in their section.
+/// Most notes on the first page. Their section has all of them.
 const NOTES_MAX: usize = 4;
-/// The same of findings that speak for the verdict; of those against it, one is told.
+/// Most findings that support the verdict. One finding against it is shown.
 const FINDINGS_MAX: usize = 2;
-/// The same of limits of the generator.
+/// Most limits of the generator shown.
 const ROOMS_MAX: usize = 2;
-/// Failures are told beside the response time from this many for each request in it.
+/// Failures are shown next to the response time from this share of its requests on.
 const FAILED_MIN: f64 = 0.001;
-/// Height of the picture's plot, in pixels: the first page is one sheet.
+/// Height of the picture's plot, in pixels, so that the first page fits one sheet.
 const PICTURE_HEIGHT: u32 = 140;
-/// Phases told on the first page where there are no more.
+/// Phases are shown on the first page if there are at most this many.
 const PHASES_MAX: usize = 6;
 
-/// The banner: what this is about.
+/// The banner: the name of the run.
 pub(crate) fn header(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     html! {
@@ -71,7 +71,7 @@ pub(crate) fn summary(sheet: &PageContext) -> Markup {
                 div {
                     h3 { (words.whose_limit) }
                     (limit(sheet))
-                    // What was never loaded has no next limit.
+                    // Without any load, there is no next limit.
                     @if is_loaded(record) {
                         h3 { (words.next_limit) }
                         (next_limit(sheet))
@@ -111,7 +111,7 @@ fn verdict(sheet: &PageContext) -> Markup {
     }
 }
 
-/// What stands beside the verdict's word. The record's own sentence, wherever it has one.
+/// Returns the text next to the verdict: the record's own sentence, if it has one.
 fn headline(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.verdict);
     if record.verdict.status != Status::Pass || !record.verdict.headline.is_empty() {
@@ -127,7 +127,7 @@ fn headline(sheet: &PageContext) -> Markup {
     html! { (said) }
 }
 
-/// Rate, time and failures; connections before them where connections were held.
+/// Rate, time and failures; held connections come before them.
 fn numbers(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let requests = record.requests;
@@ -142,7 +142,7 @@ fn numbers(sheet: &PageContext) -> Markup {
             if !spread.is_unknown("p99") {
                 return sheet.percentile(spread, "p99");
             }
-            // It is no less than a percentile below it that is known.
+            // It is at least as high as a lower percentile that is known.
             least(spread)
                 .map_or_else(|| words.unknown.to_owned(), |least| format!("≥ {}", format::time(least)))
         });
@@ -166,8 +166,9 @@ fn numbers(sheet: &PageContext) -> Markup {
     }
 }
 
-/// Failed requests that are not in the response time, which has only those that waited in vain, where they are not few: a p99
-/// without slow failures looks better than what users had.
+/// Number and p99 of failed requests that the response time does not include; `None` if they are
+/// few. The response time has only failures by timeout, and a p99 without slow failures looks
+/// better than what users experienced.
 fn failed_apart(sheet: &PageContext) -> Option<String> {
     let record = sheet.record();
     let failed = record.failed_us.spread.as_ref()?;
@@ -176,7 +177,7 @@ fn failed_apart(sheet: &PageContext) -> Option<String> {
     told.then(|| (sheet.words.front.failed_apart)(&show_count(record.failed_us.count), &p99))
 }
 
-/// Failures; and what was never sent or never answered, which is as little done.
+/// Failures, and requests that were never sent or never answered.
 fn failed_card(sheet: &PageContext) -> Card {
     let (requests, words) = (sheet.record().requests, &sheet.words.front);
     let all = requests.offered;
@@ -196,7 +197,7 @@ fn failed_card(sheet: &PageContext) -> Card {
 
 type Card = (&'static str, Option<String>, String);
 
-/// Requests done a second while the load lasted, and apart from them what was answered only after it.
+/// Requests done per second during the load, and separately the number answered only after it.
 fn rate_card(sheet: &PageContext) -> Card {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let done = record.requests.done;
@@ -219,7 +220,7 @@ fn rate_card(sheet: &PageContext) -> Card {
     }
 }
 
-/// Of several plateaus the one that came shortest of its plan.
+/// With several plateaus, the one that missed its planned number by most.
 fn held_card(sheet: &PageContext) -> Card {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let missing = |held: &&wavetank_record::HoldDoc| held.planned.saturating_sub(held.lowest);
@@ -235,7 +236,7 @@ fn held_card(sheet: &PageContext) -> Card {
     (words.held, Some(format_grouped(record.connections.peak)), below)
 }
 
-/// Whether anything was asked of the target in the load, or any connection was opened for it.
+/// Whether the load sent any request, or opened any connection.
 fn is_loaded(record: &RunRecord) -> bool {
     record.requests.offered > 0 || record.connections.opened > 0
 }
@@ -245,15 +246,15 @@ fn limit(sheet: &PageContext) -> Markup {
     let verdict = &record.verdict;
     let mut findings: Vec<_> = record.findings.iter().filter(|finding| matters(record, finding)).collect();
     findings.sort_by_key(|finding| !finding.decisive);
-    // Whoever reads whose limit it was must not take for its reason what speaks against it.
+    // A finding against the stated bottleneck must not be read as its reason.
     let is_aside = |finding: &&&Finding| finding.blame != verdict.blame && !finding.decisive;
     let own: Vec<_> = findings.iter().filter(|finding| !is_aside(finding)).take(FINDINGS_MAX).collect();
     let aside = findings.iter().find(is_aside);
     let left = findings.len() - own.len() - usize::from(aside.is_some());
-    // A condition may break without anything that was found beside it, and what was found need not be why.
+    // A threshold may fail without any related finding, and the findings need not be the cause.
     let by_condition = findings.iter().all(|finding| !finding.decisive) && verdict.status == Status::Fail;
     html! {
-        // What was never loaded met no limit of anybody's.
+        // Without any load, no limit was reached.
         p.whose.sentence[!is_loaded(record)] { strong {
             (if is_loaded(record) { limit_owner(sheet, record.verdict.blame) } else { sheet.words.front.nothing_sent })
         } }
@@ -271,8 +272,9 @@ fn limit(sheet: &PageContext) -> Markup {
     }
 }
 
-/// Whether `finding` stands with the answer whose limit it was: what made it, and of a run that did not pass also what speaks
-/// against the blame, since whoever reads this page alone must hear that the generator had its share.
+/// Whether `finding` is shown with the bottleneck: the findings that decided it do. For a run that
+/// did not pass, so do findings that contradict the blame, because readers of this page alone must
+/// see the generator's share.
 fn matters(record: &RunRecord, finding: &Finding) -> bool {
     let verdict = &record.verdict;
     let is_blamed = finding.blame == verdict.blame && verdict.blame != Blame::None;
@@ -286,14 +288,14 @@ fn next_limit(sheet: &PageContext) -> Markup {
     html! {
         @if rooms.is_empty() { p { (words.room_none) } } @else {
             ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (with_nonbreaking_units(&room.said)) } } }
-            // Of one that reached its limit it is known.
+            // The limit of a target that reached it is known.
             @if record.hosts.is_empty() && record.verdict.blame != Blame::Target { p.aside { (words.room_target) } }
         }
         @for next in &record.next { p { (words.try_next) (sheet.words.page.colon) (sheet.stored(next)) } }
     }
 }
 
-/// Plateaus, or the phases where there are a few.
+/// Plateaus, or the phases if there are only a few.
 fn stretches(sheet: &PageContext) -> Markup {
     let record: &RunRecord = sheet.record();
     let few = (2..=PHASES_MAX).contains(&record.phases.len());
@@ -308,7 +310,8 @@ fn stretches(sheet: &PageContext) -> Markup {
     }
 }
 
-/// The run in one picture: connections where they were held, else rates. Its numbers stand in their section.
+/// The run in one picture: connections if they were held, otherwise rates. The section of the chart
+/// has its numbers.
 fn picture(sheet: &PageContext) -> Markup {
     let Some(course) = sheet.source.course.filter(|course| course.columns.len() > 1) else { return html! {} };
     let svg = match is_holding(sheet.record()) {
@@ -326,7 +329,7 @@ fn notes(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let told = record.rehearsal.as_ref();
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
-    // What was found and made no limit: who reads the page of a run that passed must hear of it even so.
+    // Findings that did not decide the bottleneck are shown even if the run passed.
     let passed = record.verdict.status == Status::Pass;
     let found = record.findings.iter().filter(|finding| passed && !matters(record, finding));
     let found: Vec<_> = found.collect();
@@ -354,7 +357,7 @@ fn notes(sheet: &PageContext) -> Markup {
 fn repeat(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.facts);
     html! {
-        // What a killed run was called by may be lost with its environment.
+        // The command of a killed run may be lost with its environment.
         @if !record.command.is_empty() {
             pre.command tabindex="0" role="region" aria-label=(words.command) { (command_line(&record.command)) }
         }

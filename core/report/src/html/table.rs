@@ -1,4 +1,4 @@
-//! [`Table`]: a table of the page, in a region of its own that scrolls where it is too wide.
+//! [`Table`]: a table of the page, in a region that scrolls if it is too wide.
 
 use maud::{Markup, html};
 
@@ -6,25 +6,26 @@ use super::page_context::{PageContext, harmless, isolate_untrusted};
 use super::strings::Strings;
 use crate::format::cut;
 
-/// Rows of a table at most: a run may have thousands of steps, a page has not.
+/// Most rows of a table. A run may have thousands of steps, a page may not.
 pub(crate) const ROWS_MAX: usize = 200;
 
 /// One cell.
 pub(crate) enum Cell {
-    /// A name from outside, which may break anywhere; of a very long one begin and end are told.
+    /// A name from outside, which may break anywhere. A very long one is cut to its start and its
+    /// end.
     Name(String),
-    /// The same of what is told piece by piece, each of them cut and harmless.
+    /// The same for text composed of several names, each already cut and harmless.
     Told(Markup),
-    /// A number with its unit; stands at the right.
+    /// A number with its unit; right-aligned.
     Number(String),
-    /// What is short and reads as one word: no line ends in it.
+    /// A short text that is kept on one line.
     Short(Markup),
     /// Anything else.
     Any(Markup),
 }
 
 impl Cell {
-    /// A name or address from outside, in which no line ends where it has no more letters than so many.
+    /// A name or address from outside, kept on one line if it has at most `chars` letters.
     pub(crate) fn whole_up_to(chars: usize, name: &str) -> Self {
         if name.chars().count() <= chars {
             Self::Short(isolate_untrusted(name))
@@ -33,7 +34,7 @@ impl Cell {
         }
     }
 
-    /// Words of our own.
+    /// A text of our own.
     pub(crate) fn label(word: &str) -> Self {
         Self::Any(html! { (word) })
     }
@@ -48,10 +49,11 @@ impl Cell {
     }
 }
 
-/// A table with a heading for each column. The first cell of a row names it. Columns in which nothing is told are left out.
+/// A table with a heading for each column. The first cell of a row names it. Empty columns are left
+/// out.
 pub(crate) struct Table {
     caption: String,
-    /// Heading, and whether numbers stand below it.
+    /// Heading, and whether the column has numbers.
     heads: Vec<(String, bool)>,
     rows: Vec<Vec<Cell>>,
     /// Rows that were left out.
@@ -59,13 +61,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table called `caption`; `heads` with whether numbers stand below.
+    /// A table called `caption`. `heads` are the headings, each with whether its column has
+    /// numbers.
     pub(crate) fn new(caption: &str, heads: &[(&str, bool)]) -> Self {
         let heads = heads.iter().map(|&(head, number)| (head.to_owned(), number)).collect();
         Self { caption: caption.to_owned(), heads, rows: Vec::new(), more: 0 }
     }
 
-    /// One more row; counted only, once there are [`ROWS_MAX`].
+    /// Adds a row; once there are [`ROWS_MAX`], rows are counted only.
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         if self.rows.len() < ROWS_MAX {
             self.rows.push(cells);
@@ -74,12 +77,12 @@ impl Table {
         }
     }
 
-    /// Nothing without a row.
+    /// Empty without a row.
     pub(crate) fn render(&self, sheet: &PageContext) -> Markup {
         self.render_in(sheet.words)
     }
 
-    /// The same on a page that is not of one run.
+    /// The same on a page that is not about one run.
     pub(crate) fn render_in(&self, words: &Strings) -> Markup {
         let Self { caption, heads, rows, more } = self;
         let told = |place: usize| {
@@ -125,7 +128,7 @@ fn render_row(row: &[Cell], told: &[bool]) -> Markup {
     }
 }
 
-/// Terms and what is said of each; those of which nothing is said are left out.
+/// A list of terms with their descriptions; empty ones are left out.
 pub(crate) fn facts(rows: Vec<(&str, Markup)>) -> Markup {
     let rows: Vec<_> = rows.into_iter().filter(|(_, said)| !said.0.is_empty()).collect();
     html! {

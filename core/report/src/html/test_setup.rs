@@ -1,4 +1,4 @@
-//! What was tested, on the first page: target, load, conditions and hosts.
+//! The test on the first page: target, load, thresholds and hosts.
 
 use maud::{Markup, html};
 use wavetank_measure::PhaseWindows;
@@ -14,16 +14,16 @@ use super::thresholds::ordered;
 use crate::format;
 use crate::threshold_state::{ended_early, measured_value, sent_nothing, was_killed};
 
-/// Conditions told; all of them stand in their section.
+/// Most thresholds shown. Their section has all of them.
 const CLAIMS_MAX: usize = 6;
-/// Broken ones told: none is left out because there are others.
+/// Most failed thresholds shown. None is left out in favour of others.
 const BROKEN_MAX: usize = 20;
-/// A load that ran for this share of its plan ran to its end.
+/// A load that ran for this share of its plan counts as complete.
 const WHOLE: f64 = 0.99;
-/// Hosts of a lab told.
+/// Most hosts of a lab shown.
 const LAB_HOSTS_MAX: usize = 8;
 
-/// The target, the load, what was claimed, and on what hosts.
+/// The target, the load, the thresholds, and the hosts.
 pub(crate) fn tested(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let (open, close) = sheet.words.page.brackets;
@@ -46,17 +46,17 @@ pub(crate) fn tested(sheet: &PageContext) -> Markup {
     ])
 }
 
-/// Of a run that was stopped, or is not known to its end: how much of what was planned has run.
+/// For a run that was interrupted, or has no known end: how much of the planned load has run.
 fn cut_short(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let Some(plan) = sheet.source.plan else { return html! {} };
-    // A count may end a phase before its time, as it should.
+    // A count may end a phase early, as intended.
     let is_counted = |phase: &Phase| {
         phase.requests_max.is_some() || phase.sessions_max.is_some() || phase.load.sessions_each().is_some()
     };
     let stopped =
         ended_early(record) || record.verdict.status != Status::Pass && !plan.phases.iter().any(is_counted);
-    // Time in which nothing is judged is in neither.
+    // Neither number includes time that is not judged.
     let planned =
         plan.load_end().map_or(0.0, |end| PhaseWindows::new(plan).window_length(end).0 as f64 / 1e9);
     if !stopped || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
@@ -67,8 +67,8 @@ fn cut_short(sheet: &PageContext) -> Markup {
     html! { " · " (with_nonbreaking_units(&said)) }
 }
 
-/// The user's conditions and the implicit ones that did not hold, each with its result, the broken ones first; then the implicit
-/// ones that held, by name.
+/// The user's thresholds and the implicit ones that did not pass, each with its result, the failed
+/// ones first. Implicit ones that passed follow by name.
 fn claims(sheet: &PageContext) -> Markup {
     let words = &sheet.words.front;
     let thresholds = ordered(sheet.record());
@@ -97,7 +97,8 @@ fn claims(sheet: &PageContext) -> Markup {
                 @if others > 0 { li { (more(others)) } }
             }
         }
-        // What became of one of them became of all: they held, as far as this run says anything.
+        // All of them have the same state as the first: they passed, within the known part of the
+        // run.
         @if let Some(first) = held.first() {
             p.aside { (threshold_result(sheet, first)) " · " (added(sheet, &held)) }
         }
@@ -131,7 +132,7 @@ fn host(sheet: &PageContext) -> Markup {
     }
 }
 
-/// The hosts of the lab with what they are for: all of them share the machine above.
+/// The hosts of the lab with their roles: all of them share the machine above.
 fn lab(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), LabStrings::for_language(sheet.language()));
     let known = sheet.source.environment.and_then(|environment| environment.lab.as_ref());

@@ -1,4 +1,4 @@
-//! Conditions and their results, the broken ones first.
+//! Thresholds and their results, failed ones first.
 
 use maud::html;
 use wavetank_record::{RunRecord, Threshold};
@@ -9,7 +9,7 @@ use super::page_context::{PageContext, isolate_untrusted};
 use super::table::{Cell, Table};
 use crate::threshold_state::measured_value;
 
-/// The conditions of `record`: broken ones, undecided ones, and those that held.
+/// The thresholds of `record`: failed ones, undecided ones, and those that passed.
 pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
     let rank = |one: &&Threshold| match one.ok {
         Some(false) => 0,

@@ -1,4 +1,5 @@
-//! What happened over time: rates beside the plan's, response times as a heat map, errors, statuses, users.
+//! The run over time: planned and measured rates, response times as a heat map, errors, statuses,
+//! users.
 
 use maud::{Markup, html};
 use wavetank_measure::{ErrorClass, TimeBucket, TimeSeries};
@@ -30,7 +31,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
             ((words.charts.column_length)(&format::seconds(Number(course.column.0 as f64 / 1e9))))
             @if let Some(last) = shorter_last(course) {
                 @let from = format::seconds(Number(last.from.0 as f64 / 1e9));
-                // On paper there is no such table.
+                // There is no such table in print.
                 span.on-screen { (words.page.sentence_gap) (with_nonbreaking_units(&(words.charts.last_column)(&from, &last.len.to_string()))) }
             }
             @if sheet.source.plan.is_some_and(warmup_overlaps) { (words.page.sentence_gap) (words.charts.warmup_beside) }
@@ -47,12 +48,12 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("course", words.titles.course, words.leads.course, body)
 }
 
-/// The last column where it is shorter than the others: a run seldom ends with a whole one.
+/// The last column if it is shorter than the others: a run seldom ends with a whole column.
 fn shorter_last(course: &TimeSeries) -> Option<&TimeBucket> {
     judged(course).last().copied().filter(|last| Nanos::ZERO < last.len && last.len < course.column)
 }
 
-/// Requests a second: what the plan wanted, what was done, and what was not.
+/// Requests per second: planned, done, and not done.
 pub(crate) fn rates(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let (words, counts) = (&sheet.words.charts, &sheet.words.counts);
     let lines = rate_lines(sheet, course, "rate");
@@ -81,7 +82,8 @@ pub(crate) fn rates(sheet: &PageContext, course: &TimeSeries) -> Markup {
 pub(crate) fn rate_lines<'a>(sheet: &PageContext, course: &TimeSeries, id: &'a str) -> LineChart<'a> {
     let (words, counts) = (&sheet.words.charts, &sheet.words.counts);
     let columns = &mut sampled_columns(course);
-    // What is left of a column when the run ends is too short for a rate: a drain of some ms would draw a fall to nothing.
+    // The rest of a column at the end of the run is too short for a rate: a drain of some ms would
+    // look like a drop to zero.
     if columns.iter().any(|column| is_long(column, course)) {
         columns.retain(|column| is_long(column, course));
     }
@@ -109,32 +111,32 @@ pub(crate) fn rate_lines<'a>(sheet: &PageContext, course: &TimeSeries, id: &'a s
     LineChart { frame: sheet.frame(id, words.rate), timeline, unit: Unit::Rate, series, limits: Vec::new() }
 }
 
-/// Whether at least half of a column's length was sealed in it, or it was lost.
+/// Whether at least half of a column's length was sealed, or the column was lost.
 fn is_long(column: &TimeBucket, course: &TimeSeries) -> bool {
     column.intervals == 0 || column.len.0 * 2 >= course.column.0
 }
 
-/// Requests a second that the plan wants in each column; `None` where users pace themselves, or where nobody knows how
-/// many requests a session is.
+/// Planned requests per second in each column. `None` if users pace themselves, or if the number of
+/// requests of a session is unknown.
 fn planned(plan: &Plan, columns: &[&TimeBucket]) -> Option<Vec<(Nanos, Option<f64>)>> {
     let open: Vec<_> = plan.phases.iter().filter(|phase| phase.load != Load::Pause).collect();
     let mut points = Vec::new();
     for column in columns {
         let mut wanted = 0;
-        // The columns of judged load have nothing of a warm-up beside it.
+        // The columns of judged load exclude a parallel warm-up.
         for phase in open.iter().filter(|phase| !phase.warmup || column.from < Nanos::ZERO) {
             wanted += phase.sessions_between(column.from, column.end())? * requests_each(plan, phase)?;
         }
         points.push((column.from, Some(column.per_s(wanted))));
     }
-    // The last value holds to the end of the chart, where nothing is wanted any more.
+    // The last value applies to the end of the chart, where nothing is planned any more.
     (!open.is_empty()).then_some(points)
 }
 
 fn heat_map(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let words = &sheet.words.charts;
     let columns = &sampled_columns(course);
-    // Where nothing was answered there is nothing to draw, and axes of nothing mislead.
+    // Without any response there is nothing to draw, and empty axes mislead.
     if columns.iter().all(|column| column.response.is_empty()) {
         return html! {};
     }
@@ -148,7 +150,7 @@ fn heat_map(sheet: &PageContext, course: &TimeSeries) -> Markup {
     });
     let frame = sheet.frame("heat", words.heat).high(240);
     let svg = HeatMap { frame, timeline: sheet.timeline(course), columns: cells.collect() }.draw();
-    // A second without an answer between others is one in which nothing came: it must not be missed.
+    // A second without a response between others must be visible: nothing was received in it.
     let is_told = |column: &&TimeBucket| !column.response.is_empty();
     let first = columns.iter().position(is_told).unwrap_or(0);
     let end = columns.iter().rposition(is_told).map_or(first, |last| last + 1);
@@ -197,7 +199,7 @@ fn errors(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let columns = sampled_columns(course);
     let has = |class: ErrorClass| columns.iter().any(|column| column.counters.errors[class as usize] > 0);
     let occurred = ErrorClass::ALL.into_iter().filter(|&class| has(class));
-    // The first colour is that of what was done in the charts beside it; layers have patterns, too.
+    // The first colour is the one of "done" in the neighbouring charts. Layers have patterns, too.
     let tone = |place: usize| if place == 0 { ColorRole::Bad } else { ColorRole::Next };
     let layers = occurred.enumerate();
     let layers: Vec<_> =
@@ -234,7 +236,7 @@ const fn tone_of(status: u16) -> ColorRole {
     }
 }
 
-/// Layers of something per second; nothing where there are none.
+/// Layers of values per second; empty without any.
 fn stacked<K>(
     sheet: &PageContext,
     course: &TimeSeries,
@@ -267,7 +269,7 @@ fn stacked<K>(
     figure(sheet, &svg, &Numbers { title, heads, rows, instant: RowInstant::From, note: "" })
 }
 
-/// Users, where their number moves: the plan's and those there were.
+/// Users, if their number changes: planned and actual.
 fn users(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let words = &sheet.words.charts;
     let Some(plan) = sheet.source.plan else { return html! {} };

@@ -13,7 +13,8 @@ use crate::chart::{PercentileChart, SpectrumCurve};
 use crate::completeness::known_fraction;
 use crate::format;
 
-/// A part whose p99 is below this share of the response's has no curve: it explains nothing.
+/// A part with a p99 below this share of the response's p99 has no curve, because it explains
+/// nothing.
 const WORTH_SHOWING: f64 = 0.05;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -30,7 +31,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
         (names.tls, &record.tls_us),
         (names.failed, &record.failed_us),
     ];
-    // A part that never took any time explains nothing, unless the response time is said to be the sum of it and others.
+    // A part that never took any time explains nothing, except for the parts that add up to the
+    // response time.
     let summands = [names.lag, names.wait, names.service];
     let is_told = |row: &Row| row.2.max.0 > 0.0 || summands.contains(&row.0);
     let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(is_told).collect();
@@ -42,7 +44,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let nothing = rows.iter().all(|row| row.2.max.0 == 0.0);
     let lead = match record.load.model.as_str() {
         _ if record.response_us.count == 0 => words.leads.times_none,
-        // Who holds a connection waits for its answers, too.
+        // With held connections users wait for their responses, too.
         "closed" | "hold" => words.leads.times_closed,
         _ => words.leads.times,
     };
@@ -65,7 +67,7 @@ fn table(sheet: &PageContext, rows: &[Row]) -> Markup {
     for &(name, count, spread) in rows {
         let mut cells = vec![Cell::label(name), Cell::Number(show_count(count))];
         cells.extend([spread.min, spread.mean].map(|value| Cell::Number(format::time(value))));
-        // Where nothing took any time, no percentile is a guess.
+        // If nothing took any time, no percentile is uncertain.
         let is_nothing = spread.max.0 == 0.0;
         let percentile =
             |field| if is_nothing { format::time(spread.max) } else { sheet.percentile(spread, field) };
@@ -76,7 +78,7 @@ fn table(sheet: &PageContext, rows: &[Row]) -> Markup {
     table.render(sheet)
 }
 
-/// What the signs in the table mean, where they occur, and what is in a histogram that one would not expect.
+/// Explains the signs in the table, where they occur, and unexpected values in a histogram.
 fn remarks(sheet: &PageContext, rows: &[Row]) -> Markup {
     let words = &sheet.words.times;
     let any = |is: fn(&Spread, &str) -> bool| {
@@ -97,7 +99,7 @@ fn remarks(sheet: &PageContext, rows: &[Row]) -> Markup {
     }
 }
 
-/// Which requests are in no response time, where there are any.
+/// Names the requests that no response time includes, if there are any.
 pub(crate) fn left_out(sheet: &PageContext) -> impl Iterator<Item = String> {
     let (record, words) = (sheet.record(), &sheet.words.times);
     let all = [(record.requests.dropped, words.dropped_apart), (record.failed_us.count, words.failed_apart)];
@@ -107,8 +109,8 @@ pub(crate) fn left_out(sheet: &PageContext) -> impl Iterator<Item = String> {
         .map(|(count, told)| told(&format_grouped(count)))
 }
 
-/// The percentiles of response time and, where they say something, of its parts; conditions on them as limits. Its table is the
-/// section's own.
+/// The percentiles of response time and of its relevant parts, with thresholds on them as limits.
+/// The table of the section has its numbers.
 fn spectrum(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let names = &sheet.words.times;
     if course.response.is_empty() {
@@ -132,7 +134,7 @@ fn spectrum(sheet: &PageContext, course: &TimeSeries) -> Markup {
     }
 }
 
-/// Conditions on the response time of the whole run.
+/// Thresholds on the response time of the whole run.
 fn limits(plan: &Plan) -> Vec<(String, f64)> {
     let limit = |condition: &Condition| match (&condition.subject, condition.value) {
         (Subject::Percentile(_, LatencyPart::Response, None), Value::Time(time))

@@ -15,12 +15,12 @@ pub fn archive_text(doc: &ArchiveDoc, columns: usize) -> String {
     let name = sanitize(&run.name).into_owned();
     page.head(outcome(run), &sanitize(&doc.headline), &[format!("{name} · run {}", sanitize(&run.id))]);
     let length = run.duration_s.map(|length| format!("measured for {}", seconds(length))).unwrap_or_default();
-    page.parts("began", &[format!("{} UTC", started_text(&run.started_at)), length]);
+    page.parts("started", &[format!("{} UTC", started_text(&run.started_at)), length]);
     page.parts("load", &[sanitize(&run.load).into_owned(), sanitize(&run.target).into_owned()]);
     let tags: Vec<_> =
         run.tags.iter().map(|(key, value)| sanitize(&format!("{key}={value}")).into_owned()).collect();
     page.parts("tags", &tags);
-    // Commands and hashes are copied from here: they stand on one line, however long.
+    // Commands and hashes are copied from here, so each is on one line, however long.
     for (label, text) in [("command", &doc.command), ("repeat", &doc.repeat)] {
         if !text.is_empty() {
             page.labelled(label, &[sanitize(text).into_owned()]);

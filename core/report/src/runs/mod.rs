@@ -1,4 +1,4 @@
-//! What lies in a runs directory, in words: many runs in a table, one archive by itself.
+//! The content of a runs directory as text: a table of many runs, or a single archive.
 
 mod archive;
 mod table;
@@ -8,7 +8,7 @@ pub use table::{run_lines, runs_text};
 
 use wavetank_record::{RunLine, RunState, Status};
 
-/// What a run came to in one word: its verdict, or how its archive stands.
+/// The result of a run in one word: its verdict, or the state of its archive.
 pub(crate) fn outcome(run: &RunLine) -> &'static str {
     match (run.state, run.verdict) {
         (RunState::Finished, Some(Status::Pass)) => "PASS",

@@ -14,13 +14,13 @@ const NAME_COLUMNS_MAX: usize = 28;
 const ID_COLUMNS_MAX: usize = 12;
 /// Columns that the last column has at least.
 const LAST_COLUMNS_MIN: usize = 20;
-/// Names told at most of what lies beside runs.
+/// Most names shown of entries that are not runs.
 const BESIDE_TOLD_MAX: usize = 4;
 
-/// Where runs lie unless something else is said.
+/// Default directory of runs.
 const RUNS_DIR: &str = "runs";
 
-/// The runs of `doc`, a line each in lines of at most `columns`, and what lies beside them.
+/// Lists the runs of `doc`, one a line of at most `columns`, and the entries that are not runs.
 pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
     let mut page = TextLayout::with_width(columns);
     let place = sanitize(&doc.runs_dir);
@@ -42,7 +42,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
     for (kind, one, several) in [
         (ForeignEntryKind::Search, "search", "searches"),
         (ForeignEntryKind::Pack, "packed run", "packed runs"),
-        (ForeignEntryKind::Removed, "half removed run", "half removed runs"),
+        (ForeignEntryKind::Removed, "partly removed run", "partly removed runs"),
         (ForeignEntryKind::Other, "other entry", "other entries"),
     ] {
         let names: Vec<_> = doc.beside.iter().filter(|one| one.kind == kind).map(|one| &one.name).collect();
@@ -58,7 +58,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
         }
     }
     if let Some(last) = doc.runs.last() {
-        // Copies of a run have its id.
+        // Copies of a run have the same id.
         let alone = doc.runs.iter().filter(|run| run.id == last.id).count() == 1;
         let word = if alone && !last.id.is_empty() { &last.id } else { &last.folder };
         let place = if doc.runs_dir == RUNS_DIR {
@@ -69,14 +69,14 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
         let word = shell_quoted(&sanitize(word));
         page.line(&format!("next: wavetank report {word}{place} · wavetank runs show {word}{place}"));
     } else if doc.total == 0 {
-        page.line("next: wavetank run URL, or say where runs lie: --runs-dir DIR");
+        page.line("next: wavetank run URL, or name the directory of the runs: --runs-dir DIR");
     }
     page.into_text()
 }
 
 /// A table of `runs` in lines of at most `columns`, its head first.
 pub fn run_lines(runs: &[RunLine], columns: usize) -> Vec<String> {
-    let head = ["id", "began (UTC)", "name", "outcome", "done", "p99", "size", "load"].map(str::to_owned);
+    let head = ["id", "started (UTC)", "name", "outcome", "done", "p99", "size", "load"].map(str::to_owned);
     let rows: Vec<[String; 8]> = std::iter::once(head).chain(runs.iter().map(cells)).collect();
     let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or_default();
     let widths: [usize; 8] = std::array::from_fn(widest);

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use wavetank_record::{Number, SearchDoc};
 
-/// A row for each level, lowest first; times in microseconds, empty where there is none.
+/// A row for each level, lowest first; times in microseconds, empty if unknown.
 pub fn knee_csv(doc: &SearchDoc) -> String {
     let mut text =
         "level,unit,runs,passed,generator,chance,done_per_s,p50_us,p95_us,p99_us,p99_9_us\n".to_owned();
     let cell = |value: Option<Number>| value.map_or_else(String::new, |value| value.0.to_string());
-    // From a file that somebody may have changed: a word, or nothing that a spreadsheet would take for more.
+    // The file may have been edited by hand: keep a plain word, or nothing that a spreadsheet would
+    // take for more.
     let unit: String =
         doc.unit.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
     for point in &doc.curve {

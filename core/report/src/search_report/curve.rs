@@ -2,7 +2,8 @@
 
 use wavetank_record::{Number, SearchPointDoc, SearchRunDoc, Spread};
 
-/// Every level that was tried, lowest first. `chances` are the fitted ones: level and chance to hold.
+/// Returns every level that was tried, lowest first. `chances` are the fitted ones: level and
+/// probability to pass.
 pub fn knee_curve(runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> Vec<SearchPointDoc> {
     let mut levels: Vec<f64> = runs.iter().map(|run| run.level.0).collect();
     levels.sort_by(f64::total_cmp);
@@ -13,12 +14,14 @@ pub fn knee_curve(runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> Vec<SearchPo
 fn point(level: f64, runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> SearchPointDoc {
     let own: Vec<_> = runs.iter().filter(|run| run.level.0.total_cmp(&level).is_eq()).collect();
     let count = |result: &str| own.iter().filter(|run| run.result == result).count() as u32;
-    // Dropped requests never ended: a percentile that they reach into is above all that were measured.
+    // Dropped requests never ended, so a percentile that they reach into is above all measured
+    // times.
     let percentile = |name: &str| {
         let value = |spread: &Spread| {
             if spread.is_unknown(name) { Some(f64::INFINITY) } else { Some(spread.percentile(name)?.0) }
         };
-        // A run without any answer is no better than one that gave some: it is ordered above all, and is no value itself.
+        // A run without any response is no better than one with some. It sorts above all others,
+        // and is not a value itself.
         let of_run =
             |run: &&SearchRunDoc| run.response_us.spread.as_ref().and_then(value).unwrap_or(f64::NAN);
         middle(own.iter().map(of_run).collect())
@@ -46,7 +49,7 @@ fn point(level: f64, runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> SearchPoi
     }
 }
 
-/// The value in the middle, of an even number the lower one: one that was measured.
+/// The median; for an even number of values the lower middle one, which was measured.
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()

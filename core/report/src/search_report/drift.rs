@@ -4,20 +4,21 @@ use wavetank_record::{SearchPointDoc, SearchRunDoc};
 
 use super::level_text;
 
-/// Runs in which nothing is answered that say that the target stopped.
+/// Number of runs without a response that show that the target stopped.
 const SILENT_MIN: usize = 3;
-/// Runs of a level that say how it stands.
+/// Runs that a level needs before its result counts.
 const RUNS_MIN: u32 = 3;
 /// Levels this far apart are not two sides of one knee.
 const APART: f64 = 0.95;
 
-/// What contradicts the one thing that every search takes for true: that a target which holds a load holds a lower one,
-/// too, whenever it is asked. A note each, none where all fits. `of`: what is varied; `runs`: in the order they were made.
+/// Returns notes on contradictions to the assumption of every search: a target that sustains a load
+/// sustains a lower one at any time. Empty if everything is consistent. `of` is what is varied;
+/// `runs` are in the order they were made.
 pub fn knee_drift(of: &str, runs: &[SearchRunDoc], curve: &[SearchPointDoc]) -> Vec<String> {
     stopped(of, runs).or_else(|| turned(of, curve)).into_iter().collect()
 }
 
-/// Nothing is answered any more at loads that held before.
+/// Whether there is no response any more at loads that passed before.
 fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<String> {
     let is_silent = |run: &&SearchRunDoc| run.result != "pass" && run.requests.done == 0;
     let silent = runs.iter().rev().take_while(is_silent).count();
@@ -29,25 +30,25 @@ fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "from run {} on every request failed, even at {}, though {} held before: the target stopped during the search, and \
-         the answer does not tell what it can do",
+        "every request failed from run {} on, even at {}, although {} passed before: the target stopped \
+         during the search, so the answer does not show its capacity",
         before.len() + 1,
         level_text(of, lowest),
         level_text(of, held)
     ))
 }
 
-/// Whether a load that never held lies well below one that always did, so that there is no answer.
+/// Whether a load that never passed is well below one that always did, so that there is no answer.
 pub fn knee_contradicts(curve: &[SearchPointDoc]) -> bool {
     opposites(curve).is_some_and(|(low, _)| low.passed == 0)
 }
 
-/// A load that seldom holds lies well below one that always does.
+/// A load that seldom passes is well below one that always does.
 fn turned(of: &str, curve: &[SearchPointDoc]) -> Option<String> {
     let (low, high) = opposites(curve)?;
     Some(format!(
-        "{} held in {} of {} runs, but {}, which is less, in {} of {}: the target changes with time, not only with the load, \
-         and the answer is little more than a guess",
+        "{} passed in {} of {} runs, but the lower {} in only {} of {}: the target changes with time, not \
+         only with the load, so the answer is little more than a guess",
         level_text(of, high.level),
         high.passed,
         high.runs,
@@ -57,7 +58,8 @@ fn turned(of: &str, curve: &[SearchPointDoc]) -> Option<String> {
     ))
 }
 
-/// A level that seldom held, the one that did so least, and one above it that always did.
+/// The level that passed in the smallest share of its runs, a third at most, and a level above it
+/// that always passed.
 fn opposites(curve: &[SearchPointDoc]) -> Option<(&SearchPointDoc, &SearchPointDoc)> {
     let asked = |point: &&SearchPointDoc| point.runs >= RUNS_MIN;
     let high = curve.iter().rev().filter(asked).find(|point| point.passed == point.runs)?;

@@ -80,13 +80,14 @@ fn joined(asked: &Requirement) -> String {
     asked.conditions.join(", ")
 }
 
-/// `p99 < 50ms holds`: one condition or several.
+/// `p99 < 50ms passes`: one threshold or several.
 fn hold(asked: &Requirement) -> String {
     let holds = if asked.conditions.len() == 1 { "passes" } else { "pass" };
     format!("{} {holds}", joined(asked))
 }
 
-/// `3 of 3 runs held at 500/s, 0 of 16 from 504/s up`. Runs hold or do not by all of their conditions, also those that nobody set.
+/// `3 of 3 runs passed at 500/s, 0 of 16 passed from 504/s up`. A run passes if all of its
+/// thresholds do, including the implicit ones.
 fn showed(seen: &RunEvidence) -> String {
     let plural = |runs: u32| if runs == 1 { "run" } else { "runs" };
     match (&seen.all, &seen.none) {
@@ -99,7 +100,7 @@ fn showed(seen: &RunEvidence) -> String {
     }
 }
 
-/// Why it ended before its time.
+/// Why the search ended early.
 fn stopped(end: &str) -> &'static str {
     match end {
         "signal" => "interrupted by a signal",

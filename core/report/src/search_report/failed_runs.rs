@@ -1,4 +1,4 @@
-//! [`unheld`]: why runs of a level did not hold, or do not count.
+//! [`unheld`]: why runs of a level did not pass, or do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use wavetank_record::{Number, SearchDoc, SearchRunDoc};
 
 use super::observed_levels::ObservedLevels;
 
-/// Reasons of one kind that are told of a level.
+/// Most reasons of one kind shown for a level.
 const WHYS_MAX: usize = 3;
 
-/// What became of runs that did not hold.
+/// Why runs did not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FailureKind {
-    /// They did not hold.
+    /// A threshold failed.
     Failed,
     /// The generator was the limit.
     Spoiled,
@@ -20,7 +20,7 @@ pub(super) enum FailureKind {
     Undecided,
 }
 
-/// Runs of one level and one fate.
+/// Runs of one level with the same outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FailedRuns<'d> {
     pub(super) level: Number,
@@ -28,14 +28,14 @@ pub(super) struct FailedRuns<'d> {
     pub(super) runs: usize,
     /// Runs of the level that count.
     pub(super) counted: usize,
-    /// What they said, each once, in their order; the first ones of very many.
+    /// Their reasons, each once and in order; only the first of very many.
     pub(super) whys: Vec<&'d str>,
-    /// Of what they said, how much is left out.
+    /// Number of reasons left out.
     pub(super) more: usize,
 }
 
-/// Runs that did not hold or do not count, lowest level first. Those of levels from which on none held are left out: there is
-/// nothing to explain.
+/// Returns the runs that did not pass or do not count, lowest level first. Levels from which on no
+/// run passed are left out, because there is nothing to explain.
 pub(super) fn unheld(doc: &SearchDoc) -> Vec<FailedRuns<'_>> {
     let none = ObservedLevels::from_search(doc).none.map_or(f64::INFINITY, |(level, _)| level.0);
     let fates = [

@@ -9,12 +9,12 @@ use super::observed_levels::ObservedLevels;
 use super::sentences::{AnswerStrings, BoundProof, Requirement, RunEvidence};
 use super::zh::CHINESE;
 
-/// The first line of every view: the answer, whatever it is. Made of all of `doc` but its headline.
+/// The first line of every view: the answer. It depends on all of `doc` except its headline.
 pub fn knee_headline(doc: &SearchDoc) -> String {
     headline(doc, &ENGLISH)
 }
 
-/// The same, said in Chinese from its values.
+/// The same in Chinese, rebuilt from its values.
 pub(super) fn chinese_headline(doc: &SearchDoc) -> String {
     headline(doc, &CHINESE)
 }
@@ -40,7 +40,7 @@ fn headline(doc: &SearchDoc, say: &AnswerStrings) -> String {
 fn interval(doc: &SearchDoc, say: &AnswerStrings) -> String {
     let answer = &doc.answer;
     let (Some(low), Some(high)) = (answer.low, answer.high) else { return say.open_interval.to_owned() };
-    // The unit stands at the knee.
+    // The unit is shown with the knee only.
     let bare = |value: Number| {
         let text = level_text(&doc.of, value);
         text.split(['/', ' ']).next().unwrap_or_default().to_owned()
@@ -49,7 +49,8 @@ fn interval(doc: &SearchDoc, say: &AnswerStrings) -> String {
     (say.interval)([&bare(low), &bare(high)], &show_share(answer.confidence.0), proven)
 }
 
-/// What runs showed, where the knee and its interval are estimated: none need have been made at any of these.
+/// Returns the results of the runs. The knee and its interval are estimates, and there need not be
+/// runs at any of their levels.
 fn seen(doc: &SearchDoc, say: &AnswerStrings) -> RunEvidence {
     let told = |(level, runs): (Number, u32)| ((say.level)(&level_text(&doc.of, level)), runs);
     let ObservedLevels { all, none } = ObservedLevels::from_search(doc);

@@ -25,7 +25,8 @@ pub(super) struct SearchPage<'a> {
     language: Language,
 }
 
-/// The answer, whose limit it was, latency against load as a chart and as a table, and how to do it again.
+/// The answer, the bottleneck, latency against load as a chart and as a table, and how to repeat
+/// the search.
 pub fn knee_html(doc: &SearchDoc, language: Language) -> String {
     let page =
         SearchPage { doc, own: SearchStrings::for_language(language), words: language.strings(), language };
@@ -106,7 +107,7 @@ fn summary(page: &SearchPage) -> Markup {
     }
 }
 
-/// The conditions that nobody set and every run was judged by, too.
+/// The implicit thresholds, which judge every run as well.
 fn implicit(page: &SearchPage) -> Markup {
     let runs = page.doc.runs.iter().flat_map(|run| &run.thresholds);
     let mut added: Vec<&str> = Vec::new();
@@ -128,7 +129,8 @@ fn implicit(page: &SearchPage) -> Markup {
     }
 }
 
-/// The answer in one line: as it is stored, or said again from its values. No condition in it breaks.
+/// The answer in one line: as it is stored, or rebuilt from its values. Thresholds in it are not
+/// broken across lines.
 fn headline(page: &SearchPage) -> Markup {
     let whole = |text: &str| {
         let asked = page.doc.thresholds.iter();
@@ -179,7 +181,7 @@ fn numbers(page: &SearchPage) -> Markup {
     }
 }
 
-/// What makes the interval as wide as it is.
+/// The causes of the interval's width.
 fn wide(page: &SearchPage) -> Markup {
     let (doc, own) = (page.doc, page.own);
     let Some(width) = width(doc) else { return html! {} };
@@ -233,7 +235,8 @@ fn table(page: &SearchPage) -> Markup {
     table.render_in(page.words)
 }
 
-/// Why runs of a level did not hold: a level at which some held says nothing of that by itself.
+/// Why runs of a level did not pass. Without it, a level at which some runs passed would be
+/// unexplained.
 fn runs_unheld(page: &SearchPage) -> Markup {
     let (doc, own) = (page.doc, page.own);
     let lines = unheld(doc);

@@ -12,30 +12,30 @@ use super::level_text;
 use crate::chart::{ColorRole, CurvePoint, CurveSeries, Frame, ReferenceValue, Unit, XAxis, XyChart};
 use crate::html::chart_labels;
 
-/// The percentiles drawn: name, which it is, and how a level has it.
+/// The percentiles drawn: name, percentile, and the function that returns it for a level.
 type Drawn = (&'static str, f64, fn(&SearchPointDoc) -> Option<Number>);
 const DRAWN: [Drawn; 3] = [
     ("p50", 50.0, |point| point.p50_us),
     ("p95", 95.0, |point| point.p95_us),
     ("p99", 99.0, |point| point.p99_us),
 ];
-/// Levels nearer to each other than this share of a chart lie upon each other: a marker's width where it is as wide as on a
+/// Levels closer than this share of a chart overlap: a marker's width in a chart as wide as on a
 /// tablet.
 const APART_MIN: f64 = 8.0 / 510.0;
-/// So few upon each other are told apart well enough.
+/// Up to this many overlapping levels are still easy to distinguish.
 const NEAR_MIN: usize = 3;
-/// A part of all levels that takes more of their chart gains little by one of its own.
+/// A range that takes a larger share of the full chart gains little from a chart of its own.
 const SHARE_MAX: f64 = 0.5;
 
-/// All levels; those near the knee, where they would lie upon each other, in a chart of their own.
+/// Charts of all levels; those near the knee, if they would overlap, in a chart of their own.
 pub(super) fn charts(page: &SearchPage) -> Markup {
     let all = |marks: &dyn Fn(f64) -> bool| chart(page, "latency-load", page.own.chart, marks);
     let every = all(&|_| true);
     match near(page.doc, &every) {
         None => html! { (PreEscaped(every.draw())) },
-        // There are no others.
+        // There are no other levels.
         Some(near) if page.doc.curve.iter().all(|point| near.contains(&point.level.0)) => {
-            // One that cuts the interval off must not be the only one.
+            // A chart that cuts the interval off must not be the only one.
             let answer = &page.doc.answer;
             let has_all = [answer.low, answer.high].iter().flatten().all(|end| near.contains(&end.0));
             let chart = XyChart { across: if has_all { close(&near) } else { every.across }, ..every };
@@ -56,7 +56,7 @@ pub(super) fn charts(page: &SearchPage) -> Markup {
     }
 }
 
-/// That the lines of the chart of all levels go through some that only the next one marks.
+/// Remark that lines of the full chart include levels that only the next chart marks.
 fn unmarked(page: &SearchPage, near: &RangeInclusive<f64>) -> Markup {
     let levels = || page.doc.curve.iter().map(|point| point.level).filter(|level| near.contains(&level.0));
     let told = |level| (page.own.level)(&page.doc.of, level);
@@ -69,8 +69,9 @@ fn close(near: &RangeInclusive<f64>) -> XAxis {
     XAxis::Close(*near.start(), *near.end())
 }
 
-/// What a chart of its own shows better than `all`, the chart of all levels: the levels that lie upon each other there and the
-/// knee, with its interval where they can be told apart beside it. `None` where one chart shows all.
+/// Returns the range that needs a chart of its own, because levels overlap in `all`, the chart of
+/// all levels. The range includes the knee, and its interval if the levels stay distinguishable
+/// with it. `None` if one chart is enough.
 fn near(doc: &SearchDoc, all: &XyChart) -> Option<RangeInclusive<f64>> {
     let levels: Vec<f64> = doc.curve.iter().map(|point| point.level.0).collect();
     let places: Vec<f64> = levels.iter().map(|&level| all.place(level)).collect();
@@ -95,7 +96,7 @@ fn near(doc: &SearchDoc, all: &XyChart) -> Option<RangeInclusive<f64>> {
     Some(around(&[knee])).filter(is_part)
 }
 
-/// The most places in a row that lie upon each other.
+/// The longest sequence of overlapping places.
 fn crowd(places: &[f64]) -> Option<RangeInclusive<usize>> {
     let mut begin = 0;
     let mut most: Option<RangeInclusive<usize>> = None;
@@ -111,7 +112,7 @@ fn crowd(places: &[f64]) -> Option<RangeInclusive<usize>> {
     most
 }
 
-/// A chart of all levels, with markers at those that `marks` says.
+/// A chart of all levels, with markers at those that `marks` selects.
 fn chart<'a>(page: &SearchPage<'a>, id: &'a str, title: &'a str, marks: &dyn Fn(f64) -> bool) -> XyChart<'a> {
     let doc = page.doc;
     let series = DRAWN.iter().map(|(name, _, of)| {
@@ -126,7 +127,7 @@ fn chart<'a>(page: &SearchPage<'a>, id: &'a str, title: &'a str, marks: &dyn Fn(
         frame: Frame::new(id, title, chart_labels(page.words)).high(280),
         x_name: (page.own.of)(&doc.of),
         x: if is_rate { Unit::Rate } else { Unit::Count },
-        // As in the table: levels next to each other differ in their fourth digit.
+        // As in the table: neighbouring levels differ in their fourth digit.
         x_told: Some(if is_rate {
             |level| level_text("rate", Number(level))
         } else {
@@ -152,7 +153,7 @@ fn marked(page: &SearchPage) -> Option<ReferenceValue> {
     })
 }
 
-/// The most that a condition allows to a percentile that is drawn.
+/// The limit of a threshold on a percentile that is drawn.
 fn limit(threshold: &str) -> Option<(String, f64)> {
     let condition = Condition::parse(threshold).ok()?;
     if condition.phase.is_some() || condition.window.is_some() {

@@ -1,29 +1,31 @@
-//! [`width`]: what makes an interval as wide as it is, as far as the runs tell it.
+//! [`width`]: the causes of the width of an interval, if the runs show them.
 
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
 use super::observed_levels::is_low_queued;
 
-/// Levels that are told.
+/// Most levels shown.
 const LEVELS_MAX: usize = 3;
-/// So much of an interval is worth telling where it comes from.
+/// Share of an interval from which on its cause is shown.
 const PART_MIN: f64 = 0.1;
 
-/// What makes an interval as wide as it is.
+/// The causes of an interval's width.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Width<'d> {
-    /// Levels of the interval at which runs did not hold although others of it, there or above, did: the first few of them.
+    /// The first levels of the interval with failed runs, although other runs there or above
+    /// passed.
     pub(super) disagree: Vec<&'d SearchPointDoc>,
-    /// How many more of those there are.
+    /// Number of further such levels.
     pub(super) more: usize,
-    /// From how many levels below the upper end the lower end comes, those on the way up among them.
+    /// Number of levels between the lower and the upper end, including those of the ramp-up.
     pub(super) apart: usize,
-    /// The level that held, where a good part of the interval is what may have queued there.
+    /// The level that passed, if a large part of the interval is possible queueing at it.
     pub(super) queued: Option<Number>,
 }
 
-/// `None` where there is no interval, or not both of its ends are proven: then that is why. Nor can it be told where runs on the way
-/// up alone, which prove no end, contradict others.
+/// Returns the causes of the interval's width. `None` if there is no interval, or if an end is not
+/// proven, which is then the cause. Also `None` if only runs of the ramp-up, which prove no end,
+/// contradict others.
 pub(super) fn width(doc: &SearchDoc) -> Option<Width<'_>> {
     let answer = &doc.answer;
     let (low, high) = (answer.low?, answer.high.filter(|_| answer.low_proven && answer.high_proven)?);
@@ -43,7 +45,7 @@ pub(super) fn width(doc: &SearchDoc) -> Option<Width<'_>> {
     Some(Width { disagree, more, apart: within.len() - 1, queued })
 }
 
-/// Those of `points` at which runs did not hold although others of them, there or above, did.
+/// Those of `points` with failed runs, although other runs there or above passed.
 fn contradicted<'d>(points: &[&'d SearchPointDoc]) -> Vec<&'d SearchPointDoc> {
     let held = points.iter().filter(|point| point.passed > 0);
     let highest = held.map(|point| point.level.0).fold(0.0, f64::max);
@@ -57,8 +59,8 @@ mod tests {
 
     use super::*;
 
-    /// With an interval from `low` to 500 that 200 held, by levels: level, runs that held of three, and whether it was in the
-    /// random order.
+    /// A search with an interval from `low` to 500, and with 200 passing. Levels are: level, passed
+    /// runs of three, and whether it was in the random order.
     fn doc(low: f64, levels: &[(f64, u32, bool)]) -> SearchDoc {
         let point = |&(level, passed, random): &(f64, u32, bool)| SearchPointDoc {
             level: Number(level),
@@ -82,9 +84,13 @@ mod tests {
     #[track_caller]
     fn check(low: f64, levels: &[(f64, u32, bool)], disagree: &[f64], apart: usize, queued: bool) {
         let mut doc = doc(low, levels);
-        let told = width(&doc).expect("an interval");
-        let levels: Vec<_> = told.disagree.iter().map(|point| point.level.0).collect();
-        assert_eq!((&levels[..], told.apart, told.queued.is_some()), (disagree, apart, queued), "{told:?}");
+        let listed = width(&doc).expect("an interval");
+        let levels: Vec<_> = listed.disagree.iter().map(|point| point.level.0).collect();
+        assert_eq!(
+            (&levels[..], listed.apart, listed.queued.is_some()),
+            (disagree, apart, queued),
+            "{listed:?}"
+        );
         doc.answer.high_proven = false;
         assert_eq!(width(&doc), None);
     }
@@ -102,7 +108,7 @@ mod tests {
             3,
             false,
         );
-        // None held, but above it some did.
+        // No run passed at a level, but some passed above it.
         let below = [(200.0, 3, true), (300.0, 0, true), (400.0, 1, true), (500.0, 0, true)];
         check(200.0, &below, &[300.0, 400.0], 3, false);
         // Outside.
@@ -116,11 +122,11 @@ mod tests {
 
     #[test]
     fn runs_that_prove_no_end_widen_nothing() {
-        let told = |passed: u32, random: bool| {
+        let listed = |passed: u32, random: bool| {
             let levels = [(200.0, 3, true), (300.0, passed, random), (500.0, 0, true)];
-            width(&doc(200.0, &levels)).map(|told| told.disagree.len())
+            width(&doc(200.0, &levels)).map(|listed| listed.disagree.len())
         };
-        assert_eq!([told(1, true), told(1, false), told(3, false)], [Some(1), None, Some(0)]);
+        assert_eq!([listed(1, true), listed(1, false), listed(3, false)], [Some(1), None, Some(0)]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use wavetank_record::SearchDoc;
 use super::text::knee_text;
 use crate::junit::{case, in_report};
 
-/// One case: the knee. A failure where the lowest level does not hold, an error where there is no answer. Levels that
-/// did not hold are what a search is for, and no failures.
+/// One case: the knee. It is a failure if the lowest level does not pass, and an error if there is
+/// no answer. Other levels that did not pass are the purpose of a search, and not failures.
 pub fn knee_junit(doc: &SearchDoc) -> String {
     let mut suite = TestSuite::new(doc.name.as_str());
     suite.set_time(Duration::from_secs_f64(doc.took_s.0.clamp(0.0, 1e9)));

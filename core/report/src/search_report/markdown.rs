@@ -10,7 +10,7 @@ use super::observed_levels::ObservedLevels;
 use super::text::{HEADINGS, cells, search_cost_text, unheld_line};
 use crate::export::{code, sentence};
 
-/// The answer as a heading, then the levels as a table. Whatever comes from outside is escaped.
+/// The answer as a heading, then the levels as a table. Text from outside is escaped.
 pub fn knee_markdown(doc: &SearchDoc) -> String {
     let mut text = format!("## {}\n\n", sentence(&doc.answer.headline));
     if let Some(limit) = limit(doc) {

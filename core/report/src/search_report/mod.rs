@@ -1,4 +1,5 @@
-//! A search as text, JSON, `JUnit`, CSV, Markdown and one HTML file: the answer first, then latency against load.
+//! A search as text, JSON, `JUnit`, CSV, Markdown and one HTML file: the answer first, then latency
+//! against load.
 
 mod csv;
 mod curve;

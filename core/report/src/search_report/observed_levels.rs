@@ -1,14 +1,14 @@
-//! [`ObservedLevels`]: what the runs of a search showed by themselves, before anything is estimated from them.
+//! [`ObservedLevels`]: the results of the runs of a search, before anything is estimated from them.
 
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
-/// Levels that say the same in all their runs.
+/// Levels with the same result in all of their runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ObservedLevels {
-    /// The highest level at which every run held, with most of them holding at each level below, and its runs: beyond a level
-    /// that broke, few runs of another prove nothing.
+    /// The highest level at which every run passed, and its runs. Most runs must have passed at
+    /// each level below: above a level that failed, a few runs prove nothing.
     pub(super) all: Option<(Number, u32)>,
-    /// The lowest level from which on no run held, and the runs there and above.
+    /// The lowest level from which on no run passed, and the runs there and above.
     pub(super) none: Option<(Number, u32)>,
 }
 
@@ -27,12 +27,12 @@ impl ObservedLevels {
     }
 }
 
-/// What a level is to the answer.
+/// The role of a level in the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LevelRole {
-    /// The interval begins there.
+    /// The interval starts there.
     Lower,
-    /// The interval begins as much below it as may have queued.
+    /// The interval starts below it, by the share that may have queued.
     LowerQueued,
     /// [`ObservedLevels::all`].
     AllHeld,
@@ -42,7 +42,8 @@ pub(super) enum LevelRole {
     Upper,
 }
 
-/// What the level of `point` is to the answer, in the order of loads, where `showed` is what the runs of `doc` showed.
+/// Returns the roles of the level of `point` in the answer, in the order of loads. `showed` has the
+/// results of the runs of `doc`.
 pub(super) fn places(doc: &SearchDoc, showed: &ObservedLevels, point: &SearchPointDoc) -> Vec<LevelRole> {
     let answer = &doc.answer;
     let at = |level: Option<Number>| level.is_some_and(|level| level.0.total_cmp(&point.level.0).is_eq());
@@ -58,24 +59,25 @@ pub(super) fn places(doc: &SearchDoc, showed: &ObservedLevels, point: &SearchPoi
     all.into_iter().filter(|(is_there, _)| *is_there).map(|(_, place)| place).collect()
 }
 
-/// The level of the run whose words are told as the limit.
+/// Returns the level of the run that has the text of the limit.
 pub(super) fn limit_level(doc: &SearchDoc) -> Option<Number> {
     let knee = doc.answer.knee.map_or(0.0, |knee| knee.0);
     let mut said = doc.runs.iter().filter(|run| !run.why.is_empty() && run.why == doc.answer.limit);
-    // The last ones ended it, at whichever level.
+    // The last runs ended the search, at whichever level.
     if doc.answer.end == "target" {
         return said.next_back().map(|run| run.level);
     }
     said.map(|run| run.level).filter(|level| level.0 >= knee).min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Whether the interval begins below the level that its lower end comes from.
+/// Whether the interval starts below the level that its lower end comes from.
 pub(super) fn is_low_queued(doc: &SearchDoc) -> bool {
     doc.answer.low.zip(doc.answer.low_level).is_some_and(|(low, level)| low.0 < level.0)
 }
 
-/// The rate above the knee that mostly held, if there is one: part of what was asked for there may have queued. A fit alone
-/// puts the knee above each of those. Of users and connections nothing queues, and what is no knee is no estimate of one.
+/// Returns the highest rate above the knee that mostly passed, if there is one: part of its
+/// requests may have queued. Without queueing, a fit puts the knee above each such rate. Users and
+/// connections do not queue, and other ends of a search have no estimate of a knee.
 pub(super) fn held_above_knee(doc: &SearchDoc) -> Option<&SearchPointDoc> {
     if doc.answer.end != "found" || doc.of != "rate" {
         return None;

@@ -1,4 +1,4 @@
-//! [`SearchStrings`]: every word of a search's page that is ours, in each language.
+//! [`SearchStrings`]: every text of a search's page that is ours, in each language.
 
 use wavetank_record::{Number, SearchDoc};
 
@@ -9,15 +9,15 @@ use super::sentences::AnswerStrings;
 use super::zh::{self, CHINESE};
 use crate::html::Language;
 
-/// What an end of a search is called, its word, and what it means.
+/// An end of a search: its stored name, its title, and its meaning.
 type End = (&'static str, &'static str, &'static str);
 
-/// All words, by what they tell.
+/// All texts of a search page, by what they say.
 pub(super) struct SearchStrings {
     pub(super) kind: &'static str,
-    /// The answer in one line, where it is not told as it is stored.
+    /// The answer in one line, if it is not shown as it is stored.
     pub(super) headline: Option<fn(&SearchDoc) -> String>,
-    /// What the other views say, too.
+    /// Texts that the other views have, too.
     pub(super) say: &'static AnswerStrings,
     /// Ends that are answers.
     pub(super) ends: [End; 4],
@@ -27,37 +27,38 @@ pub(super) struct SearchStrings {
     pub(super) lower: &'static str,
     pub(super) knee: &'static str,
     pub(super) upper: &'static str,
-    /// Of which interval, by its confidence, they are the ends.
+    /// Description of an end of the interval, by its confidence.
     pub(super) lower_end: fn(&str) -> String,
     pub(super) upper_end: fn(&str) -> String,
     pub(super) estimate: &'static str,
     pub(super) estimate_queued: &'static str,
-    /// A bound where there is no interval.
+    /// A bound, if there is no interval.
     pub(super) holds_up_to: &'static str,
     pub(super) none_held: &'static str,
     pub(super) proven: &'static str,
     pub(super) not_proven: &'static str,
-    /// Behind an end: that it is less than the level (in its unit) whose runs held.
+    /// After an end: it is less than the level (in its unit) of the passed runs.
     pub(super) less_queued: fn(&str) -> String,
     /// The knee and its interval in a chart's key, by the confidence of proven ends.
     pub(super) marked: fn(Option<&str>) -> String,
-    /// What makes the interval as wide as it is: runs that disagree (a list), by how many levels its ends lie apart, and that
-    /// what is below a level may have queued.
+    /// Causes of the interval's width: runs that disagree (a list), the number of levels between
+    /// its ends, and possible queueing below a level.
     pub(super) disagree: fn(&str) -> String,
     pub(super) apart: fn(usize) -> String,
     pub(super) queued_part: fn(&str) -> String,
-    /// Runs that held, runs, the level; levels that are not told.
+    /// Passed runs, all runs, the level; number of levels that are not shown.
     pub(super) held_at: fn([&str; 3]) -> String,
     pub(super) more_levels: fn(usize) -> String,
     pub(super) asked: &'static str,
-    /// Ahead of conditions that nobody set.
+    /// Before implicit thresholds.
     pub(super) unasked: &'static str,
     pub(super) target: &'static str,
-    /// How many runs, how long each, how long all, the seed.
+    /// Number of runs, length of each, length of all, the seed.
     pub(super) effort: fn([&str; 4]) -> String,
     pub(super) chart: &'static str,
     pub(super) chart_near: &'static str,
-    /// Below a chart: the lowest and the highest of the levels that have their marks in the next one.
+    /// Below a chart: the lowest and the highest of the levels that have their markers in the next
+    /// one.
     pub(super) unmarked: fn(&str, &str) -> String,
     /// What is varied: `rate`, `users` or `connections`.
     pub(super) of: fn(&str) -> &'static str,
@@ -66,7 +67,7 @@ pub(super) struct SearchStrings {
     pub(super) levels: &'static str,
     pub(super) levels_lead: &'static str,
     pub(super) held: &'static str,
-    /// Runs that held, runs.
+    /// Passed runs, all runs.
     pub(super) held_of: fn(&str, &str) -> String,
     pub(super) spoiled: fn(&str) -> String,
     pub(super) done: &'static str,

@@ -1,4 +1,4 @@
-//! [`knee_queued`]: how far the answer lies below levels that held.
+//! [`knee_queued`]: distance of the answer below levels that passed.
 
 use wavetank_plan::quantity::show_share;
 use wavetank_record::SearchDoc;
@@ -6,17 +6,18 @@ use wavetank_record::SearchDoc;
 use super::level_text;
 use super::observed_levels::held_above_knee;
 
-/// Less than this nobody would see in the numbers.
+/// Smaller shares would not be visible in the numbers.
 const TOLD_FROM: f64 = 0.002;
 
-/// Notes where the interval begins below the level that it comes from, and where the knee lies below one that held: what was
-/// still under way at the end of their runs may have been a queue.
+/// Returns a note if the interval starts below the level that it comes from, and one if the knee is
+/// below a level that passed. Requests still in flight at the end of such runs may have been a
+/// queue.
 pub fn knee_queued(doc: &SearchDoc) -> Vec<String> {
     low_queued(doc).into_iter().chain(below_held(doc)).collect()
 }
 
 fn low_queued(doc: &SearchDoc) -> Option<String> {
-    // Of what changes with time nothing is sure.
+    // A target that changes with time has no certain level.
     if doc.answer.end == "unsteady" {
         return None;
     }
@@ -24,8 +25,8 @@ fn low_queued(doc: &SearchDoc) -> Option<String> {
     let left = 1.0 - low.0 / level.0;
     (left >= TOLD_FROM).then(|| {
         format!(
-            "{} held, but {} of it may have been queueing when a run ended: the interval begins at {}, which is sure to have been done \
-             in time; longer runs (-d) tell it more exactly",
+            "{} passed, but {} of it may have been queued at the end of a run: the interval starts at {}, which \
+             was certainly done in time; longer runs (-d) narrow this down",
             level_text(&doc.of, level),
             show_share(left),
             level_text(&doc.of, low)
@@ -36,8 +37,8 @@ fn low_queued(doc: &SearchDoc) -> Option<String> {
 fn below_held(doc: &SearchDoc) -> Option<String> {
     let (knee, held) = (doc.answer.knee?, held_above_knee(doc)?);
     Some(format!(
-        "{} held in {} of {} runs, but part of it may have been queueing when they ended: the knee is put below it, at {}; longer \
-         runs (-d) tell it more exactly",
+        "{} passed in {} of {} runs, but part of it may have been queued at their end: the knee is placed \
+         below it, at {}; longer runs (-d) narrow this down",
         level_text(&doc.of, held.level),
         held.passed,
         held.runs,
@@ -60,7 +61,7 @@ mod tests {
             ..SearchAnswerDoc::default()
         };
         let mut doc = SearchDoc { of: "rate".to_owned(), answer, ..SearchDoc::default() };
-        // One that was stopped has an interval, too.
+        // A search that was stopped has an interval, too.
         for end in ["found", "time"] {
             end.clone_into(&mut doc.answer.end);
             let notes = knee_queued(&doc).concat();
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_matters_is_told() {
-        check(Some(490.0), Some(500.0), Some("500/s held, but 2 % of it"));
+        check(Some(490.0), Some(500.0), Some("500/s passed, but 2 % of it"));
         check(Some(499.9), Some(500.0), None);
         check(Some(500.0), Some(500.0), None);
         check(Some(500.0), None, None);
@@ -95,9 +96,9 @@ mod tests {
             let mut doc =
                 SearchDoc { of: "rate".to_owned(), answer, curve: vec![point], ..SearchDoc::default() };
             let notes = knee_queued(&doc).concat();
-            assert_eq!(notes.contains("504/s held in 3 of 3 runs, but part"), told, "{notes}");
+            assert_eq!(notes.contains("504/s passed in 3 of 3 runs, but part"), told, "{notes}");
             assert_eq!(notes.contains("below it, at 501.9/s; longer runs"), told, "{notes}");
-            // A bound is no knee.
+            // A bound is not a knee.
             for end in ["generator", "above", "time", "unsteady"] {
                 end.clone_into(&mut doc.answer.end);
                 assert_eq!(knee_queued(&doc), Vec::<String>::new(), "{end}");
@@ -106,7 +107,7 @@ mod tests {
         check(Some(501.9), 3, Some(1.0), true);
         check(Some(505.0), 3, Some(1.0), false);
         check(Some(501.9), 1, Some(0.6), false);
-        // On the way up or between, where one run decides.
+        // On the way up or between levels, a single run decides.
         check(Some(501.9), 3, None, false);
         check(None, 3, Some(1.0), false);
     }

@@ -15,7 +15,7 @@ use crate::text_layout::width;
 /// Headings of the table, the level's own before them.
 pub(super) const HEADINGS: [&str; 7] = ["passed", "done/s", "p50", "p95", "p99", "p99.9", ""];
 
-/// The answer, whose limit it was, and the levels.
+/// The answer, the bottleneck, and the levels.
 pub fn knee_text(doc: &SearchDoc) -> String {
     let mut text = format!("{}\n\n", doc.answer.headline);
     let mut line = |name: &str, value: &str| {
@@ -38,11 +38,12 @@ pub fn knee_text(doc: &SearchDoc) -> String {
             let _ = writeln!(text, "  {}", unheld_line(doc, one));
         }
     }
-    // Names, targets and thresholds come from outside, or from a file that somebody may have changed.
+    // Names, targets and thresholds come from outside, or from a file that may have been edited by
+    // hand.
     sanitize_lines(&text).into_owned()
 }
 
-/// `31 runs of 2 s in 1 m 42 s, seed 1`; `31 runs of 2 to 55 s in …` where some were longer.
+/// `31 runs of 2 s in 1 m 42 s, seed 1`; `31 runs of 2 to 55 s in …` if some were longer.
 pub(super) fn search_cost_text(doc: &SearchDoc) -> String {
     let runs = doc.runs.len();
     let length = lengths(doc, " to ");
@@ -51,13 +52,14 @@ pub(super) fn search_cost_text(doc: &SearchDoc) -> String {
     format!("{runs} {plural} of {length} in {took}, seed {}", doc.seed)
 }
 
-/// How long its runs were: one length where all are alike, else the shortest and the longest with `between` them.
+/// Returns the length of the runs: one length if all are equal, else the shortest and the longest
+/// with `between` them.
 pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
     let lengths = doc.runs.iter().map(|run| run.duration_s.0).filter(|&length| length > 0.0);
     let (shortest, longest) =
         lengths.fold((f64::INFINITY, 0.0_f64), |(low, high), length| (low.min(length), high.max(length)));
     let asked = doc.setup.level_s;
-    // The clock's own small differences aside.
+    // Small differences of the clock are ignored.
     let told = |length: f64| {
         let digits = if length < 1.0 { 1_000.0 } else { 10.0 };
         let same = (length / asked.0 - 1.0).abs() < 0.01;
@@ -71,8 +73,8 @@ pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
     range(lengths, &lengths.map(told), between)
 }
 
-/// Two lengths with `between` them, as they are `told`; of seconds alone with the unit once, and as many decimals each as either
-/// is told with: those that were measured.
+/// Joins two lengths, given as values and as text, by `between`. Two lengths in seconds share the
+/// unit and the larger number of decimals, which are those that were measured.
 fn range([low, high]: [f64; 2], [shortest, longest]: &[String; 2], between: &str) -> String {
     if shortest == longest {
         return longest.clone();
@@ -118,7 +120,7 @@ pub(super) fn cells(doc: &SearchDoc, showed: &ObservedLevels, point: &SearchPoin
     ]
 }
 
-/// `100/s: 2 of 5 did not hold: `p95 < 24ms` broke: 53.7 ms`.
+/// `100/s: 2 of 5 failed: ` with the reasons, such as a failed threshold and its value.
 pub(super) fn unheld_line(doc: &SearchDoc, one: &FailedRuns) -> String {
     let more = (one.more > 0).then(|| (ENGLISH.more)(one.more));
     let whys: Vec<_> = one.whys.iter().copied().chain(more.as_deref()).collect();
@@ -140,7 +142,7 @@ fn table(doc: &SearchDoc) -> String {
         let mut line = String::new();
         for (at, cell) in row.iter().enumerate() {
             let gap = widths[at] - width(cell);
-            // Words to the left, numbers to the right.
+            // Text is left-aligned, numbers are right-aligned.
             let (before, after) = if at + 1 == columns { (0, 0) } else { (gap, 0) };
             let _ = write!(line, "{}{cell}{}  ", " ".repeat(before), " ".repeat(after));
         }

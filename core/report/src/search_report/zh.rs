@@ -85,7 +85,7 @@ fn showed(seen: &RunEvidence) -> String {
     }
 }
 
-/// Why it ended before its time.
+/// Why the search ended early.
 fn stopped(end: &str) -> &'static str {
     match end {
         "signal" => "被信号中断",

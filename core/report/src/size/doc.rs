@@ -7,24 +7,24 @@ use wavetank_record::{
     AnswerDoc, ColumnDoc, LackDoc, LimitDoc, Number, SIZE_SCHEMA, SettingDoc, SizeDoc, TierDoc, TuningDoc,
 };
 
-/// A load with what it takes, and what is known about how that was asked.
+/// A load with the hosts it needs, and the settings it was computed from.
 #[derive(Clone, Copy, Debug)]
 pub struct SizingInput<'a> {
     /// The URL or file; empty without one.
     pub target: &'a str,
     /// Version of wavetank.
     pub version: &'a str,
-    /// What was reckoned.
+    /// The result of the computation.
     pub sizing: &'a Sizing,
-    /// With these hosts.
+    /// The hosts.
     pub means: &'a HostInventory,
-    /// Defaults and words of the exchange, beside those of the hosts.
+    /// Defaults and settings of the exchange, in addition to those of the hosts.
     pub settings: &'a [Setting],
-    /// Worth knowing beside what the reckoning itself says.
+    /// Notes in addition to those of the computation itself.
     pub notes: &'a [String],
 }
 
-/// Everything that can be told of it.
+/// Returns everything that is known of the sizing.
 pub fn size_doc(sized: &SizingInput<'_>) -> SizeDoc {
     let sizing = sized.sizing;
     let group = |group: &'static str, answers: &[SizingResult]| -> Vec<AnswerDoc> {

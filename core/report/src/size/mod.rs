@@ -1,6 +1,6 @@
-//! `wavetank size`: what a load takes, as an object and as text.
+//! `wavetank size`: the hosts that a load needs, as an object and as text.
 //!
-//! [`size_doc`] puts together what was reckoned; [`size_text`] is a function of the object alone.
+//! [`size_doc`] collects the computed values; [`size_text`] is a function of the object alone.
 
 mod doc;
 mod text;

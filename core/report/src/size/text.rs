@@ -1,16 +1,16 @@
-//! [`size_text`]: what `wavetank size` prints for people.
+//! [`size_text`]: the text that `wavetank size` prints.
 
 use wavetank_record::{AnswerDoc, SizeDoc, TierDoc};
 
 use crate::text_layout::{TextLayout, pad, pad_left, width, wrapped};
 
-/// Fewer columns than these make no table.
+/// Minimum number of columns of a table.
 const COLUMNS_MIN: usize = 60;
 /// Columns of a number's name.
 const NAME: usize = 21;
 /// Columns of the number.
 const VALUE: usize = 13;
-/// What `least` is in the commands.
+/// Definition of `least`, which the commands use.
 const LEAST: [&str; 3] = [
     "least() { # name value: raises what is lower",
     "  [ \"$(sysctl -n $1 | awk '{print $NF}')\" -ge \"${2##* }\" ] ||",
@@ -59,7 +59,7 @@ pub fn size_text(doc: &SizeDoc, columns: usize) -> String {
     page.into_text()
 }
 
-/// Rates of what never occurs are no lines.
+/// Rates that are zero have no line.
 fn is_nought(one: &AnswerDoc) -> bool {
     one.value.0 == 0.0 && one.unit == "per_s"
 }
@@ -71,7 +71,7 @@ fn rows<'d>(page: &mut TextLayout, doc: &SizeDoc, label: &str, answers: impl Ite
     }
 }
 
-/// The formula; of a link with its packets before it.
+/// The formula; for a link with its packets before it.
 fn with_packets(one: &AnswerDoc, doc: &SizeDoc) -> String {
     let packets = format!("{}_packets", one.what);
     let found = doc.answers.iter().find(|other| other.role == one.role && other.what == packets);
@@ -79,7 +79,7 @@ fn with_packets(one: &AnswerDoc, doc: &SizeDoc) -> String {
     format!("{before}{}", one.formula)
 }
 
-/// Name, number at the right of its column, formula beside it.
+/// Name, right-aligned number, formula next to it.
 fn row(page: &mut TextLayout, label: &str, name: &str, value: &str, formula: &str) {
     let word = format!("{} {}", pad(name, NAME), pad_left(value, VALUE));
     let columns = width(&word).max(NAME + 1 + VALUE);
@@ -90,7 +90,7 @@ fn row(page: &mut TextLayout, label: &str, name: &str, value: &str, formula: &st
     }
 }
 
-/// What people call it.
+/// The name shown for a number.
 fn named(one: &AnswerDoc, doc: &SizeDoc) -> String {
     let tier = doc.hosts.iter().find(|tier| tier.role == one.role);
     let of_host = |before: &str| format!("{before}{}", tier.map_or_else(String::new, called));
@@ -124,7 +124,7 @@ fn named(one: &AnswerDoc, doc: &SizeDoc) -> String {
     what.to_owned()
 }
 
-/// `each load host`, or all of them where nobody knows how many there are.
+/// `each load host`, or all of them if their number is unknown.
 fn called(tier: &TierDoc) -> String {
     let alone = !tier.bounded && tier.have.is_none();
     match (tier.role.as_str(), alone) {
@@ -167,7 +167,7 @@ fn why(tier: &TierDoc) -> String {
     format!("{}{spare}{others}{have}", first.formula)
 }
 
-/// What there is and does not suffice.
+/// Resources that are not sufficient.
 fn lacking(page: &mut TextLayout, doc: &SizeDoc) {
     for lack in &doc.lacking {
         page.sentence("TOO FEW", &lack.message);
@@ -208,7 +208,7 @@ fn tunings(page: &mut TextLayout, doc: &SizeDoc, columns: usize) {
     }
 }
 
-/// One row a number, one column a load.
+/// One row per number, one column per load.
 fn compare(page: &mut TextLayout, doc: &SizeDoc) {
     let Some(first) = doc.compare.first() else { return };
     page.line("");

@@ -1,12 +1,12 @@
-//! [`translate`]: a stored sentence, as far as the book has words for it.
+//! [`translate`]: translates a stored sentence, or the parts of it that have a phrase.
 
 use std::sync::LazyLock;
 
 use super::phrase::{PatternPart, PlaceholderKind, SentencePattern};
 use super::value::is_value;
 
-/// Pairs of lines: English, Chinese. Who looks for a sentence takes the first that fits, so narrower patterns stand ahead of
-/// wider ones.
+/// Pairs of lines: English, Chinese. The first pattern that fits is used, so narrower patterns come
+/// before wider ones.
 const WORDS: [&str; 12] = [
     include_str!("words/verdict.txt"),
     include_str!("words/findings.txt"),
@@ -105,9 +105,10 @@ fn filled(
     pieces
 }
 
-/// Several sentences in one, or one behind a name, if there are words for all of them.
+/// Several sentences in one, or a sentence after a name, if there are phrases for all of them.
 fn apart(sentence: &str, depth: u32) -> Option<Vec<Piece>> {
-    // A name stands before all parts of its sentence: it must not be taken for a piece of the first one.
+    // A name applies to all parts of its sentence, and must not be taken for a piece of the first
+    // one.
     split(sentence, SENTENCES, depth)
         .or_else(|| named(sentence, depth))
         .or_else(|| split(sentence, PARTS, depth))
@@ -191,9 +192,9 @@ mod tests {
             "运行 3be4 与 4ccc、ce22 的步骤不同：差异可能由此而来",
         );
         check("kernel: 6.1 for run a, 6.2 for run b, c", "内核：运行 a 为 6.1，运行 b、c 为 6.2");
-        check("app1: fault kill serve taken back", "app1：故障 kill serve 已撤销");
+        check("app1: fault kill serve reverted", "app1：故障 kill serve 已撤销");
         check(
-            "`p99 < 5ms` broke: 9 ms, but it would hold without the generator's own lag",
+            "`p99 < 5ms` broke: 9 ms, but it would pass without the generator's own lag",
             "`p99 < 5ms` 未满足：实测 9 ms；但若不计发压端自身的发送滞后，该条件成立",
         );
     }
@@ -206,7 +207,7 @@ mod tests {
             "发压端迟发：在最差的 10.0 s 内应发的请求中，有 1.2 % 比计划时刻晚 1.00 ms 以上才着手",
         );
         check(
-            "a load thread stood still for 29.7 ms at once: the longest times may be its own",
+            "a load thread stalled for 29.7 ms at once: the longest times may be its own",
             "有负载线程一次停顿达 29.7 ms：最长的那些耗时可能由它造成",
         );
         check(
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_has_no_words_stays_as_it_is_stored() {
-        check("something nobody wrote down", "[something nobody wrote down]");
+        check("a sentence without a phrase", "[a sentence without a phrase]");
         check("no answer to the probe: the dog ate it", "负载前的探测请求未得到应答：[the dog ate it]");
         check("lag 1 ms · odd", "发送滞后 1 ms · [odd]");
         check("we go from here to there", "[we go from here to there]");
@@ -251,7 +252,7 @@ mod tests {
         check(&long, &format!("[{long}]"));
     }
 
-    /// The first of them wins, so that the other one is never told.
+    /// The first pattern is used, so a later duplicate would never be.
     #[test]
     fn no_sentence_stands_twice() {
         let mut seen = std::collections::HashSet::new();
@@ -278,7 +279,7 @@ mod tests {
                 let phrase = SentencePattern::new(english, chinese);
                 assert!(phrase.unmatched().is_empty(), "{english}: {:?}", phrase.unmatched());
                 assert!(!chinese.is_ascii() || english == chinese, "no Chinese: {chinese}");
-                assert!(!english.contains("}{"), "holes beside each other: {english}");
+                assert!(!english.contains("}{"), "adjacent placeholders: {english}");
             }
         }
     }

@@ -1,9 +1,12 @@
 //! The record's sentences in another language.
 //!
-//! Findings, reasons and notes are stored as English sentences with their numbers inside. A phrase book says each again: a
-//! pattern with holes for what a run fills in, and the same in Chinese. A sentence that has none stays as it is stored,
-//! and is marked as English, so that nothing is lost by a phrase that nobody has written yet. The book is files of pairs of
-//! lines (`words/*.txt`), because it is read and mended as prose; a test holds it against the sources that make the sentences.
+//! Findings, reasons and notes are stored as English sentences with their numbers inside. A phrase
+//! has a pattern with placeholders for the values of a run, and the same sentence in Chinese. A
+//! sentence without a phrase is shown as it is stored, marked as English, so a missing phrase loses
+//! nothing.
+//!
+//! The phrases are files of pairs of lines (`words/*.txt`), because they are read and edited as
+//! prose. A test compares them with the sources that make the sentences.
 
 mod catalog;
 mod phrase;

@@ -2,14 +2,14 @@
 
 use super::value::is_value;
 
-/// What may stand in a hole.
+/// The kinds of text that a placeholder accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceholderKind {
-    /// Anything, told as it is: `{name}`.
+    /// Any text, shown unchanged: `{name}`.
     Any,
     /// A number with its units: `{name#}`.
     Value,
-    /// Words that have a phrase of their own: `{name*}`.
+    /// Text that has a phrase of its own: `{name*}`.
     Phrase,
     /// Names with commas between them: `{name,}`.
     List,
@@ -35,8 +35,9 @@ impl SentencePattern {
         Self { english: parts(english), chinese: parts(chinese) }
     }
 
-    /// What stands in the holes if `sentence` is this one. Each hole ends where what follows it first occurs, so that this
-    /// takes no longer than reading the sentence, whatever somebody has put into it.
+    /// Returns the texts in the placeholders if `sentence` matches the pattern. A placeholder ends
+    /// at the first occurrence of the text after it, so matching takes linear time whatever the
+    /// sentence contains.
     pub(super) fn read<'a>(
         &self,
         sentence: &'a str,
@@ -97,7 +98,8 @@ impl SentencePattern {
     }
 }
 
-/// The stretches of `pattern`. Two holes are never beside each other, so that each ends at a text or at the end.
+/// Splits `pattern` into parts. Two placeholders are never adjacent, so each ends at a text or at
+/// the end.
 fn parts(pattern: &'static str) -> Vec<PatternPart> {
     let mut parts = Vec::new();
     let mut rest = pattern;

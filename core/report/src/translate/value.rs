@@ -2,13 +2,14 @@
 
 use wavetank_measure::{DropReason, ErrorClass};
 
-/// Units that stand behind numbers.
+/// Units that follow numbers.
 const UNITS: [&str; 26] = [
     "s", "ms", "µs", "ns", "m", "h", "d", "k", "M", "G", "T", "B", "kB", "MB", "GB", "TB", "KiB", "MiB",
     "GiB", "TiB", "bit", "kbit", "Mbit", "Gbit", "x", "bytes",
 ];
 
-/// Whether `text` is a number with its units (`19.9 ms`, `5 k/s`, `503: 12`), or a code with its count (`no_files 12`).
+/// Whether `text` is a number with its units (`19.9 ms`, `5 k/s`, `503: 12`), or a code with its
+/// count (`no_files 12`).
 pub(super) fn is_value(text: &str) -> bool {
     is_number(text) || text.split_once(' ').is_some_and(|(code, count)| is_code(code) && is_number(count))
 }

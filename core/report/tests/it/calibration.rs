@@ -1,4 +1,5 @@
-//! Calibrations as text, and how a plan stands to them: every state, every circumstance that differs.
+//! Calibrations as text, and plans compared with them: every state, every circumstance that
+//! differs.
 
 use std::net::SocketAddr;
 
@@ -110,7 +111,7 @@ fn of(all: Vec<CalibrationDoc>, plan: &Plan, host: &HostFacts) -> CalibrationMar
     calibration_margin((plan, host), CalibrationLookup::Of(&CalibrationsDoc::new(all)), VERSION, NOW_S)
 }
 
-/// State and a part of why.
+/// Checks the state and a part of the reason.
 #[track_caller]
 fn check(doc: &CalibrationMarginDoc, state: &str, why: &str) {
     assert_eq!(doc.state, state, "{doc:?}");
@@ -159,7 +160,7 @@ fn other_circumstances_make_it_stale() {
     check(&of(vec![old], &here(8_000), &host()), "fresh", "");
 }
 
-/// Share and basis of what `plan` asks for, and whether a run is warned of it.
+/// Checks the share that `plan` asks for, its basis, and whether a run prints a warning.
 #[track_caller]
 fn check_share(plan: &Plan, share: f64, basis: &str, warned: bool) {
     let doc = of(vec![calibration("load01", "epoll")], plan, &host());
@@ -170,7 +171,8 @@ fn check_share(plan: &Plan, share: f64, basis: &str, warned: bool) {
 
 #[test]
 fn a_plan_takes_its_part() {
-    // On a schedule 80,000 a second were done beside the target, of 100,000 in a closed loop.
+    // On a schedule 80,000 requests a second were done with the target on the same host, of 100,000
+    // in a closed loop.
     check_share(&here(8_000), 0.1, "measured", false);
     check_share(&here(70_000), 0.875, "measured", false);
     check_share(&here(160_000), 2.0, "measured", true);
@@ -178,7 +180,7 @@ fn a_plan_takes_its_part() {
     let each =
         RunOptions { rate: Some(Rate::per_second(5_000)), no_keepalive: true, ..RunOptions::default() };
     check_share(&plan("127.0.0.1:8080", each), 0.25, "measured", false);
-    // What answers decide is nothing that can be reckoned with: only the 50 connections are known.
+    // A rate that depends on responses cannot be computed. Only the 50 connections are known.
     check_share(&plan("127.0.0.1:8080", RunOptions::default()), 0.0025, "measured", false);
     let many = RunOptions { connections: Some(10_000), ..RunOptions::default() };
     check_share(&plan("127.0.0.1:8080", many), 0.25, "measured", false);
@@ -191,7 +193,7 @@ fn a_calibration_reads_well_at_any_width() {
         let text = calibration_text(&doc, columns);
         assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for told in [
+        for shown in [
             "CALIBRATED load01, uring",
             "requests 100 k/s · 90.0 k to 110 k",
             "TLS, full 4.00 k/s · 500.0 µs of CPU each",
@@ -199,7 +201,7 @@ fn a_calibration_reads_well_at_any_width() {
             "only 80.0 k/s done",
             "1.23 M requests, confirmed by the target's count",
         ] {
-            assert!(words.contains(told) || columns == 40, "{told}: {text}");
+            assert!(words.contains(shown) || columns == 40, "{shown}: {text}");
         }
     }
 }

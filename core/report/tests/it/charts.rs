@@ -1,6 +1,8 @@
-//! Every chart with plausible and with awful data: well-formed, inside its plot, without colours of its own, small.
+//! Every chart with plausible and with awful data: well-formed, inside its plot, without colours of
+//! its own, small.
 //!
-//! The page of all of them is written to the target directory, `tmp/charts.html`, to be looked at.
+//! The page with all of them is written to the target directory as `tmp/charts.html`, for a look by
+//! eye.
 
 use crate::gallery;
 
@@ -93,12 +95,12 @@ fn check_element(element: &BytesStart<'_>, ids: &mut HashSet<String>, plot: Opti
     }
 }
 
-/// All corners of data lie in the plot, whose size is `0 0 WIDTH HEIGHT`.
+/// All corners of data are within the plot of size `0 0 WIDTH HEIGHT`.
 fn check_path(path: &str, size: &str, context: &str) {
     let size: Vec<f64> = size.split(' ').map(|number| number.parse().expect("a number")).collect();
     let mut numbers = 0;
     for corner in path.split(['M', 'L']).filter(|corner| !corner.is_empty()) {
-        // After a corner, a stair has places across and heights alone.
+        // After a corner, a stair has horizontal places and heights only.
         for (step, text) in corner.split_inclusive(['H', 'V', 'h', 'z']).enumerate() {
             let text = text.trim_end_matches(['H', 'V', 'h', 'z']);
             let numbers_of: Vec<f64> = text.split(' ').filter_map(|number| number.parse().ok()).collect();
@@ -182,7 +184,7 @@ fn check_theme(css: &str, palest: f64, context: &str) {
     assert!(heat[0] >= palest, "{context}: one request is seen, too: {heat:?}");
     assert!(
         heat.windows(2).all(|two| two[1] > two[0] * 1.3),
-        "{context}: each shade stands out more: {heat:?}"
+        "{context}: each shade has more contrast: {heat:?}"
     );
 }
 

@@ -1,4 +1,5 @@
-//! The page of a comparison: every answer in both languages, nothing from outside gets out of its place, nothing is loaded.
+//! The page of a comparison: every answer in both languages, untrusted text cannot escape its
+//! place, nothing is loaded.
 
 use crate::support;
 
@@ -15,9 +16,9 @@ fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
     let side = SideTimeSeries::default();
     let source = CompareSource { doc: &doc(answer), courses: [&side, &side], command: HOSTILE };
     let page = comparison_html(source, language);
-    let told = page.replace('\u{a0}', " ");
+    let printed = page.replace('\u{a0}', " ");
     for word in mentions {
-        assert!(told.contains(word), "{answer:?} {language:?} does not tell `{word}`: {page}");
+        assert!(printed.contains(word), "{answer:?} {language:?} does not show `{word}`: {page}");
     }
     assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");
     assert!(
@@ -44,19 +45,22 @@ fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
     let (whole, cut) = (side(0), side(25_000));
     let source = CompareSource { doc: &doc(CompareAnswer::Difference), courses: [&whole, &cut], command: "" };
     let page = comparison_html(source, Language::English);
-    let times = page.split("<section id=\"times\"").nth(1).expect("percentiles are told");
+    let times = page.split("<section id=\"times\"").nth(1).expect("percentiles are listed");
     let times = times.split("</section>").next().expect("it ends");
     let (a, b) = times.split_once("<tbody").and_then(|(_, rows)| rows.split_once("</tr>")).expect("two rows");
     assert!(!a.contains("&gt; dropped"), "nothing of A was dropped: {a}");
     // A fifth was dropped: p50 and p75 are known.
     assert_eq!(b.matches("&gt; dropped").count(), 5, "{b}");
-    let told = times
+    let printed = times
         .split("B, 100")
         .nth(1)
         .and_then(|rest| rest.split(" values: ").nth(1))
         .and_then(|rest| rest.split('<').next())
-        .expect("told");
-    assert!(told.starts_with("50 %") && !told.contains("90 %") && !told.contains("max"), "{told}");
+        .expect("a paragraph");
+    assert!(
+        printed.starts_with("50 %") && !printed.contains("90 %") && !printed.contains("max"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -85,28 +89,29 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     let times = |page: &str| page.split("<h1>").nth(1).expect("a heading").matches("class=\"when\"").count();
     assert_eq!(times(&page(&doc)), 1, "both sides have one target");
     doc.a.runs[0].target = "http://a/".to_owned();
-    let told = page(&doc);
-    assert_eq!(times(&told), 2);
-    assert!(told.contains("A: 3 runs · <bdi>http://a/</bdi> · "), "{told}");
+    let printed = page(&doc);
+    assert_eq!(times(&printed), 2);
+    assert!(printed.contains("A: 3 runs · <bdi>http://a/</bdi> · "), "{printed}");
 
     doc.answer = CompareAnswer::NoDifference;
     doc.metrics.remove(0);
     (doc.metrics[0].runs_needed, doc.metrics[0].name) = (Some(12), "p50".to_owned());
-    let told = page(&doc);
+    let printed = page(&doc);
     assert!(
-        told.contains("The smallest detectable change is shown next to each value if it is known"),
-        "{told}"
+        printed.contains("The smallest detectable change is shown next to each value if it is known"),
+        "{printed}"
     );
     assert!(
-        !told.contains("all reported differences are real") && told.contains("would be 5 % at most"),
-        "{told}"
+        !printed.contains("all reported differences are real") && printed.contains("would be 5 % at most"),
+        "{printed}"
     );
-    assert!(told.contains("the one in p50 (25 % higher) matters: about 12 runs"), "{told}");
+    assert!(printed.contains("the one in p50 (25 % higher) matters: about 12 runs"), "{printed}");
     (doc.metrics[0].runs_needed, doc.metrics[0].smallest_seen) = (None, Some(Number(3.0)));
     assert!(page(&doc).contains("Yes, if less than a doubling of p50 matters"));
 }
 
-/// As on a run's page: a value that another run may well change, the words that are used, and how sentences begin.
+/// As on a run's page: uncertain values, the terms that are used, and the first letters of
+/// sentences.
 #[test]
 fn a_comparison_marks_and_explains_as_a_run_does() {
     let page = |doc: &CompareDoc, language| {
@@ -124,29 +129,30 @@ fn a_comparison_marks_and_explains_as_a_run_does() {
     for form in forms(&doc) {
         assert!(form.contains("~40.0") && form.contains("~50.0"), "{form}");
     }
-    let told = en(&doc);
+    let printed = en(&doc);
     assert!(
-        told.contains("~40.0\u{a0}ms → ~50.0\u{a0}ms") && told.contains("on one side at least"),
-        "{told}"
+        printed.contains("~40.0\u{a0}ms → ~50.0\u{a0}ms") && printed.contains("on one side at least"),
+        "{printed}"
     );
     for term in ["~", "p99", "B/A", "95 % interval"] {
-        assert!(told.contains(&format!("<dt>{term}</dt>")), "{term}: {told}");
+        assert!(printed.contains(&format!("<dt>{term}</dt>")), "{term}: {printed}");
     }
-    assert!(!told.contains("<dt>Phase</dt>"), "{told}");
+    assert!(!printed.contains("<dt>Phase</dt>"), "{printed}");
     assert!(page(&doc, Language::Chinese).contains("<dt>95 % 区间</dt>"));
 
     (doc.warnings, doc.notes) = (vec!["kernel is another".to_owned()], vec!["`x` is a name".to_owned()]);
-    let told = en(&doc);
-    assert!(told.contains("<p class=\"headline sentence\">in 0 values"), "{told}");
+    let printed = en(&doc);
+    assert!(printed.contains("<p class=\"headline sentence\">in 0 values"), "{printed}");
     assert!(
-        told.contains("<li class=\"sentence\">kernel is") && told.contains("<li class=\"\"><code>x</code>"),
-        "{told}"
+        printed.contains("<li class=\"sentence\">kernel is")
+            && printed.contains("<li class=\"\"><code>x</code>"),
+        "{printed}"
     );
     doc.answer = CompareAnswer::Difference;
     assert!(en(&doc).contains("<p class=\"headline\">"), "a value's name stays as it is");
 }
 
-/// Percentiles of a point with few answers are marked in the table behind their chart.
+/// Percentiles of a point with few responses are marked in the table of their chart.
 #[test]
 fn percentiles_over_time_are_marked() {
     let side = |answers: u64| {
@@ -172,7 +178,8 @@ fn percentiles_over_time_are_marked() {
     }
 }
 
-/// Where nothing is judged, that and what it takes stand before all values, and only of single runs that they are single.
+/// If nothing is judged, that and the missing number of runs come before all values. Only
+/// comparisons of single runs mention that they are single.
 #[test]
 fn what_is_not_judged_comes_before_its_values() {
     let page = |doc: &CompareDoc| {
@@ -184,21 +191,28 @@ fn what_is_not_judged_comes_before_its_values() {
     for side in [&mut undecided.a, &mut undecided.b] {
         side.runs.truncate(1);
     }
-    let told = page(&undecided);
-    let (values, needed) = (place(&told, "<dl class=\"numbers\">"), place(&told, "Yes: at least 3 per side"));
-    assert!(place(&told, "Inconclusive: these runs") < needed && needed < values, "{told}");
-    let told = page(&doc(CompareAnswer::Difference));
-    assert!(place(&told, "<dl class=\"numbers\">") < place(&told, "Are more runs needed?"), "{told}");
-
-    let told = page(&doc(CompareAnswer::Undecided));
-    assert!(!told.contains("One run per side") && !told.contains("one run per side"), "three are: {told}");
+    let printed = page(&undecided);
+    let (values, needed) =
+        (place(&printed, "<dl class=\"numbers\">"), place(&printed, "Yes: at least 3 per side"));
+    assert!(place(&printed, "Inconclusive: these runs") < needed && needed < values, "{printed}");
+    let printed = page(&doc(CompareAnswer::Difference));
     assert!(
-        !told.contains("Yes: at least 3 per side") && told.contains("too few samples, more or longer"),
-        "{told}"
+        place(&printed, "<dl class=\"numbers\">") < place(&printed, "Are more runs needed?"),
+        "{printed}"
+    );
+
+    let printed = page(&doc(CompareAnswer::Undecided));
+    assert!(
+        !printed.contains("One run per side") && !printed.contains("one run per side"),
+        "three are listed: {printed}"
+    );
+    assert!(
+        !printed.contains("Yes: at least 3 per side") && printed.contains("too few samples, more or longer"),
+        "{printed}"
     );
 }
 
-/// A line ends in no name of ours, and in no option; a command is code.
+/// No line breaks inside a name of ours or an option, and a command is code.
 #[test]
 fn names_and_commands_stay_whole() {
     let mut doc = doc(CompareAnswer::Difference);

@@ -1,4 +1,5 @@
-//! What is said of a comparison's values: marks, limits, ends of intervals, and what stands against an answer.
+//! The texts on a comparison's values: marks, limits, ends of intervals, and reasons against an
+//! answer.
 
 use crate::support;
 
@@ -8,7 +9,7 @@ use wavetank_report::{
     CompareSource, Language, SideTimeSeries, comparison_html, comparison_markdown, comparison_text,
 };
 
-/// Marks and lines of the ratios' chart are explained, and its title is of what its axis shows.
+/// The key explains the marks and lines of the ratio chart, and its title says what the axis shows.
 #[test]
 fn the_chart_of_ratios_explains_itself() {
     let page = |doc: &CompareDoc, language| {
@@ -38,7 +39,8 @@ fn the_chart_of_ratios_explains_itself() {
     assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
 }
 
-/// Where there are more values than fit, what is shown to differ is among those that are told, and the others are counted.
+/// If there are more values than fit, those with a shown difference are among the listed ones, and
+/// the others are counted.
 #[test]
 fn what_is_shown_is_told_before_rows_are_left_out() {
     let mut doc = doc(CompareAnswer::Regression);
@@ -53,15 +55,15 @@ fn what_is_shown_is_told_before_rows_are_left_out() {
     doc.metrics = (0..70).map(|n| of(format!("p50(step{n})"), "no_difference", Some("excluded"))).collect();
     doc.metrics[65] = of("p50(slower)".to_owned(), "difference", Some("shown"));
     doc.metrics[68] = of("p50(other)".to_owned(), "difference", Some("excluded"));
-    for told in [comparison_text(&doc), comparison_markdown(&doc)] {
-        assert!(told.replace('`', "").contains("10 more values: --format json"), "{told}");
-        assert!(told.contains("run more"), "{told}");
+    for printed in [comparison_text(&doc), comparison_markdown(&doc)] {
+        assert!(printed.replace('`', "").contains("10 more values: --format json"), "{printed}");
+        assert!(printed.contains("run more"), "{printed}");
         // In the headline and in a row.
-        assert!(told.matches("p50(slower)").count() >= 2 && told.contains("p50(other)"), "{told}");
-        assert!(told.contains("p50(step57)") && !told.contains("p50(step58)"), "{told}");
-        // As they are stored, where all fit beside them.
-        let place = |name: &str| told.find(name).unwrap_or_else(|| panic!("{name}: {told}"));
-        assert!(place("p50(step57)") < place("p50(other)"), "{told}");
+        assert!(printed.matches("p50(slower)").count() >= 2 && printed.contains("p50(other)"), "{printed}");
+        assert!(printed.contains("p50(step57)") && !printed.contains("p50(step58)"), "{printed}");
+        // In the stored order, if all fit next to them.
+        let place = |name: &str| printed.find(name).unwrap_or_else(|| panic!("{name}: {printed}"));
+        assert!(place("p50(step57)") < place("p50(other)"), "{printed}");
     }
     for side in [&mut doc.a, &mut doc.b] {
         side.runs = vec![side.runs[0].clone(); 23];
@@ -69,7 +71,8 @@ fn what_is_shown_is_told_before_rows_are_left_out() {
     assert!(comparison_markdown(&doc).contains(" and 3 more"), "{}", comparison_markdown(&doc));
 }
 
-/// A value that is undecided among others is marked so, and what is allowed is drawn on each value's worse side alone.
+/// An undecided value among others is marked as undecided. The allowed regression is drawn on each
+/// value's worse side only.
 #[test]
 fn each_ratio_has_its_own_mark_and_limit() {
     let page = |doc: &CompareDoc| {
@@ -100,17 +103,17 @@ fn each_ratio_has_its_own_mark_and_limit() {
     assert!(limits(&page(&doc)).is_empty(), "none was given");
 }
 
-/// What is equal is neither more nor less, and what differs never reads as equal.
+/// Equal values do not read as more or less, and different values never read as equal.
 #[test]
 fn equal_values_are_called_so() {
     let check = |ratio: f64, en: &str, zh: &str| {
         let mut doc = doc(CompareAnswer::Difference);
         doc.metrics[0].ratio = Some(Number(ratio));
         let side = SideTimeSeries::default();
-        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
+        for (language, printed) in [(Language::English, en), (Language::Chinese, zh)] {
             let source = CompareSource { doc: &doc, courses: [&side, &side], command: "" };
             let page = comparison_html(source, language);
-            assert!(page.contains(&format!("B/A {told}</text>")), "{told}: {page}");
+            assert!(page.contains(&format!("B/A {printed}</text>")), "{printed}: {page}");
         }
     };
     check(1.0, "1.000 · the same", "1.000 · 相同");
@@ -119,16 +122,16 @@ fn equal_values_are_called_so() {
     check(0.999_9, "1.000 · 0.01 % lower", "1.000 · 低 0.01 %");
 }
 
-/// Nor do the ends of its interval: none reads as no difference, or as less than none.
+/// The ends of its interval never read as no difference, or as less than none.
 #[test]
 fn ends_of_intervals_never_read_as_none() {
-    let check = |[low, ratio, high]: [f64; 3], told: &str| {
+    let check = |[low, ratio, high]: [f64; 3], printed: &str| {
         let mut doc = doc(CompareAnswer::Difference);
         let metric = &mut doc.metrics[0];
         (metric.low, metric.ratio, metric.high) =
             (Some(Number(low)), Some(Number(ratio)), Some(Number(high)));
         let text = comparison_text(&doc);
-        assert!(text.lines().next().is_some_and(|line| line.contains(told)), "{told}: {text}");
+        assert!(text.lines().next().is_some_and(|line| line.contains(printed)), "{printed}: {text}");
     };
     check([0.999_99, 1.000_03, 1.000_04], "p99 < 0.01 % higher (> −0.01 % to < 0.01 %)");
     check([0.999_96, 0.999_97, 1.000_01], "p99 < 0.01 % lower (> −0.01 % to < 0.01 %)");
@@ -136,7 +139,8 @@ fn ends_of_intervals_never_read_as_none() {
     check([1.0, 1.01, 1.02], "p99 1.0 % higher (0.00 % to 2.0 %)");
 }
 
-/// Why nothing is decided is told by what stands against it: values that were asked for, or that have no ratio.
+/// The text on an undecided comparison names the reason: values that were asked for, or values
+/// without a ratio.
 #[test]
 fn what_stands_against_an_answer_is_told() {
     let check = |of: &dyn Fn(&mut CompareDoc), en: [&str; 2], zh: [&str; 2]| {
@@ -146,17 +150,17 @@ fn what_stands_against_an_answer_is_told() {
         doc.metrics.iter_mut().for_each(|metric| (metric.p_corrected, metric.regression) = (None, None));
         of(&mut doc);
         let side = SideTimeSeries::default();
-        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
+        for (language, printed) in [(Language::English, en), (Language::Chinese, zh)] {
             let page =
                 comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, language);
             let page = page.replace('\u{a0}', " ");
             let headline =
                 page.split("<p class=\"headline").nth(1).and_then(|rest| rest.split("</p>").next());
-            assert!(headline.expect("a headline").contains(told[0]), "{told:?}: {page}");
-            assert!(page.contains(told[1]), "{told:?}: {page}");
+            assert!(headline.expect("a headline").contains(printed[0]), "{printed:?}: {page}");
+            assert!(page.contains(printed[1]), "{printed:?}: {page}");
         }
         let text = comparison_text(&doc);
-        assert!(en.iter().all(|told| text.contains(told)), "{en:?}: {text}");
+        assert!(en.iter().all(|printed| text.contains(printed)), "{en:?}: {text}");
     };
     let why = |doc: &mut CompareDoc, whys: [&str; 2]| {
         for (metric, why) in doc.metrics.iter_mut().zip(whys) {

@@ -1,4 +1,4 @@
-//! Composing a record: every measured number finds its place, and nothing is decided.
+//! Composing a record: every measured number is in its place, and no decision is made.
 
 use wavetank_diagnose::{Blame, Diagnosis, Finding, HookResult, Status, Verdict};
 use wavetank_measure::{
@@ -78,7 +78,8 @@ fn plan(load: &Load) -> Plan {
     }
 }
 
-/// One second: 100 offered, 90 done, 6 failed (2 of them timed out), 3 dropped, 1 more open than before.
+/// One second: 100 offered, 90 done, 6 failed (2 of them timed out), 3 dropped, 1 more open than
+/// before.
 fn second(from: i64, open: u64) -> Interval {
     let key = Key { phase: u16::from(from >= 0), scenario: 0, step: 0 };
     let mut step = StepSeries { key, open, ..StepSeries::default() };
@@ -167,7 +168,7 @@ fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunR
     composed_beside(load, seconds, diagnosis, &[])
 }
 
-/// The same with memory that samples of this host found.
+/// The same with the memory found by samples of this host.
 fn composed_beside(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis, found: &[u64]) -> RunRecord {
     let plan = plan(load);
     let mut ledger = Ledger::new(&plan);
@@ -225,7 +226,8 @@ fn open() -> Load {
 #[test]
 fn counts_and_rates_leave_the_warm_up_out() {
     let record = composed(&open());
-    // Open: 4 seconds' worth of main leave four more open than the two of warm-up; the gauge is the key's own.
+    // Open: 4 seconds of main leave four more open than the two of warm-up; the gauge belongs to
+    // the key.
     let expected =
         Requests { offered: 400, sent: 388, done: 360, failed: 24, late: 20, dropped: 12, open: 6 };
     assert_eq!(record.requests, expected);
@@ -249,7 +251,7 @@ fn times_are_microseconds_with_their_warnings() {
     assert_eq!((record.response_us.count, response.censored), (368, 8));
     assert_eq!((response.min, response.max), (Number(2_000.0), Number(60_000_000.0)));
     assert_eq!(response.mean, Number((360.0 * 2e6 + 8.0 * 6e10) / 368.0 / 1e3));
-    // 12 of 400 dropped is 3 %: what lies above 97 % is unknown.
+    // 12 of 400 dropped is 3 %, so everything above 97 % is unknown.
     assert_eq!(response.unknown, ["p99", "p99_9", "p99_99"]);
     assert_eq!(response.uncertain, ["p99", "p99_9", "p99_99"]);
     assert!(response.p50.0 >= 2_000.0 && response.p50.0 < 2_016.0, "{:?}", response.p50);
@@ -259,7 +261,8 @@ fn times_are_microseconds_with_their_warnings() {
     assert_eq!((record.tls_us.count, record.tls_us.spread), (0, None));
 }
 
-/// Of the whole run, warm-up among them, as connections are; what was not agreed on is in no map.
+/// The counts are of the whole run, including warm-up, like those of connections. Parameters that
+/// were not negotiated are in no map.
 #[test]
 fn the_fewest_held_are_those_of_whole_seconds() {
     let hold = Load::Hold { connections: PopulationCurve::constant(50, None), sessions_each: None };
@@ -275,7 +278,7 @@ fn the_fewest_held_are_those_of_whole_seconds() {
         assert_eq!(json.contains("held_min"), expected.is_some(), "absent, and not 0: {json}");
     };
     check(Nanos::from_secs(3), Some(48));
-    // The phase ended within it.
+    // The phase ended during it.
     check(Nanos::from_millis(3_500), None);
     assert_eq!(composed_of(&open(), &[], &diagnosis()).connections.held_min, Some(0), "none is to be held");
 }
@@ -295,10 +298,10 @@ fn scopes_and_judgements_are_carried_over() {
     assert_eq!((record.phases[0].requests, record.phases[0].rate), (record.requests, record.rate));
     assert_eq!((record.steps.len(), record.scenarios.len()), (1, 1));
     assert_eq!((record.steps[0].name.as_str(), record.steps[0].requests), ("GET /", record.requests));
-    let told: Vec<_> =
-        record.thresholds.iter().map(|told| (told.value, told.unit.as_str(), told.ok)).collect();
+    let shown: Vec<_> =
+        record.thresholds.iter().map(|shown| (shown.value, shown.unit.as_str(), shown.ok)).collect();
     assert_eq!(
-        told,
+        shown,
         [
             (Some(Number(6e7)), "us", Some(false)),
             (Some(Number(90.0)), "per_s", Some(true)),
@@ -335,13 +338,13 @@ fn the_load_is_told_in_words() {
     }
 }
 
-/// How often each user asks is what they think, and how long answers take.
+/// The think time, and the response time, determine how often each user sends.
 #[test]
 fn what_users_think_is_told_where_the_load_waits_for_them() {
-    let check = |load: &Load, thoughts: &[Think], told: &str| {
+    let check = |load: &Load, thoughts: &[Think], shown: &str| {
         let mut plan = plan(load);
         plan.scenarios[0].journey.extend(thoughts.iter().copied().map(Action::Think));
-        assert_eq!(load_doc(&plan, false).text, format!("{told}, after 2 s of warm-up"));
+        assert_eq!(load_doc(&plan, false).text, format!("{shown}, after 2 s of warm-up"));
     };
     let mean = Nanos::from_secs(1);
     let (second, drawn) = (Think::Fixed(mean), Think::Exponential { mean });
@@ -350,7 +353,7 @@ fn what_users_think_is_told_where_the_load_waits_for_them() {
     check(&open(), &[second], "100/s evenly, 4 s, open loop over at most 50 connections");
 }
 
-/// A rate of sessions must not be read as one of requests.
+/// A rate of sessions must not be read as a rate of requests.
 #[test]
 fn sessions_of_several_requests_are_told_as_sessions() {
     let check = |journey: &[Action], text: &str| {
@@ -376,18 +379,18 @@ fn several_phases_are_told_by_their_names() {
     assert_eq!(load_doc(&plan, false).text, expected);
 }
 
-/// A run that passed is told what to try; one that failed has its findings.
+/// A run that passed suggests what to try next; one that failed has its findings.
 #[test]
 fn advice_follows_a_pass_only() {
     assert_eq!(composed(&closed()).next, [""; 0]);
     let verdict = Verdict { status: Status::Pass, reasons: Vec::new(), blame: Blame::None };
     let passed = Diagnosis { verdict, exit: ExitCode::Pass, ..diagnosis() };
     let next = composed_with(&closed(), &passed).next;
-    assert_eq!(next, ["how it feels at a fixed rate: wavetank run localhost:8080 -r 45/s"]);
+    assert_eq!(next, ["response times at a fixed rate: wavetank run localhost:8080 -r 45/s"]);
     assert_eq!(composed_with(&open(), &passed).next, [""; 0], "its rate is fixed already");
 }
 
-/// The kernel's own mark lags behind what it tells of an instant.
+/// The kernel updates its own peak later than the current value.
 #[test]
 fn no_sample_found_more_memory_than_the_most() {
     let check = |found: &[u64], expected: u64| {

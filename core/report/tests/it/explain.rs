@@ -1,8 +1,8 @@
-//! Every code that a user can meet is explained, and nothing else is.
+//! Every code that a user can see is explained, and nothing else is.
 //!
-//! Codes are words in the sources, so the sources are searched: behind each way in which an error, a remark, a finding or
-//! a reason of a verdict is made stands its code. Where a code comes out of a variable, the file is named here, and all
-//! words in it that look like codes are taken for such.
+//! Codes are string literals, so this test searches the sources. Each call that makes an error, a
+//! remark, a finding or a reason of a verdict is followed by its code. Files with codes in
+//! variables are listed here, and every string in them that looks like a code is taken for one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use wavetank_report::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
 
-/// What a code stands behind.
+/// The code follows one of these.
 const MAKERS: [&str; 17] = [
     "UserError::usage(",
     "UserError::refused(",
@@ -37,7 +37,7 @@ const MAKERS: [&str; 17] = [
     "code: ",
 ];
 
-/// Files in which the code comes out of a variable, and words with a `_` between quotes are codes.
+/// Files with codes in variables. In them, quoted strings with a `_` are codes.
 const BY_VARIABLE: [&str; 6] = [
     "core/grammar/src/yaml/errors.rs",
     "core/plan/src/quantity/link.rs",
@@ -47,7 +47,7 @@ const BY_VARIABLE: [&str; 6] = [
     "io/target/src/server.rs",
 ];
 
-/// Files that pass on the code of another.
+/// Files that pass on the code of another file.
 const PASSED_ON: [&str; 12] = [
     "bin/wavetank/src/commands/run_file.rs",
     "bin/wavetank/src/experiment/experiment_file.rs",
@@ -63,10 +63,10 @@ const PASSED_ON: [&str; 12] = [
     "io/lab/src/response.rs",
 ];
 
-/// Words behind a maker that are no codes: names of what is missing, told in the message.
+/// Strings after a maker that are not codes: names of what is missing, as the message shows them.
 const NO_CODES: [&str; 5] = ["cipher", "column", "count", "phase", "step"];
 
-/// Groups whose codes are words in the sources and no names of an enumeration.
+/// Groups with codes that are strings in the sources, and not names of an enumeration.
 const SEARCHED: [CodeGroup; 8] = [
     CodeGroup::Reasons,
     CodeGroup::Findings,
@@ -78,14 +78,15 @@ const SEARCHED: [CodeGroup; 8] = [
     CodeGroup::Data,
 ];
 
-/// The word in quotes at the beginning of `text`, if it can be a code.
+/// Returns the quoted string at the start of `text`, if it can be a code.
 fn word(text: &str) -> Option<&str> {
     let word = text.trim_start().strip_prefix('"')?.split('"').next()?;
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     (!word.is_empty() && word.chars().all(plain)).then_some(word)
 }
 
-/// Every code that the sources can tell, and where one is made of something that this test does not understand.
+/// Returns every code that the sources can show, and the places with a code that this test cannot
+/// determine.
 fn told() -> (BTreeMap<String, String>, Vec<String>) {
     let (mut codes, mut strange) = (BTreeMap::new(), Vec::new());
     for (path, text) in of_the_program() {
@@ -126,7 +127,8 @@ fn told() -> (BTreeMap<String, String>, Vec<String>) {
     (codes, strange)
 }
 
-/// Whether a code that is no word here comes from a constant of the file, or from a place this test knows of.
+/// Whether a code that is not a string here comes from a constant of the file, or from a place this
+/// test knows.
 fn known_way(path: &str, text: &str, after: &str, codes: &mut BTreeMap<String, String>) -> bool {
     let name = after.trim_start().split([',', ')']).next().unwrap_or_default();
     if name.len() > 2 && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
@@ -150,7 +152,7 @@ fn every_code_is_explained_and_nothing_else() {
     let missing: Vec<_> = told.iter().filter(|(code, _)| !explained.contains(code.as_str())).collect();
     assert!(missing.is_empty(), "not explained (core/report/src/explain/words): {missing:#?}");
     let gone: Vec<_> = explained.iter().filter(|code| !told.contains_key(**code)).collect();
-    assert!(gone.is_empty(), "explained, and told nowhere: {gone:?}");
+    assert!(gone.is_empty(), "explained, but used nowhere: {gone:?}");
 }
 
 #[test]
@@ -201,10 +203,13 @@ fn explanations_are_whole() {
     let mut seen = BTreeSet::new();
     for one in explanations() {
         let Explanation { group, code, means, why, act, see, .. } = one;
-        assert!(seen.insert((group.name(), code)), "{code} stands twice in {}", group.name());
+        assert!(seen.insert((group.name(), code)), "{code} appears twice in {}", group.name());
         assert!(means.len() > 14, "{code}: {means:?}");
         assert!(means.ends_with('.'), "{code}: a sentence ends in a period: {means}");
-        assert!(!why.ends_with('.') && !act.ends_with('.'), "{code}: causes and deeds have none at the end");
+        assert!(
+            !why.ends_with('.') && !act.ends_with('.'),
+            "{code}: causes and actions have no period at the end"
+        );
         assert!(root().join(see).is_file(), "{code}: there is no {see}");
         assert!(
             see.starts_with("docs/lab") || !code.starts_with("lab_"),
@@ -214,7 +219,7 @@ fn explanations_are_whole() {
     for group in CodeGroup::ALL {
         assert!(of(group).len() > 3, "{}", group.title());
     }
-    // What an error says is not told in two groups of errors: the reader would not know which is meant.
+    // No code is an error in two groups, because readers would not know which one applies.
     let errors = explanations().into_iter().filter(|one| SEARCHED[2..].contains(&one.group)).count();
     assert_eq!(errors, SEARCHED[2..].iter().flat_map(|group| of(*group)).collect::<BTreeSet<_>>().len());
 }

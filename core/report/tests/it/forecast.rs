@@ -1,4 +1,4 @@
-//! The text of `wavetank plan`: every width, every shape of a plan, and words from outside.
+//! The text of `wavetank plan`: every width, every shape of a plan, and untrusted text.
 
 use wavetank_record::{
     AmountDoc, ForecastDoc, LackDoc, Number, OutlookDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc,
@@ -74,8 +74,8 @@ fn doc() -> ForecastDoc {
         }],
         conditions: vec![
             condition("p99 < 1s", "open", ""),
-            condition("cpu(lb1) < 96%", "undecided", "nobody observes lb1"),
-            condition("memory(lb1) < 1GB", "undecided", "nobody observes lb1"),
+            condition("cpu(lb1) < 96%", "undecided", "lb1 is not sampled"),
+            condition("memory(lb1) < 1GB", "undecided", "lb1 is not sampled"),
             condition("in_flight > 1k", "unreachable", "500/s × 1 s answers = 500"),
         ],
         settings: vec![
@@ -86,7 +86,8 @@ fn doc() -> ForecastDoc {
     }
 }
 
-/// No line is wider than asked for, none ends in blanks, and these words stand in it in this order.
+/// No line is wider than requested, none ends in blanks, and the text contains these parts in this
+/// order.
 #[track_caller]
 fn check(doc: &ForecastDoc, columns: usize, mentions: &[&str]) {
     let text = forecast_text(doc, columns);
@@ -118,7 +119,7 @@ fn every_width_has_every_part() {
         "93 B each",
         "missing too few files",
         "hint: ulimit -n",
-        "`cpu(lb1) < 96%` and `memory(lb1) < 1GB` will stay undecided: nobody observes lb1",
+        "`cpu(lb1) < 96%` and `memory(lb1) < 1GB` will stay undecided: lb1 is not sampled",
         "`in_flight > 1k` cannot be reached: 500/s × 1 s answers = 500",
         "threshold p99 < 1s",
         "given drain 0s",
@@ -132,7 +133,7 @@ fn every_width_has_every_part() {
 
 #[test]
 fn strange_plans_are_told_too() {
-    // Nothing at all, nothing that ends, and more than can be shown.
+    // An empty plan, a plan that never ends, and more than can be shown.
     check(&ForecastDoc::default(), 80, &[]);
     let mut endless = doc();
     endless.timeline = TimelineDoc::default();
@@ -141,7 +142,7 @@ fn strange_plans_are_told_too() {
     let mut many = doc();
     many.phases = (0..500).map(|at| phase(&format!("a-long-name-of-a-phase-{at}"), 0.0, 60.0)).collect();
     check(&many, 80, &["and 494 more phases", "and 460 more phases"]);
-    // Names from outside steer no terminal.
+    // Names from outside cannot contain control characters for the terminal.
     let mut wild = doc();
     wild.name = "a\u{1b}[2Jb".to_owned();
     wild.phases[0].name = "\u{7}bell\n".to_owned();

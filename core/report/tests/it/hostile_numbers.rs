@@ -1,4 +1,5 @@
-//! A stored run or search whose numbers are anything that JSON can write: it is refused in a line, or every view can be made.
+//! A stored run or search with any numbers that JSON can write: either it is refused with one line,
+//! or every view can be made.
 
 use crate::support;
 
@@ -9,7 +10,8 @@ use wavetank_report::{
     knee_headline, knee_html, knee_junit, knee_markdown, knee_queued, knee_text, markdown, text,
 };
 
-/// What a number may be replaced by: the ends of every kind of number, and what is just within what is read.
+/// Replacements of numbers: the ends of every kind of number, and values just within the accepted
+/// range.
 const HOSTILE: [&str; 8] = [
     "18446744073709551615",
     "-9223372036854775808",
@@ -21,7 +23,7 @@ const HOSTILE: [&str; 8] = [
     "-1e308",
 ];
 
-/// Every number of `value`, in order, handed to `each`.
+/// Calls `each` for every number of `value`, in order.
 fn numbers(value: &mut Value, each: &mut dyn FnMut(&mut Value)) {
     match value {
         Value::Number(_) => each(value),
@@ -31,8 +33,8 @@ fn numbers(value: &mut Value, each: &mut dyn FnMut(&mut Value)) {
     }
 }
 
-/// Reads and shows the object with each of its numbers replaced, and with all of them at once; how many were refused, and
-/// how many shown.
+/// Reads and shows the object with each of its numbers replaced, and with all of them replaced.
+/// Returns how many variants were refused, and how many were shown.
 fn check<T>(
     text: &str,
     read: impl Fn(&str) -> Result<T, DecodeError>,
@@ -71,7 +73,7 @@ fn show_run(number: usize, record: &RunRecord) {
     for view in [text(record), json(record), junit(record), markdown(record)] {
         assert!(!view.is_empty());
     }
-    // A page is the longest of all views: one of a few is made, in one language.
+    // The page is the largest of all views, so only one in six is made, in one language.
     let language = match number % 6 {
         0 => Language::English,
         3 => Language::Chinese,

@@ -11,7 +11,7 @@ use wavetank_plan::Nanos;
 use wavetank_record::{EnvironmentDoc, LabDoc, LabHostDoc, Number, RunRecord, ServerCountDoc};
 use wavetank_report::{HostRows, HtmlSource, Language, html, markdown, text};
 
-/// A host with two CPUs after `second` seconds, of which it used so many milliseconds in each.
+/// A host with two CPUs after `second` seconds, of which it used `cpu_ms` in each second.
 fn host(second: i64, cpu_ms: u64) -> HostSample {
     let seconds = second.unsigned_abs();
     HostSample {
@@ -59,7 +59,7 @@ fn in_a_lab() -> RunRecord {
 fn what_hosts_used_is_in_the_record() {
     let record = in_a_lab();
     let names: Vec<_> = record.hosts.iter().map(|host| host.name.as_str()).collect();
-    assert_eq!(names, ["load1", "lb1", "app1"], "as in the topology; a host seen once tells of nothing");
+    assert_eq!(names, ["load1", "lb1", "app1"], "as in the topology; a host sampled once is left out");
     let lb1 = &record.hosts[1];
     assert_eq!((lb1.role.as_str(), lb1.seconds, lb1.cpus), ("balancer", Number(10.0), Number(2.0)));
     assert_eq!((lb1.cpu, lb1.cpu_max), (Some(Number(0.4)), Some(Number(0.4))));
@@ -93,7 +93,7 @@ fn counted() -> RunRecord {
 #[test]
 fn a_person_reads_them_in_a_table() {
     let printed = text(&counted());
-    let from = printed.find("hosts").expect("they are told");
+    let from = printed.find("hosts").expect("they are shown");
     let rest = &printed[from..];
     let until = rest.find("\ngenerator").or_else(|| rest.find("\nnote")).map_or(rest.len(), |at| at + 1);
     golden("hosts.txt", &rest[..until]);
@@ -104,21 +104,22 @@ fn a_person_reads_them_in_a_table() {
 
 #[test]
 fn markdown_has_them_in_tables() {
-    let told = markdown(&counted());
-    let from = told.find("### Hosts of the lab").expect("they are told");
-    let rest = &told[from..];
+    let listed = markdown(&counted());
+    let from = listed.find("### Hosts of the lab").expect("they are shown");
+    let rest = &listed[from..];
     let until = rest.find("\n### Errors").or_else(|| rest.find("\n### How")).map_or(rest.len(), |at| at + 1);
     golden("hosts.md", &rest[..until]);
-    // What a request costs those that send it is told with the generator, whether or not its threads were watched.
+    // The cost of a request on the hosts that send it is shown with the generator, whether or not
+    // its threads were sampled.
     let mut unwatched = counted();
     unwatched.hosts[0].cpu_load_s = None;
-    let told = markdown(&unwatched);
+    let listed = markdown(&unwatched);
     let cost = |name: &str| {
-        let row = told.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
+        let row = listed.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
         row.split(" | ").nth(5).expect("a cell").to_owned()
     };
-    assert!(told.contains("| CPU per request |") && !cost("lb1").is_empty(), "{told}");
-    assert_eq!(cost("load1"), "", "{told}");
+    assert!(listed.contains("| CPU per request |") && !cost("lb1").is_empty(), "{listed}");
+    assert_eq!(cost("load1"), "", "{listed}");
     let outside = markdown(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
     assert!(!outside.contains("lb1") && !outside.contains("Server counts"), "{outside}");
 }
@@ -146,7 +147,7 @@ fn rows_of_hosts_add_up() {
     assert_eq!([cell(3, "established"), cell(3, "accept_queue")], ["300", "3"]);
     assert!((all("cpu_user_s") - 8.0).abs() < 1e-9);
     assert_eq!((all("turned_away"), all("sent_bytes")), (30.0, 2.5e9));
-    assert_eq!([cell(11, "host"), cell(11, "sent_bytes")], ["app1", ""], "another host begins anew");
+    assert_eq!([cell(11, "host"), cell(11, "sent_bytes")], ["app1", ""], "another host starts from zero");
 }
 
 #[test]
@@ -164,8 +165,8 @@ fn a_page_shows_and_draws_them() {
     ] {
         let page = html(HtmlSource { others: &others, ..bare(&record) }, language);
         let first = page.split("<section id=\"lab\"").next().expect("the first page");
-        let told = ["load1", "lb1", "app1"].map(|name| first.contains(&format!("<bdi>{name}</bdi>{open}")));
-        assert_eq!(told, [true; 3], "hosts are what was tested, {language:?}: {first}");
+        let listed = ["load1", "lb1", "app1"].map(|name| first.contains(&format!("<bdi>{name}</bdi>{open}")));
+        assert_eq!(listed, [true; 3], "hosts are what was tested, {language:?}: {first}");
         for word in words.into_iter().chain([
             "id=\"lab-cpu\"",
             "id=\"lab-established\"",
@@ -177,7 +178,7 @@ fn a_page_shows_and_draws_them() {
         }
         assert!(
             first.contains("80\u{a0}%") && first.contains("lb1 "),
-            "nor is the busiest of them told: {first}"
+            "the busiest of them is not shown either: {first}"
         );
         assert!(!page.contains("x<b>"), "a name got out");
     }

@@ -1,4 +1,5 @@
-//! The HTML page: every section is there when its data is, nothing from outside gets out of its place, nothing is loaded.
+//! The HTML page: every section is there if its data is, untrusted text cannot escape its place,
+//! nothing is loaded.
 
 use crate::support;
 
@@ -37,7 +38,7 @@ fn sections_are_there_when_their_data_is() {
             let page = page(record, language);
             for id in there {
                 assert!(page.contains(&format!("<section id=\"{id}\"")), "{language:?} has no section {id}");
-                assert!(page.contains(&format!("href=\"#{id}\"")), "{language:?}: nothing leads to {id}");
+                assert!(page.contains(&format!("href=\"#{id}\"")), "{language:?}: nothing links to {id}");
             }
             for id in absent {
                 assert!(!page.contains(&format!("id=\"{id}\"")), "{language:?} has an empty section {id}");
@@ -65,13 +66,13 @@ fn the_verdict_is_a_word_with_its_reason() {
         for (language, word) in [(Language::English, english), (Language::Chinese, chinese)] {
             let page = page(record, language);
             assert!(page.contains(&format!("{word}</h2>")), "{word} is missing");
-            assert!(page.contains("</svg><div><h2"), "{word} has no sign beside it");
+            assert!(page.contains("</svg><div><h2"), "{word} has no sign next to it");
             let headline =
                 page.split("<p class=\"headline").nth(1).and_then(|rest| rest.split("</p>").next());
             let headline = headline.and_then(|told| Some(told.split_once("\">")?.1));
             let headline = headline.expect("a first line").replace('\u{a0}', " ");
             let stored = maud::html! { (record.verdict.headline) }.into_string();
-            // Said again in Chinese, or as it is stored and marked.
+            // Translated into Chinese, or shown as stored and marked.
             let told = match language {
                 Language::English => headline.contains(&stored),
                 Language::Chinese => {
@@ -79,17 +80,17 @@ fn the_verdict_is_a_word_with_its_reason() {
                         || headline.chars().any(is_chinese)
                 }
             };
-            assert!(told && !headline.is_empty(), "{word} is told by {headline}, and stored is {stored}");
+            assert!(told && !headline.is_empty(), "{word} is not in {headline}; stored is {stored}");
         }
     };
     check(&closed(), "PASS", "通过 PASS");
     check(&failed(), "FAIL", "未通过 FAIL");
     check(&invalid(), "INVALID", "无效 INVALID");
     check(&interrupted(), "INCOMPLETE", "不完整 INCOMPLETE");
-    assert!(page(&invalid(), Language::English).contains("The load generator"), "nobody is blamed");
+    assert!(page(&invalid(), Language::English).contains("The load generator"), "nothing is blamed");
 }
 
-/// What browsers fetch, run or leave by.
+/// Elements and attributes with which a browser fetches, runs or navigates.
 const REACHING: [&str; 9] =
     ["<script", "<img", "<iframe", "<object", "<embed", "@import", "url(", " src=", "javascript:"];
 
@@ -225,18 +226,18 @@ fn what_speaks_against_the_blame_is_told_last() {
     record.findings = vec![Finding { decisive: false, ..aside }, decisive];
     let page = page(&record, Language::English);
     let summary = page.split("<section id=\"findings\"").next().expect("the first page");
-    let (own, against) = summary.split_once("Note, however").expect("it is told");
+    let (own, against) = summary.split_once("Note, however").expect("it is shown");
     assert!(
         own.contains("the target was slow") && against.contains("a load thread could not keep up"),
         "{summary}"
     );
-    assert!(!against.contains("Note, however"), "told once: {summary}");
-    // What was found beside a condition that broke need not be why: the condition comes first.
+    assert!(!against.contains("Note, however"), "shown once: {summary}");
+    // Findings next to a failed threshold need not be its cause: the threshold comes first.
     record.findings[1].decisive = false;
     let page = self::page(&record, Language::English);
-    let whose = page.split("class=\"whose\"").nth(1).expect("whose limit it was");
-    let (headline, found) = (whose.find("p99 8.40\u{a0}ms, not"), whose.find("the target was slow"));
-    assert!(headline < found && headline.is_some(), "{whose}");
+    let limit = page.split("What was the bottleneck?").nth(1).expect("the bottleneck");
+    let (headline, found) = (limit.find("p99 8.40\u{a0}ms, not"), limit.find("the target was slow"));
+    assert!(headline < found && headline.is_some(), "{limit}");
 }
 
 #[test]
@@ -277,7 +278,8 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     check("", Status::Pass, " pass");
 }
 
-/// Of a run without an end nobody looked at what is looked at then: that there are no findings would read as clean.
+/// A run without an end was not checked at its end. An empty list of findings would look as if all
+/// was well.
 #[test]
 fn a_run_without_an_end_is_not_told_as_clean() {
     let check = |reason: &str, cut_off: bool| {
@@ -310,7 +312,7 @@ fn a_rate_of_a_phase_is_explained_where_it_is_not_what_stands_beside_it() {
 fn the_glossary_has_the_words_of_its_page() {
     let terms = |record: &RunRecord, language| {
         let page = page(record, language);
-        let words = page.split("<section id=\"words\"").nth(1).expect("words").to_owned();
+        let words = page.split("<section id=\"words\"").nth(1).expect("a glossary").to_owned();
         words
             .split("<dt>")
             .skip(1)
@@ -346,15 +348,18 @@ fn a_names_letters_stay_as_they_are() {
 #[test]
 fn percentiles_that_are_bounds_are_marked() {
     let english = page(&invalid(), Language::English);
-    assert!(english.contains("&gt; dropped"), "an unknown percentile is told as if it were known");
+    assert!(english.contains("&gt; dropped"), "an unknown percentile is shown as if it were known");
     assert!(
         english.contains("only a lower bound is known: too many requests were dropped"),
-        "nor is it told why"
+        "the reason is missing"
     );
     assert!(english.contains("Dropped 4,000 (8\u{a0}%)"), "the first page hides what was never sent");
     assert!(!english.contains("class=\"paper\""), "there is no table behind a chart");
-    assert!(english.contains("<dd class=\"number\">≥ "), "nor the bound below which it cannot be");
-    assert!(english.contains("Response times exclude 4,000 dropped requests"), "of whom the percentiles are");
+    assert!(english.contains("<dd class=\"number\">≥ "), "the lower bound is missing");
+    assert!(
+        english.contains("Response times exclude 4,000 dropped requests"),
+        "which requests the percentiles cover"
+    );
     assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
     assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
 }

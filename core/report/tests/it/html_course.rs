@@ -1,5 +1,5 @@
-//! The page's charts: each is there when there is something to draw, has its numbers as a table, and an hour of twenty steps
-//! stays small.
+//! The page's charts: each is there if it has data, has its numbers as a table, and an hour of
+//! twenty steps stays small.
 
 use crate::common;
 use crate::support;
@@ -40,7 +40,7 @@ fn second(from: i64, phase: u16, steps: u16) -> Interval {
 
 fn course(plan: &Plan, seconds: i64, steps: u16) -> TimeSeries {
     let mut maker = TimeSeriesBuilder::new(plan, COLUMNS_MAX);
-    // Connections are opened ahead of the load, in a stretch shorter than a second.
+    // Connections are opened before the load, in an interval shorter than a second.
     maker.add(&Interval { from: Nanos(-70_000_000), len: Nanos(70_000_000), ..Interval::default() });
     for at in 0..seconds {
         maker.add(&second(at, plan.phases.len() as u16 - 1, steps));
@@ -89,15 +89,18 @@ fn every_chart_has_a_description_and_its_numbers() {
         let table = rest.find("<details>").unwrap_or_else(|| panic!("{chart} has no table"));
         let rows = rest[table..].split("</details>").next().expect("it ends").matches("<tr>").count();
         assert!((2..=61).contains(&rows), "{chart} has {rows} rows");
-        assert!(rest[..table].contains("role=\"img\""), "{chart} is no image for who cannot see it");
+        assert!(rest[..table].contains("role=\"img\""), "{chart} has no description for screen readers");
     }
-    assert!(page.contains("One row in 2 of 90, and the last"), "rows that are left out are told");
+    assert!(page.contains("One row in 2 of 90, and the last"), "rows that are left out are mentioned");
     let statuses = page.split("Numbers of “Answers per second, by status”").nth(1).expect("a table");
     assert!(
         statuses.split("</table>").next().is_some_and(|table| table.contains(">98/s<")),
         "a count, no rate"
     );
-    assert!(page.contains("class=\"paper\""), "nobody tells that tables behind charts are not printed");
+    assert!(
+        page.contains("class=\"paper\""),
+        "the page does not say that tables behind charts are not printed"
+    );
     for word in ["CPUs of the generator's host were busy up to 60\u{a0}%", ">60 %<", ">80 %<"] {
         assert!(page.contains(word), "{word} is missing");
     }
@@ -106,7 +109,7 @@ fn every_chart_has_a_description_and_its_numbers() {
 #[test]
 fn connections_of_one_request_each_are_not_drawn_as_none() {
     let plan = plan(20);
-    // By the second: connections opened and closed in it, and open at its end.
+    // For each second: connections opened, connections closed, and connections open at its end.
     let drawn = |conns: fn(i64) -> [u64; 3]| {
         let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
         for at in 0..20 {
@@ -119,7 +122,7 @@ fn connections_of_one_request_each_are_not_drawn_as_none() {
         page.contains("id=\"held\"")
     };
     assert!(!drawn(|_| [100, 100, 0]), "a line at nothing says that there were none");
-    assert!(drawn(|_| [100, 100, 2]), "what stands open is drawn");
+    assert!(drawn(|_| [100, 100, 2]), "open connections are drawn");
     let killed = |at| match at {
         0 => [10, 0, 10],
         1..6 => [0, 0, 10],
@@ -130,7 +133,7 @@ fn connections_of_one_request_each_are_not_drawn_as_none() {
         drawn(killed),
         "a target that was gone most of the time says nothing of how long connections lived"
     );
-    assert!(!drawn(|_| [0, 0, 0]), "nor is a line drawn where there never was one");
+    assert!(!drawn(|_| [0, 0, 0]), "no line is drawn if there never was one");
 }
 
 /// The first cells of the rows of the table behind the chart `id`.
@@ -160,7 +163,8 @@ fn requests_begin_with_the_warmup() {
     assert!(page.contains(">Warm-up<"), "the warm-up is not shaded");
 }
 
-/// The judged half of such a second knows of requests alone: of connections it would draw a fall to nothing.
+/// The judged half of such a second counts requests only. A chart of connections would show a drop
+/// to zero.
 #[test]
 fn a_warmup_beside_judged_load_is_drawn_once() {
     let mut plan = with_warmup(plan(5), 1);
@@ -181,7 +185,7 @@ fn a_warmup_beside_judged_load_is_drawn_once() {
     }
 }
 
-/// Axes around nothing would mislead.
+/// Empty axes would mislead.
 #[test]
 fn where_nothing_was_answered_no_times_are_drawn() {
     let plan = plan(5);
@@ -214,15 +218,16 @@ fn a_drain_of_some_milliseconds_draws_no_fall() {
     assert_eq!(course.columns.len(), 11, "the drain is a column of its own");
     let page = page(&open(), &plan, &course, &[], &[]);
     let done = page.split("Done: ").nth(1).unwrap_or_default();
-    let told: String = done.chars().take(60).collect();
-    assert!(told.contains("98") && !told.contains("lowest 0/s"), "{told}");
+    let shown: String = done.chars().take(60).collect();
+    assert!(shown.contains("98") && !shown.contains("lowest 0/s"), "{shown}");
     assert!(page.contains("a row that starts at 10\u{a0}s, that row covers only 4.00\u{a0}ms"), "{page}");
 }
 
-/// What counts elsewhere than one would look for it, and what is not drawn, is told beside the chart.
+/// Values that are counted in an unexpected place, or are not drawn, are explained next to the
+/// chart.
 #[test]
 fn what_charts_leave_out_is_told() {
-    let told = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64)| {
+    let shown = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64)| {
         let (plan, mut record) = (plan(10), open());
         record.connections.peak = 50;
         let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
@@ -244,7 +249,7 @@ fn what_charts_leave_out_is_told() {
         words.map(|words| page.matches(words).count())
     };
     let check = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64), expected: [usize; 4]| {
-        assert_eq!(told(change), expected);
+        assert_eq!(shown(change), expected);
     };
     check(&|_, _, _| {}, [0; 4]);
     let late = |_: &mut RunRecord, interval: &mut Interval, _| {
@@ -252,12 +257,12 @@ fn what_charts_leave_out_is_told() {
     };
     check(&late, [2, 0, 0, 0]);
     check(&|record, _, _| record.connections.peak = 51, [0, 1, 0, 0]);
-    // No chart tells what was open where connections live for one request.
+    // No chart shows open connections if connections live for one request.
     let short = |record: &mut RunRecord, interval: &mut Interval, _| {
         (record.connections.peak, interval.conns.open) = (51, 0);
     };
     check(&short, [0; 4]);
-    // Beside the charts over time and beside the table of times.
+    // Next to the charts over time and to the table of times.
     check(&|record, _, _| record.failed_us.count = 7, [0, 0, 0, 2]);
     check(&|_, interval, at| interval.conns.closed = if at == 10 { 30 } else { 2 }, [0, 0, 1, 0]);
 }
@@ -283,7 +288,8 @@ fn an_hour_of_twenty_steps_stays_small() {
     println!("{} bytes", page.len());
 }
 
-/// What runs beside each other does not add up to the run's length, and a warm-up beside the load comes before none of it.
+/// Parallel phases do not add up to the run's length, and a warm-up in parallel to the load
+/// precedes none of it.
 #[test]
 fn what_runs_beside_each_other_is_told_so() {
     let mut plan = plan(10);
@@ -291,14 +297,14 @@ fn what_runs_beside_each_other_is_told_so() {
     plan.phases[0].warmup = true;
     let text = load_doc(&plan, false).text;
     assert!(text.contains("peak: from 4 s on, ") && !text.contains("pay: from"), "{text}");
-    assert!(text.ends_with("; beside 2 s of warm-up"), "{text}");
+    assert!(text.ends_with("; in parallel to 2 s of warm-up"), "{text}");
     plan.phases = vec![phase("warm", -2, 2), phase("low", 0, 4), phase("high", 4, 6)];
     plan.phases[0].warmup = true;
     let text = load_doc(&plan, false).text;
     assert!(!text.contains(" on, ") && text.ends_with("; after 2 s of warm-up"), "{text}");
 }
 
-/// What is planned is drawn beside what is done of it: not with a warm-up that runs beside both.
+/// The planned rate is drawn with the rate done, but not if a warm-up runs in parallel.
 #[test]
 fn the_plan_of_a_warmup_beside_the_load_is_not_drawn() {
     let mut plan = plan(10);

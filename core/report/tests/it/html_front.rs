@@ -1,4 +1,4 @@
-//! The first page: what it claims, and what stands beside its numbers.
+//! The first page: its statements, and the texts next to its numbers.
 
 use crate::support;
 
@@ -19,29 +19,29 @@ fn the_first_page_claims_what_was_asked() {
     record.thresholds =
         vec![implicit("done > 0", Some(true), 9.0), implicit("failed < 1%", Some(false), 0.02)];
     let page = |record: &RunRecord| page(record, Language::English);
-    let told = |record: &RunRecord| {
+    let shown = |record: &RunRecord| {
         let page = page(record);
-        let (_, told) = page.split_once("none: the user set no conditions").expect("nobody set one");
-        told.split("</dd>").next().expect("it ends").to_owned()
+        let (_, shown) = page.split_once("none: the user set no conditions").expect("no threshold was set");
+        shown.split("</dd>").next().expect("it ends").to_owned()
     };
     let broken = |expr: &str| {
         format!("✗</span> fail</span> <code class=\"option\"><bdi>{expr}</bdi></code> (implicit)")
     };
-    let claims = told(&record);
+    let claims = shown(&record);
     assert!(claims.contains(&broken("failed &lt; 1%")), "{claims}");
     assert!(
         claims.contains("pass</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done"),
         "{claims}"
     );
     assert_eq!([claims.matches("done").count(), claims.matches("failed").count()], [1, 1], "{claims}");
-    // What broke is named also where nothing was sent, which judges nothing else.
+    // A failed threshold is named even if nothing was sent, when nothing else is judged.
     let refused = RunRecord {
         requests: Requests::default(),
         connections: Connections::default(),
         thresholds: vec![implicit("done > 0", Some(false), 0.0), implicit("failed < 1%", Some(true), 0.0)],
         ..failed()
     };
-    let claims = told(&refused);
+    let claims = shown(&refused);
     assert!(claims.contains(&broken("done &gt; 0")), "{claims}");
     assert!(claims.contains("not judged: nothing was sent</span> · implicit, added"), "{claims}");
     assert!(!page(&failed()).contains("the user set no conditions"), "one was");
@@ -49,12 +49,12 @@ fn the_first_page_claims_what_was_asked() {
 
 #[test]
 fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
-    let check = |count: u64, told: bool| {
+    let check = |count: u64, shown: bool| {
         let mut record = open();
         record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
         let page = page(&record, Language::English);
-        assert_eq!(page.contains("half within 1.20\u{a0}ms · not included: "), told, "{count}: {page}");
-        assert_eq!(page.contains("failed (not by timeout), their p99 3.40\u{a0}s"), told, "{count}");
+        assert_eq!(page.contains("half within 1.20\u{a0}ms · not included: "), shown, "{count}: {page}");
+        assert_eq!(page.contains("failed (not by timeout), their p99 3.40\u{a0}s"), shown, "{count}");
     };
     check(5_000, true);
     check(50, true);
@@ -72,9 +72,13 @@ fn answers_after_the_load_are_told_beside_the_rate() {
         record.rate = RateDoc { offered_per_s: Number(1_000.0), done_per_s: Number(done_per_s) };
         let page = page(&record, Language::English);
         assert!(page.contains(&format!("<dd class=\"below\">{expected}</dd>")), "{expected}: {page}");
-        // Nor has a rate over that time what those answers brought.
-        let told = page.contains("<dd>5.0 MB (500 kB/s)</dd>");
-        assert_eq!((told, page.contains("<dd>5.0 MB")), (!expected.contains("not included"), true), "{page}");
+        // A rate over that time does not include the bytes of those responses.
+        let shown = page.contains("<dd>5.0 MB (500 kB/s)</dd>");
+        assert_eq!(
+            (shown, page.contains("<dd>5.0 MB")),
+            (!expected.contains("not included"), true),
+            "{page}"
+        );
     };
     check("open", 800.0, "of 1.00 k/s offered");
     check("open", 795.0, "of 1.00 k/s offered");
@@ -87,8 +91,8 @@ fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
     let check = |expr: &str, ok: Option<bool>, found: &str| {
         let mut record = invalid();
         record.thresholds = vec![Threshold { value: None, ..asked(expr, ok, 0.0, "us") }];
-        let told = format!("<strong>{found}</strong>");
-        assert_eq!(page(&record, Language::English).contains(&told), !found.is_empty(), "{expr}");
+        let shown = format!("<strong>{found}</strong>");
+        assert_eq!(page(&record, Language::English).contains(&shown), !found.is_empty(), "{expr}");
         assert_eq!(text(&record).contains("≥ "), !found.is_empty(), "{expr}");
     };
     check("p99 < 1ms", Some(false), "≥ 2.00 ms");
@@ -108,13 +112,13 @@ fn what_was_found_in_a_run_that_passed_is_told_even_so() {
         let page = page(record, Language::English);
         page.split("<nav").next().expect("it begins").to_owned()
     };
-    let check = |messages: &[&str], told: &[&str]| {
+    let check = |messages: &[&str], shown: &[&str]| {
         let mut record = open();
         record.findings =
             messages.iter().map(|message| finding("late", Blame::Generator, message, "", "")).collect();
         let page = first_page(&record);
         for message in messages.iter().chain(&["and 1 more finding below"]) {
-            assert_eq!(page.contains(message), told.contains(message), "{message}: {page}");
+            assert_eq!(page.contains(message), shown.contains(message), "{message}: {page}");
         }
     };
     check(&["it was late"], &["it was late"]);
@@ -126,15 +130,15 @@ fn what_was_found_in_a_run_that_passed_is_told_even_so() {
 
 #[test]
 fn users_that_wait_are_no_limit_that_was_sought() {
-    let told = |record: &RunRecord| {
+    let shown = |record: &RunRecord| {
         page(record, Language::English).contains("Not determined (closed loop): users wait")
     };
-    assert_eq!([told(&closed()), told(&open())], [true, false]);
+    assert_eq!([shown(&closed()), shown(&open())], [true, false]);
 }
 
 #[test]
 fn a_broken_condition_is_never_left_out_for_one_that_held() {
-    let check = |held: usize, undecided: usize, broken: usize, told: &[&str], more: &[&str]| {
+    let check = |held: usize, undecided: usize, broken: usize, shown: &[&str], more: &[&str]| {
         let mut record = failed();
         let of = |n: usize, ok| (0..n).map(move |at| asked(&format!("p99 < {at}ms"), ok, 9e3, "us"));
         record.thresholds = of(held, Some(true)).chain(of(undecided, None)).collect();
@@ -148,7 +152,7 @@ fn a_broken_condition_is_never_left_out_for_one_that_held() {
                 ["fail", "undecided", "pass"].into_iter().find(|word| claim.contains(&format!("> {word}<")));
             word.unwrap_or(claim)
         });
-        assert_eq!(results.collect::<Vec<_>>(), told, "{held} {undecided} {broken}");
+        assert_eq!(results.collect::<Vec<_>>(), shown, "{held} {undecided} {broken}");
         assert_eq!(others.len(), more.len(), "{others:?}");
         for (other, more) in others.iter().zip(more) {
             assert!(other.contains(more), "{other}: {more}");
@@ -162,10 +166,11 @@ fn a_broken_condition_is_never_left_out_for_one_that_held() {
     check(0, 0, 23, &["fail"; 20], &["fail</span> and 3 more below"]);
 }
 
-/// Its code has also what could not be extracted: whoever reads which checks failed must not take them for the reason of all.
+/// Failed extractions have the same code. Readers must not take the failed checks for the reason of
+/// all of them.
 #[test]
 fn what_no_failed_check_explains_is_told_beside_them() {
-    let check = |failed_by: &[u64], in_all: u64, examples: bool, told: &str| {
+    let check = |failed_by: &[u64], in_all: u64, examples: bool, shown: &str| {
         let mut record = failed();
         let one = |&failed: &u64| CheckDoc {
             name: format!("body contains {failed}"),
@@ -180,11 +185,11 @@ fn what_no_failed_check_explains_is_told_beside_them() {
         record.findings = vec![finding("check", Blame::Target, "requests failed: a check", "", "")];
         let page = page(&record, Language::English);
         let line = page.split("Checks that failed: ").nth(1).and_then(|rest| rest.split("</p>").next());
-        assert!(line.is_some_and(|line| line.ends_with(told)), "{line:?}: {told}");
+        assert!(line.is_some_and(|line| line.ends_with(shown)), "{line:?}: {shown}");
     };
     let explained = |n| format!(" in {n} of {} answers", n + 10);
     check(&[2], 2, true, &explained(2));
-    // Of one answer several checks may have failed.
+    // Several checks may have failed for one response.
     check(&[3, 2], 3, true, &explained(2));
     check(
         &[2],
@@ -199,7 +204,7 @@ fn what_no_failed_check_explains_is_told_beside_them() {
 
 #[test]
 fn checks_that_failed_are_named_beside_the_finding_of_them() {
-    let check = |code: &str, failed_by: &[u64], told: &[&str]| {
+    let check = |code: &str, failed_by: &[u64], shown: &[&str]| {
         let one = |(number, &failed): (usize, &u64)| CheckDoc {
             name: format!("time < {number}ms"),
             step: "item".to_owned(),
@@ -215,10 +220,10 @@ fn checks_that_failed_are_named_beside_the_finding_of_them() {
             record.verdict.status = status;
             let page = page(&record, Language::English);
             let summary = page.split("<nav").next().expect("it begins");
-            assert_eq!(summary.contains("Checks that failed: "), !told.is_empty(), "{summary}");
-            assert!(told.iter().all(|told| summary.contains(told)), "{told:?} in {summary}");
+            assert_eq!(summary.contains("Checks that failed: "), !shown.is_empty(), "{summary}");
+            assert!(shown.iter().all(|shown| summary.contains(shown)), "{shown:?} in {summary}");
             let again = page.matches("Checks that failed: ").count();
-            assert_eq!(again, told.len().min(1) * 2, "there and with the findings");
+            assert_eq!(again, shown.len().min(1) * 2, "there and with the findings");
         }
     };
     let first =

@@ -1,4 +1,4 @@
-//! What the words of a page are about is on that page, and is told as the record has it.
+//! The terms of a page are explained on that page, and its texts are those of the record.
 
 use crate::support;
 
@@ -15,36 +15,38 @@ fn page(record: &RunRecord, language: Language) -> String {
 fn a_word_has_its_own_name_in_the_glossary() {
     let check = |language, there: &str, absent: &[&str]| {
         let page = page(&closed(), language);
-        let words = page.split("<section id=\"words\"").nth(1).expect("words");
+        let words = page.split("<section id=\"words\"").nth(1).expect("a glossary");
         assert!(words.contains(&format!("<dt>{there}</dt>")), "{there}: {words}");
         assert!(absent.iter().all(|word| !words.contains(&format!("<dt>{word}</dt>"))), "{words}");
     };
-    // Users wait on this page, and a connection's is told.
+    // Users wait on this page, and the wait for a connection is shown.
     check(Language::English, "Wait", &[]);
     check(Language::English, "Busiest load thread", &["Knee", "B/A", "Resumed"]);
     check(Language::Chinese, "最忙的负载线程", &["拐点", "会话复用（resumed）"]);
-    // Sentences of waiting users are not about that.
+    // Sentences about waiting users are not about that term.
     let unanswered = RunRecord { wait_us: Times::default(), response_us: Times::default(), ..closed() };
     let page = html(bare(&unanswered), Language::English);
     assert!(page.contains("users wait") && !page.contains("<dt>Wait</dt>"), "{page}");
 }
 
-/// That some sentences are not translated is told where there are such sentences: names are none.
+/// The page says that some sentences are not translated if it has such sentences. Names do not
+/// count.
 #[test]
 fn what_stands_as_stored_is_told_where_it_is_there() {
-    let check = |evidence: &str, told: bool| {
+    let check = |evidence: &str, printed: bool| {
         let mut record = failed();
         record.findings = vec![finding("status", Blame::Target, "", evidence, "")];
         record.notes.clear();
         let page = page(&record, Language::Chinese);
-        assert_eq!(page.contains("个别尚无译文的语句"), told, "{evidence}");
+        assert_eq!(page.contains("个别尚无译文的语句"), printed, "{evidence}");
     };
-    check("a sentence that nobody has translated", true);
+    check("a sentence without a translation", true);
     check("web1 · /api/cart", false);
     check("502: 2 · 503: 1", false);
 }
 
-/// How many conditions were set is told, and that those which nobody set held, too: as many stand in their table.
+/// The page counts the thresholds that were set and the implicit ones that passed. The table has
+/// the same number of rows.
 #[test]
 fn implicit_conditions_are_told_beside_those_that_were_set() {
     let mut record = open();
@@ -61,17 +63,18 @@ fn implicit_conditions_are_told_beside_those_that_were_set() {
         "{english}"
     );
     assert!(page(&record, Language::Chinese).contains("用户设置的 2 项条件全部满足"));
-    // What did not hold stands among those that were set, once.
+    // A failed implicit threshold is listed once, among those that were set.
     record.thresholds[2].ok = Some(false);
     assert!(!page(&record, Language::English).contains("implicit, added"));
     record.thresholds.pop();
     assert!(!page(&record, Language::English).contains("implicit, added"));
 }
 
-/// What a request failed of is told with the failure: our words of it are the page's own, what came from outside stays.
+/// The reason of a failed request is shown with the failure. Our text is in the page's language;
+/// text from outside is unchanged.
 #[test]
 fn what_failures_say_is_told_in_the_pages_language() {
-    let check = |class: &str, detail: &str, language, told: &str| {
+    let check = |class: &str, detail: &str, language, printed: &str| {
         let mut record = failed();
         let sample =
             SampleLine { detail: detail.to_owned(), class: class.to_owned(), ..SampleLine::default() };
@@ -79,7 +82,7 @@ fn what_failures_say_is_told_in_the_pages_language() {
         let names = ["time < 15ms", "body contains \": found x\""];
         record.checks = names.map(|name| CheckDoc { name: name.to_owned(), ..CheckDoc::default() }).to_vec();
         let page = page(&record, language);
-        assert!(page.contains(&format!("<td class=\"name\"><bdi>{told}</bdi>")), "{told}: {page}");
+        assert!(page.contains(&format!("<td class=\"name\"><bdi>{printed}</bdi>")), "{printed}: {page}");
     };
     let slow = "time < 15ms: found 21.038 ms";
     check("check", slow, Language::Chinese, "time &lt; 15ms：实测 21.038 ms");
@@ -91,7 +94,7 @@ fn what_failures_say_is_told_in_the_pages_language() {
         "body contains &quot;: found x&quot;：实测 y",
     );
     check("check", "json $.sku: not found in the answer", Language::Chinese, "json $.sku：应答中没有");
-    // Words of others stay as they are, and nothing in them is code.
+    // Text of others is unchanged, and nothing in it becomes code.
     let stored = |text: &str| format!("<span lang=\"en\">{text}</span>");
     check("tls", "alert: found no suite", Language::Chinese, &stored("alert: found no suite"));
     check("tls", slow, Language::Chinese, &stored("time &lt; 15ms: found 21.038 ms"));

@@ -1,4 +1,4 @@
-//! What was done to hosts, in every form: how the record is put together, and how it reads.
+//! Faults and pool changes in every form: how the record is composed, and how it is shown.
 
 use crate::common;
 use crate::support;
@@ -24,7 +24,7 @@ fn event(when: i64, host: &str, run: &str) -> PlannedEvent {
     }
 }
 
-/// A plan of 40 s in which five things are done to hosts.
+/// A plan of 40 s with five events on hosts.
 fn eventful() -> Plan {
     let mut plan = plan(40);
     plan.events = vec![
@@ -41,7 +41,8 @@ fn line(event: u16, kind: &str, at: i64, text: &str) -> EventLine {
     EventLine { event: Some(event), ..EventLine::new(Nanos::from_secs(at), kind, text) }
 }
 
-/// The first is seen by clients, the second is not, the third fails, the fourth cannot be taken back, the fifth never comes.
+/// Clients notice the first fault but not the second. The third fails, the fourth cannot be
+/// reverted, and the fifth is never reached.
 fn lines() -> Vec<EventLine> {
     vec![
         line(0, EVENT_DONE, 10, ""),
@@ -50,7 +51,7 @@ fn lines() -> Vec<EventLine> {
         line(1, EVENT_UNDONE, 25, ""),
         line(2, EVENT_FAILED, 30, "app2: systemctl stop app could not be done: no such program"),
         line(3, EVENT_DONE, 35, ""),
-        line(3, EVENT_STUCK, 38, "app2: pause serve could not be taken back: it is gone"),
+        line(3, EVENT_STUCK, 38, "app2: pause serve could not be reverted: it is gone"),
     ]
 }
 
@@ -152,7 +153,7 @@ fn the_page_draws_bands_and_has_a_table() {
             html(source, language)
         };
         let page_told = page(&told);
-        // Beside its name, below its own head.
+        // Next to its name, below its own heading.
         let [event, stretch, before] = match language {
             Language::English => ["Event", "Time", "before"],
             Language::Chinese => ["事件", "时段", "之前"],
@@ -163,14 +164,14 @@ fn the_page_draws_bands_and_has_a_table() {
         for word in [title, well, "kill serve app1", "class=\"fault\"", "app&lt;b&gt;2", "no such program"] {
             assert!(page_told.contains(word), "{word} is missing");
         }
-        // Words, be there none, take more room than an instant, and the table has little.
+        // Text in a column takes more room than an instant, and the table has little.
         let rows =
             page_told.split("scope=\"row\"><bdi>kill serve app1</bdi></th><td class=\"short\">").skip(1);
         let instants = rows.filter_map(|row| row.split("<td class=").nth(1)?.split('>').next());
         assert_eq!(instants.collect::<Vec<_>>(), ["\"n\""; 3]);
         let rates = page_told.split("id=\"rate\"").nth(1).expect("a chart of rates");
         let rates = rates.split("</figure>").next().expect("it ends");
-        // What was done: two that were taken back, and one that was not, which goes on to the end.
+        // Three faults took effect: two were reverted, and one was not, so it continues to the end.
         assert_eq!(rates.matches("<rect class=\"fault\"").count(), 3, "{rates}");
         assert!(rates.contains("<rect class=\"fault\" x=\"25%\" width=\"12.5%\""), "{rates}");
         assert!(!page_told.contains("<b>2"));

@@ -1,4 +1,4 @@
-//! What sessions bring to a record beside their requests.
+//! The parts of a record about sessions, other than requests.
 
 use crate::common;
 use crate::shop;
@@ -79,7 +79,8 @@ fn sessions_by_scope() {
     assert_eq!(composed(true).sessions, all_done(700, 5), "the warm-up is apart");
 }
 
-/// In each second so many sessions of the buyers are dropped, in the first five seconds for one reason, then for two.
+/// Each second drops that number of sessions of the buyers: in the first five seconds for one
+/// reason, then for two.
 fn dropping() -> impl Iterator<Item = Second> {
     ten_seconds().enumerate().map(|(at, second)| {
         second.with(|interval| {
@@ -107,13 +108,13 @@ fn sessions_that_never_began_are_told_with_their_reasons() {
     assert_eq!(composed(false).sessions_dropped_by, by(&[]));
     let printed = text(&record);
     assert!(printed.contains("dropped 350 (20 %): max_open 300, no_files 50"), "{printed}");
-    let told = markdown(&record);
-    assert!(told.contains("| dropped: `max_open` | 300 (17.1 %) |"), "{told}");
+    let shown = markdown(&record);
+    assert!(shown.contains("| dropped: `max_open` | 300 (17.1 %) |"), "{shown}");
     let page = html(bare(&record), Language::English);
     let from = page.find("<section id=\"sessions\"").expect("sessions differ from requests");
     let section = &page[from..from + page[from..].find("</section>").expect("it ends")];
     assert!(section.contains("no_files") && section.contains("max_open"), "{section}");
-    // Of runs of earlier versions only how many is known.
+    // For runs of earlier versions only the number is known.
     let earlier = RunRecord { sessions_dropped_by: by(&[]), ..record };
     assert!(
         text(&earlier).contains("dropped 350 (20 %)\n") || text(&earlier).contains("dropped 350 (20 %) ·")
@@ -176,8 +177,8 @@ fn what_was_done_around_the_load() {
     assert_eq!(record.verdict.reasons, ["after"]);
 }
 
-/// A run with everything in it that failed, as a person and as a machine read it.
-fn told() -> RunRecord {
+/// A run in which every part failed, as people and programs read it.
+fn shown() -> RunRecord {
     let mut record = composed(false);
     let slow = |step: &str, ms: f64| SampleLine {
         kind: "slow".to_owned(),
@@ -199,7 +200,7 @@ fn told() -> RunRecord {
     };
     record.samples = vec![stale, slow("cart", 20.1), slow("buy", 812.0)];
     record.sessions = Sessions { open: 3, ..record.sessions };
-    let name = "POST /a/very/long/path/that/nobody/can/read/at/a/glance?and=more";
+    let name = "POST /a/very/long/path/that/no_one/can/read/at/a/glance?and=more";
     name.clone_into(&mut record.steps[1].name);
     record.steps[1].requests.failed = 3;
     record
@@ -207,25 +208,26 @@ fn told() -> RunRecord {
 
 #[test]
 fn a_journey_is_told_in_a_hundred_columns() {
-    let printed = text(&told());
+    let printed = text(&shown());
     support::golden("journey.txt", &printed);
     assert!(printed.lines().all(|line| line.chars().count() <= 100 && line == line.trim_end()), "{printed}");
-    let stored = RunRecord::from_json(&told().to_json()).expect("it was written by us");
-    assert_eq!((text(&stored), stored), (printed, told()));
+    let stored = RunRecord::from_json(&shown().to_json()).expect("it was written by us");
+    assert_eq!((text(&stored), stored), (printed, shown()));
 }
 
 #[test]
 fn a_case_for_each_check_and_each_step_around_the_load() {
-    let xml = junit(&told());
+    let xml = junit(&shown());
     support::golden("journey.xml", &xml);
     let count =
         |xml: &str| ["<testcase ", "<failure", "<error", "<skipped"].map(|tag| xml.matches(tag).count());
-    // The run, two implicit thresholds, two names of checks, and after: a step and a check.
+    // The cases are: the run, two implicit thresholds, two names of checks, and for `after` a step
+    // and a check.
     assert_eq!(count(&xml), [7, 3, 0, 0], "{xml}");
     let passed = VerdictDoc { status: Status::Pass, ..VerdictDoc::default() };
-    let passed = RunRecord { verdict: passed, after: None, ..told() };
+    let passed = RunRecord { verdict: passed, after: None, ..shown() };
     assert_eq!(count(&junit(&passed)), [5, 0, 0, 0], "a run that passed has no red case");
-    let mut unasked = told();
+    let mut unasked = shown();
     unasked.checks[1].held = 0;
     assert_eq!(count(&junit(&unasked)), [7, 3, 0, 1]);
 }
@@ -236,7 +238,7 @@ fn a_rehearsal_that_passed_says_what_stays_undecided() {
     let passed = VerdictDoc { status: Status::Pass, ..VerdictDoc::default() };
     let first = |thresholds: &[Option<bool>]| {
         let thresholds = thresholds.iter().map(|&ok| asked(ok)).collect();
-        let record = RunRecord { verdict: passed.clone(), thresholds, ..told() };
+        let record = RunRecord { verdict: passed.clone(), thresholds, ..shown() };
         text(&record).lines().nth(1).unwrap_or_default().split("  ").nth(1).unwrap_or_default().to_owned()
     };
     assert_eq!(first(&[Some(true), Some(true)]), "all 2 thresholds passed");

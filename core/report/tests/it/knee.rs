@@ -1,4 +1,4 @@
-//! A search in every format, with names and conditions that want to be more than text.
+//! A search in every format, with names and conditions that try to be more than text.
 
 use wavetank_record::{
     Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc, Spread,
@@ -49,7 +49,7 @@ fn doc(end: &str, answer: [Option<f64>; 3]) -> SearchDoc {
     doc
 }
 
-/// Requests that were done, and result.
+/// Requests done, and result.
 fn run((done, result): (u64, &str)) -> SearchRunDoc {
     let mut run = SearchRunDoc { result: result.to_owned(), ..SearchRunDoc::default() };
     run.requests.done = done;
@@ -93,7 +93,7 @@ fn the_first_line_is_the_answer() {
         knee_headline(&dead),
         "no answer: the target stopped answering after 2 runs: so far all levels up to 1,600/s pass"
     );
-    // Both levels of `doc` were tried; the lowest is told.
+    // Both levels of `doc` were tried; the lowest is shown.
     check("time", [None; 3], "no time for another run (--max-time): so far 2,450/s passed in 3 of 3 runs");
     let mut fresh = doc("time", [None; 3]);
     fresh.curve.clear();
@@ -149,7 +149,7 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     let csv = knee_csv(&SearchDoc { unit: "=per,_s\n\"".to_owned(), ..doc.clone() });
     assert_eq!(csv.lines().nth(1), Some("2450,per_s,3,3,0,,2450,4000,,12000,"), "{csv}");
     let markdown = knee_markdown(&doc);
-    // The target, being an address, stands as code.
+    // The target is an address, so it is shown as code.
     let outside_code = markdown.replace("`<script>alert(1)</script>`", "");
     assert!(!outside_code.contains("<script>") && markdown.contains("\\|\\`x\\`"), "{markdown}");
     let junit = knee_junit(&doc);
@@ -157,21 +157,21 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     let html = knee_html(&doc, Language::English);
     assert!(!html.contains("<script") && html.contains("&lt;script&gt;"), "{html}");
     assert!(html.contains("<svg") && html.contains("2,480") && html.contains("95\u{a0}%"), "{html}");
-    assert!(html.contains("<td class=\"n\">4.00 ms</td>"), "numbers stand at the right: {html}");
+    assert!(html.contains("<td class=\"n\">4.00 ms</td>"), "numbers are right-aligned: {html}");
     let chinese = knee_html(&doc, Language::Chinese);
     assert!(chinese.contains("已找到拐点") && !chinese.contains("<script"), "{chinese}");
     assert!(!html.contains("http://") || html.contains("www.w3.org"), "nothing is fetched");
 }
 
-/// What English says in a sentence Chinese says in one of its own, made of the same values.
+/// The Chinese page has its own sentence for each English one, built from the same values.
 #[test]
 fn a_chinese_page_answers_in_chinese() {
     let page = |doc: &SearchDoc| knee_html(doc, Language::Chinese);
     let check = |end: &str, answer: [Option<f64>; 3], headline: &str| {
-        // Conditions stand on one line.
-        let told = page(&doc(end, answer)).replace('\u{a0}', " ");
+        // Thresholds are on one line.
+        let listed = page(&doc(end, answer)).replace('\u{a0}', " ");
         let headline = headline.replace('\u{a0}', " ");
-        assert!(told.contains(&format!("<p class=\"headline\">{headline}</p>")), "{headline}: {told}");
+        assert!(listed.contains(&format!("<p class=\"headline\">{headline}</p>")), "{headline}: {listed}");
     };
     let found = [Some(2_450.0), Some(2_480.0), Some(2_510.0)];
     check(
@@ -195,19 +195,20 @@ fn a_chinese_page_answers_in_chinese() {
     let mut doc = doc("found", found);
     doc.answer.limit = "`p99 < 50ms` broke: 61 ms".to_owned();
     doc.notes = vec![
-        "500/s held, but 2 % of it may have been queueing when a run ended: the interval begins at 490/s, which is sure to have \
-         been done in time; longer runs (-d) tell it more exactly"
+        "500/s passed, but 2 % of it may have been queued at the end of a run: the interval starts at 490/s, \
+         which was certainly done in time; longer runs (-d) narrow this down"
             .to_owned(),
     ];
-    let told = page(&doc);
+    let listed = page(&doc);
     assert!(
-        told.contains("被测目标：<code class=\"option\">p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"),
-        "{told}"
+        listed.contains("被测目标：<code class=\"option\">p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"),
+        "{listed}"
     );
-    assert!(told.contains("500/s 成立") && !told.contains("lang=\"en\""), "{told}");
+    assert!(listed.contains("500/s 成立") && !listed.contains("lang=\"en\""), "{listed}");
 }
 
-/// A run that was interrupted says nothing of its level, and was spoiled by nobody.
+/// An interrupted run says nothing about its level, and does not count as invalidated by the
+/// generator.
 #[test]
 fn levels_tell_how_many_runs_count() {
     let check = |runs: u32, passed: u32, generator: u32, held: &str| {
@@ -224,10 +225,10 @@ fn levels_tell_how_many_runs_count() {
     check(0, 0, 0, "0 of 0");
 }
 
-/// A knee is of a target that stays as it is.
+/// A knee requires a target that does not change.
 #[test]
 fn a_target_that_changes_is_noted() {
-    // Level, result, and requests that were done, of each run in turn.
+    // Level, result, and requests done, for each run in order.
     let check = |runs: &[(f64, &str, u64)], says: &str| {
         let run = |&(level, result, done): &(f64, &str, u64)| {
             let mut run =
@@ -243,17 +244,17 @@ fn a_target_that_changes_is_noted() {
     let dead = (390.0, "fail", 0);
     check(
         &[(200.0, "pass", 9), (400.0, "pass", 9), dead, dead, dead],
-        "from run 3 on every request failed, even at 390/s",
+        "every request failed from run 3 on, even at 390/s",
     );
     check(&[(200.0, "pass", 9), (400.0, "pass", 9), dead, dead], "");
-    // Too much load may leave nothing done, and a target that never answered did not stop.
+    // Overload may leave nothing done, and a target that never responded did not stop.
     check(&[(200.0, "pass", 9), dead, dead, dead], "");
     check(&[dead, dead, dead], "");
     check(&[(400.0, "pass", 9), dead, dead, dead, (400.0, "pass", 9)], "");
     let [low, high] = [(300.0, "fail", 7), (360.0, "pass", 9)];
     check(
         &[low, high, low, high, low, high],
-        "360/s held in 3 of 3 runs, but 300/s, which is less, in 0 of 3",
+        "360/s passed in 3 of 3 runs, but the lower 300/s in only 0 of 3",
     );
     let curve = |runs: &[u32]| {
         let point = |(at, &passed): (usize, &u32)| SearchPointDoc {
@@ -271,7 +272,7 @@ fn a_target_that_changes_is_noted() {
     check(&[near, high, near, high, near, high], "");
 }
 
-/// Dropped requests never ended: where they reach into a percentile there is no value.
+/// Dropped requests never ended, so a percentile that they reach into has no value.
 #[test]
 fn dropped_requests_leave_no_percentile() {
     let run = |unknown: &[&str], p99: f64| {
@@ -290,13 +291,13 @@ fn dropped_requests_leave_no_percentile() {
     let mut check = |runs: &[SearchRunDoc], p99: Option<f64>, text: &str, csv: &str| {
         doc.curve = knee_curve(runs, &[]);
         assert_eq!(doc.curve[0].p99_us.map(|value| value.0), p99);
-        let told = knee_text(&doc);
-        assert!(told.lines().last().is_some_and(|row| row.contains(text)), "{text}: {told}");
+        let listed = knee_text(&doc);
+        assert!(listed.lines().last().is_some_and(|row| row.contains(text)), "{text}: {listed}");
         assert_eq!(knee_csv(&doc).lines().last(), Some(csv));
         assert_eq!(knee_html(&doc, Language::English).contains("&gt; dropped"), p99.is_none());
     };
     let (known, unknown) = (run(&[], 9_000.0), run(&["p99", "p99_9"], 2_000.0));
-    // The run in the middle, of two the better one.
+    // The median run; of two the better one.
     check(&[unknown.clone(), known.clone()], Some(9_000.0), "9.00 ms", "100,per_s,2,0,0,,0,1000,0,9000,0");
     check(
         &[unknown.clone(), known, unknown],
@@ -306,7 +307,7 @@ fn dropped_requests_leave_no_percentile() {
     );
 }
 
-/// A run without any answer is no reason to take the times of the others for those of the level.
+/// If a run has no response, the times of the other runs are not the times of the level.
 #[test]
 fn runs_without_answers_are_above_all_others() {
     let check = |answered: usize, of: usize, p99: Option<f64>, unknown: bool| {
@@ -328,19 +329,19 @@ fn runs_without_answers_are_above_all_others() {
     check(0, 1, None, false);
 }
 
-/// What is told of lengths and limits is what was so.
+/// The shown lengths and limits are those of the runs.
 #[test]
 fn lengths_and_limits_are_those_of_the_runs() {
-    let check = |asked: f64, runs: &[f64], told: &str| {
+    let check = |asked: f64, runs: &[f64], listed: &str| {
         let mut doc = doc("above", [Some(5_000.0), Some(5_000.0), None]);
         doc.setup.level_s = Number(asked);
         doc.took_s = Number(60.0);
         let run = |&length: &f64| SearchRunDoc { duration_s: Number(length), ..SearchRunDoc::default() };
         doc.runs = runs.iter().map(run).collect();
         let text = knee_text(&doc);
-        assert!(text.contains(&format!("search     {told} in 60 s, seed 0\n")), "{told}: {text}");
+        assert!(text.contains(&format!("search     {listed} in 60 s, seed 0\n")), "{listed}: {text}");
         let page = knee_html(&doc, Language::Chinese);
-        let each = told.split(" of ").last().expect("a length").replace(" to ", "–");
+        let each = listed.split(" of ").last().expect("a length").replace(" to ", "–");
         assert!(page.contains(&format!("每次 {each}，")), "{each}");
         assert!(!text.contains("limit"), "it held up to the highest level: {text}");
     };
@@ -348,11 +349,11 @@ fn lengths_and_limits_are_those_of_the_runs() {
     check(1.0, &[55.0, 1.000_2, 0.999_9], "3 runs of 1 to 55 s");
     check(2.0, &[2.0, 2.2], "2 runs of 2.00 to 2.20 s");
     check(0.5, &[0.5, 2.0], "2 runs of 500 ms to 2 s");
-    // As many decimals as are told were measured.
+    // All decimals that are shown were measured.
     check(1.0, &[1.009, 2.2], "2 runs of 1.01 to 2.20 s");
     check(1.0, &[1.000_4, 2.238], "2 runs of 1.00 to 2.24 s");
     check(1.0, &[1.003], "1 run of 1 s");
-    // One that this host could not make took no time.
+    // A run that this host could not make took no time.
     check(10.0, &[10.0, 0.0], "2 runs of 10 s");
     check(10.0, &[0.0], "1 run of 10 s");
 }

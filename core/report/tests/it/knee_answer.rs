@@ -1,11 +1,11 @@
-//! What a search says of its runs, apart from what it estimates.
+//! The observations of a search's runs, as distinct from its estimates.
 
 use wavetank_record::{
     Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, Spread, Threshold,
 };
 use wavetank_report::{Language, knee_curve, knee_headline, knee_html, knee_markdown, knee_text};
 
-/// A search that found this, without a level.
+/// A search with this result, without a level.
 fn found([low, knee, high]: [f64; 3]) -> SearchDoc {
     SearchDoc {
         of: "rate".to_owned(),
@@ -26,7 +26,7 @@ fn found([low, knee, high]: [f64; 3]) -> SearchDoc {
     }
 }
 
-/// A search of a noisy target of 500/s: result and words of each run, by level.
+/// A search of a noisy target of 500/s: result and reason of each run, by level.
 fn noisy() -> SearchDoc {
     let broke = |value: &str| format!("`p95 < 24ms` broke: {value}");
     let runs = [
@@ -62,7 +62,7 @@ fn noisy() -> SearchDoc {
     doc
 }
 
-/// What is told of a level is what its runs showed; what is estimated is called so.
+/// The text on a level says what its runs showed; estimates are called estimates.
 #[test]
 fn what_held_is_told_apart_from_what_is_estimated() {
     let doc = noisy();
@@ -76,13 +76,13 @@ fn what_held_is_told_apart_from_what_is_estimated() {
     check("504/s", "no run passed from here up");
     check("507.7/s", "upper end of the interval");
     check("800/s", "0 ns");
-    let told = [
+    let listed = [
         "limit      target: `p95 < 24ms` broke: 32.9 ms (in a run at 504/s)\n",
         "  100/s: 2 of 5 failed: `p95 < 24ms` broke: 53.7 ms; `p95 < 24ms` broke: 55.6 ms\n",
         "  502/s: 1 run not counted, without a result: interrupted\n",
         "  504/s: 1 run not counted, invalidated by the generator: a load thread was full\n",
     ];
-    for line in told {
+    for line in listed {
         assert!(text.contains(line), "{line}: {text}");
     }
     assert!(!text.contains("1 of 1 failed") && !text.contains("507.7/s: "), "{text}");
@@ -108,7 +108,7 @@ fn what_held_is_told_apart_from_what_is_estimated() {
     );
 }
 
-/// A level that held in some runs only says neither; where none says anything the runs are counted.
+/// A level with mixed results counts as neither. If all levels are mixed, the runs are counted.
 #[test]
 fn what_runs_showed_is_counted() {
     let check = |levels: &[(f64, u32)], showed: &str| {
@@ -127,7 +127,7 @@ fn what_runs_showed_is_counted() {
         &[(100.0, 2), (200.0, 3), (250.0, 1), (300.0, 0)],
         "3 of 3 runs passed at 200/s, 0 of 3 from 300/s up",
     );
-    // What held beyond a level that broke is no level that holds.
+    // A level that passed above a failed one does not count as passing.
     check(
         &[(100.0, 3), (200.0, 1), (250.0, 3), (300.0, 0)],
         "3 of 3 runs passed at 100/s, 0 of 3 from 300/s up",
@@ -140,7 +140,7 @@ fn what_runs_showed_is_counted() {
 
 const KNEE_CARD: &str = "<dt>Knee</dt><dd class=\"number\">";
 
-/// Bounds are no knees, and where nothing held there is none.
+/// A bound is not a knee, and if nothing passed there is no knee.
 #[test]
 fn a_bound_is_not_called_a_knee() {
     let page = |end: &str, [low, knee, high]: [Option<f64>; 3]| {
@@ -159,7 +159,7 @@ fn a_bound_is_not_called_a_knee() {
     assert!(below.contains(card) && !below.contains(KNEE_CARD), "{below}");
 }
 
-/// Runs are judged by more than what was asked for, and whoever reads the page must hear by what.
+/// Runs are also judged by implicit thresholds, and readers of the page must see which.
 #[test]
 fn conditions_that_nobody_set_are_told() {
     let mut doc = noisy();
@@ -167,13 +167,14 @@ fn conditions_that_nobody_set_are_told() {
     for run in &mut doc.runs {
         run.thresholds = vec![added("done > 0"), added("queue growth < 0.5%")];
     }
-    let told = "implicit, added by Wavetank: <code class=\"option\"><bdi>done &gt; 0</bdi></code>, \
+    let listed = "implicit, added by Wavetank: <code class=\"option\"><bdi>done &gt; 0</bdi></code>, \
                 <code class=\"option\"><bdi>queue growth &lt; 0.5%</bdi></code></p>";
-    assert_eq!(knee_html(&doc, Language::English).matches(told).count(), 1);
+    assert_eq!(knee_html(&doc, Language::English).matches(listed).count(), 1);
     assert!(!knee_html(&noisy(), Language::English).contains("implicit"));
 }
 
-/// The chart has the condition's limit, and levels near the knee in a chart of their own, each in one only.
+/// The chart has the threshold as a limit. Levels near the knee are in a chart of their own, each
+/// level in one chart only.
 #[test]
 fn the_chart_has_the_limit_and_tells_levels_apart() {
     let page = knee_html(&noisy(), Language::English);
@@ -185,9 +186,10 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
         assert_eq!((all.contains(&point), near.contains(&point)), (!is_near, is_near), "{level}: {page}");
     }
     assert!(page.contains("Knee: 499.6/s, between 490/s and 507.7/s."), "{page}");
-    // Before the second chart.
+    // This text precedes the second chart.
     assert!(all.contains("Levels from 495.4/s to 507.7/s are shown in the next chart"), "{page}");
-    // Levels that are all near the knee have one chart close around them, and a percentile that is not drawn no line.
+    // If all levels are near the knee, one chart shows them closely. A percentile that is not drawn
+    // has no limit line.
     let mut other = found([490.0, 499.6, 507.7]);
     other.curve = noisy().curve.into_iter().filter(|point| point.chance.is_some()).collect();
     for (threshold, limits) in [
@@ -205,7 +207,7 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
     }
 }
 
-/// The marked interval has its name in the key, and is called 95 % only where it is.
+/// The key names the marked interval, and calls it 95 % only if it is proven.
 #[test]
 fn the_chart_names_its_interval() {
     let mut doc = noisy();
@@ -219,7 +221,7 @@ fn the_chart_names_its_interval() {
     assert!(knee_html(&doc, Language::Chinese).contains("</svg>拐点及目前的区间（尚未证实）</li>"));
 }
 
-/// However wide the interval is: what lies upon each other has a chart of its own, and nothing else.
+/// However wide the interval is, only overlapping levels have a chart of their own.
 #[test]
 fn levels_upon_each_other_have_a_chart_of_their_own() {
     let check = |low: f64, levels: &[f64], near: &[f64]| {
@@ -249,7 +251,7 @@ fn levels_upon_each_other_have_a_chart_of_their_own() {
     check(200.0, &[100.0, 490.5, 500.4, 800.0], &[]);
 }
 
-/// What makes an interval as wide as it is.
+/// The causes of the interval's width.
 #[test]
 fn the_width_of_an_interval_is_explained() {
     let mut doc = noisy();
@@ -261,27 +263,31 @@ fn the_width_of_an_interval_is_explained() {
     );
     let one = doc.curve.iter_mut().find(|point| point.level == Number(500.4)).expect("a level");
     (one.runs, one.passed) = (3, 2);
-    let told = page(&doc, Language::English);
+    let listed = page(&doc, Language::English);
     assert!(
-        told.contains("Runs within the interval disagree (2 of 3 passed at 500.4/s), which makes it wider."),
-        "{told}"
+        listed
+            .contains("Runs within the interval disagree (2 of 3 passed at 500.4/s), which makes it wider."),
+        "{listed}"
     );
-    assert!(told.contains("(<code class=\"option\">--repeats</code>) usually make it narrower"), "{told}");
+    assert!(
+        listed.contains("(<code class=\"option\">--repeats</code>) usually make it narrower"),
+        "{listed}"
+    );
     assert!(page(&doc, Language::Chinese).contains("（500.4/s 的 3 次中成立 2 次）"));
     doc.answer.low_proven = false;
-    let told = page(&doc, Language::English);
-    assert!(!told.contains("within the interval") && told.contains("not proven"), "{told}");
+    let listed = page(&doc, Language::English);
+    assert!(!listed.contains("within the interval") && listed.contains("not proven"), "{listed}");
 }
 
-/// A list is called what it lists, sentences begin with a capital, and words are explained.
+/// A list is named after its entries, sentences start with a capital, and terms are explained.
 #[test]
 fn a_page_of_a_search_reads_like_that_of_a_run() {
     let mut doc = noisy();
-    doc.notes = vec!["part of the load queued".to_owned(), "500/s held, but 2 % of it queued".to_owned()];
+    doc.notes = vec!["part of the load queued".to_owned(), "500/s passed, but 2 % of it queued".to_owned()];
     let page = knee_html(&doc, Language::English);
     assert!(page.contains("Runs that contradict others or do not count</h2>"), "{page}");
     assert!(page.contains("<p class=\"headline sentence\">knee estimated"), "{page}");
-    let notes = ["<li class=\"sentence\">part of the load", "<li class=\"\">500/s held"];
+    let notes = ["<li class=\"sentence\">part of the load", "<li class=\"\">500/s passed"];
     assert!(notes.iter().all(|note| page.contains(note)), "{page}");
     assert!(page.contains("<dt>Knee</dt><dd>The load at which"), "{page}");
     assert!(page.contains("<dt>95 % interval</dt>") && !page.contains("<dt>Session</dt>"), "{page}");

@@ -7,7 +7,7 @@ use wavetank_plan::UserError;
 use wavetank_record::RunRecord;
 use wavetank_report::{error_json, json, junit};
 
-/// The golden, and how many cases, failures, errors and skips a reader counts.
+/// Compares with the golden, and counts cases, failures, errors and skips.
 fn check(name: &str, record: &RunRecord, counts: [usize; 4]) {
     let xml = junit(record);
     golden(&format!("{name}.xml"), &xml);
@@ -25,7 +25,7 @@ fn each_outcome_has_its_cases() {
     check("hopeless", &hopeless(), [3, 1, 0, 0]);
 }
 
-/// Words of the user's cannot break the XML.
+/// Text of the user cannot break the XML.
 #[test]
 fn words_are_escaped() {
     let mut record = failed();
@@ -35,7 +35,7 @@ fn words_are_escaped() {
     assert!(xml.contains("p99(&lt;x&gt;&amp;") && !xml.contains("<x>") && !xml.contains('\u{1}'), "{xml}");
     assert!(
         xml.contains("\u{fffd}") && !xml.contains('\u{202e}'),
-        "marks of direction turn a log around: {xml}"
+        "direction marks reverse the text of a log: {xml}"
     );
 }
 

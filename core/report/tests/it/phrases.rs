@@ -1,6 +1,8 @@
-//! A Chinese page tells the record's sentences in Chinese: all that the sources make are in the phrase book.
+//! A Chinese page shows the record's sentences in Chinese: there is a phrase for every sentence
+//! that the sources make.
 //!
-//! Sentences are texts between quotes in the sources, so the sources are searched. What a run fills in is a number here.
+//! Sentences are string literals, so this test searches the sources. Values that a run fills in are
+//! replaced by a number here.
 
 use crate::support;
 
@@ -8,7 +10,7 @@ use support::sources::{below, of_the_program};
 use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
-/// Where sentences are made that come into the record: files, folders, and functions of files.
+/// Sources of sentences that are stored in the record: files, folders, and functions of files.
 const MAKERS: [&str; 42] = [
     "core/diagnose/src",
     "core/compare/src/metrics.rs",
@@ -53,7 +55,7 @@ const MAKERS: [&str; 42] = [
     "io/lab/src/service/pools.rs",
     "io/store/src/store_problem.rs: fn fmt(",
 ];
-/// In what nobody stores what is said.
+/// Calls with texts that are not stored.
 const TOLD: [&str; 9] = [
     ".info(",
     ".warn(",
@@ -65,7 +67,8 @@ const TOLD: [&str; 9] = [
     "host_error(",
     "println!(",
 ];
-/// What puts sentences into the record: who does is a maker, or one of [`ONLY_PASS_ON`].
+/// Calls that store sentences in the record. A file with one of them is a maker, or one of
+/// [`ONLY_PASS_ON`].
 const STORES: [&str; 10] = [
     "EventLine::new(",
     "EventLine {",
@@ -78,7 +81,8 @@ const STORES: [&str; 10] = [
     "Finding {",
     "HookFailure {",
 ];
-/// Files that store what was made elsewhere, or whose words of the kind are of no record of a run or a comparison.
+/// Files that store sentences made elsewhere, or sentences that are never in the record of a run or
+/// a comparison.
 const ONLY_PASS_ON: [&str; 14] = [
     "core/report/src/compose.rs",
     "core/plan/src/size/plan_demand.rs",
@@ -95,9 +99,9 @@ const ONLY_PASS_ON: [&str; 14] = [
     "bin/wavetank/src/commands/try_file.rs",
     "bin/wavetank/src/commands/calibrate.rs",
 ];
-/// Words that are looked for in a fault and never told, in this file shorter than what is told.
+/// In this file, texts below this length are searched for in a fault and never shown.
 const NEEDLES: (&str, usize) = ("core/diagnose/src/tls.rs", 40);
-/// Texts that are no sentence by themselves, or stand in the sources in pieces: whole ones are below.
+/// Texts that are only parts of sentences in the sources. The whole sentences are listed below.
 const IN_PIECES: [&str; 20] = [
     "sessions at ",
     "version of wavetank",
@@ -115,16 +119,16 @@ const IN_PIECES: [&str; 20] = [
     "queue growth < 0.5%",
     "a session{of} came to `end: run`",
     "end: run",
-    "the keeper of lab `{}` cannot be asked",
+    "cannot send a request to the keeper of lab `{}`",
     "{} (at {})",
     "{} and {more} more",
     "{check}: found {instead}",
 ];
-/// Texts of makers that come into no record: what somebody shall do, rules of filters, words that are looked for.
+/// Texts of makers that are never in a record: hints, rules of filters, texts to search for.
 const NOT_STORED: [&str; 33] = [
     "{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things",
     "run {name}",
-    "compare runs of one and the same load; the target may differ",
+    "compare runs of the same load; the target may differ",
     "one that holds connections",
     "an open loop",
     "a closed loop",
@@ -140,23 +144,23 @@ const NOT_STORED: [&str; 33] = [
     "--speed {factor}",
     "HTTPS port",
     "SSL-enabled server port",
-    "wavetank lab down, then up",
-    "wavetank lab down clears the lab away",
+    "run `wavetank lab down`, then `wavetank lab up`",
+    "run `wavetank lab down` to remove the lab",
     "look at `ulimit -u`",
     "no thread for the plan's events: {error}",
     "try it: wavetank lab exec {host} -- {command}",
     "Max open files",
-    "end some of them before",
+    "end some of them first",
     "is the lab of another version of wavetank?",
     "it may have ended already",
-    "wavetank lab status tells how services do",
-    "wavetank lab status tells how the host does",
-    "wavetank lab status tells how it does, wavetank lab logs {host} {service} what it said",
+    "check the services with `wavetank lab status`",
+    "check the host with `wavetank lab status`",
+    "check it with `wavetank lab status` and `wavetank lab logs {host} {service}`",
     "delete table netdev {}n",
     "table netdev {table} {{n{}{}}}n",
     "numgen random mod {MILLION} < {share} drop",
 ];
-/// Sentences as they stand in records.
+/// Sentences as records have them.
 const WHOLE: [&str; 54] = [
     MetricDoc::FEW_ABOVE,
     MetricDoc::NOT_ASKED,
@@ -168,9 +172,9 @@ const WHOLE: [&str; 54] = [
     "version of wavetank: 0.1.0 for A, 0.2.0 for B",
     "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",
     "lost: wavetank was stopped before the run was over; 3 lines of the archive cannot be read, 2 of them written by a later version of wavetank",
-    "lost: the run is still under way: this is what was sealed so far; an interval is missing from the archive",
-    "no request ended for at least 2.5 s, from 5 s on, though 1,250 were open at 7.5 s: the target gave no answer, or the way to it let none \
-     through",
+    "lost: the run is still running: results so far; an interval is missing from the archive",
+    "no request ended for at least 2.5 s, from 5 s on, though 1,250 were open at 7.5 s: the target sent no response, or the network \
+     delivered none",
     "requests in flight rose from 20 to 300 over keep",
     "response p99 fell from 4.20 ms to 1.90 ms over keep",
     "memory per connection rose from 2.1 kB to 4.0 kB over keep (kernel of both ends and wavetank)",
@@ -188,35 +192,36 @@ const WHOLE: [&str; 54] = [
     "stop condition `failed > 50% for 10s` fired: 62 %",
     "no load was sent: login: status 500",
     "after the load: stock: `json $.left = 0` broke: found 3",
-    "the load was not the one asked for: 3.1 % of it was dropped or failed on this side over the run",
-    "lost: the load did not end when it should have and was cut; this host was held up for so long that an agreed instant had passed",
+    "the load was not as requested: 3.1 % of it was dropped or failed on this side over the run",
+    "lost: the load did not end when it should have and was cut; this host was delayed until an agreed instant had passed",
     "1,000,000 connections held for 20 m 00 s, 0 lost",
     "310 of 9,800 (3.16 %) · failed: no_files 12 · dropped: behind 298",
     "same machine: server and wavetank shared 2 CPUs, so the server alone can do this or more",
     "rehearsal: `p99.9 < 1s` is undecided: uncertain: fewer than 10 samples lie above it",
     "lost: the lab was taken down while the run went on",
     "lost: host app1 of the lab ended while the run went on",
-    "lb1/haproxy, app1/nginx and 3 more: started again during the run, what it counts itself began anew and is not told",
+    "lb1/haproxy, app1/nginx and 3 more: restarted during the run, so its own counts started again and are not reported",
     "app1: fault kill nginx",
-    "app1: fault kill nginx taken back",
+    "app1: fault kill nginx reverted",
     "lb1: pool app1 drain",
-    "app1: fault kill nginx could not be done: service nginx of host app1 has no process that runs",
-    "app1: fault drop 20% could not be taken back: host app1 has no fault 3",
+    "app1: fault kill nginx could not be done: service nginx of host app1 has no running process",
+    "app1: fault drop 20% could not be reverted: host app1 has no fault 3",
     "app1: reload could not be done: host app1: `reload` ended with exit status: 3: no such thing",
-    "lb1: pool app1 drain could not be done: the pool of `haproxy` on lb1: it does not run",
+    "lb1: pool app1 drain could not be done: the pool of `haproxy` on lb1: it is not running",
     "app1: fault cut could not be done: the keeper of lab `shop` does not answer",
-    "app1: fault cut could not be done: the keeper of lab `shop` cannot be asked: 7",
+    "app1: fault cut could not be done: cannot send a request to the keeper of lab `shop`: 7",
     "shop.example:80 moved from 10.0.0.1:80 to 10.0.0.2:80, [fd00::2]:80 (at 3.20 s)",
     "shop.example:80 moved from [fd00::1]:80 and 3 more to 10.0.0.2:80 and 12 more",
     "shop.example:80 moved from [fd00::1]:80 to 10.0.0.2:80 and 12 more (at 3.20 s)",
     "`shop.example` has no IPv4 address; connections go on to where `shop.example` was before (at 2.00 s)",
     "3 of 12 look-ups of `shop.example` failed while the load ran (at 12.0 s)",
-    "not used: shop.example (8.8.8.8) is neither loopback nor private, and load must only go where it is welcome; if the target is \
+    "not used: shop.example (8.8.8.8) is not a loopback or private address, and load must only go where it is welcome; if the target is \
      yours: wavetank run shop.yaml --allow-target shop.example",
     "end: run: ended the run before its load",
 ];
 
-/// The sources of `maker` with their paths: of a file, of all files below a folder, or of a function.
+/// Returns the sources of `maker` with their paths: one file, all files below a folder, or one
+/// function.
 fn sources(maker: &str) -> Vec<(String, String)> {
     let (place, function) = maker.split_once(": ").unwrap_or((maker, ""));
     let read = |(path, text): (String, String)| {
@@ -226,20 +231,21 @@ fn sources(maker: &str) -> Vec<(String, String)> {
     below(place).into_iter().map(read).collect()
 }
 
-/// What begins with `function` in `source`, up to the brace that ends it.
+/// Returns the part of `source` from `function` up to its closing brace.
 fn body<'s>(source: &'s str, function: &str, maker: &str) -> &'s str {
     let begin = source.find(function).unwrap_or_else(|| panic!("{maker} is gone"));
     let (before, text) = source.split_at(begin);
-    // That brace stands where its own line begins.
+    // That brace is at the start of its line, after the indentation of the function.
     let line = &source[before.rfind('\n').map_or(0, |at| at + 1)..];
     let own = format!("\n{}}}\n", &line[..line.len() - line.trim_start().len()]);
     let end = [own.as_str(), "\n}\n"].iter().filter_map(|end| text.find(end)).min();
     let text = &text[..end.unwrap_or(text.len())];
-    assert!(texts(text).iter().any(|text| text.contains(' ')), "{maker} says nothing any more");
+    assert!(texts(text).iter().any(|text| text.contains(' ')), "{maker} has no sentences any more");
     text
 }
 
-/// Texts between quotes in a source, as the program has them, but those that are told or sent and not stored.
+/// Returns the string literals of a source, as the program has them, without those that are shown
+/// or sent and not stored.
 fn texts(source: &str) -> Vec<String> {
     let (mut texts, mut rest) = (Vec::new(), source);
     while let Some(at) = rest.find(['"', '/', '\'']) {
@@ -247,7 +253,7 @@ fn texts(source: &str) -> Vec<String> {
         rest = after;
         match quote {
             "/" if rest.starts_with('/') => rest = rest.split_once('\n').map_or("", |(_, below)| below),
-            // A character, and not a lifetime.
+            // A character literal, and not a lifetime.
             "'" => {
                 let mut letters = rest.char_indices();
                 let escaped = letters.next().is_some_and(|(_, letter)| letter == '\\');
@@ -270,7 +276,7 @@ fn texts(source: &str) -> Vec<String> {
                         letter => text.push(letter),
                     }
                 }
-                // A line that goes on below begins there behind its blanks.
+                // A continued line starts after the blanks of the next line.
                 let lines: Vec<_> = text.split('\n').collect();
                 let joined =
                     lines.iter().enumerate().map(|(at, line)| if at == 0 { line } else { line.trim_start() });
@@ -284,20 +290,21 @@ fn texts(source: &str) -> Vec<String> {
     texts
 }
 
-/// Whether the statement that ends with `before` says something to somebody now, which nobody stores.
+/// Whether the statement that ends with `before` only prints or sends its text, so that it is not
+/// stored.
 fn is_told(before: &str) -> bool {
     let begin = before.rfind([';', '{', '}']).map_or(0, |at| at + 1);
     TOLD.iter().any(|told| before[begin..].contains(told))
 }
 
-/// With a number in each hole.
+/// Replaces each placeholder by a number.
 fn filled(text: &str) -> String {
     let mut parts = text.split('{');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |told, part| told + "7" + part.split_once('}').map_or("", |(_, after)| after))
 }
 
-/// A Chinese page that notes this.
+/// A Chinese page with this note.
 fn page(sentence: &str) -> String {
     let record = RunRecord { notes: vec![sentence.to_owned()], ..RunRecord::default() };
     let source = HtmlSource {
@@ -314,7 +321,7 @@ fn page(sentence: &str) -> String {
 
 fn is_chinese(sentence: &str) -> bool {
     let page = page(sentence);
-    // What stands before a colon is taken for a name where the book has no words for it: names have no blanks here.
+    // Text before a colon is taken for a name if it has no phrase. Names have no blanks here.
     let before = sentence.split_once(": ").map_or("", |(before, _)| before).replace('`', "");
     let is_name = before.contains(' ')
         && page
@@ -327,13 +334,13 @@ fn is_chinese(sentence: &str) -> bool {
 
 #[test]
 fn what_the_sources_make_is_told_in_chinese() {
-    assert!(!is_chinese("a sentence that nobody has made"), "nothing is marked as English");
+    assert!(!is_chinese("a sentence that no source makes"), "nothing is marked as English");
     let mut seen = Vec::new();
     let mut without = Vec::new();
     for (path, source) in MAKERS.iter().flat_map(|maker| sources(maker)) {
         for text in texts(&source) {
             let needle = path == NEEDLES.0 && text.len() < NEEDLES.1;
-            // Pieces of sentences begin with what joins them.
+            // Parts of sentences start with the separator that joins them.
             let piece = text.starts_with([' ', ',', ';']) || IN_PIECES.contains(&text.as_str());
             let is_words = text.contains(' ') && text.contains(char::is_alphabetic);
             if needle || !is_words {
@@ -358,7 +365,8 @@ fn whole_sentences_are_told_in_chinese() {
     assert!(without.is_empty(), "{without:#?}");
 }
 
-/// Who puts sentences into the record is known here, so that none is forgotten that was made by somebody new.
+/// Every file that stores sentences in the record is known here, so that the sentences of a new one
+/// are not forgotten.
 #[test]
 fn who_stores_sentences_is_known() {
     let all = of_the_program();
@@ -369,12 +377,15 @@ fn who_stores_sentences_is_known() {
     };
     let strange: Vec<_> =
         storing.iter().filter(|path| !is_maker(path) && !ONLY_PASS_ON.contains(path)).collect();
-    assert!(strange.is_empty(), "no test knows whether what they store is told in Chinese: {strange:#?}");
+    assert!(
+        strange.is_empty(),
+        "no test checks whether their stored sentences have a Chinese phrase: {strange:#?}"
+    );
     let gone: Vec<_> = ONLY_PASS_ON.iter().filter(|path| !storing.contains(path)).collect();
     assert!(gone.is_empty(), "they store nothing any more: {gone:?}");
 }
 
-/// Names and answers come from outside: whatever stands in a hole is text.
+/// Names and responses come from outside: the value of a placeholder is always plain text.
 #[test]
 fn what_stands_in_a_hole_is_only_text() {
     let page = page("<b>x</b>: status 500 · `<script>` broke: <img src=x>");

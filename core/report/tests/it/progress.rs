@@ -21,7 +21,8 @@ fn check(interval: &Interval, expected: &str) {
     check_held(interval, None, expected);
 }
 
-/// In a run with hold phases, which want so many connections at the seal and have lost so many since the begin.
+/// In a run with hold phases: the target number of connections at the end of the interval, and the
+/// number lost since the start.
 fn check_held(interval: &Interval, held: Option<(u64, u64)>, expected: &str) {
     let line = progress(interval, held);
     assert_eq!(line, expected);

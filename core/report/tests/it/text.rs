@@ -11,8 +11,8 @@ use wavetank_report::text;
 
 const COLUMNS_MAX: usize = 100;
 
-/// The golden, and what holds for every text: width, no trailing blanks, no colour, and that a record read
-/// back from its archive prints the same.
+/// Compares with the golden, and checks every text: width, no trailing blanks, no colour. A record
+/// read back from its archive must print the same.
 fn check(name: &str, record: &RunRecord) {
     let printed = text(record);
     golden(&format!("{name}.txt"), &printed);
@@ -71,7 +71,8 @@ fn phases_and_steps_are_told_apart() {
     check("phases", &record);
 }
 
-/// What was agreed on is told from counts: alone where all agreed, with its part where they did not.
+/// The text on negotiated protocols comes from counts: a protocol alone if all connections agreed
+/// on it, otherwise with its share.
 #[test]
 fn handshakes_are_told_by_what_they_agreed_on() {
     let counts = |named: &[(&str, u64)]| named.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
@@ -93,7 +94,7 @@ fn handshakes_are_told_by_what_they_agreed_on() {
                 grown_bytes: 41_000_000,
                 bytes_per_connection: 20_500,
             }),
-            // A warm-up and a drain took of it as well.
+            // The CPU time includes a warm-up and a drain.
             cpu_over_s: Some(Number(15.0)),
             ..closed().generator
         },
@@ -120,7 +121,7 @@ fn handshakes_are_told_by_what_they_agreed_on() {
     check("handshakes_failed", &none);
 }
 
-/// INVALID never stands without its reason, whatever the record lacks.
+/// INVALID is never shown without its reason, whatever the record lacks.
 #[test]
 fn a_verdict_always_has_its_reason() {
     for status in [Status::Fail, Status::Invalid, Status::Incomplete] {
@@ -138,18 +139,18 @@ fn a_verdict_always_has_its_reason() {
     }
 }
 
-/// A long headline goes on in the next line instead of being cut.
+/// A long headline continues on the next line and is not cut.
 #[test]
 fn long_words_are_kept_whole() {
     let headline = "late ".repeat(40);
     let record =
         RunRecord { verdict: verdict(Status::Invalid, &["late"], Blame::Generator, &headline), ..closed() };
     check("long_headline", &record);
-    // And once as the reason.
+    // The code appears once more as the reason.
     assert_eq!(text(&record).matches("late").count(), 40 + 1);
 }
 
-/// Whatever an archive was damaged into, its text fits the terminal and cannot steer it.
+/// Whatever the damage of an archive, its text fits the terminal and has no control characters.
 #[test]
 fn damaged_records_never_panic() {
     let stored = failed().to_json();
@@ -179,7 +180,8 @@ fn damaged_records_never_panic() {
     assert!(accepted > 100, "only {accepted} of them were records");
 }
 
-/// `50 connections` was asked for; a reader who is not told takes it for what was there.
+/// `50 connections` was requested. Without a remark, readers would take it for the number that was
+/// open.
 #[test]
 fn connections_that_never_opened_are_told() {
     let mut record = closed();
@@ -202,7 +204,8 @@ fn nothing_sent_is_not_nothing_on_record() {
     assert!(text(&empty("lost")).contains("measured   nothing: no request is on record"));
 }
 
-/// Answers that came in the drain are in no rate; `0 requests/s` beside a p50 would read as a contradiction.
+/// Responses received in the drain are in no rate. `0 requests/s` next to a p50 would look like a
+/// contradiction.
 #[test]
 fn a_load_shorter_than_its_answers_is_told_in_counts() {
     for record in [closed(), open()] {
@@ -224,7 +227,8 @@ fn dropped_requests_hide_the_percentiles_they_belong_to() {
     );
 }
 
-/// Whoever holds connections wants to know first how many there were in the worst second.
+/// For a run that holds connections, the most relevant number is the lowest count of any second, so
+/// it comes first.
 #[test]
 fn held_connections_come_first() {
     fn check(record: &RunRecord, first: &[&str]) {

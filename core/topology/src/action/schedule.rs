@@ -18,7 +18,7 @@ pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<P
     let mut events = Vec::new();
     for event in of_experiment {
         let hosts = expanded(&event.host).map_err(|hint| {
-            let message = format!("`{}` is no name of a host and no pattern", event.host);
+            let message = format!("`{}` is not a host name and no pattern", event.host);
             UserError::usage("lab_host", message, hint)
         })?;
         for host in hosts {

@@ -14,7 +14,7 @@ impl Reader<'_> {
         let names = match expanded(pattern) {
             Ok(names) => names,
             Err(hint) => {
-                let message = format!("`{pattern}` is no name of a host and no pattern");
+                let message = format!("`{pattern}` is not a host name and no pattern");
                 return self.fail("lab_pattern", place, message, hint);
             }
         };

@@ -16,7 +16,7 @@ impl Reader<'_> {
             let (from, to) = text.value.split_once(" to ").unwrap_or((&text.value, &text.value));
             let (from, to) = (self.parse_port(from, text.place)?, self.parse_port(to, text.place)?);
             if from > to {
-                let message = format!("`{}` is no range of ports", text.value);
+                let message = format!("`{}` is not a range of ports", text.value);
                 return self.fail("lab_port", text.place, message, format!("{to} to {from}"));
             }
             for port in from..=to {

@@ -68,7 +68,7 @@ fn other_name(expected: &str, presented: &[String]) -> String {
         names.push("…".to_owned());
     }
     match names.len() {
-        0 => format!("the certificate names nobody, and so not {expected}"),
+        0 => format!("the certificate contains no names, so it is not valid for {expected}"),
         _ => format!("the certificate is for {}, not for {expected}", names.join(", ")),
     }
 }

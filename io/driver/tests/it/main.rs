@@ -8,4 +8,3 @@ mod network_namespace;
 mod suite;
 mod tls;
 mod uring;
-mod workers;

@@ -1,9 +1,10 @@
-//! Packed runs: a whole archive in one file, which is read wherever a run's folder is.
+//! Packed runs: a whole archive in one file, which can be read wherever a run's folder can.
 //!
-//! A pack is a tar file compressed by gzip. It begins with `pack.json`, which names every file after it, its length
-//! and its SHA-256. A reader takes exactly these, in that order: what is not announced (a second file of a name, a link, a
-//! path that leads elsewhere, one byte too many) ends the reading, and nothing is unpacked that was not announced
-//! within the limits below. Described in `docs/formats/pack.md`.
+//! A pack is a tar file compressed by gzip. Its first file is `pack.json`, which lists every later
+//! file with its length and its SHA-256. A reader accepts exactly these files, in that order.
+//! Anything unannounced ends the reading: a second file of a name, a link, a path that leads
+//! elsewhere, one byte too many. Only files announced within the limits below are unpacked. The
+//! format is described in `docs/formats/pack.md`.
 
 mod unpacked;
 mod writing;
@@ -18,33 +19,34 @@ use wavetank_record::PackDoc;
 
 use crate::contents::FILES_MAX;
 
-/// Name of the file that a pack begins with.
+/// Name of the first file in a pack.
 const PACK_JSON: &str = "pack.json";
-/// Bytes of `pack.json` at most: some 200 a file.
+/// Maximum length of `pack.json` in bytes: about 200 for each file.
 const PACK_JSON_BYTES_MAX: u64 = 8 << 20;
-/// Bytes that a pack may become: an hour of load takes at most a tenth of a gigabyte, a day with many steps some.
+/// Maximum unpacked size of a pack. An hour of load takes up to 0.1 GB, a day with many steps a few
+/// GB.
 const UNPACKED_BYTES_MAX: u64 = 64 << 30;
-/// So many bytes are unpacked whatever they were packed into.
+/// Up to this unpacked size, the compression ratio is not checked.
 const HARMLESS_BYTES: u64 = 1 << 30;
-/// How many times smaller a larger run may have become.
+/// Maximum compression ratio of a larger pack.
 const SHRINKING_MAX: u64 = 200;
-/// Bytes of one name in a path.
+/// Maximum length of one name in a path, in bytes.
 const NAME_BYTES_MAX: usize = 200;
-/// Names in a path.
+/// Maximum number of names in a path.
 const DEPTH_MAX: usize = 4;
 
-/// What is wrong with an announcement, if anything.
+/// Returns what is wrong with an announcement, if anything.
 fn faults(doc: &PackDoc) -> Option<String> {
     if doc.files.len() > FILES_MAX {
         return Some(format!("it announces {} files, more than {FILES_MAX}", doc.files.len()));
     }
     if !is_name(&doc.folder) {
-        return Some(format!("it announces a folder that cannot be: `{}`", sanitize(&doc.folder)));
+        return Some(format!("it announces an invalid folder name: `{}`", sanitize(&doc.folder)));
     }
     if let Some(file) = doc.files.iter().find(|file| !is_path(&file.path)) {
-        return Some(format!("it announces a path that cannot be: `{}`", sanitize(&file.path)));
+        return Some(format!("it announces an invalid path: `{}`", sanitize(&file.path)));
     }
-    // Letters of both cases are one file on some systems.
+    // Some file systems ignore case, so such names would be one file.
     let mut seen: Vec<String> = doc.files.iter().map(|file| file.path.to_ascii_lowercase()).collect();
     seen.sort();
     if let Some(twice) = seen.windows(2).find_map(|pair| (pair[0] == pair[1]).then_some(&pair[0])) {
@@ -57,19 +59,21 @@ fn faults(doc: &PackDoc) -> Option<String> {
     None
 }
 
-/// Whether so many bytes cannot be a run's, packed into `packed` bytes: text of measurements shrinks to a tenth or a
-/// fiftieth, and what is made to fill a disk to a thousandth.
+/// Returns whether a run with these files cannot shrink to `packed` bytes. Measurements as text
+/// shrink to a tenth or a fiftieth, files made to fill a disk to a thousandth.
 fn is_bomb(doc: &PackDoc, packed: u64) -> bool {
     let bytes: u64 = doc.files.iter().map(|file| file.bytes).sum();
     bytes > HARMLESS_BYTES && bytes / SHRINKING_MAX > packed
 }
 
-/// Whether `path` can be in a pack: plain names, `/` between them, nothing that leads out.
+/// Returns whether `path` may be in a pack: plain names separated by `/` that do not lead out of
+/// the folder.
 fn is_path(path: &str) -> bool {
     path != PACK_JSON && path.split('/').count() <= DEPTH_MAX && path.split('/').all(is_name)
 }
 
-/// Letters, digits, `.`, `-` and `_`, and neither `.` nor `-` at its beginning.
+/// Returns whether `name` consists of letters, digits, `.`, `-` and `_`, does not start with `.` or
+/// `-`, and does not end with `.`.
 fn is_name(name: &str) -> bool {
     let plain = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'.' | b'-' | b'_');
     !name.is_empty()
@@ -82,7 +86,7 @@ fn is_name(name: &str) -> bool {
 fn damaged(path: &Path, why: &str) -> UserError {
     UserError::usage(
         "pack_damaged",
-        format!("`{}` is no whole packed run: {why}", sanitize(&path.to_string_lossy())),
+        format!("`{}` is not a complete packed run: {why}", sanitize(&path.to_string_lossy())),
         "copy it again from where it was made; `wavetank runs pack RUN` makes one",
     )
 }

@@ -1,4 +1,4 @@
-//! [`Unpacked`]: a packed run in a private folder, which is removed with it.
+//! [`Unpacked`]: a packed run in a private folder, which is removed when the value is dropped.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,14 +17,15 @@ use crate::contents::unreadable;
 use crate::opened_run::newer;
 use crate::store_problem::{is_full, plain};
 
-/// What gzip begins with.
+/// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// A folder in the runs directory that is being unpacked into is called so.
+/// Name prefix of a folder in the runs directory while a run is being unpacked into it.
 const UNPACKING_PREFIX: &str = ".wavetank-unpacking-";
 /// Bytes after the last file: tar files end with blocks of zeros.
 const END_BYTES_MAX: u64 = 1 << 20;
 
-/// A pack's files in a temporary folder that only its owner may enter. It goes when this is dropped.
+/// The files of a pack in a temporary folder that only its owner may enter. The folder is removed
+/// when this value is dropped.
 #[derive(Debug)]
 pub struct Unpacked {
     path: PathBuf,
@@ -32,7 +33,7 @@ pub struct Unpacked {
     doc: PackDoc,
 }
 
-/// Two are the same if they came from one file.
+/// Two are equal if they came from the same file.
 impl PartialEq for Unpacked {
     fn eq(&self, other: &Self) -> bool {
         (&self.path, &self.doc) == (&other.path, &other.doc)
@@ -40,11 +41,11 @@ impl PartialEq for Unpacked {
 }
 
 impl Unpacked {
-    /// Unpack the file at `path`.
+    /// Unpacks the file at `path`.
     ///
     /// # Errors
-    /// A usage error if it cannot be read, is no pack, is damaged, is of a later version, or is larger than any run;
-    /// and if there is no room for it. Nothing is left behind then.
+    /// A usage error if the file cannot be read, is not a pack, is damaged, is of a later version,
+    /// or is larger than any run, and if there is not enough room. Nothing is left behind then.
     pub fn new(path: &Path) -> Result<Self, UserError> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("wavetank-pack-");
@@ -72,11 +73,11 @@ impl Unpacked {
 }
 
 impl RunsDir {
-    /// Put the run that is packed in the file at `path` into the runs directory, whole or not at all. Hands back its
-    /// folder.
+    /// Unpacks the file at `path` into the runs directory, completely or not at all. Returns the
+    /// run's folder.
     ///
     /// # Errors
-    /// As [`Unpacked::new`], and if it is there already.
+    /// As [`Unpacked::new`], and if the folder exists already.
     pub fn unpack(&self, path: &Path) -> Result<PathBuf, UserError> {
         let no_room = |place: &Path, error: &io::Error| Purpose::Keeping.no_room(place, error);
         fs::create_dir_all(self.path()).map_err(|error| no_room(self.path(), &error))?;
@@ -88,7 +89,7 @@ impl RunsDir {
         if folder.symlink_metadata().is_ok() {
             return Err(UserError::usage(
                 "run_exists",
-                format!("`{}` is there already", sanitize(&folder.to_string_lossy())),
+                format!("`{}` exists already", sanitize(&folder.to_string_lossy())),
                 "name another runs directory with `--runs-dir DIR`; report and compare read the pack as it is",
             ));
         }
@@ -103,11 +104,11 @@ fn only_for_us(builder: &mut tempfile::Builder<'_, '_>) {
     builder.permissions(fs::Permissions::from_mode(0o700));
 }
 
-/// A user's folder for temporary files is the user's own there.
+/// On other systems, the folder for temporary files belongs to the user.
 #[cfg(not(unix))]
 const fn only_for_us(_: &mut tempfile::Builder<'_, '_>) {}
 
-/// Unpack the file at `path` into the empty folder `to`.
+/// Unpacks the file at `path` into the empty folder `to`.
 pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc, UserError> {
     let mut file =
         BufReader::with_capacity(1 << 16, File::open(path).map_err(|error| unreadable(path, &error))?);
@@ -115,12 +116,16 @@ pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc
     if !begins.starts_with(&GZIP_MAGIC) {
         return Err(UserError::usage(
             "not_a_pack",
-            format!("`{}` is no packed run: it does not begin like one", sanitize(&path.to_string_lossy())),
+            format!(
+                "`{}` is not a packed run: it does not start with a gzip header",
+                sanitize(&path.to_string_lossy())
+            ),
             purpose.instead(),
         ));
     }
     let mut tar = tar::Archive::new(GzDecoder::new(file));
-    // Raw: names and sizes as the blocks tell them. Longer ones in blocks of their own are never made here.
+    // Raw: names and sizes are taken from the headers alone. Wavetank never writes extended headers
+    // for long names.
     let mut entries = tar.entries().map_err(|error| broken(path, &error))?.raw(true);
     let mut next = || -> Result<Option<_>, UserError> {
         entries.next().transpose().map_err(|error| broken(path, &error))
@@ -135,7 +140,7 @@ pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc
     if next()?.is_some() {
         return Err(damaged(path, "it holds more than it announces"));
     }
-    // To the very end, where gzip's own sum stands.
+    // Read to the very end, where gzip stores its checksum.
     let mut rest = tar.into_inner().take(END_BYTES_MAX);
     let ended = io::copy(&mut rest, &mut io::sink()).map_err(|error| broken(path, &error))?;
     let mut behind = rest.into_inner().into_inner();
@@ -147,7 +152,7 @@ pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc
     Ok(doc)
 }
 
-/// Reads `pack.json`. Hands back what all paths begin with, too.
+/// Reads `pack.json`. Also returns the common prefix of all paths.
 fn announcement(path: &Path, entry: tar::Entry<'_, impl Read>) -> Result<(PackDoc, String), UserError> {
     let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
     let prefix = name.strip_suffix(PACK_JSON).filter(|prefix| prefix.ends_with('/')).map(str::to_owned);
@@ -155,7 +160,7 @@ fn announcement(path: &Path, entry: tar::Entry<'_, impl Read>) -> Result<(PackDo
         return Err(damaged(path, &format!("it begins with `{}`, not with `pack.json`", sanitize(&name))));
     };
     if entry.size() > PACK_JSON_BYTES_MAX {
-        return Err(damaged(path, "its `pack.json` is longer than any"));
+        return Err(damaged(path, "its `pack.json` is too long"));
     }
     let mut text = String::new();
     entry.take(PACK_JSON_BYTES_MAX).read_to_string(&mut text).map_err(|error| broken(path, &error))?;
@@ -171,15 +176,15 @@ fn announcement(path: &Path, entry: tar::Entry<'_, impl Read>) -> Result<(PackDo
     let packed =
         fs::metadata(path).map(|metadata| metadata.len()).map_err(|error| unreadable(path, &error))?;
     if is_bomb(&doc, packed) {
-        return Err(damaged(path, &format!("it announces far more than {packed} bytes can hold of a run")));
+        return Err(damaged(path, &format!("it announces far more than a run packed into {packed} bytes")));
     }
     if prefix != format!("{}/", doc.folder) {
-        return Err(damaged(path, "its paths are not those it announces"));
+        return Err(damaged(path, "its paths differ from those it announces"));
     }
     Ok((doc, prefix))
 }
 
-/// Puts one file in place, if it is the one that was announced.
+/// Writes one file, if it is the announced one.
 fn take(
     path: &Path,
     mut entry: tar::Entry<'_, impl Read>,
@@ -192,11 +197,11 @@ fn take(
     let found = entry.path_bytes();
     if *found != *expected.as_bytes() {
         let found = String::from_utf8_lossy(&found).into_owned();
-        let why = format!("`{}` stands where `{expected}` was announced", sanitize(&found));
+        let why = format!("`{}` was found where `{expected}` was announced", sanitize(&found));
         return Err(damaged(path, &why));
     }
     if !entry.header().entry_type().is_file() {
-        return Err(damaged(path, &format!("`{}` is no file", announced.path)));
+        return Err(damaged(path, &format!("`{}` is not a regular file", announced.path)));
     }
     if entry.size() != announced.bytes {
         let why = format!("`{}` has {} bytes, not {}", announced.path, entry.size(), announced.bytes);
@@ -223,13 +228,14 @@ fn take(
         return Err(damaged(path, &format!("it ends inside `{}`", announced.path)));
     }
     if hex(&sum.finalize()) != announced.sha256 {
-        let why = format!("`{}` is not what was packed: its SHA-256 is another", announced.path);
+        let why = format!("`{}` differs from what was packed: its SHA-256 is different", announced.path);
         return Err(damaged(path, &why));
     }
     Ok(())
 }
 
-/// What the decoders say, in words of ours where they have none for people.
+/// Returns the error of the decoders, with a message of our own where theirs is not made for
+/// people.
 fn broken(path: &Path, error: &io::Error) -> UserError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => damaged(path, "it ends too early"),
@@ -243,7 +249,7 @@ fn broken(path: &Path, error: &io::Error) -> UserError {
 /// What a pack is unpacked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
-    /// To be looked at, in a temporary folder.
+    /// To be read, in a temporary folder.
     Reading,
     /// To stay in the runs directory.
     Keeping,
@@ -253,23 +259,23 @@ impl Purpose {
     fn no_room(self, place: &Path, error: &io::Error) -> UserError {
         let hint = match self {
             Self::Reading => {
-                "temporary files go where the environment says: TMPDIR=/a/place/with/room wavetank …"
+                "choose a folder with enough room for temporary files: TMPDIR=/a/place/with/room wavetank …"
             }
             Self::Keeping if is_full(error) => {
                 "free some space there, or name another place with `--runs-dir DIR`"
             }
-            Self::Keeping => "name a runs directory that can be written with `--runs-dir DIR`",
+            Self::Keeping => "name a writable runs directory with `--runs-dir DIR`",
         };
         let message =
             format!("cannot unpack into `{}`: {}", sanitize(&place.to_string_lossy()), plain(error));
         UserError::usage("no_room", message, hint)
     }
 
-    /// What to name instead of a file that is no pack.
+    /// The hint for a file that is not a pack.
     const fn instead(self) -> &'static str {
         match self {
             Self::Reading => {
-                "name a run by its folder, the beginning of its id, or `latest`; `wavetank runs pack RUN` makes a pack"
+                "name a run by its folder, the start of its id, or `latest`; `wavetank runs pack RUN` makes a pack"
             }
             Self::Keeping => {
                 "name a file that `wavetank runs pack RUN` made: wavetank runs unpack FILE.wtrun"
@@ -289,6 +295,6 @@ mod tests {
         let full = hint(Purpose::Keeping, io::ErrorKind::StorageFull);
         assert!(full.contains("free some space") && full.contains("--runs-dir DIR"), "{full}");
         let closed = hint(Purpose::Keeping, io::ErrorKind::PermissionDenied);
-        assert!(closed.contains("can be written with `--runs-dir DIR`"), "{closed}");
+        assert!(closed.contains("a writable runs directory with `--runs-dir DIR`"), "{closed}");
     }
 }

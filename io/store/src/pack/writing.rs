@@ -1,4 +1,4 @@
-//! [`pack`]: an archive becomes one file.
+//! [`pack`]: writes an archive into one file.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -18,29 +18,30 @@ use crate::run_entry::is_locked;
 use crate::runs_dir::{new_id, sanitized};
 use crate::store_problem::{is_full, plain};
 
-/// Names that are tried for the file while it grows.
+/// Attempts to find an unused name for the partial file.
 const NAMES_TRIED: u32 = 8;
 
-/// What was packed.
+/// Result of packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// The file.
     pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
-    /// What it is unpacked.
+    /// Size in bytes after unpacking.
     pub unpacked_bytes: u64,
     /// How many files are in it.
     pub files: usize,
-    /// Paths in the archive's folder that were left out: links, and names that no archive has.
+    /// Paths in the archive's folder that were left out: links, and names that no archive uses.
     pub left_out: Vec<String>,
 }
 
-/// Pack the archive at `dir` into the new file `out`, which appears whole or not at all. `version` is wavetank's.
+/// Packs the archive at `dir` into the new file `out`, which appears complete or not at all.
+/// `version` is the version of wavetank.
 ///
 /// # Errors
-/// A usage error if the run is being written, if `out` is there already or cannot be written, or if the archive
-/// cannot be read or changes meanwhile.
+/// A usage error if the run is being written, if `out` exists already or cannot be written, or if
+/// the archive cannot be read or changes meanwhile.
 pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> {
     if is_locked(dir) {
         return Err(UserError::usage(
@@ -81,7 +82,8 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
     }
     let (file, partial) = begin(out).map_err(|error| Failure::Writing(error).user_error(out))?;
     let written = write(dir, &doc, file).and_then(|()| settle(&partial, out).map_err(Failure::Writing));
-    // Only tidiness: under this name nobody looks for it, and where it took its place it is gone or has two names.
+    // Clean-up only: no program reads a file of this name. If packing succeeded, the name is gone
+    // or is a second name of `out`.
     let _ = fs::remove_file(&partial);
     written.map_err(|failure| failure.user_error(out))?;
     Ok(Packed {
@@ -126,13 +128,13 @@ impl Failure {
 fn exists(out: &Path) -> UserError {
     UserError::usage(
         "out_exists",
-        format!("`{}` is there already", sanitize(&out.to_string_lossy())),
+        format!("`{}` exists already", sanitize(&out.to_string_lossy())),
         "name another file with `--out FILE`, or remove that one",
     )
 }
 
-/// A new file beside `out`, under a name that nobody can know before: what lies in a shared folder under a name that can be
-/// guessed may be another's, or a link to it.
+/// Creates a new file next to `out`, under a name that cannot be guessed. In a shared folder, a
+/// file with a predictable name may belong to another user, or be a link to such a file.
 fn begin(out: &Path) -> io::Result<(File, PathBuf)> {
     let name = |attempt: u32| {
         let mut name = out.as_os_str().to_owned();
@@ -149,12 +151,14 @@ fn begin(out: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Gives the whole file its name, and replaces nothing: what came to be there since it was looked for stays.
+/// Renames the complete file without replacing anything: a file that appeared at `out` since the
+/// first check stays.
 fn settle(partial: &Path, out: &Path) -> io::Result<()> {
     match fs::hard_link(partial, out) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not all file systems give a file two names: there the name is taken first, and only what took it is replaced.
+        // Some file systems have no hard links. There, an empty file reserves the name, and only
+        // that file is replaced.
         Err(_) => {
             File::create_new(out)?;
             fs::rename(partial, out).inspect_err(|_| {
@@ -181,7 +185,7 @@ fn write(dir: &Path, doc: &PackDoc, file: File) -> Result<(), Failure> {
             return Err(Failure::Reading(UserError::usage(
                 "archive_changed",
                 format!("`{}` changed while it was packed", sanitize(&from.to_string_lossy())),
-                "pack it when nobody writes to it",
+                "pack it when no process writes to it",
             )));
         }
         written?;
@@ -216,7 +220,7 @@ fn sum(path: &Path) -> Result<(u64, String), UserError> {
     Ok((reader.bytes, hex(&reader.sum.finalize())))
 }
 
-/// Counts and sums up what is read through it.
+/// Counts and hashes the bytes read through it.
 struct Summed<R> {
     inner: R,
     sum: Sha256,

@@ -73,7 +73,7 @@ fn logs_of_services_stay_in_the_archive_whatever_their_names() {
     let packed = wavetank_store::pack(&dir, &temp.path().join("x.wtrun"), "0").expect("it can be packed");
     assert_eq!((packed.files, packed.left_out.len()), (files(&dir).len(), 0));
     let doc = wavetank_store::inspect(&packed.path).expect("it opens");
-    let foreign = |problem: &String| problem.contains("none of the archive's files");
+    let foreign = |problem: &String| problem.contains("not one of the archive's files");
     assert!(!doc.problems.iter().any(foreign), "{:?}", doc.problems);
     assert!(expected.iter().all(|log| doc.files.iter().any(|file| file.path == *log)), "{:?}", doc.files);
 }
@@ -87,7 +87,7 @@ fn the_same_folder_is_not_used_twice() {
     assert_eq!(problem.source.kind(), std::io::ErrorKind::AlreadyExists);
 }
 
-/// Each minute a checkpoint tells the sum, and a reader that lost nothing does not need it.
+/// Each minute, a checkpoint stores the sum. A reader that lost nothing does not need it.
 #[test]
 fn checkpoints_come_each_minute_and_add_up() {
     let temp = tempfile::tempdir().expect("a folder for the test");
@@ -99,7 +99,7 @@ fn checkpoints_come_each_minute_and_add_up() {
     assert_eq!(checkpoints.iter().map(|&(at, _)| at).collect::<Vec<_>>(), [61, 122]);
     let run = open(writer.dir()).expect("it opens");
     assert_eq!(run.ledger(&plan()).expect("it can be read").0.totals(), &sum(130));
-    // Without the first minute the checkpoint stands for it.
+    // Without the first minute, the checkpoint replaces it.
     let rest: Vec<_> = text.lines().skip(61).collect();
     fs::write(&path, rest.join("\n") + "\n").expect("the folder is writable");
     let (ledger, report) = run.ledger(&plan()).expect("it can be read");
@@ -126,14 +126,14 @@ fn runs_are_found_again() {
     let error = runs.find("latest").expect_err("a search is no run");
     let newest = runs.path().join("20261121T190005Z-shop-aa01");
     assert!(error.message.contains("no runs in"), "{error}");
-    assert_eq!(error.hint, format!("a search lies there: wavetank report {}", newest.display()));
+    assert_eq!(error.hint, format!("show the search there: wavetank report {}", newest.display()));
     assert_eq!(
         (runs.find("aa01"), runs.find("20261121T190005")),
         (Ok(newest.clone()), Ok(newest)),
         "searches, too"
     );
     let error = runs.find("aa").expect_err("it fits both");
-    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`aa` fits 2 searches"));
+    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`aa` matches 2 searches"));
     assert_eq!(error.hint, "write more of the id: `aa00`, `aa01`");
     fs::remove_dir_all(runs.path()).expect("the folder is writable");
     let make = |second: u64, name: &str, id: &str| -> PathBuf {
@@ -177,8 +177,9 @@ fn a_damaged_record_is_told() {
     assert_eq!(open(&dir).expect("the rest is whole").record, None);
 }
 
-/// Nothing waits for a sync of each line, but at most five seconds' worth is unsafe; what is asked of the
-/// disk cannot be seen from here, that nothing breaks at the boundary can.
+/// Lines are not synced one by one, but at most five seconds of data are at risk. The syncs
+/// themselves cannot be observed here; the test checks that nothing breaks at the five-second
+/// boundary.
 #[test]
 fn time_may_jump() {
     let temp = tempfile::tempdir().expect("a folder for the test");

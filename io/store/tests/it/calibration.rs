@@ -23,7 +23,7 @@ fn check(file: &CalibrationFile, expected: &[(&str, &str, f64)]) {
         .map(|one| (one.host.hostname.as_str(), one.engine.as_str(), one.took_s.0))
         .collect();
     assert_eq!(told, expected);
-    let folder = file.path().parent().expect("it lies in a folder");
+    let folder = file.path().parent().expect("the file has a parent folder");
     assert_eq!(fs::read_dir(folder).expect("a folder").count(), 1, "nothing else is left there");
 }
 
@@ -31,7 +31,7 @@ fn check(file: &CalibrationFile, expected: &[(&str, &str, f64)]) {
 fn one_for_each_host_and_engine() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = CalibrationFile::new(dir.path().join("state/wavetank/calibration.json"));
-    assert_eq!(file.read(), Ok(None), "nothing is there yet, nor its folder");
+    assert_eq!(file.read(), Ok(None), "the file and its folder do not exist yet");
     file.insert(calibration("a", "uring", 1.0)).expect("written");
     file.insert(calibration("b", "uring", 2.0)).expect("written");
     file.insert(calibration("a", "epoll", 3.0)).expect("written");
@@ -77,11 +77,12 @@ fn a_damaged_file_is_told_and_replaced() {
 fn what_is_no_file_is_not_waited_for() {
     let dir = tempfile::tempdir().expect("a folder");
     let fifo = dir.path().join("fifo");
-    // There is no call for it in the standard library; whoever opens one waits for somebody who writes.
+    // The standard library cannot create a FIFO. Opening one blocks until a process opens it for
+    // writing.
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     let mut all = vec![(dir.path().to_owned(), "it is a folder")];
     if made.is_ok_and(|status| status.success()) {
-        all.push((fifo, "it is no file"));
+        all.push((fifo, "it is not a regular file"));
     }
     for (path, why) in all {
         let file = CalibrationFile::new(path);

@@ -14,14 +14,14 @@ use wavetank_store::{ArchiveWriter, RunsDir, StoreProblem, open};
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::skip;
 
-/// Writes seconds `from` to `to` and collects what is told.
+/// Writes seconds `from` to `to` and collects the reported problems.
 fn write(writer: &mut ArchiveWriter, from: u64, to: u64) -> Vec<StoreProblem> {
     (from..to)
         .filter_map(|second| writer.interval(Nanos::from_secs(second as i64 + 1), &interval(second)))
         .collect()
 }
 
-/// `/dev/full` takes no byte, whoever asks.
+/// `/dev/full` rejects every write, even from root.
 #[test]
 fn a_full_disk_is_told_once() {
     let temp = tempfile::tempdir().expect("a folder for the test");
@@ -76,7 +76,9 @@ fn on_a_tiny_disk(disk: &Path) {
     fs::write(&ballast, vec![0; 24 << 10]).expect("that much fits");
     let mut writer = under_way(disk, 3);
     let problems = write(&mut writer, 3, 60);
-    let [problem] = problems.as_slice() else { panic!("told {} times: {problems:?}", problems.len()) };
+    let [problem] = problems.as_slice() else {
+        panic!("{} problems reported, not 1: {problems:?}", problems.len())
+    };
     assert_eq!(problem.source.kind(), ErrorKind::StorageFull);
     // What is there while the disk is full reads back whole: no torn line in the middle.
     let (_, report) = open(writer.dir()).expect("it opens").ledger(&plan()).expect("it can be read");
@@ -108,13 +110,13 @@ fn an_unwritable_place_is_told_before_the_load() {
     }
 }
 
-/// A folder that vanished under the run: told once, and the end is told as well.
+/// The folder vanishes during the run: this is reported once, and again at the end.
 #[test]
 fn a_vanished_folder_is_told() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let mut writer = under_way(temp.path(), 0);
     fs::remove_dir_all(writer.dir()).expect("the folder is there");
     assert_eq!(write(&mut writer, 0, 3).len(), 1);
-    assert!(writer.event(&EventLine::default()).is_none(), "told already");
+    assert!(writer.event(&EventLine::default()).is_none(), "the problem was reported before");
     assert_eq!(writer.finish(&record()).expect_err("no place for it").source.kind(), ErrorKind::NotFound);
 }

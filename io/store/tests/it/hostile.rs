@@ -1,4 +1,4 @@
-//! Archives whose lines are well written and count more than any run: nothing that is added up of them overflows.
+//! Archives with well-formed lines that count more than any run: no sum over them overflows.
 
 use crate::support;
 
@@ -13,7 +13,8 @@ use wavetank_store::{OpenedRun, open};
 
 const LINES: u64 = 600;
 
-/// An archive of so many lines as `spoil` leaves them, numbered on, or each in an epoch of its own.
+/// An archive of [`LINES`] lines changed by `spoil`, numbered consecutively, or each in a separate
+/// epoch.
 fn archive(dir: &std::path::Path, epochs: bool, spoil: impl Fn(&mut IntervalLine)) -> OpenedRun {
     let path = under_way(dir, 0).dir().to_owned();
     let lines = (0..LINES).map(|number| {
@@ -29,7 +30,8 @@ fn archive(dir: &std::path::Path, epochs: bool, spoil: impl Fn(&mut IntervalLine
     open(&path).expect("it opens")
 }
 
-/// Of an archive whose lines each count `most`, all views can be made, and so many lines are left out.
+/// Checks that all views of an archive changed by `spoil` can be made, and that `left_out` lines
+/// are left out.
 fn check(name: &str, left_out: u64, epochs: bool, spoil: impl Fn(&mut IntervalLine)) {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let run = archive(temp.path(), epochs, spoil);
@@ -60,7 +62,7 @@ fn nothing_overflows() {
     check("threads", LINES - 3, false, busy);
     check("bytes", LINES - 3, false, |line| line.interval.bytes.received = 1 << 60);
     check("gauges", LINES - 3, false, |line| (line.interval.users, line.interval.len) = (1 << 46, Nanos(1)));
-    // A checkpoint stands for what was lost before it, and each is believed.
+    // A checkpoint replaces the lines lost before it, and each one is accepted at first.
     let checkpoint = |line: &mut IntervalLine| {
         line.checkpoint = true;
         line.interval.steps[0].counters.offered = 1 << 47;

@@ -32,7 +32,7 @@ fn every_byte_of_the_last_intervals_may_be_the_last() {
     let sums: Vec<_> = (0..=3).map(sum).collect();
     check(&dir, "intervals/local.jsonl", ends[1] - 100..=ends[2], |cut, dir| {
         let run = open(dir).expect("it opens");
-        assert!(run.record.is_none(), "nobody said that it finished");
+        assert!(run.record.is_none(), "the run is not marked as finished");
         let (ledger, report) = run.ledger(&plan()).expect("it can be read");
         let sealed = ends.iter().filter(|&&end| end <= cut).count();
         assert_eq!(ledger.totals(), &sums[sealed], "cut after {cut} bytes");
@@ -47,7 +47,8 @@ fn a_plan_cut_short_is_told() {
     let dir = under_way(temp.path(), 0).dir().to_owned();
     let length = fs::read(dir.join("plan.yaml")).expect("the plan is there").len();
     assert_eq!(open(&dir).expect("it opens").plan(), Ok(plan()));
-    // The last constants are printed for people; everything a judgement needs stands before them.
+    // The last constants are printed for people only. Everything needed for a verdict comes before
+    // them.
     check(&dir, "plan.yaml", (0..=length / 2).step_by(13), |cut, dir| {
         let error = open(dir).expect("it opens").plan().expect_err("half a plan is none");
         assert!(error.message.contains("plan.yaml") && !error.hint.is_empty(), "{cut}: {error}");
@@ -120,7 +121,7 @@ fn damaged_lines_in_the_middle_are_told_and_cost_only_themselves() {
     assert_eq!((ledger.totals(), report.intervals), (&sum(5), 5));
 }
 
-/// What was seen beside the load: each good line is entered, each other one is told.
+/// Host samples: each good line is entered, each damaged one is counted.
 #[test]
 fn lines_about_host_and_target_that_cannot_be_read_are_told() {
     let temp = tempfile::tempdir().expect("a folder for the test");

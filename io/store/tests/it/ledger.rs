@@ -1,4 +1,5 @@
-//! The book of an archive is the same, whether each second's times are read or their sum is taken from a checkpoint.
+//! The ledger of an archive is the same whether the times of each second are read or their sum is
+//! taken from a checkpoint.
 
 use crate::support;
 
@@ -24,7 +25,7 @@ fn read(dir: &Path, plan: &Plan) -> (Ledger, ReadReport) {
     open(dir).expect("it opens").ledger(plan).expect("it can be read")
 }
 
-/// The first line's times are no times any more: nobody who looks at them takes the line.
+/// Damages the times of the first line, so that a reader of its times rejects the line.
 fn spoil_times(dir: &Path) {
     let path = dir.join("intervals/local.jsonl");
     let text = fs::read_to_string(&path).expect("the intervals are there");
@@ -46,7 +47,7 @@ fn both_ways_come_to_the_same() {
         "failed < 1% for 10s",
         "p99(failed) < 1s",
     ];
-    // Before the first checkpoint, at it, beside it, and beyond the second.
+    // Before the first checkpoint, at it, next to it, and beyond the second.
     for seconds in [1, 60, 61, 62, 90, 121, 122, 123, 150] {
         let temp = tempfile::tempdir().expect("a folder for the test");
         let dir = under_way(temp.path(), seconds).dir().to_owned();
@@ -73,14 +74,15 @@ fn times_of_seconds_are_read_where_they_matter() {
             sum(130).view(Selection::Judged).response
         );
     };
-    // The checkpoint has what the line has lost, and who reads every second takes it from there, too.
+    // The checkpoint has what the line has lost. A reader of every second takes it from there as
+    // well.
     check(&judged(&["p99 < 1s"], false), 0);
     check(&judged(&["failed < 1% for 10s"], false), 0);
     check(&judged(&["p99 < 1s for 10s"], false), 1);
     check(&judged(&[], true), 1);
 }
 
-/// Whatever else is wrong is told by who reads all of it.
+/// All other damage is reported by the full read.
 #[test]
 fn gaps_are_told_as_ever() {
     let check = |change: &dyn Fn(Vec<&str>) -> Vec<&str>, expected: ReadReport| {

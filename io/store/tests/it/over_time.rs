@@ -1,4 +1,4 @@
-//! What an archive tells over time, whole, damaged and killed.
+//! Data of an archive over time: complete, damaged and killed.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use wavetank_store::{ReadReport, open};
 
 const SECONDS: u64 = 130;
 
-/// The course of an archive of [`SECONDS`] whose lines were changed.
+/// The time series of an archive of [`SECONDS`] with lines changed by `change`.
 fn course(change: impl FnOnce(Vec<String>) -> String) -> (TimeSeries, ReadReport) {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let writer = under_way(temp.path(), SECONDS);

@@ -88,7 +88,8 @@ fn what_is_being_written_or_foreign_is_not_packed() {
         lies("x.wtrun") && fs::read_dir(temp.path()).expect("it is there").count() == 2,
         "nothing is left"
     );
-    // What another put where a careless program would write is neither followed nor replaced.
+    // A link that another user put where a careless program would write is not followed, and not
+    // replaced.
     let precious = temp.path().join("precious");
     fs::write(&precious, "mine").expect("the folder is writable");
     std::os::unix::fs::symlink(&precious, temp.path().join("y.wtrun.partial"))
@@ -146,7 +147,8 @@ fn doc(files: &[(&str, &[u8])]) -> PackDoc {
     }
 }
 
-/// Whatever the file is: one clear error of this code, and nothing is left behind or written elsewhere.
+/// Checks that the file gives one clear error with this code, and that nothing is left behind or
+/// written elsewhere.
 #[track_caller]
 fn check(path: &Path, code: &str, says: &str) {
     let error = open(path).expect_err(says);
@@ -173,13 +175,13 @@ fn a_forged_pack_gives_nothing() {
     for (entries, says) in [
         (vec![], "`plan.yaml` is missing"),
         (vec![(path, regular, plan), (path, regular, plan)], "more than it announces"),
-        (vec![(path, regular, b"wavetank_plan: 2\n".as_slice())], "SHA-256 is another"),
+        (vec![(path, regular, b"wavetank_plan: 2\n".as_slice())], "SHA-256 is different"),
         (vec![(path, regular, b"longer than it was announced".as_slice())], "bytes, not 17"),
-        (vec![(path, Symlink, b"".as_slice())], "is no file"),
-        (vec![(path, Directory, b"".as_slice())], "is no file"),
-        (vec![("../../etc/passwd", regular, plan)], "stands where"),
-        (vec![("/etc/passwd", regular, plan)], "stands where"),
-        (vec![("plan.yaml", regular, plan)], "stands where"),
+        (vec![(path, Symlink, b"".as_slice())], "is not a regular file"),
+        (vec![(path, Directory, b"".as_slice())], "is not a regular file"),
+        (vec![("../../etc/passwd", regular, plan)], "was found where"),
+        (vec![("/etc/passwd", regular, plan)], "was found where"),
+        (vec![("plan.yaml", regular, plan)], "was found where"),
     ] {
         forge(&place, &json, &entries);
         check(&place, "pack_damaged", says);
@@ -189,11 +191,11 @@ fn a_forged_pack_gives_nothing() {
     {
         let doc = doc(&[(name, plan)]);
         forge(&place, &doc.to_json(), &[(&format!("{FOLDER}/{name}"), regular, plan)]);
-        check(&place, "pack_damaged", "a path that cannot be");
+        check(&place, "pack_damaged", "an invalid path");
     }
     let folder = PackDoc { folder: "..".to_owned(), ..good.clone() };
     forge(&place, &folder.to_json(), &[(path, regular, plan)]);
-    check(&place, "pack_damaged", "a folder that cannot be");
+    check(&place, "pack_damaged", "an invalid folder name");
     let twice = doc(&[("plan.yaml", plan), ("Plan.yaml", plan)]);
     forge(&place, &twice.to_json(), &[(path, regular, plan)]);
     check(&place, "pack_damaged", "twice");
@@ -219,7 +221,7 @@ fn a_bomb_does_not_go_off() {
     // A `pack.json` without end.
     let endless = " ".repeat(9 << 20);
     forge(&place, &endless, &[]);
-    check(&place, "pack_damaged", "longer than any");
+    check(&place, "pack_damaged", "is too long");
 }
 
 #[test]
@@ -244,13 +246,13 @@ fn what_is_no_pack_or_half_of_one_is_told() {
         }
     }
     put(b"");
-    check(&place, "not_a_pack", "does not begin like one");
+    check(&place, "not_a_pack", "does not start with a gzip header");
     for behind in [&b"junk"[..], &[0], &whole] {
         put(&[&whole, behind].concat());
         check(&place, "pack_damaged", "something follows its end");
     }
     put(b"{\"schema\":\"wavetank.run/1\"}");
-    check(&place, "not_a_pack", "does not begin like one");
+    check(&place, "not_a_pack", "does not start with a gzip header");
     let newer = PackDoc { schema: "wavetank.pack/2".to_owned(), ..doc(&[]) };
     forge(&place, &newer.to_json(), &[]);
     check(&place, "archive_newer", "later version");

@@ -84,7 +84,8 @@ fn each_wish_narrows_what_goes() {
     check(PruneOptions { size_max: Some(bytes[2] + bytes[3]), ..none }, &["aa01", "aa02"]);
 }
 
-/// A search of two runs, made between the second and the third of the four; `end` is what its answer says of its end.
+/// A search of two runs, started between the second and the third of the four runs. `end` is the
+/// state in its answer.
 fn search(runs: &RunsDir, end: Option<&str>) -> SearchFolder {
     let folder =
         SearchFolder::create(runs, WallTime(NOW.0 - 5 * DAY / 2), "knee", "ee01").expect("it can be made");
@@ -167,7 +168,7 @@ fn some_searches_never_go() {
         }
     };
     check(&|_| None, "it is being written");
-    check(&put("report.html"), "`report.html`, which is none of a search's files");
+    check(&put("report.html"), "`report.html`, which is not one of a search's files");
     check(&put("runs/notes.txt"), "`runs/notes.txt`, which is none");
     let run_being_written = |folder: &SearchFolder| {
         let meta = RunMeta { id: "dd01".to_owned(), ..meta() };
@@ -182,14 +183,15 @@ fn some_searches_never_go() {
 fn some_runs_never_go() {
     let (temp, runs) = four();
     let folders: Vec<_> = runs.list().expect("it can be read").runs.into_iter().map(|run| run.path).collect();
-    // Another's file in one, a link to a run elsewhere, a folder that is only called like one, one being written.
+    // One run with a foreign file, a link to a run elsewhere, a folder with only the name of a run,
+    // and a run that is being written.
     fs::write(folders[0].join("report.html"), "mine").expect("the folder is writable");
     let elsewhere = write(&RunsDir::new(temp.path().join("elsewhere")), 1);
     let link = runs.path().join("20200101T000000Z-link-cc01");
     std::os::unix::fs::symlink(&elsewhere, &link).expect("the folder is writable");
     let alike = runs.path().join("20200101T000000Z-alike-cc02");
     fs::create_dir(&alike).expect("the folder is writable");
-    fs::write(alike.join("plan.yaml"), "somebody's own\n").expect("the folder is writable");
+    fs::write(alike.join("plan.yaml"), "a file of another program\n").expect("the folder is writable");
     let meta = RunMeta { id: "dd01".to_owned(), started: WallTime(NOW.0 - 9 * DAY), ..meta() };
     let writer = ArchiveWriter::create(&runs, &meta).expect("the folder is writable");
     // A link inside an archive leads out of it.
@@ -204,10 +206,10 @@ fn some_runs_never_go() {
         spared.map(|(_, why)| why.as_str()).unwrap_or_default().to_owned()
     };
     for (part, reason) in [
-        ("aa01", "`report.html`, which is none of the archive's files"),
+        ("aa01", "`report.html`, which is not one of the archive's files"),
         ("aa02", "`intervals/x.jsonl`"),
         ("cc01", "only linked"),
-        ("cc02", "nothing in it says"),
+        ("cc02", "no file in it shows"),
         ("dd01", "being written"),
     ] {
         assert!(why(part).contains(reason), "{part}: {:?}", pruning.spared);
@@ -223,7 +225,8 @@ fn some_runs_never_go() {
     writer.finish(&record()).expect("its folder is still there");
 }
 
-/// Two may remove at once: what the other has removed is gone, and nothing is wrong.
+/// Two commands may remove at the same time: a run that the other one removed is gone, which is not
+/// an error.
 #[test]
 fn what_another_removed_meanwhile_is_gone() {
     let (_temp, runs) = four();
@@ -246,7 +249,7 @@ fn what_another_removed_meanwhile_is_gone() {
     );
 }
 
-/// A run without `run.json` may be another host's, whose lock is not seen here.
+/// A run without `run.json` may belong to another host, and its lock is not visible here.
 #[test]
 fn what_was_written_to_a_moment_ago_stays() {
     let temp = tempfile::tempdir().expect("a folder for the test");

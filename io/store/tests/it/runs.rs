@@ -1,4 +1,5 @@
-//! The runs directory as people leave it: files among folders, names changed by hand, hostile names, links, damage.
+//! Runs directories as users leave them: files among folders, names changed by hand, hostile names,
+//! links, damage.
 
 use crate::support;
 
@@ -37,9 +38,10 @@ fn no_directory_is_an_empty_one_and_a_file_is_none() {
     assert_eq!(nowhere.list(), Ok(Listing::default()));
     fs::write(temp.path().join("file"), "").expect("the folder is writable");
     let file = RunsDir::new(temp.path().join("file"));
-    for error in
-        [file.list().expect_err("a file is no directory"), file.find("latest").expect_err("nor then")]
-    {
+    for error in [
+        file.list().expect_err("a file is no directory"),
+        file.find("latest").expect_err("a file is no directory"),
+    ] {
         assert_eq!(error.code, "runs_unreadable", "{error}");
         assert!(
             error.message.contains("a file, not a folder") && error.hint.contains("--runs-dir"),
@@ -62,7 +64,7 @@ fn a_directory_that_may_not_be_read_is_an_error() {
     let listed = RunsDir::new(&closed).list();
     allow(0o700);
     match listed {
-        Ok(_) => wavetank_testkit::skip("a directory that may not be read", "whoever runs the tests may"),
+        Ok(_) => wavetank_testkit::skip("a directory that may not be read", "this user may read everything"),
         Err(error) => {
             assert_eq!(error.code, "runs_unreadable", "{error}");
             assert!(error.message.contains("Permission denied"), "{error}");
@@ -129,7 +131,7 @@ fn names_changed_by_hand_are_found_by_what_is_stored() {
     assert!(error.hint.contains("folder's name: `20261121T190001Z-a-aa11`"), "{error}");
 }
 
-/// Copies that somebody put beside a run do not take its name from it, nor does a search.
+/// Copies next to a run do not make its name ambiguous; a search does not either.
 #[test]
 fn a_whole_name_calls_its_own_alone() {
     let temp = tempfile::tempdir().expect("a folder for the test");
@@ -154,18 +156,18 @@ fn a_whole_name_calls_its_own_alone() {
     }
     // What the hint names calls one of them each.
     let error = runs.find("b3ce").expect_err("it fits two");
-    assert_eq!(error.message, "`b3ce` fits 2 runs");
+    assert_eq!(error.message, "`b3ce` matches 2 runs");
     assert_eq!(error.hint, "write more of the id: `b3cef3`, `b3cef3.bak`");
     let search = temp.path().join("20261121T190003Z-knee-b3ffff");
     fs::create_dir(&search).expect("the folder is writable");
     fs::write(search.join("search.json"), "{}").expect("the folder is writable");
     let error = runs.find("b3").expect_err("it fits runs and a search");
-    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`b3` fits 2 runs and 1 search"));
+    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`b3` matches 2 runs and 1 search"));
     let hint = "write more of the id: run `b3cef3`, run `b3cef3.bak`, search `b3ffff`";
     assert_eq!(error.hint, hint);
     fs::remove_dir_all(bak).expect("the folder is writable");
     let error = runs.find("b3").expect_err("it fits one of each");
-    assert_eq!(error.message, "`b3` fits 1 run and 1 search");
+    assert_eq!(error.message, "`b3` matches 1 run and 1 search");
     assert_eq!(runs.find("b3f"), Ok(search));
 }
 
@@ -178,10 +180,10 @@ fn a_search_without_an_answer_is_told_with_its_runs() {
     make(&made.runs(), 0, "a", "aa11");
     let dir = made.path().to_owned();
     let told = || open(&runs.find("ee01").expect("it is found by its id")).expect_err("it is no run");
-    assert!(told().message.ends_with("is a search that is under way, and has no answer yet"), "{}", told());
+    assert!(told().message.ends_with("is a search that is in progress and has no answer yet"), "{}", told());
     drop(made);
     assert!(
-        told().message.ends_with("is a search that was broken off before its first answer"),
+        told().message.ends_with("is a search that was interrupted before its first answer"),
         "{}",
         told()
     );
@@ -298,7 +300,7 @@ fn every_state_of_an_archive_is_told() {
     check(
         &|dir| ["run.json", "plan.yaml"].into_iter().for_each(|name| gone(name)(dir)),
         RunState::Damaged,
-        "neither `run.json` nor `plan.yaml`",
+        "no `run.json` and no `plan.yaml`",
     );
     check(
         &|dir| {
@@ -306,7 +308,7 @@ fn every_state_of_an_archive_is_told() {
             fs::create_dir(dir.join("run.json")).expect("the folder is writable");
         },
         RunState::Damaged,
-        "`run.json` is no file",
+        "`run.json` is not a readable file",
     );
 }
 
@@ -318,7 +320,7 @@ fn a_run_that_is_being_written_is_known() {
     let state = || summarize(&list(&runs).runs[0]).state;
     let writer = under_way(temp.path(), 2);
     assert_eq!(state(), RunState::Running);
-    // Several may look at once.
+    // Several processes may check at the same time.
     assert_eq!(state(), RunState::Running);
     drop(writer);
     assert_eq!(state(), RunState::Unfinished);

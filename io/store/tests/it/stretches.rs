@@ -1,4 +1,5 @@
-//! Views that cannot take back what they have told: with lines lost, the stretches still add up to the run.
+//! Views that cannot correct their earlier output: with lines lost, the windows still add up to the
+//! run.
 
 use crate::support;
 
@@ -12,7 +13,7 @@ use wavetank_store::open;
 
 const SECONDS: u64 = 130;
 
-/// An archive of so many seconds without the intervals of `lost`, checkpoints kept.
+/// An archive of [`SECONDS`] without the intervals `lost`. Its checkpoints are kept.
 fn archive(dir: &Path, lost: &[u64]) -> wavetank_store::OpenedRun {
     let folder = under_way(dir, SECONDS).finish(&record()).expect("the folder is writable");
     let path = folder.join("intervals/local.jsonl");
@@ -38,7 +39,8 @@ fn stretches(opened: &wavetank_store::OpenedRun) -> Vec<Interval> {
     all
 }
 
-/// Whatever was lost, the stretches add up; `told`: from where to where the ones are that stand for lost seconds.
+/// Checks that the windows add up, whatever was lost. `told` lists the start and end, in seconds,
+/// of the windows that replace lost intervals.
 fn check(lost: &[u64], told: &[(i64, i64)]) {
     let dir = tempfile::tempdir().expect("a folder");
     let all = stretches(&archive(dir.path(), lost));

@@ -1,15 +1,15 @@
-//! [`Route`]: what a path asks for.
+//! [`Route`]: what the server does for a path.
 
 use wavetank_plan::{Nanos, quantity};
 
 use crate::shop::{Ask, BODY_BYTES_MAX, Tier};
 
-/// Longest delay; every connection of an impatient client is kept that long.
+/// Longest delay. A connection is kept for this time even if its client gave up.
 const DELAY_MAX: Nanos = Nanos::from_secs(3_600);
-/// Most bytes that `/echo` takes.
+/// Longest body of `/echo`, in bytes.
 const ECHO_BYTES_MAX: usize = 1 << 20;
 
-/// What a path asks for.
+/// What the server does for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     Home,
@@ -26,12 +26,12 @@ pub(crate) enum Route {
     /// Work with a stated capacity.
     Tier(Tier),
     Unknown,
-    /// The path is ours, but what follows cannot be understood: a line that says what is wanted.
+    /// A known path with an invalid argument. The text describes the valid ones.
     Malformed(&'static str),
 }
 
 impl Route {
-    /// The route of a path without query; `any`: unknown paths are [`Route::Home`].
+    /// Returns the route of a path without query. With `any`, unknown paths are [`Route::Home`].
     pub(crate) fn from_path(path: &[u8], any: bool) -> Self {
         let unknown = if any { Self::Home } else { Self::Unknown };
         match path {
@@ -61,46 +61,49 @@ impl Route {
         }
     }
 
-    /// Whether it asks about the server itself, and is in no count therefore.
+    /// Whether it concerns the server's own counts. Such requests are not counted.
     pub(crate) const fn is_control(self) -> bool {
         matches!(self, Self::Truth | Self::TruthConnections | Self::TruthReset)
     }
 
-    /// How long a body may be that is wanted; `None`: none is, and what comes is thrown away.
+    /// Returns the longest body that is accepted, and the error text for longer ones. With `None`,
+    /// bodies are discarded.
     #[inline]
     pub(crate) const fn body_max(self) -> Option<(usize, &'static str)> {
         match self {
             Self::Echo => Some((ECHO_BYTES_MAX, "/echo takes bodies of at most 1 MiB\n")),
-            Self::Shop(_) => Some((BODY_BYTES_MAX, "bodies of at most 4 KiB are wanted here\n")),
+            Self::Shop(_) => Some((BODY_BYTES_MAX, "bodies may have at most 4 KiB here\n")),
             _ => None,
         }
     }
 
     fn bytes(size: &str) -> Self {
         let bytes = if is_number(size) { size.parse().ok() } else { quantity::parse_size(size).ok() };
-        bytes
-            .map_or(Self::Malformed("a size is wanted: /bytes/1024, /bytes/64KiB, /bytes/1GB\n"), Self::Bytes)
+        bytes.map_or(
+            Self::Malformed("/bytes needs a size: /bytes/1024, /bytes/64KiB, /bytes/1GB\n"),
+            Self::Bytes,
+        )
     }
 
     fn delay(delay: Option<Nanos>) -> Self {
         match delay {
             Some(delay) if delay >= Nanos::ZERO && delay <= DELAY_MAX => Self::Delay(delay),
-            _ => {
-                Self::Malformed("a duration of at most an hour is wanted: /delay/2ms, /delay/1.5s, /sleep3\n")
-            }
+            _ => Self::Malformed(
+                "a delay needs a duration of at most an hour: /delay/2ms, /delay/1.5s, /sleep3\n",
+            ),
         }
     }
 
     fn status(code: &str) -> Self {
         match code.parse() {
             Ok(status @ 200..=599) if is_number(code) => Self::Status(status),
-            _ => Self::Malformed("a final status is wanted: /status/200 to /status/599\n"),
+            _ => Self::Malformed("/status needs a final status: /status/200 to /status/599\n"),
         }
     }
 }
 
-/// The path of a request target: without query, and without scheme and authority if it is a whole URL
-/// (RFC 9112 §3.2.2 wants servers to take it).
+/// Returns the path of a request target, without its query. If the target is a whole URL, scheme
+/// and authority are removed; RFC 9112 §3.2.2 requires servers to accept this form.
 #[inline]
 pub(crate) fn path(target: &[u8]) -> &[u8] {
     let target = if target.first() == Some(&b'/') { target } else { after_authority(target) };
@@ -110,7 +113,7 @@ pub(crate) fn path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// The query of a request target; empty if it has none.
+/// Returns the query of a request target; empty if it has none.
 pub(crate) fn query(target: &[u8]) -> &[u8] {
     let target = target.split(|&byte| byte == b'#').next().unwrap_or_default();
     target.iter().position(|&byte| byte == b'?').map_or(&[], |at| &target[at + 1..])

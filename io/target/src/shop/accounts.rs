@@ -1,36 +1,36 @@
-//! [`Accounts`]: who may log in.
+//! [`Accounts`]: the users that may log in.
 
 use std::collections::HashMap;
 
 use wavetank_plan::UserError;
 use wavetank_plan::quantity::show_count;
 
-/// Most accounts of a file.
+/// Maximum number of accounts in a file.
 const ACCOUNTS_MAX: usize = 5_000_000;
 /// Longest name and longest password.
 pub(crate) const WORD_BYTES_MAX: usize = 128;
-/// The password of everybody without a file: this, and the user's name.
+/// Without a file, each user's password is this prefix and the user's name.
 const PREFIX: &str = "secret-";
 
-/// The pairs of user and password that may log in: those of a file, or, by default, every user with the password
-/// `secret-` and the user's name.
+/// The pairs of user and password that may log in: those of a file or, by default, every user with
+/// the password `secret-` followed by the user's name.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
     listed: Option<HashMap<Box<str>, Box<str>>>,
 }
 
 impl Accounts {
-    /// Reads a file as experiments read it for their users: CSV with a header line, whose columns `user` and
-    /// `password` count; `name` is the file's, for errors.
+    /// Reads a file in the format that experiments use for their users: CSV with a header line and
+    /// the columns `user` and `password`. `name` is the name of the file, for errors.
     ///
-    /// Fails (exit 2) where a column is missing, a user stands there twice or without a name, a line cannot be read, a
-    /// word is longer than 128 bytes or there are more than five million lines.
+    /// Fails (exit 2) if a column is missing, a user appears twice or has no name, a line cannot be
+    /// read, a value is longer than 128 bytes, or there are more than five million lines.
     pub fn read(name: &str, csv: &[u8]) -> Result<Self, UserError> {
         let wrong = |message: String| {
             UserError::usage(
                 "bad_accounts",
                 format!("{name}: {message}"),
-                "a first line `user,password`, then a line for each account",
+                "start the file with a line `user,password`, then write a line for each account",
             )
         };
         let mut reader = csv::Reader::from_reader(csv.strip_prefix(b"\xef\xbb\xbf").unwrap_or(csv));
@@ -53,13 +53,13 @@ impl Accounts {
                 return Err(wrong(format!("more than {} accounts", show_count(ACCOUNTS_MAX as u64))));
             }
             if listed.insert(user.into(), password.into()).is_some() {
-                return Err(wrong(format!("line {line}: the user `{user}` was there before")));
+                return Err(wrong(format!("line {line}: the user `{user}` appears twice")));
             }
         }
         Ok(Self { listed: Some(listed) })
     }
 
-    /// Whether this is the user's password.
+    /// Returns whether this is the user's password.
     pub(crate) fn allow(&self, user: &str, password: &str) -> bool {
         match &self.listed {
             Some(listed) => listed.get(user).is_some_and(|right| **right == *password),

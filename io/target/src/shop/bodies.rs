@@ -1,4 +1,4 @@
-//! [`Login`], [`NewSale`], [`Order`]: what is sent to the shop, as a body. Content types are not looked at.
+//! [`Login`], [`NewSale`], [`Order`]: the request bodies of the shop. Content types are ignored.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,16 +8,16 @@ use wavetank_plan::quantity::{parse_count, parse_duration};
 
 use super::accounts::WORD_BYTES_MAX;
 
-/// Longest body that the shop reads.
+/// Longest body that the shop reads, in bytes.
 pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024;
-/// Most articles of a sale: each that is sold is a row.
+/// Maximum stock of a sale: each sold article is a row.
 pub(crate) const STOCK_MAX: u64 = 1_000_000;
 /// Longest time until a sale opens.
 const OPENS_IN_MAX: Nanos = Nanos::from_secs(7 * 86_400);
 
-const LOGIN: &str = "a form is wanted: user=NAME&password=WORD, of at most 128 bytes each\n";
-const NEW_SALE: &str = "JSON is wanted: {\"stock\": 1000, \"opens_in\": \"60s\"}; stock up to a million, opens_in up to a week\n";
-const ORDER: &str = "JSON is wanted: {\"sku\": \"P0001\", \"user\": \"NAME\"}\n";
+const LOGIN: &str = "the body must be a form: user=NAME&password=PASSWORD, each of at most 128 bytes\n";
+const NEW_SALE: &str = "the body must be JSON: {\"stock\": 1000, \"opens_in\": \"60s\"}; stock up to a million, opens_in up to a week\n";
+const ORDER: &str = "the body must be JSON: {\"sku\": \"P0001\", \"user\": \"NAME\"}\n";
 
 /// A form with a user's name and password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,15 +26,15 @@ pub(crate) struct Login {
     pub(crate) password: String,
 }
 
-/// A sale to come.
+/// A new sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NewSale {
     pub(crate) stock: u64,
-    /// From now on; not negative.
+    /// Time from now; not negative.
     pub(crate) opens_in: Nanos,
 }
 
-/// One article for one user.
+/// An order of one article for one user.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Order {
@@ -43,10 +43,10 @@ pub(crate) struct Order {
 }
 
 impl Login {
-    /// Reads a form; the error says what is wanted.
+    /// Reads a form. The error describes the valid form.
     pub(crate) fn read(body: &[u8]) -> Result<Self, &'static str> {
         let (mut user, mut password) = (None, None);
-        // Bytes that are no UTF-8 must not become a name that somebody else may have.
+        // Invalid UTF-8 must not be converted to a name that another user may have.
         if str::from_utf8(body).is_err() {
             return Err(LOGIN);
         }
@@ -69,7 +69,7 @@ impl Login {
 }
 
 impl NewSale {
-    /// Reads JSON; the error says what is wanted.
+    /// Reads JSON. The error describes the valid document.
     pub(crate) fn read(body: &[u8]) -> Result<Self, &'static str> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -80,7 +80,7 @@ impl NewSale {
         let Body { stock, opens_in } = serde_json::from_slice(body).map_err(|_| NEW_SALE)?;
         let stock = match &stock {
             Value::Number(number) => number.as_u64(),
-            // As a data file or a variable may have it: 1k.
+            // Text from a data file or a variable may be a number with a unit: 1k.
             Value::String(text) => parse_count(text).ok(),
             _ => None,
         };
@@ -97,7 +97,7 @@ impl NewSale {
 }
 
 impl Order {
-    /// Reads JSON; the error says what is wanted.
+    /// Reads JSON. The error describes the valid document.
     pub(crate) fn read(body: &[u8]) -> Result<Self, &'static str> {
         let order: Self = serde_json::from_slice(body).map_err(|_| ORDER)?;
         let fits = |word: &str| (1..=WORD_BYTES_MAX).contains(&word.len());

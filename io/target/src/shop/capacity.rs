@@ -1,58 +1,61 @@
-//! [`Capacity`]: servers that are busy for a stated time with each request, as a schedule that all threads share.
+//! [`Capacity`]: servers that are busy for a stated time with each request, as a schedule that all
+//! threads share.
 //!
-//! Whoever is served by N servers in order of arrival, each for the same time, is served by the one that served
-//! the Nth before him: it is free first. So a ring of N instants is the whole queue, and each request moves one of
-//! them. When a request is over is known on its arrival, to the nanosecond and on whatever thread: nothing is
-//! lost between requests, and a timer that fires late delays one answer and no other.
+//! N servers serve requests in order of arrival, each for the same time. Then a request is served
+//! by the server that took the Nth request before it, since that one is free first. So a ring of N
+//! instants is the whole queue, and each request moves one of them. The end of a request is known
+//! on its arrival, to the nanosecond and on any thread. No capacity is lost between requests, and a
+//! timer that fires late delays only one response.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use wavetank_plan::Nanos;
 
-/// Most servers of one pool.
+/// Maximum number of servers in one pool.
 pub(crate) const WORKERS_MAX: u64 = 10_000;
 /// Longest work of one request.
 pub(crate) const WORK_MAX: Nanos = Nanos::from_secs(3_600);
-/// Most requests that wait.
+/// Maximum number of waiting requests.
 pub(crate) const QUEUE_MAX: u64 = 1_000_000;
 
-/// What is stated of a pool of servers: at most `workers / work` requests a second.
+/// The stated capacity of a pool of servers: at most `workers / work` requests a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct DeclaredCapacity {
-    /// Requests served at a time, 1 to [`WORKERS_MAX`].
+    /// Requests served simultaneously, 1 to [`WORKERS_MAX`].
     pub(crate) workers: u64,
-    /// How long each takes; positive, at most [`WORK_MAX`].
+    /// Time for each request; positive, at most [`WORK_MAX`].
     pub(crate) work: Nanos,
-    /// Requests that wait for a server; who finds so many before him is refused.
+    /// Maximum number of waiting requests. A request that finds this many waiting is refused.
     pub(crate) queue: u64,
 }
 
-/// Servers that hold their stated capacity. See the module's description.
+/// A pool of servers with a stated capacity. See the module's description.
 #[derive(Debug)]
 pub(crate) struct Capacity {
     stated: DeclaredCapacity,
-    /// Whose turn it is, in the ring.
+    /// The turn of the next request in the ring.
     next: AtomicU64,
     /// When each server is free.
     free_at: Box<[AtomicI64]>,
 }
 
 impl Capacity {
-    /// All servers are free.
+    /// Creates a pool of free servers.
     pub(crate) fn new(stated: DeclaredCapacity) -> Self {
         let free_at = (0..stated.workers).map(|_| AtomicI64::new(i64::MIN)).collect();
         Self { stated, next: AtomicU64::new(0), free_at }
     }
 
-    /// What was stated.
+    /// Returns the stated capacity.
     pub(crate) const fn stated(&self) -> DeclaredCapacity {
         self.stated
     }
 
-    /// A request came at `now`. Returns when its work is done; the error: the queue is full, for so long yet.
+    /// Takes in a request that came at `now`. Returns when its work is done, or as the error the
+    /// time until the queue has room.
     pub(crate) fn admit(&self, now: Nanos) -> Result<Nanos, Nanos> {
         let room_in = self.room_at(self.next.load(Ordering::Relaxed)).saturating_sub(now.0);
-        // Threads that look at one instant may go beyond the queue by one each.
+        // Threads that check simultaneously may exceed the queue by one request each.
         if room_in > 0 {
             return Err(Nanos(room_in));
         }
@@ -67,8 +70,9 @@ impl Capacity {
         Ok(Nanos(over(free)))
     }
 
-    /// When the queue has room for the request of this turn: when the one that came `queue` turns earlier begins. If
-    /// that one waits still, all that follow it on its server do so one right after the other.
+    /// Returns when the queue has room for the request of this turn: when the work on the request
+    /// `queue` turns earlier starts. If that one is still waiting, the later requests on its server
+    /// follow without a gap.
     fn room_at(&self, turn: u64) -> i64 {
         let DeclaredCapacity { workers, work, queue } = self.stated;
         let Some(others) = queue.checked_sub(1) else { return self.server(turn).load(Ordering::Relaxed) };
@@ -89,7 +93,7 @@ mod tests {
         Capacity::new(DeclaredCapacity { workers, work: Nanos(work), queue })
     }
 
-    /// What is said to requests that come at these instants.
+    /// Checks the results for requests that come at these instants.
     fn check(pool: &Capacity, arrivals: &[i64], expected: &[Result<i64, i64>]) {
         let said: Vec<_> =
             arrivals.iter().map(|&at| pool.admit(Nanos(at)).map(|at| at.0).map_err(|wait| wait.0)).collect();
@@ -98,17 +102,19 @@ mod tests {
 
     #[test]
     fn serves_in_order_and_refuses_beyond_the_queue() {
-        // Two servers of 30: the third waits for the first, the fourth for the second; three may wait.
+        // Two servers of 30 ns: the third request waits for the first, the fourth for the second;
+        // three may wait.
         check(
             &pool(2, 30, 3),
             &[0, 10, 10, 10, 10, 10, 100],
             &[Ok(30), Ok(40), Ok(60), Ok(70), Ok(90), Err(20), Ok(130)],
         );
-        // Nobody waits.
+        // No request may wait.
         check(&pool(1, 30, 0), &[0, 29, 30, 31, 61], &[Ok(30), Err(1), Ok(60), Err(29), Ok(91)]);
     }
 
-    /// The rule of a queue with several servers, told the long way: each takes the first that is free.
+    /// Compares with a direct simulation of a queue with several servers: each request takes the
+    /// first free server.
     #[test]
     fn is_the_queue_of_whoever_is_free_first() {
         let pool = pool(7, 1_000, 1_000_000);
@@ -122,7 +128,8 @@ mod tests {
         }
     }
 
-    /// The same, with a queue that is full again and again: who finds so many before him that wait is refused.
+    /// The same, with a queue that is often full: a request that finds `queue` others waiting is
+    /// refused.
     #[test]
     fn the_queue_holds_as_many_as_are_stated() {
         for (workers, queue) in [(1, 1), (1, 5), (3, 1), (3, 3), (3, 4), (3, 10), (7, 6), (2, 0)] {
@@ -159,7 +166,7 @@ mod tests {
                 scope.spawn(|| (0..10_000).for_each(|_| assert!(pool.admit(Nanos(5)).is_ok())));
             }
         });
-        // 40,000 requests on four servers, and this one behind them.
+        // 40,000 requests on four servers, and this one after them.
         check(&pool, &[5], &[Ok(5 + 10_001 * 1_000)]);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Database`]: where the shop's SQLite database lies, and what is in it from the start.
+//! [`Database`]: the location of the shop's SQLite database, and its initial contents.
 
 use std::fmt::Display;
 use std::fs::{File, TryLockError};
@@ -11,19 +11,19 @@ use wavetank_plan::UserError;
 use super::sale_snapshot::Sale;
 use super::session_cookie::KEY_BYTES;
 
-/// Ours among all SQLite files, and the version of the tables in it.
+/// Identifies the databases of this program, and the version of their tables.
 const APPLICATION_ID: i64 = 0x5754_4b53;
 const VERSION: i64 = 1;
-/// Rows of the tier of queries: so many shelves with so many articles each.
+/// Rows of the query tier: the number of shelves, and the number of articles on each.
 pub(crate) const SHELVES: u64 = 500;
 const ARTICLES_PER_SHELF: u64 = 20;
-/// Accounts of the tier of transactions, and what is on each at first.
+/// Accounts of the transaction tier, and their initial balance.
 pub(crate) const TIER_ACCOUNTS: u64 = 1_000;
 const BALANCE: i64 = 1_000_000;
-/// For how long another program may keep the file locked.
+/// Longest wait for a lock that another program holds on the file.
 const BUSY_MAX: Duration = Duration::from_secs(5);
 
-/// The database that says by itself that nothing is oversold and nobody buys twice.
+/// The constraints of these tables guarantee that nothing is oversold and no user buys twice.
 const TABLES: &str = "
     CREATE TABLE sale (
         id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -54,37 +54,35 @@ const CATALOGUE: &str = "
     CREATE INDEX article_by_shelf ON article (shelf);
 ";
 
-/// Where the database lies. See the module's description.
+/// The location of the database. See the module's description.
 #[derive(Debug)]
 pub(crate) struct Database {
-    /// `None`: in memory, and gone with the server.
+    /// `None`: in memory, and lost when the server ends.
     file: Option<PathBuf>,
-    /// Locked as long as we use it: two servers would each show what the other has not sold.
+    /// The lock on the file. Two servers on one file would each show an outdated sale.
     _lock: Option<File>,
 }
 
 impl Database {
-    /// Makes sure that nobody else serves from the file.
+    /// Locks the file, so that no other server can use it.
     pub(crate) fn claim(file: Option<PathBuf>) -> Result<Self, UserError> {
         let Some(path) = &file else { return Ok(Self { file, _lock: None }) };
         let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);
         let lock = opened.map_err(|error| refused(path.display(), error))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { file, _lock: Some(lock) }),
-            Err(TryLockError::WouldBlock) => {
-                Err(refused(path.display(), "another server keeps its sale there"))
-            }
+            Err(TryLockError::WouldBlock) => Err(refused(path.display(), "another server uses it")),
             Err(TryLockError::Error(error)) => Err(refused(path.display(), error)),
         }
     }
 
-    /// Whether anything outlives the server.
+    /// Returns whether the data outlives the server.
     pub(crate) fn is_persistent(&self) -> bool {
         self.file.is_some()
     }
 
-    /// For whoever changes it: with all tables, those made now if it is new, with this sale and this secret. Returns the
-    /// sale and the secret that are in it.
+    /// Opens the connection that changes the database. In a new database, creates all tables with
+    /// the sale `first` and the secret `key`. Returns the sale and the secret stored in it.
     pub(crate) fn books(
         &self,
         first: Sale,
@@ -110,7 +108,8 @@ impl Database {
         Ok((conn, sale, key))
     }
 
-    /// For whoever looks articles up, once the books were opened: in the same file, or in a memory of its own.
+    /// Opens the connection that looks up articles: in the same file, where [`Self::books`] has
+    /// made the tables, or in separate memory.
     pub(crate) fn catalogue(&self) -> rusqlite::Result<Connection> {
         let mut conn = self.open()?;
         if self.file.is_none() {
@@ -129,13 +128,13 @@ impl Database {
         let Some(path) = &self.file else { return Connection::open_in_memory() };
         let conn = Connection::open(path)?;
         conn.busy_timeout(BUSY_MAX)?;
-        // Commits wait for the disk (FULL), once for all orders that they are of.
+        // Commits wait for the disk (FULL), once for all orders in the commit.
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
         conn.execute_batch("PRAGMA synchronous = FULL")?;
         Ok(conn)
     }
 
-    /// Returns whether the tables in it are ours, be it now.
+    /// Creates the tables if there are none. Returns whether the tables in it are ours.
     fn make(&self, conn: &mut Connection, first: Sale, key: [u8; KEY_BYTES]) -> rusqlite::Result<bool> {
         let change = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let number =
@@ -186,6 +185,6 @@ fn refused(name: impl Display, why: impl Display) -> UserError {
     UserError::refused(
         "bad_database",
         format!("--database {name}: {why}"),
-        "a file that this command made, or one that is not there yet, in a folder that can be written to",
+        "name a file that this command made, or a new one in a writable folder",
     )
 }

@@ -1,4 +1,4 @@
-//! [`run_writer`]: the threads of the database. One changes it, the other one looks things up.
+//! [`run_writer`]: the threads of the database. One changes data, the other one looks up data.
 
 use rusqlite::{Connection, Statement};
 
@@ -8,9 +8,10 @@ use super::job::{Done, Job, Outcome, Task};
 use super::job_queues::DbThread;
 use super::transactions::ShopTransactions;
 
-/// Be this keeper until the shop closes. `books`: the connection of [`DbThread::Books`], if it was opened before.
+/// Runs this database thread until the shop closes. `books` is the connection of
+/// [`DbThread::Books`] if it was opened before.
 pub(crate) fn run_writer(shop: &Shop, keeper: DbThread, books: Option<Connection>) {
-    // A database in memory is made when somebody asks for it: most servers are never asked.
+    // A database in memory is made on the first request for it: most servers never get one.
     if !shop.desks.wait(keeper) {
         return;
     }
@@ -58,7 +59,7 @@ fn look_up(sums: &mut Statement<'_>, job: &Job) -> rusqlite::Result<Outcome> {
     sums.query_row([shelf % SHELVES], |row| Ok(Outcome::Found { rows: row.get(0)?, total: row.get(1)? }))
 }
 
-/// Take jobs, have them done, and tell what came of them, until the shop closes.
+/// Takes jobs, has them done, and returns their outcomes, until the shop closes.
 fn attend(shop: &Shop, keeper: DbThread, mut work: impl FnMut(&[(u32, Job)], &mut Vec<Outcome>)) {
     let (mut jobs, mut outcomes, mut done) = (Vec::new(), Vec::new(), Vec::new());
     while shop.desks.wait(keeper) {

@@ -1,32 +1,32 @@
-//! [`Job`]: what a thread of the server wants of the database, and [`Done`]: what came of it.
+//! [`Job`]: a request of a server thread to the database, and [`Done`]: its outcome.
 
 use wavetank_driver::ConnId;
 
 use super::sale_snapshot::Sale;
 
-/// Something to do, and for whom.
+/// A job for the database, and the connection that it is for.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) conn: ConnId,
-    /// Tells requests of one thread apart.
+    /// Distinguishes the jobs of one thread.
     pub(crate) ticket: u32,
     pub(crate) task: Task,
 }
 
-/// What is to be done.
+/// The task of a job.
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// Sell one article; the request came at `at_ms` of Unix time.
+    /// Sells one article; the request came at `at_ms` of Unix time.
     Order { sku: Box<str>, user: Box<str>, at_ms: i64 },
-    /// Begin a sale, in place of the one there is.
+    /// Starts a sale, in place of the current one.
     NewSale { stock: u64, opens_at_ms: i64 },
-    /// Look up the rows of a shelf; any number names one.
+    /// Looks up the rows of a shelf. Any number is valid.
     Query { shelf: u64 },
-    /// Move money between two accounts; any number names them.
+    /// Moves money between two accounts. Any number is valid.
     Transfer { pair: u64 },
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) conn: ConnId,
@@ -34,7 +34,7 @@ pub(crate) struct Done {
     pub(crate) outcome: Outcome,
 }
 
-/// How it ended. What changed something was committed before it is told.
+/// How the job ended. Changes are committed before their outcome is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Sold {
@@ -55,6 +55,6 @@ pub(crate) enum Outcome {
     Transferred {
         transfer: i64,
     },
-    /// The database refused, for reasons of its own.
+    /// The database returned an error.
     Failed,
 }

@@ -1,9 +1,9 @@
-//! [`JobQueues`]: where the server's threads hand in jobs for the database, and get back what came of them.
+//! [`JobQueues`]: where the server's threads submit jobs for the database and get the outcomes.
 //!
-//! Each thread has a desk of its own. A thread that works in a process of its own may be killed while it holds a lock
-//! (see `Shared`), so nobody else waits for that lock: keepers, who serve all desks, look whether the thread is gone.
-//! Keepers are threads of this process, for which one may wait. A thread hands in no more than it may have outstanding,
-//! which bounds what lies on its desk, either way.
+//! Each thread has its own queues. A thread that works in a separate process may be killed while it
+//! holds a lock (see `Shared`). So the database threads, which serve all queues, only try that
+//! lock, and check whether the thread is gone. Database threads run in this process, so waiting for
+//! them is safe. A thread limits its outstanding jobs, which bounds its queues in both directions.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,15 +14,15 @@ use wavetank_driver::Waker;
 
 use super::job::{Done, Job};
 
-/// Jobs that a keeper takes from one desk at a time: as many are committed together at most.
+/// Maximum number of jobs taken from one queue together. They are committed together.
 const BATCH_MAX: usize = 256;
 
-/// Whose jobs they are.
+/// The database thread that a job is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DbThread {
-    /// What changes something: one after the other.
+    /// For changes, one after the other.
     Books,
-    /// What only looks.
+    /// For look-ups.
     Catalogue,
 }
 
@@ -34,17 +34,17 @@ impl DbThread {
 /// See the module's description.
 #[derive(Debug)]
 pub(crate) struct JobQueues {
-    /// By number of the thread.
+    /// By thread number.
     places: Vec<Desk>,
-    /// To wake them.
+    /// The database threads, to wake them.
     keepers: [OnceLock<Thread>; DbThread::ALL.len()],
     stop: AtomicBool,
 }
 
-/// One thread's.
+/// The queues of one server thread.
 #[derive(Debug, Default)]
 struct Desk {
-    /// By keeper.
+    /// By database thread.
     jobs: [Mutex<VecDeque<Job>>; DbThread::ALL.len()],
     done: Mutex<Vec<Done>>,
     waker: OnceLock<Waker>,
@@ -52,7 +52,7 @@ struct Desk {
 }
 
 impl JobQueues {
-    /// For so many threads.
+    /// Creates the queues for this many threads.
     pub(crate) fn new(threads: u32) -> Self {
         Self {
             places: (0..threads).map(|_| Desk::default()).collect(),
@@ -61,20 +61,20 @@ impl JobQueues {
         }
     }
 
-    /// How the thread is told that something came back.
+    /// Sets the waker that notifies the thread of returned jobs.
     pub(crate) fn set_waker(&self, thread: u32, waker: Waker) {
-        // What came back earlier could not ring.
+        // Jobs returned before could not wake the thread.
         waker.wake();
-        // Each thread has one waker all its life.
+        // A thread never changes its waker.
         drop(self.places[thread as usize].waker.set(waker));
     }
 
-    /// The thread was killed. Asks for no memory.
+    /// Notes that the thread was killed. This must not allocate.
     pub(crate) fn remove_thread(&self, thread: u32) {
         self.places[thread as usize].gone.store(true, Ordering::Release);
     }
 
-    /// Keepers end when they are done with what they do.
+    /// Ends the database threads after their current jobs.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         for keeper in DbThread::ALL {
@@ -82,26 +82,27 @@ impl JobQueues {
         }
     }
 
-    /// A thread hands in its jobs.
+    /// Submits the jobs of a server thread.
     pub(crate) fn submit(&self, thread: u32, keeper: DbThread, jobs: &mut Vec<Job>) {
         let place = &self.places[thread as usize].jobs[keeper as usize];
         place.lock().unwrap_or_else(PoisonError::into_inner).extend(jobs.drain(..));
         self.ring(keeper);
     }
 
-    /// A thread takes what came back.
+    /// Takes the returned jobs of a server thread.
     pub(crate) fn take_done(&self, thread: u32, into: &mut VecDeque<Done>) {
         let place = &self.places[thread as usize].done;
         into.extend(place.lock().unwrap_or_else(PoisonError::into_inner).drain(..));
     }
 
-    /// Who keeper is; to be said before anybody hands in or stops.
+    /// Sets the thread that serves `keeper`. Must be called before any job is submitted and before
+    /// `stop`.
     pub(crate) fn set_keeper(&self, keeper: DbThread, thread: Thread) {
-        // Each has one thread all its life.
+        // A database thread is set only once.
         drop(self.keepers[keeper as usize].set(thread));
     }
 
-    /// A keeper waits until there is anything to do; false: it is to end.
+    /// Waits until there are jobs for a database thread. Returns `false` if it must end.
     pub(crate) fn wait(&self, keeper: DbThread) -> bool {
         loop {
             if self.stop.load(Ordering::Acquire) {
@@ -114,7 +115,8 @@ impl JobQueues {
         }
     }
 
-    /// A keeper takes jobs, some from each desk, with the number of the thread.
+    /// Takes jobs for a database thread, some from each queue, with the number of the server
+    /// thread.
     pub(crate) fn take_jobs(&self, keeper: DbThread, into: &mut Vec<(u32, Job)>) {
         for (thread, desk) in (0..).zip(&self.places) {
             let Some(mut jobs) = desk.jobs(keeper) else { continue };
@@ -123,7 +125,7 @@ impl JobQueues {
         }
     }
 
-    /// A keeper tells what came of jobs, sorted by the thread whose they are.
+    /// Returns the outcomes of jobs to their threads. `done` is sorted by thread.
     pub(crate) fn complete(&self, done: &[(u32, Done)]) {
         for of_one in done.chunk_by(|one, other| one.0 == other.0) {
             let desk = &self.places[of_one[0].0 as usize];
@@ -144,12 +146,13 @@ impl JobQueues {
 }
 
 impl Desk {
-    /// What lies here for a keeper, if the thread is there still.
+    /// Locks the jobs for a database thread; `None` if the server thread is gone.
     fn jobs(&self, keeper: DbThread) -> Option<MutexGuard<'_, VecDeque<Job>>> {
         self.unless_gone(&self.jobs[keeper as usize])
     }
 
-    /// The thread holds its locks for an instant only, if it lives.
+    /// Locks `place`; `None` if the server thread is gone. A living thread holds the lock only for
+    /// an instant.
     fn unless_gone<'a, T>(&self, place: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
         while !self.gone.load(Ordering::Acquire) {
             match place.try_lock() {

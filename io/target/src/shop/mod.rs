@@ -1,8 +1,10 @@
-//! [`Shop`]: the applications in the server, for tests that need a target with a limit and a truth of its own.
+//! [`Shop`]: the applications in the server, for tests that need a target with a limit and a count
+//! of its own.
 //!
-//! A flash sale, whose stock is in an SQLite database with real transactions, and three tiers of work, whose capacity
-//! is stated by whoever asks. The server's threads wait for none of it: what needs the database goes to a thread of
-//! its own and is answered when it comes back. `docs/serve.md` describes what can be asked.
+//! There is a flash sale with its stock in an SQLite database with real transactions. There are
+//! also three tiers of work, with a capacity stated in the request. The server's threads never wait
+//! for the shop: jobs for the database go to a separate thread, and are answered when they return.
+//! `docs/serve.md` describes the requests.
 
 mod accounts;
 mod bodies;
@@ -41,32 +43,32 @@ use session_cookie::KEY_BYTES;
 pub(crate) use shop_client::ShopClient;
 pub(crate) use tier::{Tier, TierKind};
 
-/// What is for sale before anybody has begun a sale.
+/// Stock of the initial sale.
 const FIRST_STOCK: u64 = 1_000;
 
-/// What the shop is made with.
+/// Options of the shop.
 #[derive(Clone, Debug, Default)]
 pub struct ShopOptions {
     /// A file for its database; `None`: in memory.
     pub database: Option<PathBuf>,
-    /// Who may log in.
+    /// The users that may log in.
     pub accounts: Arc<Accounts>,
 }
 
-/// What is asked of the flash sale.
+/// The kind of a request to the flash sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// How it stands.
+    /// The state of the sale.
     Show,
-    /// A session.
+    /// A new session.
     Login,
     /// A new sale.
     Begin,
-    /// An article.
+    /// An order.
     Order,
 }
 
-/// What all threads know of the shop. See the module's description.
+/// The state of the shop shared by all threads. See the module's description.
 #[derive(Debug)]
 pub(crate) struct Shop {
     accounts: Arc<Accounts>,
@@ -78,15 +80,15 @@ pub(crate) struct Shop {
     key: [u8; KEY_BYTES],
     /// Unix time at the clock's zero, in nanoseconds.
     zero_unix_ns: i64,
-    /// What the database said first that was no answer.
+    /// The first error of the database.
     fault: OnceLock<String>,
 }
 
 impl Shop {
-    /// For so many threads, whose instants are `clock`'s. Returns the threads of the database, too: they end when the
-    /// shop [closes](Shop::close).
+    /// Opens the shop for this many threads, with instants of `clock`. Also returns the threads of
+    /// the database, which end when the shop [closes](Shop::close).
     ///
-    /// Fails (exit 5) if the database's file cannot be used, or a thread cannot be started.
+    /// Fails (exit 5) if the database file cannot be used, or if a thread cannot be started.
     pub(crate) fn open(
         options: &ShopOptions,
         threads: u32,
@@ -131,17 +133,17 @@ impl Shop {
         Ok((shop, keepers))
     }
 
-    /// The threads of the database are to end.
+    /// Ends the threads of the database.
     pub(crate) fn close(&self) {
         self.desks.stop();
     }
 
-    /// Where threads hand in what needs the database.
+    /// Returns the queues for jobs of the database.
     pub(crate) fn desks(&self) -> &JobQueues {
         &self.desks
     }
 
-    /// What the database said first that was no answer, if it did.
+    /// Returns the first error of the database, if there was one.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.get().map(String::as_str)
     }
@@ -150,26 +152,26 @@ impl Shop {
         self.database.books(self.board.read(), self.key)
     }
 
-    /// The database could not do something.
+    /// Notes an error of the database.
     fn failed(&self, why: String) {
-        // The first one tells.
+        // Only the first error is kept.
         drop(self.fault.set(why));
     }
 
-    /// An instant in milliseconds of Unix time.
+    /// Converts an instant to milliseconds of Unix time.
     fn unix_ms(&self, at: Nanos) -> i64 {
         (self.zero_unix_ns + at.0) / 1_000_000
     }
 }
 
-/// From the kernel's source of randomness, which needs no `/dev`: a container may have none.
+/// Returns a random key from the kernel. No `/dev` is needed, since a container may have none.
 fn new_key() -> Result<[u8; KEY_BYTES], UserError> {
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key).map(|()| key).map_err(|error| {
         UserError::refused(
             "no_random",
-            format!("the kernel gives no random bytes: {error}"),
-            "a sandbox may forbid getrandom(2): allow it",
+            format!("the kernel returned no random bytes: {error}"),
+            "allow getrandom(2), which a sandbox may forbid",
         )
     })
 }

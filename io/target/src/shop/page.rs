@@ -1,4 +1,4 @@
-//! [`ShopResponse`]: an answer of the shop or of a tier, none of which may be kept by anybody.
+//! [`ShopResponse`]: a response of the shop or of a tier. None of them may be cached.
 
 use super::job::Outcome;
 use super::sale_snapshot::Sale;
@@ -7,11 +7,11 @@ use super::sale_snapshot::Sale;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShopResponse {
     pub(crate) status: u16,
-    /// Of JSON; otherwise it is a line of text.
+    /// Whether the body is JSON. Otherwise, it is a line of text.
     pub(crate) json: bool,
     /// The value of a `Set-Cookie`.
     pub(crate) cookie: Option<String>,
-    /// In how many seconds one may ask again.
+    /// The value of `Retry-After`, in seconds.
     pub(crate) retry_after_s: Option<u64>,
     pub(crate) body: Vec<u8>,
 }
@@ -27,12 +27,12 @@ impl ShopResponse {
         Self { status, json: false, cookie: None, retry_after_s: None, body: line.into() }
     }
 
-    /// Too much was asked of something; there is room again in so many seconds.
+    /// A 503 response: a queue is full, and will have room in `retry_after_s` seconds.
     pub(crate) fn busy(line: &'static str, retry_after_s: u64) -> Self {
         Self { retry_after_s: Some(retry_after_s), ..Self::text(503, line) }
     }
 
-    /// The sale as it stands, at `now` in milliseconds of Unix time.
+    /// The state of the sale at `now_ms`, in milliseconds of Unix time.
     pub(crate) fn sale(sale: Sale, now_ms: i64) -> Self {
         let Sale { number, stock, sold, opens_at_ms } = sale;
         let (sku, left) = (sale.sku(), stock - sold);
@@ -52,7 +52,7 @@ impl ShopResponse {
         )
     }
 
-    /// What came of a job; a sale that was begun is shown as at `now_ms`.
+    /// The response for the outcome of a job. A new sale is shown as at `now_ms`.
     pub(crate) fn from_outcome(outcome: Outcome, now_ms: i64) -> Self {
         match outcome {
             Outcome::Sold { order, left } => {
@@ -71,7 +71,7 @@ impl ShopResponse {
             Outcome::Transferred { transfer } => {
                 Self::json(200, format!("{{\"tier\":\"transaction\",\"transfer\":{transfer}}}\n"))
             }
-            Outcome::Failed => Self::text(500, "the database could not do that: see the server's words\n"),
+            Outcome::Failed => Self::text(500, "the database failed: see the server's output\n"),
         }
     }
 }

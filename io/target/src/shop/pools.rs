@@ -1,7 +1,7 @@
-//! [`Pools`]: the stated capacities that were asked for so far.
+//! [`Pools`]: the stated capacities requested so far.
 //!
-//! A thread of the server may be killed at any instruction (see `Shared`), so a place is made by whoever claims it and
-//! nobody waits for that for long.
+//! A thread of the server may be killed at any instruction (see `Shared`). So the thread that
+//! claims a place also fills it, and other threads wait only briefly for that.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +11,12 @@ use super::capacity::{Capacity, DeclaredCapacity};
 use super::tier::{POOLS_FULL, Tier, TierKind, stated};
 use crate::route::Route;
 
-/// Most pools; who asks for more different ones is told.
+/// Maximum number of pools. Requests for further capacities get an error response.
 const POOLS_MAX: usize = 64;
-/// How often one looks for a pool that another thread is making, before that one is given up.
+/// Number of checks for a pool that another thread is making, before it is given up.
 const LOOKS_MAX: u32 = 10_000;
 
-/// Names a pool.
+/// Identifies a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolIx(u16);
 
@@ -39,7 +39,7 @@ impl Default for Pools {
 }
 
 impl Pools {
-    /// What a tier's path and query ask for.
+    /// Returns the route for a tier's path and query.
     pub(crate) fn route(&self, kind: TierKind, query: &[u8]) -> Route {
         let pool = match stated(query) {
             Ok(None) => None,
@@ -52,11 +52,12 @@ impl Pools {
         Route::Tier(Tier { kind, pool })
     }
 
-    /// The pool of this tier with this capacity, one for all who ask for the same; `None` if there are too many.
+    /// Returns the pool of this tier with this capacity, shared by all requests for the same one;
+    /// `None` if there are too many pools.
     fn find(&self, tier: TierKind, stated: DeclaredCapacity) -> Option<PoolIx> {
         for (index, place) in (0..).zip(&self.places) {
             if place.pool.get().is_none() && !place.claimed.swap(true, Ordering::AcqRel) {
-                // Nobody else gets here for this place.
+                // Only one thread can claim this place.
                 drop(place.pool.set((tier, Capacity::new(stated))));
             }
             if place.made().is_some_and(|(kind, pool)| *kind == tier && pool.stated() == stated) {
@@ -66,14 +67,14 @@ impl Pools {
         None
     }
 
-    /// One that was found.
+    /// Returns a pool by its index.
     pub(crate) fn get(&self, pool: PoolIx) -> Option<&Capacity> {
         self.places[usize::from(pool.0)].pool.get().map(|(_, capacity)| capacity)
     }
 }
 
 impl Place {
-    /// The pool of a claimed place.
+    /// Returns the pool of a claimed place.
     fn made(&self) -> Option<&(TierKind, Capacity)> {
         for _ in 0..LOOKS_MAX {
             if let Some(made) = self.pool.get() {

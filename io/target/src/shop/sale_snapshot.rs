@@ -1,26 +1,27 @@
-//! [`SaleSnapshot`]: the sale as it stands after the last commit, for all threads to read without waiting.
+//! [`SaleSnapshot`]: the state of the sale after the last commit, for all threads to read without
+//! waiting.
 //!
-//! One thread writes, a thread of this process that nobody kills alone; so readers that look again while it writes
-//! do so for as long as its few stores take, or until it has its CPU back.
+//! The only writer is a thread of this process, which cannot be killed separately. So readers that
+//! retry during a write do so only for its few stores, or until the writer gets its CPU back.
 
 use std::hint;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
-/// The sale.
+/// The state of a sale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sale {
-    /// Counts the sales; each has an article of its own.
+    /// Number of the sale. Each sale has a separate article.
     pub(crate) number: u64,
-    /// How many there are to be sold.
+    /// Number of articles for sale.
     pub(crate) stock: u64,
-    /// How many are.
+    /// Number of sold articles.
     pub(crate) sold: u64,
     /// When it opens, in milliseconds of Unix time.
     pub(crate) opens_at_ms: i64,
 }
 
 impl Sale {
-    /// The article's number, by which it is ordered.
+    /// Returns the article number, which orders contain.
     pub(crate) fn sku(&self) -> String {
         format!("P{:04}", self.number)
     }
@@ -29,7 +30,7 @@ impl Sale {
 /// See the module's description.
 #[derive(Debug)]
 pub(crate) struct SaleSnapshot {
-    /// Odd while the rest is being written.
+    /// Odd while the other fields are being written.
     version: AtomicU64,
     number: AtomicU64,
     stock: AtomicU64,
@@ -38,7 +39,7 @@ pub(crate) struct SaleSnapshot {
 }
 
 impl SaleSnapshot {
-    /// With a sale on it.
+    /// Creates a snapshot of `sale`.
     pub(crate) fn new(sale: Sale) -> Self {
         Self {
             version: AtomicU64::new(0),
@@ -49,7 +50,7 @@ impl SaleSnapshot {
         }
     }
 
-    /// The sale as it stands.
+    /// Returns the current sale.
     pub(crate) fn read(&self) -> Sale {
         loop {
             let version = self.version.load(Ordering::Acquire);
@@ -67,7 +68,7 @@ impl SaleSnapshot {
         }
     }
 
-    /// Put this sale on it; for one thread alone.
+    /// Publishes `sale`. Only one thread may call this.
     pub(crate) fn write(&self, sale: Sale) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! [`CookieSigner`]: session cookies that need no memory: the user's name, and a seal that only this server can put on it.
+//! [`CookieSigner`]: session cookies that need no memory. They contain the user's name and a
+//! signature that only this server can make.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -10,19 +11,19 @@ const NAME: &str = "session";
 /// Length of a key.
 pub(crate) const KEY_BYTES: usize = 32;
 
-/// What seals sessions.
+/// Signs session cookies.
 #[derive(Clone)]
 pub(crate) struct CookieSigner {
     mac: Hmac<Sha256>,
 }
 
 impl CookieSigner {
-    /// With a key that nobody else knows.
+    /// Creates a signer with a secret key.
     pub(crate) fn new(key: &[u8; KEY_BYTES]) -> Self {
         Self { mac: Hmac::new_from_slice(key).expect("a key of any length will do") }
     }
 
-    /// The value of `Set-Cookie` for a user who has logged in.
+    /// Returns the value of `Set-Cookie` for a user who has logged in.
     pub(crate) fn cookie(&self, user: &str) -> String {
         let mut mac = self.mac.clone();
         mac.update(user.as_bytes());
@@ -31,7 +32,7 @@ impl CookieSigner {
         format!("{NAME}={name}.{seal}; Path=/; HttpOnly; SameSite=Lax")
     }
 
-    /// The user whose session a `Cookie` field shows, if its seal is ours.
+    /// Returns the user of the session in a `Cookie` field, if its signature is valid.
     pub(crate) fn user(&self, field: &[u8]) -> Option<String> {
         let field = str::from_utf8(field).ok()?;
         let pairs = field.split(';').filter_map(|pair| pair.trim().split_once('='));

@@ -1,4 +1,5 @@
-//! [`ShopClient`]: the shop on one thread of the server. It answers what it can at once, and hands in the rest.
+//! [`ShopClient`]: the shop on one thread of the server. It answers simple requests immediately,
+//! and submits jobs for the others.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,12 +17,12 @@ use crate::answer::{Echo, Response};
 use crate::connection::Method;
 use crate::outbox::filler;
 
-/// Jobs that one thread may have with the database: who comes then is told to come again.
+/// Maximum number of outstanding jobs of one thread. Further requests get 503 with `Retry-After`.
 const OUTSTANDING_MAX: usize = 100_000;
-/// Bytes that `/tier/simple` computes something of: some microseconds.
+/// Bytes that `/tier/simple` computes a checksum of, in some microseconds.
 const SUMMED_BYTES: usize = 4 * 1024;
-const QUEUE_FULL: &str = "more wait for this tier than its queue holds\n";
-const DATABASE_FULL: &str = "more wait for the database than it takes (100,000 of a thread)\n";
+const QUEUE_FULL: &str = "the queue of this tier is full\n";
+const DATABASE_FULL: &str = "too many requests wait for the database (at most 100,000 for each thread)\n";
 const LOG_IN: &str = "log in first: POST /api/login, and send the cookie\n";
 const WRONG_PAIR: &str = "no account has this user and password\n";
 const NOT_YOURS: &str = "this session is another user's\n";
@@ -31,19 +32,19 @@ const NOT_YOURS: &str = "this session is another user's\n";
 pub(crate) struct ShopClient {
     shop: Arc<Shop>,
     thread: u32,
-    /// Of the last job.
+    /// Ticket of the last job.
     ticket: u32,
-    /// To be handed in at the end of the turn, by keeper.
+    /// Jobs to submit at the end of the turn, by database thread.
     jobs: [Vec<Job>; DbThread::ALL.len()],
     outstanding: usize,
-    /// What came back and has not been given out.
+    /// Returned jobs that have not been answered yet.
     done: VecDeque<Done>,
-    /// Counts requests of tiers, which look at different things each.
+    /// Counts requests of tiers, so that each one uses other data.
     numbers: u64,
 }
 
 impl ShopClient {
-    /// On the thread of this number.
+    /// Creates the client of the thread with this number.
     pub(crate) fn new(shop: Arc<Shop>, thread: u32) -> Self {
         Self {
             shop,
@@ -56,7 +57,7 @@ impl ShopClient {
         }
     }
 
-    /// A whole request to the sale, with what was sent along.
+    /// Answers a complete request to the sale. `sent` contains its body and cookie.
     pub(crate) fn answer(
         &mut self,
         conn: ConnId,
@@ -83,7 +84,7 @@ impl ShopClient {
         }
     }
 
-    /// A whole request to a tier. Returns its answer and when that is due.
+    /// Answers a complete request to a tier. Returns the response and its earliest time.
     pub(crate) fn answer_tier(&mut self, conn: ConnId, tier: Tier, now: Nanos) -> (Response, Nanos) {
         let at = match tier.pool.and_then(|pool| self.shop.pools.get(pool)).map(|pool| pool.admit(now)) {
             None => now,
@@ -94,7 +95,7 @@ impl ShopClient {
             }
         };
         self.numbers += 1;
-        // Neighbours are spread over what there is.
+        // Spreads successive numbers over the whole range.
         let number = self.numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let answer = match tier.kind {
             TierKind::Simple => page(simple(number)),
@@ -104,7 +105,7 @@ impl ShopClient {
         (answer, at)
     }
 
-    /// The end of a turn: what was asked in it goes to the database.
+    /// Submits the jobs of this turn to the database.
     #[inline]
     pub(crate) fn end_turn(&mut self) {
         for keeper in DbThread::ALL {
@@ -114,20 +115,20 @@ impl ShopClient {
         }
     }
 
-    /// Somebody rang: take what came back.
+    /// Takes the returned jobs, after the waker was called.
     pub(crate) fn collect(&mut self) {
         let before = self.done.len();
         self.shop.desks.take_done(self.thread, &mut self.done);
         self.outstanding -= self.done.len() - before;
     }
 
-    /// Nothing came back that waits to be given out.
+    /// Returns whether no returned job is left to be answered.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.done.is_empty()
     }
 
-    /// The next that came back: whose it is, his ticket, and the answer to it.
+    /// Returns the next returned job: its connection, its ticket and its response.
     pub(crate) fn next_done(&mut self, now: Nanos) -> Option<(ConnId, u32, Response)> {
         let Done { conn, ticket, outcome } = self.done.pop_front()?;
         Some((conn, ticket, page(ShopResponse::from_outcome(outcome, self.shop.unix_ms(now)))))
@@ -174,7 +175,7 @@ fn page(page: ShopResponse) -> Response {
     Response::Page(Box::new(page))
 }
 
-/// Something computed: a checksum (FNV-1a) of some text, another one for each number.
+/// The response of the simple tier: a checksum (FNV-1a) of some text and `number`.
 fn simple(number: u64) -> ShopResponse {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let sum = filler()[..SUMMED_BYTES].iter().fold(0xcbf2_9ce4_8422_2325 ^ number, step);

@@ -1,4 +1,4 @@
-//! [`Tier`]: a kind of work, and how much of it can be done at a time.
+//! [`Tier`]: a kind of work, and its capacity.
 
 use url::form_urlencoded;
 use wavetank_plan::Nanos;
@@ -7,33 +7,33 @@ use wavetank_plan::quantity::{parse_count, parse_duration_positive};
 use super::capacity::{DeclaredCapacity, QUEUE_MAX, WORK_MAX, WORKERS_MAX};
 use super::pools::PoolIx;
 
-/// Requests that wait if nobody says how many.
+/// Default length of the queue.
 const QUEUE: u64 = 1_000;
 const PARAMETERS: &str = "parameters of a tier: workers=N (1 to 10,000), work=DURATION (up to an hour), queue=N (up to a million)\n";
-const WORK_WANTED: &str = "workers= and queue= mean nothing without work=: /tier/query?workers=4&work=2ms\n";
-pub(crate) const POOLS_FULL: &str = "64 different capacities were asked for already: no more of them here\n";
+const WORK_WANTED: &str = "workers= and queue= need work=: /tier/query?workers=4&work=2ms\n";
+pub(crate) const POOLS_FULL: &str = "all 64 capacities are in use: no further one can be added\n";
 
-/// What a request of a tier does.
+/// The work for a request of a tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TierKind {
-    /// Something is computed.
+    /// Computes a checksum.
     Simple,
-    /// Rows are looked up in the database.
+    /// Looks up rows in the database.
     Query,
-    /// Rows are changed in a transaction of its own.
+    /// Changes rows in a separate transaction.
     Transaction,
 }
 
-/// A tier as it is asked for.
+/// A tier, as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
     pub(crate) kind: TierKind,
-    /// `None`: as fast as it goes.
+    /// `None`: without a limit.
     pub(crate) pool: Option<PoolIx>,
 }
 
 impl TierKind {
-    /// The tier of a path, if it is one's.
+    /// Returns the tier of a path, if it is the path of one.
     pub(crate) fn from_path(path: &[u8]) -> Option<Self> {
         match path {
             b"/tier/simple" => Some(Self::Simple),
@@ -44,7 +44,7 @@ impl TierKind {
     }
 }
 
-/// What a tier's query states of its capacity; the error says what is wanted.
+/// Parses the capacity in a tier's query. The error describes the valid parameters.
 pub(crate) fn stated(query: &[u8]) -> Result<Option<DeclaredCapacity>, &'static str> {
     let (mut workers, mut work, mut queue) = (None, None, None);
     for (name, value) in form_urlencoded::parse(query) {

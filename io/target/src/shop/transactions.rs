@@ -1,7 +1,8 @@
-//! [`ShopTransactions`]: what changes the database, in transactions.
+//! [`ShopTransactions`]: all changes of the database, in transactions.
 //!
-//! Orders that lie there together are committed together, which costs one wait for the disk instead of one each; nobody is
-//! told of his before that. Whatever a tier of transactions asks for is a transaction of its own.
+//! Orders that wait together are committed together, which takes one wait for the disk instead of
+//! one each. No order is answered before its commit. Each request to the transaction tier is a
+//! separate transaction.
 
 use rusqlite::{Connection, Statement, params};
 
@@ -9,7 +10,7 @@ use super::database::TIER_ACCOUNTS;
 use super::job::{Job, Outcome, Task};
 use super::sale_snapshot::{Sale, SaleSnapshot};
 
-/// Transfers that are remembered; older ones make room.
+/// Number of transfers that are kept; older ones are replaced.
 const TRANSFERS_KEPT: i64 = 100_000;
 
 /// See the module's description.
@@ -29,7 +30,7 @@ pub(crate) struct ShopTransactions<'c> {
 }
 
 impl<'c> ShopTransactions<'c> {
-    /// On a database that has its tables; `board` shows the sale.
+    /// Uses a database that has its tables, and publishes the sale on `board`.
     pub(crate) fn new(conn: &'c Connection, board: &'c SaleSnapshot) -> rusqlite::Result<Self> {
         let last = "SELECT coalesce(max(number), 0) FROM transfer";
         Ok(Self {
@@ -39,7 +40,7 @@ impl<'c> ShopTransactions<'c> {
             commit: conn.prepare("COMMIT")?,
             sale: conn.prepare("SELECT number, stock, sold, opens_at_ms FROM sale")?,
             bought: conn.prepare("SELECT 1 FROM orders WHERE sale = ?1 AND buyer = ?2")?,
-            // The stock is counted here and nowhere else.
+            // Only this statement changes the stock.
             sell: conn.prepare("UPDATE sale SET sold = sold + 1 WHERE number = ?1 AND sold < stock")?,
             order: conn.prepare("INSERT INTO orders (sale, buyer, at_ms) VALUES (?1, ?2, ?3)")?,
             pay: conn.prepare("UPDATE account SET balance = balance + ?2 WHERE id = ?1")?,
@@ -48,8 +49,8 @@ impl<'c> ShopTransactions<'c> {
         })
     }
 
-    /// Do these jobs in their order; what came of each is in `outcomes` afterwards, all of it committed. Returns the
-    /// first error of the database, if there were any.
+    /// Runs these jobs in order. Afterwards, `outcomes` contains their outcomes, all of them
+    /// committed. Returns the first error of the database, if any.
     pub(crate) fn work(&mut self, jobs: &[(u32, Job)], outcomes: &mut Vec<Outcome>) -> rusqlite::Result<()> {
         let mut worked = Ok(());
         let is_order = |job: &(u32, Job)| matches!(job.1.task, Task::Order { .. });
@@ -64,7 +65,8 @@ impl<'c> ShopTransactions<'c> {
         worked
     }
 
-    /// Begins, works and commits, and shows the sale that has come of it; an error leaves nothing changed.
+    /// Runs `work` in a transaction, commits it, and publishes the resulting sale. After an error,
+    /// nothing is changed.
     fn in_transaction(
         &mut self,
         work: impl FnOnce(&mut Self) -> rusqlite::Result<Option<Sale>>,
@@ -79,7 +81,7 @@ impl<'c> ShopTransactions<'c> {
                 Ok(())
             }
             Err(error) => {
-                // The database may have rolled back by itself.
+                // The database may have rolled back on its own.
                 if !self.conn.is_autocommit() {
                     self.conn.execute_batch("ROLLBACK")?;
                 }
@@ -88,7 +90,7 @@ impl<'c> ShopTransactions<'c> {
         }
     }
 
-    /// Orders, or one other job. Returns the sale if it has changed.
+    /// Does a group of orders, or one other job. Returns the sale if it has changed.
     fn enter(&mut self, group: &[(u32, Job)], outcomes: &mut Vec<Outcome>) -> rusqlite::Result<Option<Sale>> {
         let mut sale = self.sale()?;
         let before = sale;
@@ -101,7 +103,7 @@ impl<'c> ShopTransactions<'c> {
                     self.open(sale)?
                 }
                 Task::Transfer { pair } => self.transfer(*pair)?,
-                // Looked up elsewhere.
+                // Done by the other database thread.
                 Task::Query { .. } => Outcome::Failed,
             });
         }
@@ -132,7 +134,7 @@ impl<'c> ShopTransactions<'c> {
         Ok(Outcome::Sold { order: self.conn.last_insert_rowid(), left: sale.stock - sale.sold })
     }
 
-    /// A new sale forgets the orders of the one before.
+    /// A new sale deletes the orders of the one before.
     fn open(&mut self, sale: Sale) -> rusqlite::Result<Outcome> {
         self.conn.execute("DELETE FROM orders", [])?;
         self.conn.execute(
@@ -144,7 +146,7 @@ impl<'c> ShopTransactions<'c> {
 
     fn transfer(&mut self, pair: u64) -> rusqlite::Result<Outcome> {
         let payer = pair % TIER_ACCOUNTS;
-        // Never the same one.
+        // The two accounts always differ.
         let payee = (payer + 1 + pair / TIER_ACCOUNTS % (TIER_ACCOUNTS - 1)) % TIER_ACCOUNTS;
         self.pay.execute(params![payer, -1])?;
         self.pay.execute(params![payee, 1])?;

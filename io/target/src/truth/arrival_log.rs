@@ -1,4 +1,4 @@
-//! [`ArrivalLog`]: when requests came to one thread.
+//! [`ArrivalLog`]: the arrival times of requests on one thread.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -8,30 +8,31 @@ use wavetank_plan::Nanos;
 use super::counter::Counter;
 use super::{Arrivals, Gaps};
 
-/// Stamps kept; 1 MiB.
+/// Number of timestamps kept: 1 MiB.
 const STAMPS_MAX: usize = 131_072;
-/// Stamps that memory is taken for at a time: it is touched when it is needed, and soon.
+/// Number of timestamps in one block. Memory is allocated block by block, shortly before its use.
 const STAMPS_PER_BLOCK: usize = 2_048;
-/// So many times.
+/// Number of blocks.
 const BLOCKS: usize = STAMPS_MAX / STAMPS_PER_BLOCK;
-/// Seconds counted one by one.
+/// Number of seconds with separate counts.
 const SECONDS_MAX: usize = 3_600;
 
 type Block = Box<[AtomicI64; STAMPS_PER_BLOCK]>;
 
-/// Stamps and counts per second, for one thread to write and for all to read at any time.
+/// Timestamps and counts per second, written by one thread and readable by all at any time.
 #[derive(Debug)]
 pub(crate) struct ArrivalLog {
-    /// In order, as each thread's clock never goes back.
+    /// In order, since the clock of a thread never goes back.
     stamps: [OnceLock<Block>; BLOCKS],
     stamps_len: AtomicUsize,
-    /// There were more stamps than are kept.
+    /// Whether there were more timestamps than are kept.
     is_full: AtomicBool,
     per_second: Vec<Counter>,
-    /// Seconds begun.
+    /// Number of seconds started.
     seconds: AtomicUsize,
     later: Counter,
-    /// When the second ends that is counted now, to divide once a second only; none is at first.
+    /// End of the current second, so that a division is needed only once a second. Initially the
+    /// minimum.
     second_end: AtomicI64,
 }
 
@@ -50,8 +51,8 @@ impl Default for ArrivalLog {
 }
 
 impl ArrivalLog {
-    /// A request came at `now`; the first of all threads came at `first`, which may be a little later if
-    /// two threads were first.
+    /// Notes a request that came at `now`. The first request of all threads came at `first`, which
+    /// may be a little later than `now` if two threads were first.
     #[inline]
     pub(crate) fn note(&self, now: Nanos, first: Nanos) {
         let len = self.stamps_len.load(Ordering::Relaxed);
@@ -75,7 +76,7 @@ impl ArrivalLog {
         }
     }
 
-    /// A request came after the end of the second that was counted until now.
+    /// Notes a request that came after the end of the current second.
     #[cold]
     fn next_second(&self, now: Nanos, first: Nanos) {
         let second = (now.since(first) / 1_000_000_000) as usize;
@@ -89,7 +90,7 @@ impl ArrivalLog {
         self.count_in_second();
     }
 
-    /// Forget all. Memory is kept for the next time.
+    /// Clears the log. Its memory is kept.
     pub(super) fn clear(&self) {
         self.stamps_len.store(0, Ordering::Relaxed);
         self.is_full.store(false, Ordering::Relaxed);
@@ -98,7 +99,7 @@ impl ArrivalLog {
         self.second_end.store(i64::MIN, Ordering::Relaxed);
     }
 
-    /// What is noted.
+    /// Returns the content of the log.
     pub(super) fn read(&self) -> Arrived {
         let len = self.stamps_len.load(Ordering::Acquire);
         let stamps = self.stamps.iter().map_while(OnceLock::get).flat_map(|block| block.iter()).take(len);
@@ -118,20 +119,21 @@ fn new_block() -> Block {
     Box::new([const { AtomicI64::new(0) }; STAMPS_PER_BLOCK])
 }
 
-/// An [`ArrivalLog`] as it was when somebody looked.
+/// An [`ArrivalLog`] at one instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrived {
     stamps: Vec<Nanos>,
     per_second: Vec<u64>,
     later: u64,
-    /// The last instant up to which `stamps` is complete, where it is not.
+    /// The last instant up to which `stamps` is complete, if it is not complete.
     full_at: Option<Nanos>,
 }
 
-/// All threads' logs as one.
+/// Merges the logs of all threads.
 pub(super) fn merge<'a>(logs: impl Iterator<Item = &'a Arrived> + Clone) -> Arrivals {
     let mut arrivals = Arrivals::default();
-    // From where the first thread stopped stamping, gaps would be those between the others' requests.
+    // After the first thread stopped stamping, the gaps would be wrong: its requests would be
+    // missing.
     let full_at = logs.clone().filter_map(|log| log.full_at).min();
     let mut stamps: Vec<Nanos> = Vec::new();
     for log in logs {
@@ -145,7 +147,7 @@ pub(super) fn merge<'a>(logs: impl Iterator<Item = &'a Arrived> + Clone) -> Arri
         let upto = log.stamps.partition_point(|&stamp| full_at.is_none_or(|full_at| stamp <= full_at));
         stamps.extend_from_slice(&log.stamps[..upto]);
     }
-    // A few sorted runs: this merges them.
+    // The data consists of a few sorted runs, which this sort merges efficiently.
     stamps.sort();
     arrivals.gaps_us = gaps(&stamps, full_at.is_none());
     if let (Some(&first), Some(&last)) = (stamps.first(), stamps.last()) {
@@ -186,7 +188,7 @@ mod tests {
 
     fn log(stamps: &[i64], first: i64) -> Arrived {
         let log = ArrivalLog::default();
-        // What was there before it was cleared leaves no trace.
+        // Entries from before the clearing must not be visible.
         log.note(Nanos(first + 3 * SECOND), Nanos(first));
         log.clear();
         for &stamp in stamps {

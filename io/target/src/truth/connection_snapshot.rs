@@ -1,36 +1,36 @@
-//! [`ConnectionSnapshot`]: the connections of one instant, for those who ask once a second.
+//! [`ConnectionSnapshot`]: the connections at one instant, for queries every second.
 
 use serde::Serialize;
 
 use super::ConnectionCounts;
 
-/// How it stood with connections at one instant, all threads together; those used for `/truth` excepted. In JSON it is
-/// what `/truth/connections` answers, schema `wavetank.truth_connections/1`. It costs a few loads for each thread,
-/// however many connections are held.
+/// The connections at one instant, over all threads, without those used for `/truth`. Its JSON form
+/// is the response of `/truth/connections`, schema `wavetank.truth_connections/1`. Taking it costs
+/// a few loads for each thread, with any number of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ConnectionSnapshot {
     /// `wavetank.truth_connections/1`.
     pub schema: &'static str,
-    /// Open, whenever accepted.
+    /// Open now, accepted at any time.
     pub open: u64,
     /// Accepted since the start or the last reset.
     pub accepted: u64,
-    /// Gone since then, in whatever way.
+    /// Closed since then, for any reason.
     pub closed: u64,
-    /// Those of them that broke: their peer reset them, or went away without a word.
+    /// Those of them that broke: the peer reset them, or vanished.
     pub reset: u64,
-    /// The most that were open at once since then.
+    /// The maximum that were open simultaneously since then.
     pub peak: u64,
-    /// Answers given since then, as `/truth` counts them.
+    /// Responses since then, as counted by `/truth`.
     pub answers: u64,
-    /// When this was so, on the kernel's `CLOCK_MONOTONIC`, in nanoseconds.
+    /// Time of the snapshot on the kernel's `CLOCK_MONOTONIC`, in nanoseconds.
     pub monotonic_ns: i64,
     /// The same instant as Unix time, in nanoseconds.
     pub unix_ns: i64,
 }
 
 impl ConnectionSnapshot {
-    /// What `counts` and `answers` come to at an instant that both clocks tell.
+    /// The snapshot from `counts` and `answers`, at an instant given by both clocks.
     pub(crate) const fn new(
         counts: &ConnectionCounts,
         answers: u64,
@@ -50,7 +50,7 @@ impl ConnectionSnapshot {
         }
     }
 
-    /// As `/truth/connections` answers it.
+    /// Returns the response of `/truth/connections`.
     pub(crate) fn to_json(self) -> Vec<u8> {
         let mut json = serde_json::to_vec(&self).expect("numbers and one name");
         json.push(b'\n');

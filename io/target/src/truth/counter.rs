@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that one thread writes and others read at any time.
 ///
-/// As there is one writer, adding is a load and a store: nothing is locked, so that nothing stays locked whatever
-/// becomes of the writer.
+/// Since there is one writer, adding is a load and a store. Nothing is locked, so nothing stays
+/// locked if the writer is killed.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -25,7 +25,7 @@ impl Counter {
         self.set(self.get().wrapping_add(more));
     }
 
-    /// One less; none stays none.
+    /// Subtracts one, but not below zero.
     pub(crate) fn take_one(&self) {
         self.set(self.get().saturating_sub(1));
     }

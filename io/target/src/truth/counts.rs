@@ -1,4 +1,4 @@
-//! [`Counts`]: what one thread has seen.
+//! [`Counts`]: the counts of one thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering, fence};
@@ -13,34 +13,36 @@ use super::path_counts::{PathCounts, PathSlot};
 use super::{ConnectionCounts, HandshakeCounts};
 use crate::connection::Handshake;
 
-/// Answers are counted by status below this.
+/// Responses are counted by status for statuses below this.
 const STATUSES: usize = 600;
 
-/// How a connection came to its end.
+/// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloseKind {
-    /// Its peer had said that it would send no more.
+    /// Closed after the peer's FIN.
     Finished,
     /// It broke.
     Broken,
-    /// We closed it first.
+    /// Closed by the server first.
     Closed,
 }
 
-/// What one thread has seen, for that thread to write and for all to read at any time.
+/// The counts of one thread, written by that thread and readable by all at any time.
 ///
-/// There is no lock: a thread may work in a process of its own, and a lock held by a process that is killed stays
-/// locked for ever. Every number is whole at every instant, and what a thread has counted outlives it. Between two
-/// numbers lies what the thread does between counting them, such as a request whose answer is not given yet.
+/// There is no lock: a thread may work in a separate process, and a lock held by a killed process
+/// stays locked forever. Each number is consistent at every instant, and the counts of a thread
+/// outlive it. Two numbers may differ by work in progress, such as a request that has not been
+/// answered yet.
 ///
 /// # Reset
-/// A reset raises the server's epoch. Each thread clears its own counts when it next looks, which is before it counts
-/// anything that came after the reset; until then, its counts are those of an older epoch, which are none.
+/// A reset raises the server's epoch. Each thread clears its own counts when it next checks the
+/// epoch, which is before it counts anything that came after the reset. Until then, its counts
+/// belong to an older epoch and are read as zero.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Which reset these were cleared for.
+    /// The epoch that these counts were cleared for.
     epoch: AtomicU64,
-    /// A gauge; survives a reset. Of threads that were killed nothing is open.
+    /// A gauge, not cleared by a reset. It is zero for a killed thread.
     open: AtomicI64,
     /// The same over all threads.
     gauge: Arc<Gauge>,
@@ -50,7 +52,7 @@ pub(crate) struct Counts {
     gone: [Counter; 3],
     control: Counter,
     accept_failed: Counter,
-    /// Why, the last time; 0 if never. Survives a reset.
+    /// The error of the last failed accept; 0 if there was none. Not cleared by a reset.
     accept_errno: AtomicI32,
     pub(crate) full_handshakes: Counter,
     pub(crate) resumed_handshakes: Counter,
@@ -63,7 +65,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// None yet; `gauge` is shared by all threads.
+    /// Creates empty counts. `gauge` is shared by all threads.
     pub(crate) fn new(gauge: Arc<Gauge>) -> Self {
         Self {
             epoch: AtomicU64::new(0),
@@ -86,13 +88,14 @@ impl Counts {
         }
     }
 
-    /// Which reset these were cleared for.
+    /// Returns the epoch that these counts were cleared for.
     #[inline]
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// Count anew if the server's epoch is another; for their own thread. Open connections stay open.
+    /// Clears the counts if the server's epoch has changed. Called only by the thread of these
+    /// counts. The number of open connections is kept.
     #[inline]
     pub(crate) fn follow(&self, epoch: u64) {
         if self.epoch() != epoch {
@@ -102,7 +105,7 @@ impl Counts {
 
     #[cold]
     fn clear(&self, epoch: u64) {
-        // Whoever reads a number that was cleared sees afterwards that the server's epoch was raised.
+        // A thread that reads a cleared number also sees that the server's epoch was raised.
         fence(Ordering::Release);
         let numbers = [
             &self.bad_requests,
@@ -121,44 +124,44 @@ impl Counts {
         self.epoch.store(epoch, Ordering::Release);
     }
 
-    /// A connection is open.
+    /// Counts a connection that was opened.
     pub(crate) fn opened(&self) {
         self.gauge.opened();
         self.open.store(self.open.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// It is not any more.
+    /// Counts a connection that was closed.
     pub(crate) fn closed(&self, how: CloseKind) {
         self.gone[how as usize].add(1);
         self.gauge.closed(1);
         self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
-    /// Their thread is gone, and its connections with it.
+    /// Counts all connections of a thread that is gone as closed.
     pub(crate) fn all_closed(&self) {
         let lost = self.open.swap(0, Ordering::Relaxed);
         self.gone[CloseKind::Closed as usize].add(lost.unsigned_abs());
         self.gauge.closed(lost);
     }
 
-    /// A client was not accepted.
+    /// Counts a client that was not accepted.
     pub(crate) fn not_accepted(&self, why: Errno) {
         self.accept_failed.add(1);
         self.accept_errno.store(why.0, Ordering::Relaxed);
     }
 
-    /// Why a client was not accepted, the last time.
+    /// Returns the error of the last failed accept.
     pub(crate) fn accept_failure(&self) -> Option<Errno> {
         let errno = self.accept_errno.load(Ordering::Relaxed);
         (errno != 0).then_some(Errno(errno))
     }
 
-    /// A counter for a path that has none since the last reset.
+    /// Returns the counter for a path that has none since the last reset.
     pub(crate) fn add_path(&self, path: &[u8]) -> PathSlot {
         self.paths.add(path)
     }
 
-    /// The connection asked for the truth first: it is in no count but that of its kind.
+    /// Counts the connection as `control` only, since its first request is for `/truth`.
     pub(crate) fn is_control(&self, handshake: Handshake) {
         self.accepted.take_one();
         self.gauge.take_back();
@@ -171,14 +174,15 @@ impl Counts {
         }
     }
 
-    /// A request came, on a path with this counter. `first`: when the first of all came.
+    /// Counts a request on the path with this counter. `first` is the time of the first request of
+    /// all.
     #[inline]
     pub(crate) fn request(&self, slot: PathSlot, now: Nanos, first: Nanos) {
         self.paths.count(slot);
         self.arrivals.note(now, first);
     }
 
-    /// An answer was given.
+    /// Counts a response.
     #[inline]
     pub(crate) fn answered(&self, status: u16) {
         if let Some(count) = self.statuses.get(usize::from(status)) {
@@ -186,7 +190,8 @@ impl Counts {
         }
     }
 
-    /// What was seen in this epoch. It is nonsense if the server's epoch has been raised meanwhile.
+    /// Returns the counts of this epoch. They are inconsistent if the server's epoch was raised
+    /// meanwhile.
     pub(crate) fn snapshot(&self, epoch: u64) -> CountsSnapshot {
         let same = self.epoch.load(Ordering::Acquire) == epoch;
         let mut seen = if same { self.read() } else { CountsSnapshot::default() };
@@ -194,7 +199,7 @@ impl Counts {
         seen
     }
 
-    /// The same of connections alone, which costs a few loads.
+    /// Like [`Counts::snapshot`] for connections only, which costs a few loads.
     pub(crate) fn connections_in(&self, epoch: u64) -> ConnectionCounts {
         let same = self.epoch.load(Ordering::Acquire) == epoch;
         let mut seen = if same { self.connections() } else { ConnectionCounts::default() };
@@ -203,7 +208,8 @@ impl Counts {
         seen
     }
 
-    /// The answers that were given in this epoch; nonsense as of [`Counts::snapshot`].
+    /// Returns the number of responses in this epoch. It may be inconsistent like
+    /// [`Counts::snapshot`].
     pub(crate) fn answers_in(&self, epoch: u64) -> u64 {
         let same = self.epoch.load(Ordering::Acquire) == epoch;
         let answers = if same { self.statuses.iter().map(Counter::get).sum() } else { 0 };
@@ -245,7 +251,7 @@ impl Counts {
     }
 }
 
-/// [`Counts`] as they were when somebody looked.
+/// [`Counts`] at one instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountsSnapshot {
     pub(super) bad_requests: u64,
@@ -253,9 +259,9 @@ pub(crate) struct CountsSnapshot {
     pub(super) handshakes: HandshakeCounts,
     pub(super) bytes_received: u64,
     pub(super) bytes_sent: u64,
-    /// Those that were given, and how often.
+    /// Statuses of responses, and their counts.
     pub(super) statuses: Vec<(u16, u64)>,
-    /// Those that were asked for, and how often.
+    /// Requested paths, and their counts.
     pub(super) paths: Vec<(Vec<u8>, u64)>,
     pub(super) other_paths: u64,
     pub(super) arrivals: Arrived,

@@ -1,16 +1,17 @@
-//! [`Gauge`]: how many connections are open over all threads, and the most and the fewest there have been.
+//! [`Gauge`]: the number of open connections over all threads, with its maximum and minimum.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Connections open over all threads, with their most and their fewest since the last reset.
+/// Connections open over all threads, with their maximum and minimum since the last reset.
 ///
-/// The sum of the threads' own numbers would tell what is open now, but not what was: their extremes fall on
-/// different instants. So this one is shared. It costs a write to a shared cache line for each connection that comes or
-/// goes, which is little beside accepting or closing it, and nothing for a request.
+/// The sum of the threads' own numbers would show the current number, but not its extremes, since
+/// those of the threads fall on different instants. So this gauge is shared. It costs a write to a
+/// shared cache line for each connection opened or closed, which is little compared with accepting
+/// or closing it. Requests cost nothing.
 ///
-/// The most is looked at when a connection goes and the fewest when one comes: between those instants neither can
-/// have moved. A connection that turns out to ask for the truth, and is no client, is taken out again
-/// without a look, so that asking does not raise what it asks for.
+/// The maximum is updated when a connection closes, and the minimum when one opens: between those
+/// instants neither can change. A connection that turns out to ask for `/truth` is subtracted again
+/// without an update, so that reading the counts does not change them.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     open: AtomicI64,
@@ -19,16 +20,16 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// One more.
+    /// Adds an open connection.
     pub(super) fn opened(&self) {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
-        // Most of the time it is no new extreme, and the line of those stays with whoever reads it.
+        // This is rarely a new extreme, and then the cache line of the extremes is not written.
         if before < self.fewest.load(Ordering::Relaxed) {
             self.fewest.fetch_min(before, Ordering::Relaxed);
         }
     }
 
-    /// So many fewer.
+    /// Subtracts `count` closed connections.
     pub(super) fn closed(&self, count: i64) {
         let before = self.open.fetch_sub(count, Ordering::Relaxed);
         if before > self.most.load(Ordering::Relaxed) {
@@ -36,24 +37,24 @@ impl Gauge {
         }
     }
 
-    /// One that was taken in was none to be counted.
+    /// Subtracts a connection that was added and is not to be counted.
     pub(super) fn take_back(&self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The most since the last reset.
+    /// Returns the maximum since the last reset.
     pub(crate) fn most(&self) -> u64 {
         let open = self.open.load(Ordering::Relaxed);
         u64::try_from(open.max(self.most.load(Ordering::Relaxed))).unwrap_or(0)
     }
 
-    /// The fewest since the last reset.
+    /// Returns the minimum since the last reset.
     pub(crate) fn fewest(&self) -> u64 {
         let open = self.open.load(Ordering::Relaxed);
         u64::try_from(open.min(self.fewest.load(Ordering::Relaxed))).unwrap_or(0)
     }
 
-    /// What is open now is the most and the fewest.
+    /// Sets the maximum and the minimum to the current number.
     pub(crate) fn reset(&self) {
         let open = self.open.load(Ordering::Relaxed);
         self.most.store(open, Ordering::Relaxed);
@@ -65,7 +66,8 @@ impl Gauge {
 mod tests {
     use super::*;
 
-    /// Connections come and go as `moves` says, `t` being one that asked for the truth; the most and the fewest.
+    /// Opens and closes connections as in `moves`, and checks the maximum and minimum; `t` is a
+    /// connection that asks for `/truth`.
     fn check(moves: &str, most: u64, fewest: u64) {
         let gauge = Gauge::default();
         for step in moves.chars() {

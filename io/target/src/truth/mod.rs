@@ -1,4 +1,4 @@
-//! [`Truth`]: what the server has seen, all threads together.
+//! [`Truth`]: everything the server has counted, over all threads.
 
 mod arrival_log;
 mod connection_snapshot;
@@ -18,59 +18,63 @@ pub(crate) use counts::{CloseKind, Counts, CountsSnapshot};
 pub(crate) use gauge::Gauge;
 pub(crate) use path_counts::{PATHS_MAX, PathSlot};
 
-/// What the server has seen since its start or the last reset, requests for `/truth` excepted. In JSON it is
-/// what `/truth` answers, schema `wavetank.truth/1`; times are in seconds and microseconds as named.
+/// Everything the server has counted since its start or the last reset, without requests for
+/// `/truth`. Its JSON form is the response of `/truth`, schema `wavetank.truth/1`. The names of
+/// times give their units, seconds or microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Truth {
     /// `wavetank.truth/1`.
     pub schema: &'static str,
-    /// Requests whose head was read whole and well-formed.
+    /// Requests with a complete, well-formed head.
     pub requests: u64,
-    /// Answers of which the first byte was handed over for sending; the sum of `statuses`.
+    /// Responses with at least one byte passed to the kernel; the sum of `statuses`.
     pub answers: u64,
-    /// What could not be read as a request, or broke off in a fault.
+    /// Data that is not a valid request.
     pub bad_requests: u64,
     /// Connections.
     pub connections: ConnectionCounts,
     /// TLS handshakes.
     pub handshakes: HandshakeCounts,
-    /// Bytes received and sent, on all connections; of TLS, what was inside.
+    /// Bytes received and sent, on all connections; with TLS, the decrypted bytes.
     pub bytes: ByteCounts,
     /// Requests by path without query: at most 256 paths, all further ones under `other`.
     pub paths: BTreeMap<String, u64>,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// When requests came.
+    /// Arrival times of requests.
     pub arrivals: Arrivals,
-    /// Threads that serve.
+    /// Number of serving threads.
     pub threads: u32,
 }
 
-/// How many connections there were and are. One whose first request is for `/truth` counts as `control` only.
+/// Connections, open and closed. A connection with a first request for `/truth` counts as `control`
+/// only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ConnectionCounts {
     /// Accepted since the start or the last reset.
     pub accepted: u64,
-    /// Open now, whenever accepted.
+    /// Open now, accepted at any time.
     pub open: u64,
     /// Used for `/truth`, open or not.
     pub control: u64,
-    /// Failed attempts to accept, e.g. for want of files. Accepting then rests for a while.
+    /// Failed attempts to accept, for example because the limit on open files is reached. Accepting
+    /// then pauses for a while.
     pub accept_failed: u64,
-    /// Gone since the start or the last reset after their peer had said that it would send no more (FIN).
+    /// Closed since the start or the last reset, after the peer had sent its FIN.
     pub closed_by_peer: u64,
-    /// Gone because they broke: their peer reset them, or went away without a word.
+    /// Broken: the peer reset them, or vanished.
     pub reset: u64,
-    /// Gone because the server closed them first, or with their worker process.
+    /// Closed by the server first, or with their worker process.
     pub closed_by_us: u64,
-    /// The most that were open at once since the start or the last reset.
+    /// The maximum that were open simultaneously since the start or the last reset.
     pub peak: u64,
-    /// The fewest.
+    /// The minimum that were open since the start or the last reset.
     pub lowest: u64,
 }
 
 impl AddAssign for ConnectionCounts {
-    /// Those of another thread, but for `peak` and `lowest`: threads have theirs at different instants.
+    /// Adds the counts of another thread, except `peak` and `lowest`, which threads reach at
+    /// different instants.
     fn add_assign(&mut self, other: Self) {
         let Self { accepted, open, control, accept_failed, closed_by_peer, reset, closed_by_us, .. } = other;
         self.accepted += accepted;
@@ -84,22 +88,22 @@ impl AddAssign for ConnectionCounts {
 }
 
 impl ConnectionCounts {
-    /// With the most and the fewest that `gauge` has seen.
+    /// Sets the maximum and the minimum from `gauge`.
     pub(crate) fn with_extremes(self, gauge: &Gauge) -> Self {
-        // Threads may have gone on between one look and the other.
+        // Threads may have gone on between the two reads.
         let (peak, lowest) = (gauge.most().max(self.open), gauge.fewest().min(self.open));
         Self { peak, lowest, ..self }
     }
 }
 
-/// TLS handshakes, those of connections used for `/truth` excepted. All zero without TLS.
+/// TLS handshakes, without those of connections used for `/truth`. All zero without TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HandshakeCounts {
     /// Complete, with a new session.
     pub full: u64,
-    /// Complete, with an earlier session.
+    /// Complete, with a resumed session.
     pub resumed: u64,
-    /// Connections that ended before theirs was complete.
+    /// Connections that ended before the handshake was complete.
     pub failed: u64,
 }
 
@@ -108,18 +112,19 @@ pub struct HandshakeCounts {
 pub struct ByteCounts {
     /// Received.
     pub received: u64,
-    /// Handed over for sending.
+    /// Passed to the kernel for sending.
     pub sent: u64,
 }
 
-/// When requests came. A request is stamped when the receive that completed its head returns.
+/// Arrival times of requests. A request is timestamped when the receive that completed its head
+/// returns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// Requests in each second since the first request, in order; at most an hour of them.
+    /// Requests in each second since the first request, in order, for at most one hour.
     pub per_second: Vec<u64>,
     /// Requests after that hour.
     pub later: u64,
-    /// From the first request to the last stamped one, in seconds.
+    /// Time from the first request to the last timestamped one, in seconds.
     pub span_s: f64,
     /// The time between one request and the next, over all threads.
     pub gaps_us: Gaps,
@@ -128,7 +133,7 @@ pub struct Arrivals {
 /// Lengths of the gaps between successive requests, in microseconds; percentiles by nearest rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Gaps {
-    /// Gaps measured: each thread keeps the stamps of its first 131,072 requests.
+    /// Number of gaps measured. Each thread keeps the timestamps of its first 131,072 requests.
     pub count: u64,
     /// Whether these are the gaps of all requests.
     pub complete: bool,
@@ -149,11 +154,12 @@ pub struct Gaps {
 }
 
 impl Truth {
-    /// What all threads' counts come to; `serving` threads are left of those, and `gauge` is what they share.
+    /// Sums up the counts of all threads. `serving` is the number of threads left, and `gauge` is
+    /// shared by all.
     pub(crate) fn from_counts(all: &[CountsSnapshot], serving: u32, gauge: &Gauge) -> Self {
         let mut truth = Self { schema: "wavetank.truth/1", threads: serving, ..Self::default() };
         for seen in all {
-            // Each is counted on some path, and nowhere else.
+            // Each request is counted on exactly one path.
             truth.requests += seen.paths.iter().map(|(_, count)| count).sum::<u64>() + seen.other_paths;
             truth.bad_requests += seen.bad_requests;
             truth.connections += seen.connections;
@@ -173,7 +179,7 @@ impl Truth {
         truth
     }
 
-    /// As `/truth` answers it.
+    /// Returns the response of `/truth`.
     pub(crate) fn to_json(&self) -> Vec<u8> {
         let mut json = serde_json::to_vec(self).expect("numbers, and maps keyed by text and numbers");
         json.push(b'\n');
@@ -181,7 +187,7 @@ impl Truth {
     }
 }
 
-/// Each thread has its own choice of paths; of their union the most asked for are kept.
+/// Threads may count different paths. Of all of them, the most requested are kept.
 fn merge_paths(all: &[CountsSnapshot]) -> BTreeMap<String, u64> {
     let mut merged: BTreeMap<String, u64> = BTreeMap::new();
     let mut other = 0;

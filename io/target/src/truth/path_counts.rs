@@ -1,22 +1,22 @@
-//! [`PathCounts`]: how often each path was asked for.
+//! [`PathCounts`]: the number of requests for each path.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use super::counter::Counter;
 
-/// Most paths told apart.
+/// Maximum number of paths counted separately.
 pub(crate) const PATHS_MAX: usize = 256;
 /// Longer paths count as `other`.
 const PATH_BYTES_MAX: usize = 200;
-/// Where a path without a counter of its own is counted: behind those that have one.
+/// Index of the counter for paths without a separate one, after all others.
 const OTHER: u16 = PATHS_MAX as u16;
 
-/// Which counter a path has.
+/// Identifies the counter of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathSlot(u16);
 
 impl PathSlot {
-    /// Not that of all others.
+    /// Whether it is a separate counter, not the common one.
     pub(crate) const fn has_own_path(self) -> bool {
         self.0 != OTHER
     }
@@ -26,13 +26,13 @@ impl PathSlot {
 #[derive(Debug)]
 pub(crate) struct PathCounts {
     names: Vec<Name>,
-    /// How many paths have a name.
+    /// Number of paths with a separate counter.
     len: AtomicUsize,
-    /// Of the names, and of all other paths.
+    /// Counts of these paths, and of all other paths.
     counts: [Counter; PATHS_MAX + 1],
 }
 
-/// A path. It stays as it is from when it is within [`PathCounts::len`].
+/// A path. It does not change while it is within [`PathCounts::len`].
 #[derive(Debug)]
 struct Name {
     len: AtomicU8,
@@ -51,7 +51,7 @@ impl Default for PathCounts {
 }
 
 impl PathCounts {
-    /// A counter for a path that has none yet; that of all others if there is no room.
+    /// Returns a counter for a path that has none yet, or the common one if there is no room.
     pub(crate) fn add(&self, path: &[u8]) -> PathSlot {
         let at = self.len.load(Ordering::Relaxed);
         let (Some(name), true) = (self.names.get(at), path.len() <= PATH_BYTES_MAX) else {
@@ -66,19 +66,19 @@ impl PathCounts {
         PathSlot(at as u16)
     }
 
-    /// One more request.
+    /// Counts a request.
     #[inline]
     pub(crate) fn count(&self, slot: PathSlot) {
         self.counts[usize::from(slot.0)].add(1);
     }
 
-    /// Forget all.
+    /// Clears all counts.
     pub(super) fn clear(&self) {
         self.len.store(0, Ordering::Relaxed);
         self.counts[usize::from(OTHER)].set(0);
     }
 
-    /// Paths that were asked for and how often, and the count of all others.
+    /// Returns the requested paths with their counts, and the count of all others.
     pub(super) fn read(&self) -> (Vec<(Vec<u8>, u64)>, u64) {
         let len = self.len.load(Ordering::Acquire);
         let counts = self.counts.iter().map(Counter::get);

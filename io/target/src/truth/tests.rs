@@ -79,11 +79,11 @@ fn a_reset_keeps_what_is_open() {
     let epoch = counts.epoch() + 1;
     let connections = ConnectionCounts { open: 2, peak: 2, ..ConnectionCounts::default() };
     let expected = Truth { connections, ..truth(&[&none()]) };
-    // Before the thread has looked, and after.
+    // Before the thread has followed the reset, and after.
     assert_eq!(Truth::from_counts(&[counts.snapshot(epoch)], 1, &Gauge::default()), expected);
     counts.follow(epoch);
     assert_eq!(truth(&[&counts]), expected);
-    // There is room for all paths again, and a path from before has its counter anew.
+    // There is room for all paths again, and an earlier path gets a new counter.
     ask(&counts, &mut paths, "/299", 2);
     assert_eq!(truth(&[&counts]).paths, BTreeMap::from([("/299".to_owned(), 2)]));
     assert_eq!(truth(&[&counts]).arrivals.per_second, [2]);
@@ -118,7 +118,7 @@ fn a_connection_s_end_is_told_apart() {
     counts.answered(200);
     counts.answered(404);
     let standing = ConnectionSnapshot::new(&seen, counts.answers_in(counts.epoch()), 5, 7);
-    assert_eq!(counts.answers_in(counts.epoch() + 1), 0, "those of another epoch are nobody's");
+    assert_eq!(counts.answers_in(counts.epoch() + 1), 0, "answers of another epoch do not count");
     assert_eq!((standing.closed, standing.reset, standing.open, standing.accepted), (6, 2, 3, 9));
     let json = String::from_utf8(standing.to_json()).expect("JSON is UTF-8");
     let expected = concat!(

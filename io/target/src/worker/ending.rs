@@ -6,18 +6,20 @@ use wavetank_plan::{Close, Nanos};
 use super::Worker;
 use crate::truth::{CloseKind, Counts};
 
-/// Up to so many connections of a thread are left to their driver's end, which closes them by FIN.
+/// Up to this many connections of a thread are left to the driver, which closes them by FIN when it
+/// ends.
 const FEW: usize = 1_000;
-/// Connections that are reset together.
+/// Number of connections that are reset together.
 const RESETS_AT_ONCE: usize = 512;
 
 impl<D: Driver> Worker<D> {
-    /// The end of a server that holds very many. What its driver would close when it goes would be closed by FIN: each
-    /// client would have to answer that, and each connection would be kept for a minute after (`TIME_WAIT`), more of
-    /// them than the kernel keeps. Reset, nothing remains of them.
+    /// Closes the connections of a server that holds very many, by reset. The driver would close
+    /// them by FIN when it ends. Each client would have to answer that, and each connection would
+    /// stay in `TIME_WAIT` for a minute, more of them than the kernel keeps. After a reset, nothing
+    /// remains.
     ///
-    /// First nobody is accepted any more, lest those who lost their connections come back to a server that is going. Then
-    /// a bounded number at a time: what closing them takes of queues and memory is bounded, too.
+    /// Accepting stops first, so that clients do not reconnect to a server that is ending. Then a
+    /// limited number is closed at a time, which also bounds the queues and memory needed.
     pub(super) fn end(&mut self, counts: &Counts) {
         if self.connections.len() <= FEW {
             return;
@@ -30,7 +32,7 @@ impl<D: Driver> Worker<D> {
                 from = id.slot + 1;
                 self.close_by(id, CloseKind::Closed, Close::Rst, counts);
             }
-            // Who was accepted before is told of now, and is closed in the next round.
+            // Connections accepted before are reported now, and are closed in the next round.
             if self.driver.wait(Nanos(i64::MIN)).is_err() {
                 return;
             }

@@ -22,13 +22,14 @@ use crate::shared::Shared;
 use crate::shop::ShopClient;
 use crate::truth::{CloseKind, Counts};
 
-/// Events handled in one turn, before those are answered who want the counts.
+/// Events handled in one turn, before requests for the counts are answered.
 const EVENTS_PER_TURN: usize = 64;
-/// Events that share an instant where all were there when the wait ended: one for each would time our own answering.
+/// Events that share one timestamp if all were there when the wait ended. A timestamp for each
+/// event would include the time of answering the earlier ones.
 const EVENTS_PER_STAMP: usize = 8;
-/// Blocks of a long body sent in one go, before others get their turn.
+/// Blocks of a long body sent together, before other clients get their turn.
 const BLOCKS_PER_GO: usize = 4;
-/// How long a client may go on sending after its last answer.
+/// How long a client may go on sending after its last response.
 const LINGER: Nanos = Nanos::SECOND;
 
 /// One thread of the server: its clients, and what it needs to answer them.
@@ -36,26 +37,26 @@ pub(crate) struct Worker<D> {
     driver: D,
     shared: Arc<Shared>,
     clock: Clock,
-    /// Of the last event; of the turn where events do not need their own.
+    /// Time of the last event, or of the turn if its events share one timestamp.
     now: Nanos,
     connections: Connections,
     timers: Timers<ConnId>,
-    /// No timer falls due before.
+    /// Earliest time of a timer.
     next_timer: Nanos,
-    /// Clients whose body goes on without waiting for anything.
+    /// Clients with a long body that can be sent further without waiting.
     runnable: VecDeque<ConnId>,
-    /// Clients whose turn it is to get the truth, or to have it reset.
+    /// Clients that are due a response about the counts, or a reset of them.
     control: Vec<ConnId>,
     outbox: Outbox,
     paths: PathCache,
     known: RequestCache,
     teller: ShopClient,
-    /// Clients speak TLS.
+    /// Whether clients use TLS.
     tls: bool,
 }
 
 impl<D: Driver> Worker<D> {
-    /// A thread's worth of server on `driver`, which listens already.
+    /// Creates the worker of one thread on `driver`, which is listening already.
     pub(crate) fn new(
         driver: D,
         shared: Arc<Shared>,
@@ -83,7 +84,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Serve until the server stops, or until this host lets the thread wait no more; `counts` are this thread's.
+    /// Serves until the server stops, or until waiting for events fails. `counts` are those of this
+    /// thread.
     pub(crate) fn run(mut self, counts: &Counts) {
         fine_timers();
         while !self.shared.is_stopping() {
@@ -132,7 +134,7 @@ impl<D: Driver> Worker<D> {
 
     #[inline]
     fn handle(&mut self, event: Event, counts: &Counts) {
-        // What came after a reset is counted after it, and it may have come in this very turn.
+        // Events after a reset must be counted after it, even within the same turn.
         counts.follow(self.shared.epoch());
         match event {
             Event::Received(id, len) => self.received(id, len, counts),
@@ -147,7 +149,7 @@ impl<D: Driver> Worker<D> {
                     self.advance(id, counts);
                 }
             }
-            // Whole requests are whole, however the client ends.
+            // Complete requests are answered, however the client ends.
             Event::Ended(id, CloseReason::Eof | CloseReason::Truncated) => {
                 if let Some(connection) = self.connections.get(id) {
                     connection.peer_done = true;
@@ -165,9 +167,9 @@ impl<D: Driver> Worker<D> {
             }
             Event::AcceptFailed(_, why) => counts.not_accepted(why),
             Event::Secured(id) => self.secured(id, counts),
-            // To stop, which is seen to at the end of the turn, or because something came back.
+            // Woken to stop, which is checked at the end of the turn, or by returned jobs.
             Event::Woken => self.teller.collect(),
-            // A server dials nobody.
+            // A server opens no connections.
             Event::Connected(_) | Event::ConnectFailed(..) => {}
         }
     }
@@ -206,14 +208,15 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Send what is in the outbox, then give as many owed answers as can be given now, and see to what
-    /// comes after the last one.
+    /// Sends the contents of the outbox, then gives as many pending responses as possible, and
+    /// handles the end of the connection after the last one.
     #[inline]
     fn advance(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         let done = loop {
             if !self.outbox.out.is_empty() {
-                // Before they leave: who has them may ask for the truth on another thread at once.
+                // Counted before sending: a client that has the bytes may immediately ask another
+                // thread for the counts.
                 counts.bytes_sent.add(self.outbox.out.len() as u64);
                 let sent = self.driver.send(id, &self.outbox.out);
                 self.outbox.out.clear();
@@ -229,7 +232,7 @@ impl<D: Driver> Worker<D> {
             if connection.owed.is_empty() && connection.body_left == 0 {
                 break Done::Clear;
             }
-            // Nothing leaves in a freeze that is not with the kernel already.
+            // During a freeze, only bytes that the kernel has already are transmitted.
             if let Some(end) = self.shared.freeze.frozen_until(self.now) {
                 break Done::Later(end);
             }
@@ -253,7 +256,7 @@ impl<D: Driver> Worker<D> {
         self.settle(id, done, counts);
     }
 
-    /// What follows from how far [`Worker::advance`] came.
+    /// Acts on the state in which [`Worker::advance`] left the connection.
     #[inline]
     fn settle(&mut self, id: ConnId, done: Done, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
@@ -284,7 +287,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Come back to this connection at `at`, and not before.
+    /// Sets the timer of this connection to `at`.
     fn arm(&mut self, id: ConnId, at: Nanos) {
         let Some(connection) = self.connections.get(id) else { return };
         if let Some(old) = connection.timer.take() {
@@ -322,7 +325,7 @@ impl<D: Driver> Worker<D> {
         self.driver.close(id, by);
     }
 
-    /// The first answer owed to this client is the truth, or its reset.
+    /// Replaces the next response of this client, which is about the counts, by the actual one.
     fn answer_control(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         let Some(due) = connection.owed.front_mut() else { return };
@@ -340,22 +343,22 @@ impl<D: Driver> Worker<D> {
     }
 }
 
-/// How far a connection came.
+/// State of a connection after [`Worker::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
-    /// Nothing is owed.
+    /// No response is pending.
     Clear,
-    /// For the client to read, or for its turn at the end of this thread's turn.
+    /// Waits until the client reads, or until the end of the turn.
     Waiting,
-    /// It could go on; others first.
+    /// More can be sent, after other clients had their turn.
     Runnable,
-    /// Not before this instant.
+    /// The next response is due at this instant.
     Later(Nanos),
-    /// It is dead.
+    /// The connection is broken.
     Broken,
 }
 
-/// Send of a long body as much as the client takes, and not more in one go than is fair.
+/// Sends as much of a long body as the client accepts, up to the limit of one turn.
 fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Counts) -> Done {
     for _ in 0..BLOCKS_PER_GO {
         let len = connection.body_left.min(FILLER_BYTES as u64);
@@ -374,7 +377,8 @@ fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Co
     Done::Runnable
 }
 
-/// Put owed answers into the outbox: those that are due, up to one with a long body, and not too many.
+/// Puts pending responses into the outbox: those that are due, up to one with a long body, and up
+/// to the size limit of the outbox.
 fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &Counts) {
     while let Some(due) = connection.owed.front() {
         let ready = due.at <= now && !due.answer.is_placeholder();

@@ -62,7 +62,7 @@ proptest! {
     }
 }
 
-/// A sample with bytes changed, added, taken away, or with another one's end.
+/// A sample with bytes changed, added or removed, or with the end of another sample.
 fn mutated(sample: &[u8], edits: &[(u16, u8, u8)], noise: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = sample.to_vec();
     for &(at, byte, how) in edits {

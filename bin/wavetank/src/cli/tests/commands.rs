@@ -34,7 +34,7 @@ fn run_may_be_left_out() {
     check_same("-c10 -d10s localhost", "run localhost -c 10 -d 10s");
     check_same("--once localhost", "run --once localhost");
     assert!(matches!(command("serve"), Command::Serve(_)));
-    assert!(parse(argv("--format json serve")).is_err(), "options stand after their command");
+    assert!(parse(argv("--format json serve")).is_err(), "options follow their command");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn no_habit_shadows_an_option() {
     let run = command.find_subcommand("run").unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for name in foreign_flags::names() {
-        assert!(seen.insert(name), "{name} stands twice");
+        assert!(seen.insert(name), "{name} is listed twice");
         let bare = name.trim_start_matches('-');
         let own = |argument: &clap::Arg| match name.strip_prefix("--") {
             Some(long) => argument.get_long() == Some(long),

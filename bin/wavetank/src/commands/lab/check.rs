@@ -13,9 +13,10 @@ use crate::cli::FileFormat;
 use crate::experiment::{errors_json, remarks_json};
 use crate::run::output;
 
-/// Read the file and what it names, hold it against this machine where that can be done, and tell everything that is wrong:
-/// remarks on stderr, what the lab is on stdout. Exit 0, also where this machine lacks something for it, which is told too,
-/// or 2 if the file is wrong. Nothing is created.
+/// Reads the file and everything it names, compares it with this machine where possible, and
+/// reports every error: diagnostics on stderr, a description of the lab on stdout. Exit 0 if the
+/// file is valid, even if this machine lacks something for it, which is reported; 2 if the file is
+/// wrong. Nothing is created.
 pub(in crate::commands) fn check(file: &Path, format: FileFormat) -> Result<u8, UserError> {
     let loaded = LabFile::read(file)?;
     let Some(lab) = &loaded.lab else { return wrong(&loaded, format) };
@@ -39,7 +40,7 @@ pub(in crate::commands) fn check(file: &Path, format: FileFormat) -> Result<u8, 
     Ok(ExitCode::Pass as u8)
 }
 
-/// Tells why the file is no lab.
+/// Reports why the file is not a valid lab.
 fn wrong(loaded: &LabFile, format: FileFormat) -> Result<u8, UserError> {
     match format {
         FileFormat::Text => loaded.print_diagnostics(),
@@ -90,7 +91,7 @@ fn addresses(lab: &Lab, host: &Host) -> String {
     on.chain(silent).collect::<Vec<_>>().join(", ")
 }
 
-/// A service's name, its ports, and how many stand behind it.
+/// Describes a service: its name, its ports, and the number of servers behind it.
 fn service(service: &wavetank_topology::Service) -> String {
     let mut text = service.name.clone();
     match service.listen.as_slice() {

@@ -12,14 +12,15 @@ use crate::run::{host_error, output, revert_action, start_action};
 /// How long it waits before it looks at signals again: one may come just before it begins to wait.
 const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Begin a fault, or take one back. With a time, wait for it, and take the fault back then or at a signal. Exit 0.
+/// Starts or reverts a fault. With a duration, waits for it and reverts the fault then or at a
+/// signal. Exit 0.
 pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultCommand) -> Result<u8, UserError> {
     let lab = folder.order()?.lab;
     let mut client = Client::connect(folder)?;
     match what {
         FaultCommand::End(id) => {
             revert_action(&mut client, host, *id)?;
-            output::print(&format!("fault {id} of {host} is taken back\n"))?;
+            output::print(&format!("fault {id} of {host} is reverted\n"))?;
         }
         FaultCommand::Begin(words, lasts) => {
             let fault = parse_fault(words, &lab, host)?;
@@ -35,7 +36,7 @@ pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultCommand) -> Resu
                     output::print(&format!("{told}, for {lasts}\n"))?;
                     wait(*lasts, signals);
                     revert_action(&mut client, host, id)?;
-                    output::print(&format!("{told} is taken back\n"))?;
+                    output::print(&format!("{told} is reverted\n"))?;
                 }
             }
         }
@@ -43,7 +44,7 @@ pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultCommand) -> Resu
     Ok(ExitCode::Pass as u8)
 }
 
-/// Until so long has passed, or a signal has come.
+/// Waits for `length`, or until a signal.
 fn wait(length: Nanos, signals: Signals) {
     let clock = Clock::starting_now();
     while clock.now() < length && signals.received() == 0 {

@@ -15,8 +15,8 @@ use wavetank_topology::{Input, Lab, read};
 use super::machine_facts::machine_facts;
 use crate::run::output::os_error_text;
 
-/// Bytes that are read of a topology file, or of a file it names. The reader has limits of its own, none above
-/// this, and tells them with a place.
+/// Most bytes read of a topology file, or of a file it names. The parser has limits of its own,
+/// none above this, and reports them with a position.
 const FILE_MAX: u64 = 8 << 20;
 
 /// See the module's description.
@@ -32,8 +32,8 @@ pub(crate) struct LabFile {
 }
 
 impl LabFile {
-    /// Reads the file and all it names, for this machine. What is wrong in them is a remark; fails where the file itself
-    /// cannot be read.
+    /// Reads the file and everything it names, for this machine. Errors in them become diagnostics;
+    /// fails only if the file itself cannot be read.
     pub(crate) fn read(file: &Path) -> Result<Self, UserError> {
         let name = file.display().to_string();
         let bytes = bytes_of(file).map_err(|why| {
@@ -46,9 +46,9 @@ impl LabFile {
         Ok(Self { name, lab: reading.lab, diagnostics: reading.diagnostics, text: reading.text })
     }
 
-    /// Tells all remarks in words on stderr.
+    /// Prints all diagnostics as text on stderr.
     pub(crate) fn print_diagnostics(&self) {
-        // Where stderr is gone, the exit code is all that is left to tell.
+        // If stderr is closed, only the exit code is left.
         let _ = std::io::stderr().write_all(render(&self.diagnostics, &self.name, &self.text).as_bytes());
     }
 

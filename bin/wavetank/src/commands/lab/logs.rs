@@ -67,7 +67,11 @@ fn seen<T>(shown: std::io::Result<T>, log: &LogFile) -> Result<Option<T>, UserEr
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
         Err(error) => {
             let message = format!("the log of {} cannot be shown: {}", log.name, os_error_text(&error));
-            Err(UserError::refused("lab_system", message, format!("it lies in `{}`", log.path.display())))
+            Err(UserError::refused(
+                "lab_system",
+                message,
+                format!("it is stored in `{}`", log.path.display()),
+            ))
         }
     }
 }

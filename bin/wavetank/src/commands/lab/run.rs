@@ -47,7 +47,7 @@ pub(super) fn run(
             talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }
         LabRun::begin(&folder, !was_up, || {
-            talk.info("lab        waits: another run is under way, or what it broke is being mended");
+            talk.info("lab        waiting: another run uses it, or its faults are being reverted");
         })
     };
     let result = run_from(args, Some(PlannedLab { lab: &lab, enter: Box::new(enter) }));
@@ -93,7 +93,7 @@ fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
         "up" if folder.order()?.lab == *lab => Ok(true),
         "up" => {
             let message = format!("lab {name} is up, and is not what the file describes now");
-            let hint = format!("wavetank lab down --lab {name}; or another name beside it: --lab NAME");
+            let hint = format!("wavetank lab down --lab {name}; or use another name: --lab NAME");
             Err(UserError::usage("lab_differs", message, hint))
         }
         // Bringing it up begins with clearing away what the dead one left.

@@ -51,7 +51,7 @@ pub(super) fn text(lab: &LabStatus) -> String {
     for (host, addresses) in hosts.iter().zip(&addresses) {
         let HostStatus { name, role, pid, services, silent, .. } = host;
         let services = if *silent {
-            "it does not answer: it stands still, or is busy".to_owned()
+            "it does not respond: it is stopped or busy".to_owned()
         } else if pid.is_none() && *stands == "up" {
             "its process has ended".to_owned()
         } else {
@@ -139,7 +139,7 @@ mod tests {
         let silent = HostStatus { silent: true, ..host("lb1", "balancer", 1, &[]) };
         check(
             &lab("up", vec![silent]),
-            "lab shop: up, of shop.yaml\n  lb1  balancer  10.30.0.1  it does not answer: it stands still, or is busy\n",
+            "lab shop: up, of shop.yaml\n  lb1  balancer  10.30.0.1  it does not respond: it is stopped or busy\n",
         );
         check(
             &lab("silent", vec![]),

@@ -138,7 +138,7 @@ fn prune(runs: &RunsDir, wishes: PruneOptions, yes: bool) -> Result<u8, UserErro
         Some((name, why)) => Err(UserError::usage(
             "not_removed",
             format!("{} could not be removed: `{name}`: {why}", format_grouped(pruned.refused.len() as u64)),
-            "check whose files they are; everything else was removed",
+            "check the owner of these files; everything else was removed",
         )),
     }
 }

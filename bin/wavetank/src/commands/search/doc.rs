@@ -229,7 +229,7 @@ mod tests {
             for broken in [None, Some(1)] {
                 assert_eq!(exit(end, broken), expected, "{end:?}");
             }
-            assert!(told(&expected.to_string(), end), "{end:?}: the page tells another code");
+            assert!(told(&expected.to_string(), end), "{end:?}: the page lists another code");
         }
         let broken = SearchEnd::Stopped(StopReason::Broken);
         assert_eq!([1, 2, 3, 4].map(|code| exit(broken, Some(code))), [1, 2, 3, 4]);

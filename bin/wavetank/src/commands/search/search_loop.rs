@@ -17,12 +17,12 @@ use super::verdict::judged;
 use crate::cli::{SearchArgs, SearchVariable};
 use crate::run::{Console, Execution, FinishedRun, Host, engine_line, execute, host_error};
 
-/// Making threads, opening connections and storing take so long for each run, about.
+/// Approximate time per run for creating threads, opening connections and storing.
 const AROUND: Nanos = Nanos::from_millis(300);
 /// How often a rest looks for signals.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A search under way.
+/// A search in progress.
 struct SearchLoop<'a> {
     aim: &'a SearchSubject<'a>,
     args: &'a SearchArgs,
@@ -219,7 +219,7 @@ impl SearchLoop<'_> {
         execute(execution, talk)
     }
 
-    /// This host cannot make the run: nothing was sent, and what it could do is known from the runs before.
+    /// This host cannot make the run. Nothing was sent, and earlier runs show what it can do.
     fn refused(&mut self, wanted: RunRequest, error: &UserError, talk: &mut Console) {
         self.told.runs.push(SearchRunDoc {
             level: Number(wanted.level),
@@ -257,14 +257,18 @@ impl SearchLoop<'_> {
         let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else {
             return true;
         };
-        let then =
-            if self.search.next().is_some() { "the search goes on" } else { "its answer is only told" };
+        let then = if self.search.next().is_some() {
+            "the search goes on"
+        } else {
+            "its result is reported without an archive"
+        };
         talk.warn(&format!("{problem}; {then}\nhint: {}", problem.hint()));
         false
     }
 }
 
-/// Who is to blame for a queue that grows: the target where no network lies between, nor a proxy that could be it.
+/// Returns the blame for a growing queue: the target, if no network and no proxy in between could
+/// be the cause.
 fn behind(plan: &Plan) -> Blame {
     let mut addresses = plan.targets.iter().flat_map(|target| &target.addresses);
     if plan.http.proxy.is_none() && on_loopback(&mut addresses) { Blame::Target } else { Blame::Unknown }

@@ -16,14 +16,15 @@ pub(super) struct LevelOutcome {
     pub(super) blame: Blame,
     /// Whether requests were asked for and none was done.
     pub(super) silent: bool,
-    /// Of what was asked for, the share (0 to 1) that was done in time; 1 where users wait for their answers.
+    /// Share (0 to 1) of the offered load that was done in time; 1 if users wait for their
+    /// responses.
     pub(super) kept: f64,
     /// Of a rate: whether the queue grew.
     pub(super) growth: Option<Threshold>,
 }
 
-/// Judges `record`; `resolved`: of the open model, how many requests were answered, failed or were dropped in its window,
-/// `behind`: who is to blame for a queue that grows.
+/// Judges `record`. `resolved`: in the open model, the number of requests answered, failed or
+/// dropped in its window. `behind`: the blame for a growing queue.
 pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -> LevelOutcome {
     let flow = resolved.map(|resolved| flow(record, resolved));
     let growth = flow.map(|flow| Threshold {
@@ -88,8 +89,8 @@ mod tests {
 
     use super::*;
 
-    /// Of 1,000 requests of a second 900 were answered in it, and 100 failed: in it, or in the drain, in which a queue ends that
-    /// grew all the time.
+    /// Of 1,000 requests in a second, 900 were answered in it. 100 failed, in it or in the drain,
+    /// in which a queue ends that grew all the time.
     #[test]
     fn what_fails_after_the_window_was_a_queue_in_it() {
         let record = RunRecord {

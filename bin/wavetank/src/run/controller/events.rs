@@ -1,4 +1,5 @@
-//! The plan's events while the run goes on: done at their time, written into the book, taken back on any end.
+//! Runs the plan's events: each at its time, recorded in the run log, and reverted however the run
+//! ends.
 
 use wavetank_plan::Nanos;
 use wavetank_record::{EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine};
@@ -6,8 +7,8 @@ use wavetank_record::{EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, Event
 use super::{LOOK_AROUND, RunController};
 use crate::run::event_runner::{EventRunner, EventUpdate};
 
-/// How long the end of a run waits for what it did to hosts to be taken back. After that whoever did it takes it back once
-/// this process is gone.
+/// How long the end of a run waits for its events to be reverted. After that the lab reverts them
+/// once this process is gone.
 const TAKING_BACK_MAX: Nanos = Nanos::from_secs(15);
 
 impl RunController<'_> {
@@ -19,7 +20,7 @@ impl RunController<'_> {
 
     /// What is due is done, and what was done is written down.
     pub(super) fn run_due_events(&mut self) {
-        // Until the start is agreed on, there is no clock to tell what is due.
+        // Before the start is agreed on, no clock shows what is due.
         if self.zero == Nanos::ZERO {
             return;
         }
@@ -32,7 +33,7 @@ impl RunController<'_> {
         self.tell_deeds(news, now);
     }
 
-    /// The load is over: everything is taken back.
+    /// The load is over: every event is reverted.
     pub(super) fn revert_events(&mut self) {
         let Some(mut deeds) = self.deeds.take() else { return };
         deeds.end();
@@ -65,10 +66,10 @@ impl RunController<'_> {
                 }
                 EventUpdate::Undone { event, at } => {
                     self.book.ledger.event_ended(event, at);
-                    (event, at, EVENT_UNDONE, self.deed_text(event, " taken back"))
+                    (event, at, EVENT_UNDONE, self.deed_text(event, " reverted"))
                 }
                 EventUpdate::Stuck { event, at, why } => {
-                    let text = self.deed_text(event, &format!(" could not be taken back: {}", why.message));
+                    let text = self.deed_text(event, &format!(" could not be reverted: {}", why.message));
                     self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EVENT_STUCK, text)
                 }

@@ -42,7 +42,8 @@ impl RunController<'_> {
         }
     }
 
-    /// Journeys logged these lines, and so many beyond them.
+    /// Records lines that journeys logged; `untold` is the number of further lines that were
+    /// dropped.
     pub(super) fn log(&mut self, lines: Vec<LogLine>, untold: u64) {
         self.book.logged.untold += untold;
         let now = self.clock.now();
@@ -55,7 +56,7 @@ impl RunController<'_> {
             if self.book.logged.kept <= SAID_MAX {
                 self.book.talk.info(&format!("log        {text}"));
                 if self.book.logged.kept == SAID_MAX {
-                    self.book.talk.info("log        (what follows stands in the archive's events)");
+                    self.book.talk.info("log        (later lines are in the archive's events)");
                 }
             }
             let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, "log", text) };
@@ -63,7 +64,7 @@ impl RunController<'_> {
         }
     }
 
-    /// The run is over: how many lines nobody kept.
+    /// The run is over: reports how many lines were dropped.
     pub(super) fn end_log(&mut self) {
         let untold = self.book.logged.untold;
         if untold > 0 {

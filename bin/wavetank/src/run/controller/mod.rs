@@ -1,7 +1,7 @@
-//! [`RunController`]: the controller of a run, and the book that is kept of it.
+//! [`RunController`]: controls a run and keeps its log.
 //!
-//! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
-//! end before its time. It never touches the load: the agent is told only to drain or to stop.
+//! It receives what the agent seals, passes it on (ledger, archive, terminal) and decides when the
+//! run must end early. It never touches the load: it can only ask the agent to drain or to stop.
 
 mod events;
 mod journeys;
@@ -39,7 +39,7 @@ use run_log::RunLog;
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 /// From the commitment to the first thing sent: more than a busy host holds this process up.
 const MARGIN: Nanos = Nanos::from_millis(50);
-/// What an agent is given to get ready beyond the time that opening connections takes at the longest.
+/// Time an agent has to get ready, in addition to the longest time for opening connections.
 const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
 /// What an agent is given beyond the plan's own end before it must stop by itself.
 const END_SLACK: Nanos = Nanos::from_secs(10);
@@ -54,14 +54,14 @@ pub(crate) struct LoadResult {
     pub(crate) archive: Option<ArchiveWriter>,
     /// Zero of the run's clock on the process's; `None`: the load was never begun.
     pub(crate) started: Option<Nanos>,
-    /// What is missing, in words.
+    /// Descriptions of missing data.
     pub(crate) lost: Vec<String>,
-    /// What load threads found not to add up, in words.
+    /// Descriptions of counts that load threads found inconsistent.
     pub(crate) accounting: Vec<String>,
-    /// In what words the first failure of TLS was told.
+    /// Detail of the first TLS failure of each class.
     pub(crate) faults: Vec<(ErrorClass, String)>,
     pub(crate) memory: Option<ConnectionMemory>,
-    /// Requests outside every counter: what a target was asked that does not tell its count.
+    /// Requests outside every counter: those sent to poll a target that does not report its count.
     pub(crate) setup: Setup,
 }
 
@@ -224,8 +224,8 @@ impl<'a> RunController<'a> {
             }
         }
         if committed {
-            // The agent hears of the agreed instant at once: on a busy host it would be over before whatever looks at
-            // the hosts of a lab has come up.
+            // The agent receives the agreed instant immediately. On a busy host it would pass
+            // before the samplers of a lab's hosts have started.
             for happening in self.agent.turn(Duration::ZERO) {
                 self.note(happening);
             }
@@ -256,7 +256,8 @@ impl<'a> RunController<'a> {
             AgentEvent::Interval(merged) => self.interval(*merged),
             AgentEvent::Opened(memory) => self.book.memory = memory,
             AgentEvent::Drained(resolved_last) => {
-                // A phase that a number of requests ended, ended with the last of them (contract §8).
+                // A phase that a number of requests ended, ended with the last of them (contract
+                // §8).
                 let now = self.clock.now();
                 for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
                     let by_count = phase.end().is_none_or(|end| now < end);
@@ -337,14 +338,14 @@ impl<'a> RunController<'a> {
         if first {
             self.book
                 .talk
-                .info("stopping: waiting for answers under way (at most 10 s; once more stops at once)");
+                .info("stopping: waiting for open requests (at most 10 s; press again to stop immediately)");
             self.end(RunEnd::Signal, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
         } else {
             self.end(RunEnd::Signal, None);
         }
     }
 
-    /// End the load before its time: drain at most that long, or stop at once.
+    /// Ends the load early: drains for at most this long, or stops immediately.
     fn end(&mut self, ending: RunEnd, drain: Option<Nanos>) {
         self.book.ending = ending;
         if !std::mem::replace(&mut self.ending_early, true) {
@@ -364,7 +365,8 @@ impl<'a> RunController<'a> {
         self.clock.now() + self.zero
     }
 
-    /// Number `phase` ended at `at`; the archive must know too, to count alike when it is read back.
+    /// Records that phase number `phase` ended at `at`. The archive stores it too, so that reading
+    /// it back gives the same counts.
     fn phase_ended(&mut self, phase: u16, at: Nanos) {
         let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
         self.book.ledger.phase_ended(phase, at);

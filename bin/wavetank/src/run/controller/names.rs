@@ -1,4 +1,4 @@
-//! What is told of names that are looked up again.
+//! Reports about names that are resolved again.
 
 use super::RunController;
 use crate::run::dns_refresh::DnsUpdate;
@@ -35,7 +35,7 @@ impl RunController<'_> {
         }
     }
 
-    /// The run is over: what nobody was told yet.
+    /// The run is over: prints what was not reported yet.
     pub(super) fn end_names(&mut self) {
         for one in self.agent.finish_dns_refresh() {
             self.event(one.kind(), one.text());

@@ -17,7 +17,7 @@ impl RunController<'_> {
                         return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
                     }
                     RefusalReason::TooLate => {
-                        let text = "this host was held up for so long that an agreed instant had passed";
+                        let text = "this host was delayed until an agreed instant had passed";
                         self.book.lost.push(text.to_owned());
                     }
                     RefusalReason::Host(line) => self.book.lost.push(format!("this host {line}")),

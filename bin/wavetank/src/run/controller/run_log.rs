@@ -36,7 +36,7 @@ impl RunLog<'_> {
         self.store_problem(problem, now);
     }
 
-    /// The disk refused: tell once, go on.
+    /// Storing failed: reports it once and continues.
     pub(super) fn store_problem(&mut self, problem: Option<StoreProblem>, now: Nanos) {
         if let Some(problem) = problem {
             self.talk.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));

@@ -1,5 +1,5 @@
-//! What was seen beside the load goes into the book: into the ledger, and into the archive at once, so that a run that is
-//! killed has its samples.
+//! Records samples taken during the load in the ledger, and immediately in the archive, so that a
+//! killed run has them.
 
 use wavetank_measure::UnresponsiveDetector;
 use wavetank_observe::{Observation, Sampler};
@@ -9,7 +9,7 @@ use super::RunController;
 use crate::run::SamplingConfig;
 
 impl<'a> RunController<'a> {
-    /// The same, looking at this beside the load.
+    /// Adds sampling during the load.
     pub(crate) fn with_sampling(mut self, looking: SamplingConfig<'a>) -> Self {
         self.looking = looking;
         self.silence = looking.silence.then(|| UnresponsiveDetector::for_plan(&self.plan)).flatten();
@@ -54,13 +54,14 @@ impl<'a> RunController<'a> {
         }
     }
 
-    /// The target does not tell its own count. It was sent one request at most, which it may have counted.
+    /// The target does not report its own count. It was sent at most one request, which it may have
+    /// counted.
     fn no_count(&mut self, sent: bool, answered: bool) {
         let (sent, done) = (u64::from(sent), u64::from(answered));
         let setup = Setup { sent, done, failed: sent - done };
         self.book.setup = setup;
         let now = self.clock.now();
-        let text = "the target does not tell how many connections it has: only a `wavetank serve` does";
+        let text = "the target does not report its connections: only `wavetank serve` does";
         let event = EventLine { setup: Some(setup), ..EventLine::new(now, TARGET_TELLS_NOTHING, text) };
         self.book.event(event, now);
     }

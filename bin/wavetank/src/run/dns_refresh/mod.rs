@@ -1,4 +1,5 @@
-//! [`DnsRefresher`]: names that are looked up again while the load runs, in a thread of their own, for which nobody waits.
+//! [`DnsRefresher`]: resolves names again while the load runs, in a thread of its own that nothing
+//! waits for.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use super::lookup::lookup;
 
 /// Rounds of answers that may wait to be heard: who looks up waits with the next.
 const ROUNDS_MAX: usize = 2;
-/// Addresses that one name's answer may have; what lies behind is left out.
+/// Most addresses of one DNS response; further ones are left out.
 const ADDRESSES_MAX: usize = 256;
 /// Addresses that one run goes to at most, those of the plan aside: load threads remember each.
 const KNOWN_MAX: usize = 4_096;
-/// Addresses told in one line.
+/// Most addresses in one printed line.
 const TOLD_MAX: usize = 8;
-/// Addresses that were not allowed are told so many times.
+/// Most reports of addresses that were not allowed.
 const REFUSED_TOLD_MAX: usize = 64;
 
 /// For each target the addresses that new connections go to, none where they stay what they were.
@@ -40,7 +41,7 @@ impl DnsUpdate {
         self.kind
     }
 
-    /// In words.
+    /// Returns the text of the report.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -55,9 +56,9 @@ impl DnsUpdate {
 pub(crate) struct DnsRefresher {
     names: RunNames,
     rounds: Receiver<Round>,
-    /// Nobody looks anything up, as this says.
+    /// Names cannot be resolved, for this reason.
     lacking: Option<DnsUpdate>,
-    /// Whoever looks up ends when this is gone.
+    /// The resolving thread ends when this is dropped.
     _goes_on: SyncSender<()>,
 }
 
@@ -91,7 +92,8 @@ impl DnsRefresher {
         Self { names, rounds, lacking, _goes_on: goes_on }
     }
 
-    /// The next answers, if there are any: where to go from now on, if that changed, and what is to be told.
+    /// Returns the next responses, if there are any: the new addresses, if they changed, and the
+    /// reports.
     pub(crate) fn poll(&mut self) -> Option<(Option<AddressLists>, Vec<DnsUpdate>)> {
         if let Some(lacking) = self.lacking.take() {
             return Some((None, vec![lacking]));
@@ -100,7 +102,7 @@ impl DnsRefresher {
         Some(self.names.take(round))
     }
 
-    /// What is to be told at the end.
+    /// Returns the reports that remain at the end.
     pub(crate) fn end(self) -> Vec<DnsUpdate> {
         self.names.end()
     }
@@ -119,7 +121,7 @@ struct RunNames {
     known: Vec<SocketAddr>,
     /// There were more of them than are used.
     overflown: bool,
-    /// Addresses that were not allowed, each told.
+    /// Addresses that were not allowed, each reported once.
     refused: Vec<SocketAddr>,
 }
 
@@ -205,7 +207,8 @@ impl RunNames {
         let mut now = Vec::new();
         for at in &way.names {
             let point = self.points.iter().find(|point| point.at == *at);
-            // Until each name was answered once, nobody knows which of the old addresses was whose.
+            // Until each name was resolved once, it is unknown which name each old address belongs
+            // to.
             let Some(newest) = point.and_then(|point| point.newest.as_ref()) else { return Vec::new() };
             now.extend_from_slice(&newest[..if way.first_only { 1.min(newest.len()) } else { newest.len() }]);
         }

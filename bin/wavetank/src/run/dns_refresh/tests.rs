@@ -20,7 +20,7 @@ fn answer(text: &str) -> Result<Vec<SocketAddr>, UserError> {
     }
 }
 
-/// A plan of one target `web`, whose name was `before` ahead of the load.
+/// A plan of one target `web`, with its name resolved to `before` ahead of the load.
 fn plan(before: &str) -> Plan {
     let host = HostFacts {
         cpus: vec![0],
@@ -48,7 +48,8 @@ fn names(before: &str, first_only: bool) -> RunNames {
     RunNames::new(&plan, &Guard::default(), "wavetank run web").expect("a name to look up")
 }
 
-/// One answer after the other: where connections go after each (empty: where they went), and what is told.
+/// Checks one response after the other: the addresses of connections after each (empty for
+/// unchanged ones), and the reports.
 #[track_caller]
 fn check(mut names: RunNames, answers: &[(&str, &str, &str)]) -> RunNames {
     for (number, (found, to, told)) in answers.iter().enumerate() {
@@ -129,7 +130,7 @@ fn a_run_goes_to_so_many_new_addresses_and_no_further() {
 #[test]
 fn the_thread_asks_after_each_pause_and_ends_with_its_owner() {
     let mut names = names("127.0.0.2", false);
-    // Below what a person may ask for, so that nobody waits for this test.
+    // Below the shortest interval a user may choose, so that the test does not wait.
     names.renewal.when = DnsPolicy::Every(Nanos::from_millis(1));
     let (asked, was_asked) = sync_channel(100);
     let mut count = 0;
@@ -142,7 +143,7 @@ fn the_thread_asks_after_each_pause_and_ends_with_its_owner() {
     let mut renewing = DnsRefresher::start_with(names, look);
     let mut moved = None;
     while moved.is_none() {
-        was_asked.recv_timeout(Duration::from_secs(20)).expect("somebody asks again and again");
+        was_asked.recv_timeout(Duration::from_secs(20)).expect("it is polled repeatedly");
         while let Some((ways, _)) = renewing.poll() {
             moved = moved.or(ways);
         }

@@ -7,18 +7,18 @@ use wavetank_topology::{HostAction, Lab};
 
 use super::EventExecutor;
 
-/// One connection to the keeper: what was begun on it and not taken back is taken back when it closes, however this
-/// process ends.
+/// One connection to the keeper. When it closes, the keeper reverts every action that was started
+/// on it and not reverted, however this process ends.
 pub(crate) struct LabEventExecutor {
     lab: Lab,
     client: Client,
 }
 
 impl LabEventExecutor {
-    /// A hand for `lab`, which is up in `folder`.
+    /// Creates an executor for `lab`, which is up in `folder`.
     ///
     /// # Errors
-    /// Where nobody keeps it.
+    /// A lab without a running keeper.
     pub(crate) fn new(lab: &Lab, folder: &LabFolder) -> Result<Self, UserError> {
         Ok(Self { lab: lab.clone(), client: Client::connect(folder)? })
     }
@@ -45,7 +45,7 @@ pub(crate) fn start_action(
     let begun = client.request(&json!({ "ask": "fault", "host": host, "what": deed, "keep": keep }))?;
     begun["id"].as_u64().ok_or_else(|| {
         let message = "the lab's keeper began a fault and gave it no number";
-        UserError::refused("lab_message", message, "wavetank lab down, then up")
+        UserError::refused("lab_message", message, "run `wavetank lab down`, then `wavetank lab up`")
     })
 }
 

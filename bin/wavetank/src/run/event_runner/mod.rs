@@ -1,8 +1,9 @@
-//! [`EventExecutor`]: who does to hosts what the plan's events say; [`EventRunner`]: that it is done at its time and taken back.
+//! [`EventExecutor`]: executes the plan's events on a host. [`EventRunner`]: starts and reverts
+//! them at their times.
 //!
-//! Whatever a hand does may take seconds (a service that is started again until it is healthy), and the run looks at
-//! signals and seals meanwhile. So hands work in threads of their own, one for each host, and are told and heard over
-//! channels with a place for everything that can ever be in them.
+//! An action may take seconds (such as restarting a service until it is healthy), and the run must
+//! handle signals and seals meanwhile. So executors run in threads of their own, one for each host.
+//! Their channels have room for every message that can ever be in them.
 
 mod lab;
 mod runner;
@@ -14,8 +15,8 @@ pub(crate) use runner::{EventRunner, EventUpdate};
 
 use wavetank_plan::{PlannedEvent, UserError};
 
-/// Does to one host what events say. Whatever it has done and not taken back is taken back by whoever it speaks to, once
-/// it is gone: also if this process is killed.
+/// Executes events on one host. When it is gone, also because this process was killed, the host
+/// reverts every action that it started and did not revert.
 pub(crate) trait EventExecutor: Send {
     /// Does it. What is returned names it for [`end`](Self::end).
     fn begin(&mut self, event: &PlannedEvent) -> Result<u64, UserError>;

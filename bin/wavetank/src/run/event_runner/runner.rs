@@ -1,4 +1,5 @@
-//! [`EventRunner`]: the plan's events, each done at its time and taken back at its end, or at the run's.
+//! [`EventRunner`]: starts the plan's events at their times, and reverts them at their ends or at
+//! the end of the run.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;
@@ -29,9 +30,9 @@ pub(crate) enum EventUpdate {
     Done { event: u16, at: Nanos },
     /// What was begun at `at` could not be done.
     Failed { event: u16, at: Nanos, why: UserError },
-    /// It is taken back.
+    /// It was reverted.
     Undone { event: u16, at: Nanos },
-    /// It could not be taken back.
+    /// It could not be reverted.
     Stuck { event: u16, at: Nanos, why: UserError },
 }
 
@@ -54,7 +55,7 @@ enum Stage {
 struct Order {
     event: u16,
     plan: PlannedEvent,
-    /// `None`: begin it; otherwise take back what has this name.
+    /// `None`: start it; otherwise revert the action with this id.
     end: Option<u64>,
 }
 
@@ -96,7 +97,8 @@ impl EventRunner {
         Ok(Self { all: deeds, hands: senders, answers, over: false })
     }
 
-    /// At `now` of the run's clock: what is due is begun and taken back; what has become of the rest.
+    /// Starts and reverts what is due at `now` of the run's clock. Returns the updates of all
+    /// events.
     pub(crate) fn turn(&mut self, now: Nanos) -> Vec<EventUpdate> {
         let mut news = Vec::new();
         while let Ok(answer) = self.answers.try_recv() {
@@ -106,12 +108,12 @@ impl EventRunner {
         news
     }
 
-    /// Nothing more is begun, and all that is done is to be taken back.
+    /// Starts no more events and reverts all active ones.
     pub(crate) fn end(&mut self) {
         self.over = true;
     }
 
-    /// Whether nothing is left to take back.
+    /// Returns whether no event is left to revert.
     pub(crate) fn is_over(&self) -> bool {
         let lasts = |deed: &RunningEvent| matches!(deed.stage, Stage::Active(_));
         self.over && !self.is_busy() && !self.all.iter().any(lasts)
@@ -122,7 +124,7 @@ impl EventRunner {
         self.all.iter().any(|deed| matches!(deed.stage, Stage::Beginning | Stage::Ending))
     }
 
-    /// Waits for an answer, at most so long.
+    /// Waits for an update, at most for `most`.
     pub(crate) fn wait(&mut self, most: Duration, now: Nanos) -> Vec<EventUpdate> {
         let answer = self.answers.recv_timeout(most).ok();
         let mut news: Vec<_> = answer.and_then(|answer| self.heard(answer, now)).into_iter().collect();
@@ -146,7 +148,7 @@ impl EventRunner {
             let done = |lasts: Nanos| deed.begun.after(lasts) <= now;
             let end = match deed.stage {
                 Stage::Waiting if due => None,
-                // What cannot be taken back is left as it is.
+                // An event that cannot be reverted is left as it is.
                 Stage::Active(id)
                     if deed.plan.is_reversible() && (self.over || deed.plan.lasts.is_some_and(done)) =>
                 {
@@ -157,14 +159,15 @@ impl EventRunner {
                     continue;
                 }
                 Stage::Beginning => {
-                    // What was done before it is taken back after it, so not before it can be.
+                    // Earlier events are reverted after later ones, so this one has to wait.
                     beginning.push(deed.hand);
                     continue;
                 }
                 _ => continue,
             };
             let order = Order { event, plan: deed.plan.clone(), end };
-            // There is room for all orders there can be; a hand that is gone answers nothing, which the end waits out.
+            // The channel has room for all possible orders. An executor that is gone never
+            // responds, and the end of the run waits for that with a limit.
             let _ = self.hands[deed.hand].try_send(order);
             if end.is_none() {
                 (deed.stage, deed.begun) = (Stage::Beginning, now);

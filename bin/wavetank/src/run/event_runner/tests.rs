@@ -1,4 +1,5 @@
-//! Events are done at their time, in the order of each host, and taken back at their end or the run's.
+//! Events start at their times, in the order of each host, and are reverted at their ends or at the
+//! end of the run.
 
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
@@ -7,19 +8,19 @@ use wavetank_plan::{Nanos, PlannedEvent, UserError};
 
 use super::{EventExecutor, EventRunner, EventUpdate};
 
-/// What a hand was told, in order.
+/// The orders an executor received, in order.
 type Told = Arc<Mutex<Vec<String>>>;
 
 /// Does not come to an end before the run does.
 const LONG: &str = "long";
 
-/// Writes down what it is told; what is called `broken` it cannot do, what is called `stuck` not take back, and with what is
-/// called [`LONG`] it waits for the run's end.
+/// Records its orders. It fails to start an event called `broken` and to revert one called `stuck`.
+/// With one called [`LONG`] it waits for the end of the run.
 struct Scribe(Told, Arc<Barrier>);
 
 impl Scribe {
     fn note(&self, what: String) {
-        self.0.lock().expect("nobody panics with it").push(what);
+        self.0.lock().expect("no thread panics while holding it").push(what);
     }
 }
 
@@ -49,7 +50,8 @@ fn event(when: i64, run: &str, lasts: Option<i64>) -> PlannedEvent {
     }
 }
 
-/// Turns over `events` at each of `seconds`, ends, and holds what a hand was told and what was news against what is expected.
+/// Turns over `events` at each of `seconds`, ends, and compares the executor's orders and the
+/// updates with the expected ones.
 fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]) {
     let (book, ended) = (Told::default(), Arc::new(Barrier::new(2)));
     let (scribe, end) = (Arc::clone(&book), Arc::clone(&ended));
@@ -64,7 +66,7 @@ fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]
     for &second in seconds {
         let now = Nanos::from_secs(second);
         news.extend(deeds.turn(now));
-        // All that was told is answered before the next second.
+        // All orders are completed before the next second.
         while deeds.is_busy() && !is_long(&news) {
             news.extend(deeds.wait(wait, now));
         }
@@ -78,7 +80,7 @@ fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]
     while !deeds.is_over() {
         news.extend(deeds.wait(wait, end));
     }
-    assert_eq!(*book.lock().expect("nobody panics with it"), told);
+    assert_eq!(*book.lock().expect("no thread panics while holding it"), told);
     let line = |one: &EventUpdate| match one {
         EventUpdate::Begun { event, at } => format!("{event} begun {at}"),
         EventUpdate::Done { event, at } => format!("{event} done {at}"),

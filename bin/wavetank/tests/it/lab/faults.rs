@@ -126,7 +126,7 @@ fn what_lasts_for_a_time_ends_by_itself_or_with_its_command() {
     let Some(place) = Place::new("faults-for", HOSTS) else { return };
     place.up();
     let whole = place.lab(&["fault", "app1", "pause", "--for", "300ms"]).run();
-    assert!(whole.expect_exit(0).stdout.ends_with("app1: pause serve is taken back\n"), "{whole}");
+    assert!(whole.expect_exit(0).stdout.ends_with("app1: pause serve is reverted\n"), "{whole}");
     comes_to(&place, "200", "after its time");
     for signal in [Signal::INT, Signal::KILL] {
         let command = place.lab(&["fault", "app1", "kill", "--for", "10m"]).start();

@@ -10,7 +10,7 @@ fn load(trial: &RunHarness, proxy: &Target, engine: &str) -> Option<(Outcome, Ru
     let program = trial.load("https://127.0.0.1:9/", words).args(["--proxy", &proxy.address().to_string()]);
     let outcome = program.run();
     if outcome.exit == Some(5) {
-        wavetank_testkit::skip("proxy_faults", &format!("{engine} cannot be had here"));
+        wavetank_testkit::skip("proxy_faults", &format!("{engine} is not available here"));
         return None;
     }
     let result = outcome.expect_exit(1).result();
@@ -93,14 +93,14 @@ fn nonsense_is_no_answer_to_connect() {
     check(
         &Script::raw(b"SSH-2.0-OpenSSH_9.2\r\n", false),
         "protocol",
-        "the proxy's answer to CONNECT: ",
+        "the proxy's response to CONNECT: ",
         "HTTP proxy",
     );
     let surplus = b"HTTP/1.1 200 OK\r\n\r\nand more";
     check(
         &Script::raw(surplus, false),
         "protocol",
-        "the proxy sent bytes behind its answer to CONNECT",
+        "the proxy sent bytes after its response to CONNECT",
         "HTTP proxy",
     );
 }

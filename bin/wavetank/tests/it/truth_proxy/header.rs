@@ -25,7 +25,7 @@ fn run(test: &str, url: &str, way: (&str, &str), version: &str) -> Option<RunRes
     let program = trial.load(url, words(version, way.0).into_iter().chain(insecure));
     let outcome = program.environment("WAVETANK_MASK", way.1).run();
     if outcome.exit == Some(5) {
-        skip(test, &format!("{way:?} cannot be had here"));
+        skip(test, &format!("{way:?} is not available here"));
         return None;
     }
     let result = outcome.expect_exit(0).result();

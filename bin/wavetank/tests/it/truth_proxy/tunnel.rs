@@ -69,7 +69,7 @@ fn tunnels_carry_tls() {
         let program = trial.load(&url, words).args(["--proxy", &proxy_of(&proxy)]);
         let outcome = program.environment("WAVETANK_MASK", mask).run();
         if outcome.exit == Some(5) {
-            wavetank_testkit::skip(test, &format!("{engine} cannot be had here"));
+            wavetank_testkit::skip(test, &format!("{engine} is not available here"));
             continue;
         }
         let result = outcome.expect_exit(0).result();

@@ -9,7 +9,7 @@ const REQUESTS: u64 = 60;
 /// How much of a second's mood the next one keeps.
 const PERSISTENCE: f64 = 0.7;
 
-/// What kind of chance is at work. Spreads are of logarithms: 0.05 is about 5 %.
+/// The kind of randomness. Spreads are those of logarithms: 0.05 is about 5 %.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Chance {
     /// Runs differ by 5 %, seconds by 15 %, all of it normally distributed.
@@ -42,7 +42,7 @@ pub(crate) struct Run {
     times: ColumnCounts,
 }
 
-/// What all runs are drawn from.
+/// The distribution from which all runs are drawn.
 pub(crate) struct World {
     chance: Chance,
     /// Times in nanoseconds, each as likely: a log-normal distribution with a long tail.

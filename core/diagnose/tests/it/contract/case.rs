@@ -1,4 +1,4 @@
-//! A run in a few words, and what was said of it.
+//! Describes a run in short form, and compares its diagnosis.
 use wavetank_diagnose::{Diagnosis, RunContext, RunEnd, diagnose};
 use wavetank_measure::{Interval, Ledger};
 use wavetank_plan::Plan;

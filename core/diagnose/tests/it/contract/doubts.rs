@@ -4,7 +4,7 @@ use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
 use wavetank_measure::{DropReason, ErrorClass, RendezvousRelease};
 
-/// A doubt that turns nothing: the run passes, and these are its findings.
+/// Checks that a doubt does not change the verdict: the run passes with these findings.
 fn check(run: &Run, findings: &[&str]) {
     assert_eq!(run.said(), "pass none 0");
     assert_eq!(run.findings(), findings);
@@ -15,7 +15,7 @@ fn check(run: &Run, findings: &[&str]) {
 
 #[test]
 fn late_in_more_than_one_percent_of_any_ten_seconds() {
-    // Slow enough that the lag is small beside the response.
+    // The responses are slow enough that the lag is small in comparison.
     let late = |n| run([(7, Second::at(7).done(100 - n, 90).done_lagging(n, 90, 1500))]);
     check(&late(10), &[]);
     check(&late(11), &["late"]);
@@ -156,7 +156,8 @@ fn rule_a_more_than_one_percent_of_the_open_load_lost_on_this_side() {
     let evidence = both.diagnosis().findings.into_iter().map(|finding| finding.evidence).collect::<Vec<_>>();
     let lost = "failed: no_source_address 40 · dropped: no_source_address 3";
     assert!(evidence[0].ends_with(lost) && evidence[1] == lost, "{evidence:?}");
-    // The target's own limit is no reason of the generator; in the closed model there is no such rule.
+    // The target's own limit is not a reason of the generator. The rule does not apply to the
+    // closed model.
     check(&alike(|second| second.done(50, 5).dropped(50, DropReason::MaxOpen)), "pass none 0");
     check(&alike(|second| second.done(98, 5).dropped(2, DropReason::NoFiles)).closed(), "pass generator 0");
 }
@@ -174,20 +175,20 @@ fn rule_b_a_time_that_would_hold_without_lag() {
     check(lagging(21, 1_000).asking(&["p99 < 20500us"]), "fail unknown 1: p99 < 20500us");
     // Response time includes lag: what holds is proven.
     check(lagging(19, 10_000).asking(&["p99 < 20ms"]), "pass none 0");
-    // Times that begin after the lag owe nothing to it.
+    // Times that start after the lag do not include it.
     check(lagging(35, 10_000).asking(&["p99(service) < 20ms"]), "fail unknown 1: p99(service) < 20ms");
     check(
         lagging(25, 10_000).asking(&["p99(lag) < 2ms"]),
         "invalid generator 3: generator_lag; p99(lag) < 2ms",
     );
-    // Something else is broken that no lag explains: the failure stands.
+    // Another threshold fails that no lag explains, so the verdict is fail.
     let both = lagging(25, 10_000).asking(&["p99 < 20ms", "p50(service) < 1ms"]);
     check(both, "fail unknown 1: p50(service) < 1ms; p99 < 20ms");
 }
 
 #[test]
 fn rule_b_in_a_window_is_about_the_lag_of_that_window() {
-    // One second of lag, too short for a doubt about the run, breaks the window it lies in.
+    // One second of lag, too short for a doubt about the run, fails the window that contains it.
     let seconds = [(7, Second::at(7).done(1980, 5).done_lagging(20, 50, 45_000))];
     let asked = |text| {
         let mut asked = run(seconds.clone()).asking(&[text]);
@@ -218,11 +219,11 @@ fn rule_b_failures_that_are_the_generators() {
     assert_eq!(failing(9, 0).said(), "pass none 0");
     assert_eq!(failing(10, 0).said(), "invalid generator 3: generator_failures; failed < 1%");
     assert_eq!(failing(10, 9).said(), "invalid generator 3: generator_failures; failed < 1%");
-    // Ten of a thousand are the target's: broken anyway.
+    // Ten of a thousand are the target's, so the threshold fails anyway.
     assert_eq!(failing(9, 10).said(), "fail target 1: failed < 1%");
     let asked = failing(1, 0).asking(&["errors(no_files) = 0"]);
     assert_eq!(asked.said(), "invalid generator 3: generator_failures; errors(no_files) = 0");
-    // A percentile among the dropped, which would be known had the generator not dropped them.
+    // A percentile among dropped requests. It would be known if the generator had not dropped them.
     let dropped =
         |n, reason| run([(7, Second::at(7).done(100 - n, 5).dropped(n, reason))]).asking(&["p99.9 < 20ms"]);
     assert_eq!(
@@ -262,13 +263,14 @@ fn a_full_generator_excuses_no_refused_connections() {
     let refused = alike(|second| second.failed(1000, ErrorClass::ConnectRefused, 1).busy(100)).closed();
     let said = refused.asking(&["done_rate > 1k/s"]).said();
     assert_eq!(said, "fail target 1: connect_refused; failed < 1%; done_rate > 1k/s");
-    // A time broken under a full thread proves nothing beside it.
+    // A time that fails under a full thread proves nothing.
     let slow =
         alike(|second| second.done(100, 50).busy(100)).closed().asking(&["done_rate > 1k/s", "p50 < 5ms"]);
     assert_eq!(slow.said(), "invalid generator 3: generator_full; done_rate > 1k/s; p50 < 5ms");
 }
 
-/// Requests that did not go out for want of a source address: known beforehand, or refused by the kernel.
+/// Requests that were not sent because no source address was free: known in advance, or refused by
+/// the kernel.
 #[test]
 fn a_closed_run_short_of_addresses_says_who_set_its_rate() {
     let check = |run: &Run, said: &str| assert_eq!(run.said(), said);

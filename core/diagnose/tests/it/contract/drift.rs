@@ -7,7 +7,8 @@ use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve};
 
 const MB: u64 = 1_000_000;
 
-/// One second of a plateau of 10,000 connections: requests in flight, p99 in ms, memory above what was there before.
+/// One second of a plateau of 10,000 connections: open requests, p99 in ms, memory above its value
+/// before the load.
 #[derive(Clone, Copy)]
 struct Seen {
     in_flight: u64,
@@ -16,7 +17,7 @@ struct Seen {
     rss: u64,
 }
 
-/// As it should be: 9 kB a connection.
+/// The normal state: 9 kB a connection.
 const STILL: Seen = Seen { in_flight: 50, p99_ms: 10, slab: 85 * MB, rss: 5 * MB };
 
 fn holding(seconds: i64) -> Plan {
@@ -25,7 +26,7 @@ fn holding(seconds: i64) -> Plan {
     Plan { phases: vec![Phase { load, ..phase("keep", 0, seconds) }], ..plan(1) }
 }
 
-/// What is found in `seconds` of which each is as `seen` says.
+/// Returns the findings for `seconds` seconds with the values of `seen`.
 fn drifts(seconds: i64, seen: impl Fn(i64) -> Seen) -> Vec<Finding> {
     let plan = holding(seconds);
     let mut book = Ledger::new(&plan);
@@ -45,7 +46,8 @@ fn drifts(seconds: i64, seen: impl Fn(i64) -> Seen) -> Vec<Finding> {
             interval.conns.offered = interval.conns.opened;
             interval.steps[0].open = open;
         });
-        // In flight is a gauge here: what was offered for it stands nowhere, and nobody closes the book.
+        // The number of open requests is set as a gauge here, without matching offered requests, so
+        // the ledger is never closed.
         drop(book.add(&second.seal()));
         book.observe_host(&host(from + 1, seen));
     }
@@ -90,7 +92,7 @@ fn planted_drifts_are_found() {
     check(120, ours, &[("drift_memory", Blame::Generator, "memory per connection rose")]);
 }
 
-/// Nobody minds a change that is certain and small.
+/// A change that is certain but small is not reported.
 #[test]
 fn small_drifts_are_none() {
     check(120, |at| Seen { in_flight: 1_000 + at as u64, ..STILL }, &[]);
@@ -105,7 +107,7 @@ fn a_short_plateau_tells_nothing() {
     assert_eq!(drifts(30, rising).len(), 2);
 }
 
-/// A thousand plateaus on which nothing drifts, each with noise of its own in all that is looked at.
+/// A thousand plateaus without drift, with separate noise in each value.
 #[test]
 fn noise_is_seldom_taken_for_drift() {
     let (seed, rounds) = (7_u64, 1_000);

@@ -1,11 +1,12 @@
-//! Plateaus below their plan: told unless a threshold speaks of them.
+//! Plateaus below their plan are reported unless a threshold is about them.
 
 use crate::common::{Second, phase, plan};
 use wavetank_diagnose::{Blame, RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::{Condition, Load, Nanos, Phase, Plan, PopulationCurve};
 
-/// What is found where 1,000 were to be held for 10 s and each second `lost` were, of which none came back.
+/// Checks the finding of a run that plans 1,000 connections for 10 s. Each second, `lost` of them
+/// are lost and not reopened.
 fn check(lost: u64, threshold: Option<&str>, expected: Option<(Blame, &str, &str)>) {
     let connections = PopulationCurve::constant(1_000, Some(Nanos::from_secs(10)));
     let load = Load::Hold { connections, sessions_each: None };

@@ -1,4 +1,4 @@
-//! What is said of a target that gave no answer for a while.
+//! Findings about a target that sent no response for a while.
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, run};
@@ -24,19 +24,19 @@ fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
     let [finding] = &found(run)[..] else { panic!("{:?}", run.diagnosis().findings) };
     assert_eq!((finding.blame, finding.decisive), (blame, false));
     assert_eq!((finding.message.as_str(), finding.evidence.as_str()), (message, evidence));
-    // The way is looked at where there is one.
-    assert_eq!(finding.hint.contains("the way to it"), blame == Blame::Unknown, "{}", finding.hint);
+    // The network is mentioned where there is one.
+    assert_eq!(finding.hint.contains("the network"), blame == Blame::Unknown, "{}", finding.hint);
     assert_eq!(run.said(), "pass none 0", "it turns nothing");
 }
 
 #[test]
 fn a_standstill_is_told_with_what_is_known_of_it() {
-    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target gave no answer, or the way \
-                   to it let none through";
+    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response, or the \
+                   network delivered none";
     let evidence = "one such stretch · otherwise, on average, 111 ended each second";
     check(&stood(), Blame::Unknown, message, evidence);
-    // No network lies between.
-    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target gave no answer";
+    // No network is between.
+    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response";
     check(&stood().on_loopback(), Blame::Target, message, evidence);
     let mut held_up = stood().on_loopback();
     held_up.seconds[7].threads[0].turn_ns_max = 50_000_000;
@@ -74,7 +74,7 @@ fn several_are_one_finding_about_the_longest() {
     twice.seconds[10] = Second::at(10).done(90, 5).open(10).seal();
     twice.seconds[at as usize] = again.seal();
     twice.seconds[12] = Second::at(12).answered(110, 900).seal();
-    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target gave no answer";
+    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response";
     let evidence =
         "the longest of 2 such stretches, 3 s in all · otherwise, on average, 112 ended each second";
     check(&twice, Blame::Target, message, evidence);

@@ -1,4 +1,4 @@
-//! Endings, precedence, blame, words: contract §5 beside its doubts.
+//! Endings, precedence, blame and texts: contract §5 without its doubts.
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
@@ -10,11 +10,7 @@ fn check(run: &Run, said: &str) {
     assert_eq!(run.said(), said);
     let diagnosis = run.diagnosis();
     let silent = diagnosis.headline.is_empty();
-    assert_eq!(
-        silent,
-        said.starts_with("pass none"),
-        "a verdict never stands without its reason: {diagnosis:?}"
-    );
+    assert_eq!(silent, said.starts_with("pass none"), "a verdict always has a reason: {diagnosis:?}");
 }
 
 fn failing(class: ErrorClass) -> Run {
@@ -40,7 +36,7 @@ fn broken_thresholds_fail() {
     assert_eq!(run([]).asking(&["p99 < 4ms"]).diagnosis().headline, "`p99 < 4ms` broke: 5.00 ms");
 }
 
-/// That an odd status is what the target should answer is thinkable only where many answers have one.
+/// An unexpected status can only be the correct response of the target if many responses have it.
 #[test]
 fn few_odd_statuses_are_not_to_be_expected() {
     let check = |odd: u64, expected: bool| {
@@ -94,7 +90,7 @@ fn a_stop_condition_that_fired_fails() {
     let stopped = from_ten(ErrorClass::Status);
     assert!(stopped.said().starts_with("fail target 1: "), "{}", stopped.said());
     assert!(stopped.diagnosis().verdict.reasons.contains(&"failed > 50% for 3s".to_owned()));
-    // What the generator itself ran out of proves nothing against the target.
+    // A resource that the generator itself lacked proves nothing against the target.
     assert!(from_ten(ErrorClass::NoFiles).said().starts_with("invalid generator 3: generator"));
     let hold = run([]).stopping("done_rate > 50/s for 2s");
     check(&hold, "fail unknown 1: done_rate > 50/s for 2s");
@@ -160,10 +156,10 @@ fn nothing_done_and_all_failed_alike_is_blamed_by_errno() {
     assert!(silent.said().starts_with("fail target 1"), "no network on loopback: {}", silent.said());
 }
 
-/// Of one class there are two kinds, which the handshakes' counts tell apart.
+/// One class has two kinds, which the handshake counts distinguish.
 #[test]
 fn tls_that_breaks_and_tls_that_never_came_to_be_are_told_apart() {
-    let check = |class, complete: u64, failed: u64, words: &str, hint: &str| {
+    let check = |class, complete: u64, failed: u64, text: &str, hint: &str| {
         let run = alike(|second| {
             second.failed(10, class, 60_000).with(|interval| {
                 let handshakes = &mut interval.target_mut(0, 0).handshakes;
@@ -176,7 +172,7 @@ fn tls_that_breaks_and_tls_that_never_came_to_be_are_told_apart() {
             })
         });
         let finding = &run.diagnosis().findings[0];
-        assert_eq!(finding.message, format!("every request failed: {words}"));
+        assert_eq!(finding.message, format!("every request failed: {text}"));
         assert!(finding.hint.contains(hint), "{finding:?}");
     };
     check(ErrorClass::Tls, 0, 10, "the TLS handshake failed", "speak TLS");
@@ -234,7 +230,7 @@ fn failures_that_share_an_age_are_named() {
     let timed_out = run([(3, Second::at(3).done(88, 5).failed(12_400, ErrorClass::RequestTimeout, 60_000))]);
     let told = Some("12,400 requests ended at exactly 60.0 s: raise the timeout".to_owned());
     assert_eq!(message(&timed_out, "request_timeout"), told);
-    // Somebody else's timeout: all closed at about 30 s.
+    // A timeout elsewhere: all connections closed at about 30 s.
     let closed_at = |n, ms: u64| {
         let ages = |second: Second| {
             (0..n).fold(second, |second, i| second.failed(1, ErrorClass::ClosedEarly, ms + i))
@@ -243,7 +239,7 @@ fn failures_that_share_an_age_are_named() {
     };
     let told = Some("12 requests failed at the same age, 29.9 s".to_owned());
     assert_eq!(message(&closed_at(12, 30_000), "same_age"), told);
-    assert_eq!(message(&closed_at(9, 30_000), "same_age"), None, "too few to tell");
+    assert_eq!(message(&closed_at(9, 30_000), "same_age"), None, "too few failures for a finding");
     assert_eq!(message(&closed_at(12, 3), "same_age"), None, "instant failures share their age by nature");
     let spread = |second: Second| {
         (1..40).fold(second, |second, i| second.failed(1, ErrorClass::ClosedEarly, i * 1000))
@@ -301,10 +297,14 @@ fn circumstances_are_notes_and_change_nothing() {
     assert!(noted(elsewhere).is_empty(), "what was dropped was dropped for another reason");
     let mut reached = run([(19, Second::at(19).done(99, 5).dropped(1, DropReason::NoFiles))]);
     reached.plan.phases[0].max_open_by = wavetank_plan::MaxOpenLimit::Files;
-    assert_eq!(noted(reached), ["at most 1,000 requests at once: this host's file limit allowed no more"]);
+    assert_eq!(
+        noted(reached),
+        ["at most 1,000 simultaneous requests: this host's file limit allowed no more"]
+    );
 }
 
-/// One turn of two seconds is no share of turns worth a doubt, and yet it makes the longest times.
+/// One turn of two seconds is too small a share of turns for a doubt, but it causes the longest
+/// times.
 #[test]
 fn a_generator_that_stood_still_is_told() {
     let turn =
@@ -313,14 +313,14 @@ fn a_generator_that_stood_still_is_told() {
     let notes = turn(2_000_000_000).diagnosis().notes;
     assert_eq!(
         notes,
-        ["a load thread stood still for 2.00 s at a stretch: the longest times may be its own"]
+        ["a load thread stalled for 2.00 s without a break: it may have caused the longest times"]
     );
     let quick =
         alike(|second| second.done(100, 5).with(|interval| interval.threads[0].turn_ns_max = 9_000_000));
-    assert!(quick.diagnosis().notes.is_empty(), "too short to tell");
+    assert!(quick.diagnosis().notes.is_empty(), "too short for a note");
 }
 
-/// What `before` or `after` came to with one step that broke, or with a check that did.
+/// Returns the result of `before` or `after` with one failed step or one failed check.
 fn around(fault: Option<&str>, held: bool) -> HookResult {
     let words = |text: &str| text.to_owned();
     let fault = fault.map(|what| HookFailure { step: words("POST /login"), what: words(what) });
@@ -378,7 +378,7 @@ fn who_did_not_come_to_a_rendezvous_in_time_is_noted() {
             .collect::<Vec<_>>()
     };
     assert_eq!(met(0), [""; 0]);
-    let note = "at doors the wait was over with 8 of 10 there: they went on without the others";
+    let note = "at doors the wait ended with 8 of 10 users present: they continued without the others";
     assert_eq!(met(2), [note]);
     assert_eq!(met(7), [note, note, note, "and so 3 more times"]);
 }

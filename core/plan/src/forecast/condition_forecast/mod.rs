@@ -1,4 +1,4 @@
-//! [`ConditionForecast`]: what already speaks against a condition, before anything is sent.
+//! [`ConditionForecast`]: whether a condition can be met, as known before anything is sent.
 
 mod reach;
 mod samples;
@@ -9,21 +9,21 @@ use super::Forecast;
 
 pub(super) use reach::sessions_for_requests;
 
-/// What is known of a condition beforehand.
+/// The forecast of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionForecast {
-    /// Nothing speaks against it.
+    /// Nothing prevents it.
     Open,
-    /// The plan never comes to it: why, and what to do.
+    /// The plan never reaches the condition: the reason, and a hint.
     Unreachable(String, String),
-    /// Nothing will decide it: why, and what to do.
+    /// It will not be decided: the reason, and a hint.
     Undecided(String, String),
     /// It may stay undecided: why, and what to do.
     Doubtful(String, String),
 }
 
 impl ConditionForecast {
-    /// Of a threshold of `plan`.
+    /// Returns the forecast of a threshold of `plan`.
     pub fn for_threshold(condition: &Condition, plan: &Plan, forecast: &Forecast) -> Self {
         let told = unobserved(condition)
             .or_else(|| window_too_long(condition, plan, forecast))
@@ -32,18 +32,20 @@ impl ConditionForecast {
         told.unwrap_or(Self::Open)
     }
 
-    /// Of a stop condition of `plan`: what cannot fire stops nothing.
+    /// Returns the forecast of a stop condition of `plan`. One that cannot fire does not stop the
+    /// run.
     pub fn for_stop_condition(condition: &Condition, plan: &Plan, forecast: &Forecast) -> Self {
         let told = unobserved(condition).or_else(|| window_too_long(condition, plan, forecast));
         told.unwrap_or(Self::Open)
     }
 }
 
-/// Without a fleet file there is nobody to look at a host.
+/// Returns the forecast of a condition on a host if there is no fleet file, so that no host is
+/// sampled.
 fn unobserved(condition: &Condition) -> Option<ConditionForecast> {
     let Subject::Host(_, host) = &condition.subject else { return None };
     Some(ConditionForecast::Undecided(
-        format!("nobody observes {host}"),
+        format!("{host} is not sampled"),
         "run refuses it, unless --scale or --speed make it a rehearsal".to_owned(),
     ))
 }
@@ -67,7 +69,8 @@ struct JudgedWindow {
 }
 
 impl JudgedWindow {
-    /// That of the condition's phase, or of all that are judged; `None` where answers decide when it ends.
+    /// Returns the span of the condition's phase, or of all judged phases. `None` where the
+    /// responses decide when it ends.
     fn of(condition: &Condition, plan: &Plan, forecast: &Forecast) -> Option<Self> {
         let own = |name: &str| condition.phase.as_deref().is_none_or(|phase| phase == name);
         let mut span: Option<Self> = None;

@@ -1,4 +1,4 @@
-//! Gauges, counts and rates that the plan never comes to.
+//! Gauges, counts and rates that the plan never reaches.
 
 use super::samples::requests;
 use super::{ConditionForecast, JudgedWindow};
@@ -8,10 +8,10 @@ use crate::{Condition, Load, MaxOpenLimit, Nanos, Op, Phase, Plan, RequestCounte
 
 /// Seconds that are looked at one by one; of longer spans as many, spread evenly.
 const SEALS_MAX: i64 = 2_000;
-/// A rate that is wanted counts as that of the sessions from this part of it on.
+/// Ratios of a required rate to the session rate at which the two count as the same.
 const ALIKE: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
-/// Why the plan cannot come to a condition that wants much of something.
+/// Returns why the plan cannot reach a condition with a lower bound.
 pub(super) fn unreachable(
     condition: &Condition,
     plan: &Plan,
@@ -42,7 +42,7 @@ pub(super) fn unreachable(
     }
 }
 
-/// Whether `most` is too little for a condition that wants much.
+/// Returns whether `most` is too low for a condition with a lower bound.
 fn falls_short(condition: &Condition, most: f64, wanted: f64) -> bool {
     if condition.op == Op::Greater { most <= wanted } else { most < wanted }
 }
@@ -55,12 +55,12 @@ fn seals(span: JudgedWindow) -> impl Iterator<Item = Nanos> {
     (1..=count).map(move |seal| Nanos((span.from.0 + seal * step).min(span.until.0)))
 }
 
-/// The lowest of a gauge and when that is: the worst second of a condition that wants much.
+/// Returns the lowest value of a gauge and its time: the worst second for a lower bound.
 fn lowest(span: JudgedWindow, at: impl Fn(Nanos) -> u64) -> Option<(Nanos, u64)> {
     seals(span).map(|seal| (seal, at(seal))).min_by_key(|(_, value)| *value)
 }
 
-/// `held` and `users`: what the plan wants of them.
+/// Checks `held` and `users` against the levels of the plan.
 fn level(
     condition: &Condition,
     wanted: f64,
@@ -87,7 +87,7 @@ fn level(
         return None;
     }
     let second = show_at(at, span);
-    let why = format!("{second} the plan wants {} {what}", show_count(least));
+    let why = format!("{second} the plan has {} {what}", show_count(least));
     let peak = plan.phases.iter().filter(counts).filter(|phase| {
         phase
             .load
@@ -189,7 +189,7 @@ fn length(length: Nanos) -> String {
     }
 }
 
-/// How long a session of a phase has requests under way at most.
+/// The longest time for which a session of a phase has open requests.
 struct Stay {
     length: Nanos,
     /// The paths say so.
@@ -212,7 +212,7 @@ impl Stay {
     }
 }
 
-/// `done_rate` and its like: what arrives, or what pauses allow.
+/// Checks `done_rate` and similar against the arrivals, or against the rate that the pauses allow.
 fn rate(
     condition: &Condition,
     wanted: f64,
@@ -230,13 +230,14 @@ fn rate(
     if !falls_short(condition, rate, wanted) {
         return None;
     }
-    let bound = if closed { "even if answers took no time, " } else { "" };
+    let bound = if closed { "even if responses took no time, " } else { "" };
     let why = format!("{bound}the plan sends at most {} requests/s", show_rate(rate).trim_end_matches("/s"));
     let hint = if closed { "more users, or shorter pauses" } else { "a higher rate" };
     Some(ConditionForecast::Unreachable(why, hint.to_owned()))
 }
 
-/// `rate: 1k/s` with five requests a session and a threshold on 1k/s: the sessions' rate was meant to be the requests'.
+/// Detects a session rate that was intended as a request rate, e.g. `rate: 1k/s` with five requests
+/// a session and a threshold at 1k/s.
 pub(in crate::forecast) fn sessions_for_requests(plan: &Plan, forecast: &Forecast) -> Option<String> {
     let wanted = plan.thresholds.iter().find_map(|one| match (&one.subject, one.value, one.op) {
         (Subject::Requests(_, None), Value::PerSecond(wanted), Op::Greater | Op::GreaterEqual) => {

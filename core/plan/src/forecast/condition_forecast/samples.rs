@@ -1,4 +1,4 @@
-//! Percentiles that too few samples stand behind.
+//! Percentiles that are based on too few samples.
 
 use super::ConditionForecast;
 use crate::constants::UNCERTAIN_BELOW;

@@ -1,4 +1,4 @@
-//! [`CompareStrings`]: every word of a comparison that is ours, in one language.
+//! [`CompareStrings`]: every text of a comparison that is ours, in one language.
 
 mod en;
 mod zh;
@@ -8,27 +8,27 @@ pub(super) use zh::WORDS as ZH;
 
 use crate::html::Language;
 
-/// A sentence with one thing in it.
+/// A sentence with one placeholder.
 type Format1 = fn(&str) -> String;
-/// A sentence with two things in it.
+/// A sentence with two placeholders.
 type Of2 = fn(&str, &str) -> String;
 
-/// All words, by what they tell.
+/// All texts of a comparison, named by what they say.
 pub(super) struct CompareStrings {
     pub(super) kind: &'static str,
-    /// Answers, and what each means, in the order of [`wavetank_record::CompareAnswer`].
+    /// Answers, and the meaning of each, in the order of [`wavetank_record::CompareAnswer`].
     pub(super) answers: [(&'static str, &'static str); 5],
     /// Between the parts of a list.
     pub(super) comma: &'static str,
-    /// So many times as much.
+    /// A factor: this many times as much.
     pub(super) times: Format1,
     pub(super) more: Format1,
     pub(super) less: Format1,
-    /// Neither.
+    /// No change.
     pub(super) same: &'static str,
-    /// A share that would round to nothing.
+    /// A share that would round to zero.
     pub(super) tiny: &'static str,
-    /// The same below none.
+    /// The same below zero.
     pub(super) tiny_less: &'static str,
     pub(super) none_before: Format1,
     pub(super) none_now: Format1,
@@ -40,7 +40,7 @@ pub(super) struct CompareStrings {
     /// Values that are named, the limit.
     pub(super) beyond: Of2,
     pub(super) in_values: Format1,
-    /// Differences that would have been seen.
+    /// Differences that would have been detected.
     pub(super) would_be_seen: Format1,
     /// The limit, how many values.
     pub(super) all_exclude: Of2,
@@ -48,59 +48,61 @@ pub(super) struct CompareStrings {
     pub(super) not_excluded: Of2,
     pub(super) and_more: Format1,
     pub(super) nothing_judged: &'static str,
-    /// Of what was asked for nothing can be judged; of the rest something might.
+    /// Shown if none of the requested values can be judged, but others might be.
     pub(super) none_asked: &'static str,
     pub(super) one_run: &'static str,
-    /// Several runs that tell nothing of how much they differ.
+    /// Several runs that do not show how much they differ.
     pub(super) no_spread: &'static str,
-    /// Values that are to be judged and of which none has a ratio.
+    /// Shown if none of the values to be judged has a ratio.
     pub(super) no_ratio: &'static str,
     pub(super) not_shown: &'static str,
     pub(super) would_be: Format1,
     pub(super) show_little: &'static str,
     pub(super) undecided: &'static str,
-    /// Behind it, of a value without a ratio.
+    /// After it, for a value without a ratio.
     pub(super) for_no_ratio: &'static str,
     pub(super) regression: Format1,
     pub(super) possible: Format1,
     pub(super) page: PageStrings,
 }
 
-/// What only the page says.
+/// Texts that only the page has.
 pub(super) struct PageStrings {
     pub(super) runs: Format1,
     pub(super) warnings: &'static str,
     pub(super) how_sure: &'static str,
-    /// The level; the value that is surest and its chance.
+    /// The level; the most certain value and its probability.
     pub(super) sure: Format1,
     pub(super) by_chance: Of2,
-    /// How sure it is where no difference is told: the chance that one would have been by mistake.
+    /// Certainty where no difference is shown: the chance that one would have been shown by
+    /// mistake.
     pub(super) sure_of_none: Format1,
-    /// Of one run a side, and where nothing is judged for other reasons.
+    /// For one run on each side, and where nothing is judged for other reasons.
     pub(super) unsure: &'static str,
     pub(super) unsure_of_all: &'static str,
-    /// Where single runs have intervals none the less.
+    /// Shown if single runs have intervals nevertheless.
     pub(super) from_seconds: &'static str,
     pub(super) more_runs: &'static str,
-    /// How many a side at least.
+    /// Minimum number of runs on each side.
     pub(super) yes_more: Format1,
-    /// Where nothing is judged although there are several runs.
+    /// Shown if nothing is judged although there are several runs.
     pub(super) more_samples: &'static str,
     pub(super) no_more: &'static str,
-    /// A rise or a fall that is for the better, and one for the worse.
+    /// A change for the better, and one for the worse.
     pub(super) better: &'static str,
     pub(super) worse: &'static str,
-    /// Names of what is possible.
+    /// Names of possible regressions.
     pub(super) to_exclude: Format1,
-    /// The limit and the names of what is possible beside a regression that is shown.
+    /// The limit and the names of possible regressions, in addition to one that is shown.
     pub(super) also_possible: Of2,
-    /// How many runs a side would show the difference seen that is the nearest to it; its name, and its change.
+    /// Number of runs on each side that would show the observed difference closest to significance;
+    /// its name, and its change.
     pub(super) would_take: fn(&str, &str, &str) -> String,
-    /// Names of which little would have been seen.
+    /// Names of values for which little would have been detected.
     pub(super) little_seen: Format1,
     pub(super) far_more: &'static str,
     pub(super) forest: &'static str,
-    /// What its markers mean, and its limits by the regression that is allowed.
+    /// The meaning of its markers, and its limits by the allowed regression.
     pub(super) key_worse: &'static str,
     pub(super) key_better: &'static str,
     pub(super) key_none: &'static str,

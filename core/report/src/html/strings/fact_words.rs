@@ -1,6 +1,6 @@
-//! [`EnvironmentStrings`]: what the run was made with, in both languages.
+//! [`EnvironmentStrings`]: the environment of the run, in both languages.
 
-/// What the run was made with.
+/// The environment of the run.
 pub(crate) struct EnvironmentStrings {
     pub(crate) command: &'static str,
     pub(crate) seed: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct EnvironmentStrings {
     pub(crate) targets: &'static str,
     pub(crate) sources: &'static str,
     pub(crate) timeout: &'static str,
-    /// Of a request, of a connection, of what is open after the load.
+    /// Timeouts of a request, of connecting, and of requests open after the load.
     pub(crate) timeouts: fn([&str; 3]) -> String,
     pub(crate) tags: &'static str,
     pub(crate) repeat_hint: &'static str,

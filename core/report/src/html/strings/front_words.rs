@@ -10,16 +10,16 @@ pub(crate) struct SummaryStrings {
     pub(crate) defaults: &'static str,
     pub(crate) claimed: &'static str,
     pub(crate) nothing_claimed: &'static str,
-    /// Ahead of conditions that nobody set.
+    /// Before implicit thresholds.
     pub(crate) unasked: &'static str,
-    /// How long the load ran, and how long it was to.
+    /// How long the load ran, and its planned length.
     pub(crate) cut_short: Of2,
-    /// How much of it is known, of a record without an end.
+    /// The known part of the load, in a record without an end.
     pub(crate) known_of: Of2,
     pub(crate) whose_limit: &'static str,
-    /// Ahead of what speaks against the answer above it.
+    /// Before evidence against the answer above it.
     pub(crate) however: &'static str,
-    /// Instead of a number that nobody can know.
+    /// Shown instead of a number that cannot be known.
     pub(crate) unknown: &'static str,
     pub(crate) next_limit: &'static str,
     pub(crate) room_none: &'static str,
@@ -38,22 +38,22 @@ pub(crate) struct SummaryStrings {
     pub(crate) notes: &'static str,
     pub(crate) rehearsal: &'static str,
     pub(crate) more_below: Of1,
-    /// Findings that are not told here.
+    /// Number of findings that are not shown here.
     pub(crate) more_found: Of1,
     pub(crate) done_rate: &'static str,
-    /// Beside it, what came after the load: how many.
+    /// Next to the rate: the number of requests done after the load.
     pub(crate) done_later: fn(&str) -> String,
     pub(crate) of_offered: Of1,
     pub(crate) done_in: Of2,
     pub(crate) response_p99: &'static str,
     pub(crate) half_within: Of1,
-    /// How many failed requests are not in the time beside it, and their p99.
+    /// Number of failed requests that the response time does not include, and their p99.
     pub(crate) failed_apart: Of2,
     pub(crate) failed_share: &'static str,
     pub(crate) failed_of: Of2,
     pub(crate) held: &'static str,
     pub(crate) held_of: Of2,
-    /// Where every second had them all.
+    /// Shown if every second had all of them.
     pub(crate) held_all: fn(&str) -> String,
     pub(crate) peak_of: Of1,
     pub(crate) nothing_sent: &'static str,

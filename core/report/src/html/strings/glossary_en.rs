@@ -1,6 +1,6 @@
 //! The glossary in English.
 
-/// Of the words below, those that sentences have in another meaning, too.
+/// Terms of the list below that sentences also use in another meaning.
 pub(super) const ONLY_NAMES: &[&str] = &["First byte", "Open", "Planned", "Plateau", "Wait"];
 
 pub(super) const GLOSSARY: &[(&str, &str)] = &[

@@ -1,6 +1,6 @@
 //! The glossary in Chinese.
 
-/// Of the words below, those that sentences have in another meaning, too.
+/// Terms of the list below that sentences also use in another meaning.
 pub(super) const ONLY_NAMES: &[&str] = &["计划", "等待"];
 
 pub(super) const GLOSSARY: &[(&str, &str)] = &[

@@ -1,7 +1,8 @@
-//! [`Strings`]: every word of the page that is ours, in one language.
+//! [`Strings`]: every text of the page that is ours, in one language.
 //!
-//! One struct of fields, so that a text somebody forgot to translate does not compile. Sentences of the record
-//! (findings, notes, reasons) are not here: they are stored in English, and `phrases` has them in other languages.
+//! All texts are fields of structs, so a missing translation does not compile. Sentences of the
+//! record (findings, notes, reasons) are not here: they are stored in English, and `translate` has
+//! them in other languages.
 
 mod en;
 mod fact_words;
@@ -17,18 +18,18 @@ pub(crate) use front_words::SummaryStrings;
 pub(crate) use verdict_words::VerdictStrings;
 pub(crate) use zh::WORDS as ZH;
 
-/// What the glossary says of `word`, in English; nothing of a word that it does not have.
+/// The English glossary entry of `word`; empty for a term that it does not have.
 pub(crate) fn glossary(word: &str) -> &'static str {
     let said = glossary_en::GLOSSARY.iter().find(|(own, _)| *own == word);
     said.map_or("", |&(_, meaning)| meaning)
 }
 
-/// A sentence with one thing in it.
+/// A sentence with one placeholder.
 pub(crate) type Of1 = fn(&str) -> String;
-/// A sentence with two things in it.
+/// A sentence with two placeholders.
 pub(crate) type Of2 = fn(&str, &str) -> String;
 
-/// All words, by where they stand.
+/// All texts, by where they are shown.
 pub(crate) struct Strings {
     /// BCP 47 tag of the language.
     pub(crate) tag: &'static str,
@@ -36,7 +37,7 @@ pub(crate) struct Strings {
     pub(crate) verdict: VerdictStrings,
     pub(crate) front: SummaryStrings,
     pub(crate) titles: Titles,
-    /// What each section says and how to read it, in a sentence or two.
+    /// Introduction of each section: its content and how to read it, in a sentence or two.
     pub(crate) leads: SectionIntros,
     pub(crate) columns: Columns,
     pub(crate) counts: CountStrings,
@@ -48,28 +49,28 @@ pub(crate) struct Strings {
     pub(crate) journeys: JourneyStrings,
     pub(crate) facts: EnvironmentStrings,
     pub(crate) charts: ChartStrings,
-    /// Word and what it means.
+    /// Term and its meaning.
     pub(crate) glossary: &'static [(&'static str, &'static str)],
-    /// Of its words, those for which only the name of a number calls.
+    /// Terms of the glossary that are listed only if a number has that name.
     pub(crate) only_names: &'static [&'static str],
 }
 
-/// Words of the document around everything.
+/// Texts of the document around the sections.
 pub(crate) struct PageWords {
     pub(crate) report: &'static str,
     pub(crate) skip: &'static str,
     pub(crate) contents: &'static str,
     pub(crate) scrolls: Of1,
-    /// A table of the first page, beside the one of that name below.
+    /// Name of a short table on the first page; the full one of that name is below.
     pub(crate) in_short: Of1,
     pub(crate) made_by: Of1,
     pub(crate) offline: &'static str,
     pub(crate) colon: &'static str,
     /// Between two parts of a line.
     pub(crate) comma: &'static str,
-    /// Around what is said by the way.
+    /// Brackets around remarks.
     pub(crate) brackets: (&'static str, &'static str),
-    /// Where the tables behind charts are, on paper.
+    /// In print, where the tables behind charts are.
     pub(crate) on_paper: &'static str,
     /// Between two sentences.
     pub(crate) sentence_gap: &'static str,
@@ -98,24 +99,24 @@ pub(crate) struct SectionIntros {
     pub(crate) requests: &'static str,
     pub(crate) thresholds: &'static str,
     pub(crate) findings: &'static str,
-    /// That of requests, in a record without an end.
+    /// The sentence on requests, in a record without an end.
     pub(crate) requests_known: &'static str,
     pub(crate) cut_off: &'static str,
     pub(crate) no_findings: &'static str,
-    /// Where sentences of the record stand as they are stored, in another language than the page's.
+    /// Shown where sentences of the record are in another language than the page.
     pub(crate) as_stored: &'static str,
     pub(crate) course: &'static str,
     pub(crate) times: &'static str,
-    /// The same where the load was a closed loop, which has no plan of instants.
+    /// The same for a closed loop, which plans no instants.
     pub(crate) times_closed: &'static str,
-    /// Where there are no response times.
+    /// Shown if there are no response times.
     pub(crate) times_none: &'static str,
     pub(crate) scopes: &'static str,
-    /// Beside the phases: what their rate is made of.
+    /// Next to the phases: how their rate is computed.
     pub(crate) phase_rate: &'static str,
     pub(crate) journeys: &'static str,
     pub(crate) connections: &'static str,
-    /// The same of a record without an end.
+    /// The same in a record without an end.
     pub(crate) connections_known: &'static str,
     pub(crate) generator: &'static str,
     pub(crate) hosts: &'static str,
@@ -146,7 +147,7 @@ pub(crate) struct Columns {
     pub(crate) planned: &'static str,
     pub(crate) lowest: &'static str,
     pub(crate) at: &'static str,
-    /// The end of what a row tells of.
+    /// The end of the time that a row describes.
     pub(crate) until: &'static str,
     pub(crate) kernel: &'static str,
     pub(crate) target_count: &'static str,
@@ -162,7 +163,7 @@ pub(crate) struct Columns {
     pub(crate) answers: &'static str,
 }
 
-/// What became of requests.
+/// Outcomes of requests.
 pub(crate) struct CountStrings {
     pub(crate) offered: &'static str,
     pub(crate) sent: &'static str,
@@ -209,25 +210,25 @@ pub(crate) struct TimeStrings {
     pub(crate) failed: &'static str,
     pub(crate) uncertain: &'static str,
     pub(crate) unknown: &'static str,
-    /// Of times over a run and over a point, where so many were dropped.
+    /// Next to times over the run and over a point, with the number of dropped requests.
     pub(crate) dropped_apart: Of1,
     pub(crate) failed_apart: Of1,
     pub(crate) lag_of_all: &'static str,
     pub(crate) unknown_short: &'static str,
     /// Below percentiles drawn as lines.
     pub(crate) line_ends: &'static str,
-    /// The same of lines over time.
+    /// The same for lines over time.
     pub(crate) line_missing: &'static str,
-    /// Beside lags of a run with dropped requests.
+    /// Next to lags of a run with dropped requests.
     pub(crate) lag_of_sent: &'static str,
-    /// A percentile of those requests that have such a time.
+    /// A percentile of the requests that have such a time.
     pub(crate) of_sent: Of1,
     pub(crate) above_dropped: &'static str,
     pub(crate) censored: Of2,
     pub(crate) clipped: Of2,
 }
 
-/// Words beside a condition, a check or a finding.
+/// Texts next to a threshold, a check or a finding.
 pub(crate) struct MarkStrings {
     pub(crate) held: &'static str,
     pub(crate) broken: &'static str,
@@ -238,7 +239,7 @@ pub(crate) struct MarkStrings {
     pub(crate) unasked: &'static str,
     pub(crate) implicit: &'static str,
     pub(crate) decisive: &'static str,
-    /// Ahead of the command that explains what stands above.
+    /// Before the command that explains the text above.
     pub(crate) more: &'static str,
     pub(crate) evidence: &'static str,
     pub(crate) fix: &'static str,
@@ -270,7 +271,7 @@ pub(crate) struct ConnectionStrings {
     pub(crate) alpn: &'static str,
 }
 
-/// How the generator fared.
+/// Health of the generator.
 pub(crate) struct GeneratorStrings {
     pub(crate) busiest: &'static str,
     pub(crate) lag_p99: &'static str,
@@ -282,11 +283,11 @@ pub(crate) struct GeneratorStrings {
     pub(crate) per_connection: &'static str,
     pub(crate) per_connection_of: Of2,
     pub(crate) late_share: &'static str,
-    /// What lag does not show where users wait for their answers.
+    /// Delays that lag does not show if users wait for their responses.
     pub(crate) lag_closed: &'static str,
 }
 
-/// Hosts that were observed.
+/// Sampled hosts.
 pub(crate) struct HostStrings {
     pub(crate) cpu_mean: &'static str,
     pub(crate) cpu_core: &'static str,
@@ -300,25 +301,25 @@ pub(crate) struct HostStrings {
     pub(crate) last: &'static str,
 }
 
-/// What sessions bring.
+/// Results of sessions.
 pub(crate) struct JourneyStrings {
     pub(crate) sessions: &'static str,
     pub(crate) sessions_done: &'static str,
     pub(crate) started: &'static str,
     pub(crate) checks: &'static str,
-    /// Ahead of the checks that failed, in a line.
+    /// Before the failed checks, in a line.
     pub(crate) failed_checks: &'static str,
     /// Between two of them.
     pub(crate) next_check: &'static str,
-    /// Of one of them, how many answers did not pass it and how many were asked.
+    /// For one of them: responses that failed it, and all responses that it checked.
     pub(crate) failed_of: Of2,
-    /// In their place, where none did.
+    /// In their place, if no check failed.
     pub(crate) no_failed_check: &'static str,
-    /// Of so many requests at least, that no check explains their failure.
+    /// Number of requests that failed for another reason than a check, at least.
     pub(crate) failed_otherwise: Of1,
-    /// Behind it, where there are examples.
+    /// After it, if there are examples.
     pub(crate) see_failures: &'static str,
-    /// Of a check that failed, what was found instead.
+    /// The value that a failed check found.
     pub(crate) found_instead: Of2,
     pub(crate) counts: &'static str,
     pub(crate) rendezvous: &'static str,
@@ -343,7 +344,7 @@ pub(crate) struct ChartStrings {
     pub(crate) data: Of1,
     pub(crate) thinned: Of2,
     pub(crate) column_length: Of1,
-    /// Of a last column that is shorter than the others, its begin and its length.
+    /// Start and length of a last column that is shorter than the others.
     pub(crate) last_column: Of2,
     pub(crate) drain: &'static str,
     pub(crate) planned: &'static str,
@@ -377,7 +378,7 @@ pub(crate) struct ChartStrings {
     pub(crate) host_cpu: &'static str,
     pub(crate) host_memory: &'static str,
     pub(crate) host_memory_used: &'static str,
-    /// Where a warm-up runs beside judged load.
+    /// Shown if a warm-up runs in parallel to judged load.
     pub(crate) warmup_beside: &'static str,
     pub(crate) host_sockets: &'static str,
     pub(crate) p99_over_time: &'static str,

@@ -1,15 +1,15 @@
-//! [`VerdictStrings`]: verdicts and whose doing it was, in both languages.
+//! [`VerdictStrings`]: verdicts and their bottlenecks, in both languages.
 
 use super::{Of1, Of2};
 
-/// Verdicts and whose doing it was.
+/// Verdicts and their bottlenecks.
 pub(crate) struct VerdictStrings {
     pub(crate) pass: &'static str,
     pub(crate) fail: &'static str,
     pub(crate) invalid: &'static str,
     pub(crate) incomplete: &'static str,
     pub(crate) pass_means: &'static str,
-    /// Where conditions are broken: how many, of how many.
+    /// Number of failed thresholds, and of all.
     pub(crate) broken: Of2,
     pub(crate) invalid_means: &'static str,
     pub(crate) incomplete_means: &'static str,

@@ -1,4 +1,4 @@
-//! CSV.
+//! The CSV export.
 
 use wavetank_report::CsvExport;
 
@@ -37,7 +37,7 @@ impl Table {
         &row[at.unwrap_or_else(|| panic!("no column {name} in {:?}", self.head))]
     }
 
-    /// What the cells of a column add up to in rows of this part.
+    /// Sum of a column over the rows of this part.
     fn sum(&self, part: &str, name: &str) -> f64 {
         let rows = self.rows.iter().filter(|row| self.cell(row, "part") == part);
         rows.map(|row| self.cell(row, name).parse::<f64>().expect("a number")).sum()
@@ -91,7 +91,7 @@ fn a_row_tells_what_its_second_had() {
     assert_eq!(Some(micros("response_p50_us")), times.percentile(50.0));
     assert_eq!(Some(micros("response_p95_us")), times.percentile(95.0));
     assert_eq!(micros("response_max_us"), times.max());
-    // Four of a hundred were dropped and are in no histogram: what lies above is not known.
+    // Four of a hundred were dropped and are in no histogram, so higher percentiles are unknown.
     assert_eq!([cell("response_p99_us"), cell("response_p99_9_us")], ["", ""]);
     assert_eq!([cell("lag_p50_us"), cell("lag_max_us"), cell("wait_p50_us")], ["2.5", "2.5", ""]);
     assert_eq!(
@@ -113,7 +113,7 @@ fn names_cannot_break_out_or_be_reckoned() {
 
 #[test]
 fn whoever_goes_away_ends_it() {
-    /// Takes so many bytes.
+    /// Accepts this many bytes.
     struct Narrow(usize);
     impl std::io::Write for Narrow {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

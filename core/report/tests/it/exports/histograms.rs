@@ -12,7 +12,7 @@ use wavetank_report::{IntervalLog, LatencySeries, StepSelector, percentile_text}
 use crate::exports::made::{intervals, plan, response};
 use crate::support::golden;
 
-/// The log of the made run.
+/// The log of the example run.
 fn log(names: [&str; 2], of: LatencySeries, step: Option<&str>, by_step: bool) -> String {
     let plan = plan(names);
     let record = RunRecord {
@@ -32,7 +32,7 @@ fn log(names: [&str; 2], of: LatencySeries, step: Option<&str>, by_step: bool) -
     String::from_utf8(bytes).expect("UTF-8")
 }
 
-/// Tag, begin, and histogram of each line, as the library reads them.
+/// Tag, start, and histogram of each line, as the library reads them.
 fn read(log: &str) -> Vec<(Option<String>, f64, Hdr<u64>)> {
     let mut lines = Vec::new();
     for entry in IntervalLogIterator::new(log.as_bytes()) {
@@ -98,7 +98,8 @@ fn one_step_alone() {
     assert_eq!(twice.code, "step_ambiguous");
 }
 
-/// Value, percentile and count of each line of a distribution, as plotters take it: whatever is four or three numbers.
+/// Value, percentile and count of each line of a distribution, as plotters read it: every line with
+/// four or three numbers.
 fn points(text: &str) -> Vec<[f64; 3]> {
     let numbers =
         |line: &str| -> Option<Vec<f64>> { line.split_whitespace().map(|word| word.parse().ok()).collect() };
@@ -118,7 +119,7 @@ fn the_distribution_follows_its_rules() {
         assert!(pair[0][0] <= pair[1][0] && pair[0][1] <= pair[1][1] && pair[0][2] <= pair[1][2], "{pair:?}");
     }
     for [value, percentile, count] in points {
-        assert!(count >= (percentile * times.count() as f64).floor(), "so many are no larger");
+        assert!(count >= (percentile * times.count() as f64).floor(), "this many are no larger");
         let nearest = times.percentile(percentile * 100.0).expect("it is not empty") as f64 / 1e6;
         assert!((value - nearest).abs() <= nearest * 0.008 + 0.001, "{value} at {percentile}, not {nearest}");
     }

@@ -1,4 +1,4 @@
-//! A run of two steps whose numbers are known.
+//! A run of two steps with known numbers.
 
 use std::net::SocketAddr;
 
@@ -27,11 +27,11 @@ pub(crate) fn plan(names: [&str; 2]) -> Plan {
     plan
 }
 
-/// What happened in its four seconds: values of all sizes, the same at every call.
+/// The intervals of its four seconds: values of all sizes, the same at every call.
 pub(crate) fn intervals() -> Vec<Interval> {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = move || {
-        // Xorshift: any values do, but the same each time.
+        // Xorshift: the values are arbitrary, but the same each time.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;

@@ -1,4 +1,4 @@
-//! Markdown, as a parser of GitHub's flavour reads it.
+//! The Markdown export, read by a parser of GitHub's flavour.
 
 use markdown::mdast::Node;
 use markdown::{ParseOptions, to_mdast};
@@ -10,7 +10,7 @@ use wavetank_report::markdown;
 
 use crate::support::{closed, failed, golden, hopeless, interrupted, invalid, open};
 
-/// What a parser of GitHub's flavour makes of it.
+/// Parses the text as GitHub's flavour.
 fn parsed(text: &str) -> Node {
     to_mdast(text, &ParseOptions::gfm()).expect("all text is Markdown")
 }
@@ -20,7 +20,7 @@ fn walk<'n>(node: &'n Node, visit: &mut dyn FnMut(&'n Node)) {
     node.children().into_iter().flatten().for_each(|child| walk(child, visit));
 }
 
-/// No markup but ours: headings, tables, lists, bold, code, text.
+/// There is no markup but ours: headings, tables, lists, bold, code, text.
 #[track_caller]
 fn check_harmless(text: &str) {
     walk(&parsed(text), &mut |node| {
@@ -75,7 +75,7 @@ fn each_outcome_has_its_page() {
     check("empty", &RunRecord { schema: RUN_SCHEMA.to_owned(), ..RunRecord::default() });
 }
 
-/// What people and servers may put into names and messages.
+/// Text that people and servers may put into names and messages.
 const HOSTILE: [&str; 14] = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -125,7 +125,7 @@ fn nothing_from_outside_becomes_markup() {
     }
 }
 
-/// No row is left out in silence, whichever of the lists is too long.
+/// The page counts the rows that were left out, whichever list is too long.
 #[test]
 fn checks_around_a_run_that_are_left_out_are_counted() {
     let mut record = open();
@@ -134,8 +134,8 @@ fn checks_around_a_run_that_are_left_out_are_counted() {
     let around = |n| Some(HookDoc { checks: vec![check.clone(); n], faults: Vec::new() });
     record.checks = vec![CheckDoc { name: "one".to_owned(), ..CheckDoc::default() }];
     (record.before, record.after) = (around(2), around(52));
-    let told = markdown(&record);
-    assert!(told.contains("\n2 more are in `--format json`\n"), "{told}");
+    let shown = markdown(&record);
+    assert!(shown.contains("\n2 more are in `--format json`\n"), "{shown}");
     record.after = around(50);
     assert!(!markdown(&record).contains("more are in"), "{}", markdown(&record));
 }

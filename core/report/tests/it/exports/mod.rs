@@ -1,4 +1,4 @@
-//! A run in the formats of others, read by their own libraries, and by what is known of their rules.
+//! A run in formats of other programs, read by their own libraries or checked by their rules.
 
 mod csv_rows;
 mod histograms;

@@ -1,4 +1,4 @@
-//! Charts of what nobody would want to see drawn.
+//! Charts of the worst possible data.
 
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
@@ -10,7 +10,7 @@ use wavetank_report::chart::{
 
 use super::noise::Noise;
 
-/// A name that would leave its place if it could.
+/// A name that tries to escape from its place.
 pub(crate) const HOSTILE: &str =
     "</title></svg><script>alert(1)</script>\" onload='x' & \u{202e}日本語 \u{7}";
 
@@ -40,7 +40,7 @@ fn histogram(noise: &mut Noise) -> Histogram {
     values
 }
 
-/// All charts with what `seed` gives.
+/// All charts with the data that `seed` generates.
 pub(crate) fn figures(seed: u64) -> Vec<String> {
     let mut noise = Noise::new(seed);
     let unit = UNITS[seed as usize % UNITS.len()];

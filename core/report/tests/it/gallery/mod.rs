@@ -1,4 +1,4 @@
-//! Every chart with plausible and with awful data, as one page to look at and to check.
+//! Every chart with plausible and with awful data, as one page for a look and for checks.
 
 pub(crate) mod awful;
 pub(crate) mod noise;
@@ -6,7 +6,7 @@ pub(crate) mod plausible;
 
 use wavetank_report::chart::CHART_CSS;
 
-/// A page of figures: the sheet as a report would have it.
+/// A page of figures, with the style sheet of a report.
 pub(crate) fn page(figures: &[String]) -> String {
     let style = "body{margin:0 auto;max-width:1100px;padding:16px;font:15px/1.5 system-ui,sans-serif;background:var(--chart-paper);\
                  color:var(--chart-ink)}";

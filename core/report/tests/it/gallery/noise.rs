@@ -1,4 +1,4 @@
-//! Numbers that look like chance and are the same every time.
+//! Pseudo-random numbers that are the same every time.
 
 /// A generator of numbers from a seed.
 pub(crate) struct Noise(u64);
@@ -19,7 +19,7 @@ impl Noise {
         -(1.0 - self.share()).ln()
     }
 
-    /// A value of any size and sign, now and then nothing or not a number.
+    /// A value of any size and sign, sometimes missing or not a number.
     pub(crate) fn any(&mut self) -> Option<f64> {
         match (self.share() * 12.0) as u32 {
             0 => None,

@@ -32,7 +32,7 @@ fn timeline(seconds: i64) -> Timeline {
     }
 }
 
-/// What a phase at `share` of a run wants, from 0 to 1.
+/// Planned load at `share` of a run, from 0 to 1.
 fn wanted(share: f64) -> f64 {
     match share {
         s if s < 0.08 => 0.1,
@@ -203,7 +203,7 @@ fn ratios() -> String {
         limit: Some(if name.contains("per second") { 0.9 } else { 1.1 }),
     };
     ForestPlot {
-        frame: Frame::new("ratios", "B beside A", EN),
+        frame: Frame::new("ratios", "B and A", EN),
         rows: vec![
             row(
                 "requests done per second",
@@ -226,7 +226,7 @@ fn ratios() -> String {
     .draw()
 }
 
-/// The charts of a minute, of an hour, and those that are not over time.
+/// The charts of a minute, of an hour, and those without a time axis.
 pub(crate) fn figures() -> Vec<String> {
     let mut noise = Noise::new(1);
     let mut figures = over_time(60, 1, "minute", &mut noise);

@@ -1,11 +1,11 @@
-//! A comparison to tell of.
+//! A comparison to show.
 
 use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, SideDoc};
 
-/// What comes from outside, and shall not get out of its place.
+/// Text from outside that must not escape from its place.
 pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"&\u{202e}";
 
-/// Three runs a side, and a value of each kind.
+/// Three runs on each side, and a value of each kind.
 pub(crate) fn doc(answer: CompareAnswer) -> CompareDoc {
     let run = ComparedRunDoc {
         id: "7f3a".to_owned(),

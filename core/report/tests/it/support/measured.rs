@@ -1,4 +1,4 @@
-//! Records and pages of what was measured.
+//! Records and pages of measured runs.
 
 use wavetank_diagnose::{HookResult, RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
@@ -6,7 +6,7 @@ use wavetank_plan::Plan;
 use wavetank_record::{EnvironmentDoc, EventLine, RunRecord, Setup};
 use wavetank_report::{Composition, HtmlSource, compose};
 
-/// The record of a finished run that came to `book`.
+/// Composes the record of a finished run from the measurements in `book`.
 pub(crate) fn record_of(
     plan: &Plan,
     book: &Ledger,
@@ -34,7 +34,7 @@ pub(crate) fn record_of(
     })
 }
 
-/// A page of which nothing is known but the record.
+/// A page with the record as its only input.
 pub(crate) const fn bare(record: &RunRecord) -> HtmlSource<'_> {
     HtmlSource { record, plan: None, environment: None, course: None, hosts: &[], others: &[], target: &[] }
 }

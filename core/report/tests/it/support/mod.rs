@@ -1,4 +1,4 @@
-//! What the tests of this crate share: example records and goldens.
+//! Shared parts of this crate's tests: example records and goldens.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod compared;
@@ -22,7 +22,7 @@ pub(crate) fn golden(name: &str, actual: &str) {
     }
     let expected =
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert_eq!(actual, expected, "{name} differs; if that is meant: WAVETANK_GOLDEN=update");
+    assert_eq!(actual, expected, "{name} differs; to accept the change: WAVETANK_GOLDEN=update");
 }
 
 /// A block with these percentiles in µs: p50, p90, p99, p99.9, max.
@@ -101,7 +101,7 @@ pub(crate) fn closed() -> RunRecord {
         },
         probe: Some(probe()),
         next: vec![
-            "how it feels at a fixed rate: wavetank run localhost:8080/api/users -r 6.2k/s".to_owned(),
+            "response times at a fixed rate: wavetank run localhost:8080/api/users -r 6.2k/s".to_owned(),
         ],
         ..RunRecord::default()
     }
@@ -121,7 +121,7 @@ pub(crate) fn probe() -> Probe {
     }
 }
 
-/// An open run at a fixed rate with thresholds of the user's, all held.
+/// An open run at a fixed rate with thresholds of the user, all of which passed.
 pub(crate) fn open() -> RunRecord {
     let requests =
         Requests { offered: 50_000, sent: 50_000, done: 49_988, failed: 12, late: 3, ..Requests::default() };
@@ -187,7 +187,7 @@ pub(crate) fn finding(code: &str, blame: Blame, message: &str, evidence: &str, h
     Finding { code, blame, decisive: true, message, evidence, hint }
 }
 
-/// A threshold broke.
+/// A threshold failed.
 pub(crate) fn failed() -> RunRecord {
     RunRecord {
         verdict: verdict(Status::Fail, &["p99 < 5ms"], Blame::Target, "p99 8.40 ms, not < 5ms"),
@@ -204,7 +204,7 @@ pub(crate) fn failed() -> RunRecord {
     }
 }
 
-/// The generator could not keep the schedule.
+/// The generator could not follow the schedule.
 pub(crate) fn invalid() -> RunRecord {
     let requests = Requests {
         offered: 50_000,
@@ -258,7 +258,7 @@ pub(crate) fn interrupted() -> RunRecord {
     }
 }
 
-/// Nothing answered in the first seconds.
+/// There was no response in the first seconds.
 pub(crate) fn hopeless() -> RunRecord {
     RunRecord {
         verdict: verdict(
@@ -291,7 +291,7 @@ pub(crate) fn hopeless() -> RunRecord {
     }
 }
 
-/// The probe got no answer, so nothing was sent.
+/// The probe received no response, so nothing was sent.
 pub(crate) fn unanswered() -> RunRecord {
     let probe = Probe {
         status: 0,

@@ -13,7 +13,8 @@ pub(crate) fn of_the_program() -> BTreeMap<String, String> {
     ["core", "io", "bin"].into_iter().flat_map(below).collect()
 }
 
-/// The source at `place`, or all below it where that is a folder: by their paths from the root, without their tests.
+/// Returns the source at `place`, or all sources below it if it is a folder, by their paths from
+/// the root and without tests.
 pub(crate) fn below(place: &str) -> BTreeMap<String, String> {
     let at = root().join(place);
     let mut all = BTreeMap::new();

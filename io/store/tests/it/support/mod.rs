@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a plan, intervals, and an archive under way.
+//! Shared by the tests of this crate: a plan, intervals, and an archive in progress.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::Path;
@@ -136,7 +136,7 @@ pub(crate) fn meta() -> RunMeta {
     }
 }
 
-/// An archive in `dir` under way, with the first `seconds` in it.
+/// An archive in progress in `dir`, with the first `seconds` in it.
 pub(crate) fn under_way(dir: &Path, seconds: u64) -> ArchiveWriter {
     let mut writer = ArchiveWriter::create(&RunsDir::new(dir), &meta()).expect("the folder is writable");
     for second in 0..seconds {

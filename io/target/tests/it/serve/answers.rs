@@ -33,7 +33,7 @@ fn every_path_is_answered() {
     check(&mut client, "/status/204", 204, b"");
     check(&mut client, "/status/205", 205, b"");
     check(&mut client, "/status/304", 304, b"");
-    check(&mut client, "/status/99", 400, b"a final status is wanted: /status/200 to /status/599\n");
+    check(&mut client, "/status/99", 400, b"/status needs a final status: /status/200 to /status/599\n");
     check(&mut client, "/nowhere", 404, b"nothing is here\n");
     check(&mut client, "/echo", 200, b"");
 }

@@ -58,7 +58,7 @@ impl Client {
         self.answer()
     }
 
-    /// The next answer, whose request was not a HEAD.
+    /// The next answer to a request other than HEAD.
     pub(crate) fn answer(&mut self) -> Answer {
         let mut answer = self.head();
         let len = answer.field("content-length").map_or(0, |len| len.parse().expect("a number"));
@@ -90,7 +90,8 @@ impl Client {
     /// What one receive brings.
     pub(crate) fn read_once(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 1 << 20];
-        // A receive with a timeout of its own is not begun again by the kernel once a signal has interrupted it (signal(7)).
+        // The kernel does not restart a receive with a timeout after a signal has interrupted it
+        // (signal(7)).
         let len = loop {
             match self.stream.read(&mut bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

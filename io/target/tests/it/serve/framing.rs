@@ -144,7 +144,7 @@ fn what_is_no_request_is_refused() {
     let truth = server.truth();
     assert_eq!((truth.bad_requests, truth.requests), (cases.len() as u64, cases.len() as u64));
     assert_eq!(truth.paths.len(), 1, "{:?}", truth.paths);
-    // A method nobody knows is a request; so is one with a body that is thrown away.
+    // An unknown method is a request, and its body is discarded.
     let mut client = Client::connect(at);
     client.send(
         "BREW / HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nGET ",

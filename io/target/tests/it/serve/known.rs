@@ -4,7 +4,8 @@ use wavetank_target::ServeOptions;
 
 use crate::serve::client::{Answer, Client, serve};
 
-/// Many times what the thread has just seen, whole and together, then in pieces, when it is read as a new one.
+/// Sends one request many times: complete and several together, so that the cached form is used,
+/// then in pieces, so that it is parsed again.
 fn check(client: &mut Client, request: &str, status: u16, body: &str) {
     let dateless = |client: &mut Client| {
         let Answer { status, head, body } =

@@ -1,4 +1,4 @@
-//! The flash sale: who may buy, what is told, and that no more is sold than there is.
+//! The flash sale: who may buy, the responses, and that no more is sold than the stock.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -154,7 +154,7 @@ fn what_cannot_be_understood_is_told() {
     assert_eq!(server.truth().statuses[&400], 7);
 }
 
-/// As many as asked at once, in one connection, are answered in their order, whatever each had to wait for.
+/// Requests pipelined on one connection are answered in order, however long each one has to wait.
 #[test]
 fn pipelined_answers_keep_their_order() {
     for engine in engines() {
@@ -203,7 +203,7 @@ fn who_leaves_before_the_answer_leaves_nothing_behind() {
     }
 }
 
-/// 2,000 buyers on 40 connections for 300 articles: 300 are sold, whatever happens at once.
+/// 2,000 buyers on 40 connections for 300 articles: exactly 300 are sold, despite all races.
 #[test]
 fn never_more_is_sold_than_there_is() {
     const BUYERS: u64 = 2_000;
@@ -226,7 +226,8 @@ fn never_more_is_sold_than_there_is() {
                             order(sku, &user, &cookie)
                         })
                         .collect();
-                    // All at once, each twice: whoever has bought does not buy again.
+                    // All are sent together, each one twice: a user who has bought cannot buy
+                    // again.
                     client.send(orders.concat().repeat(2));
                     for _ in 0..2 * orders.len() {
                         let counter = if client.answer().status == 200 { sold } else { refused };
@@ -265,7 +266,7 @@ fn a_file_keeps_what_was_sold() {
         assert_eq!(Client::connect(at).get(path).status, 200, "{path}");
     }
     let taken = start(ServeOptions { listen: vec![([127, 0, 0, 1], 0).into()], ..options() });
-    assert!(taken.expect_err("somebody uses it").message.contains("another server"));
+    assert!(taken.expect_err("another server uses it").message.contains("another server"));
     server.stop();
     let (server, at) = serve(options());
     let shown = sale(&mut Client::connect(at));

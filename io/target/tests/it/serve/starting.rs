@@ -58,12 +58,12 @@ fn stopping_closes_all_and_frees_the_port() {
         assert_eq!(client.stream.read(&mut [0]).expect("a clean end"), 0);
     }
     drop(clients);
-    // At once, although the old connections are in TIME_WAIT.
+    // Immediately, although the old connections are in TIME_WAIT.
     let again = start(on(&at.to_string())).expect("the port is free again");
     assert_eq!(Client::connect(again.addresses()[0]).get("/").status, 200);
 }
 
-/// Sockets of any state whose own port is this one, beside listeners.
+/// Number of sockets with this local port in any state, without listeners.
 fn remains(port: u16) -> usize {
     let table = std::fs::read_to_string("/proc/net/tcp").expect("/proc is mounted");
     let own = format!(":{port:04X} ");

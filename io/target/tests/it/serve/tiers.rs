@@ -32,7 +32,7 @@ fn each_does_work_of_its_kind() {
         assert_eq!(
             (truth.paths["/tier/query"], truth.statuses[&200]),
             (3, 9),
-            "queries do not tell paths apart"
+            "queries do not distinguish paths"
         );
     }
 }
@@ -53,7 +53,7 @@ fn capacities_that_make_no_sense_are_told() {
     assert_eq!(client.get("/tier/simple?work=1us&workers=7").status, 200);
 }
 
-/// Whoever comes when the queue is full is told when to come again.
+/// A request that finds the queue full gets `Retry-After`.
 #[test]
 fn a_full_queue_refuses() {
     let (server, at) = serve(on(EngineChoice::Epoll, 1));

@@ -55,7 +55,8 @@ fn nobody_is_answered_in_the_freeze() {
         serve(ServeOptions { threads: Some(2), freeze: Some((at, length)), ..ServeOptions::default() });
     let clock = Clock::starting_now();
     for _ in 0..2 {
-        // The first request came between these two; so it is known from when until when it is frozen for sure.
+        // The first request came between these two instants, which gives an interval that is
+        // certainly frozen.
         let before = clock.now();
         assert_eq!(Client::connect(to).get("/").status, 200);
         let after = clock.now();

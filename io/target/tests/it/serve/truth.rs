@@ -136,7 +136,8 @@ fn connections_are_told_for_an_instant() {
         let connections = server.truth().connections;
         assert_eq!((connections.closed_by_peer, connections.closed_by_us), (5, 1), "{connections:?}");
         assert_eq!((connections.peak, connections.lowest, connections.control), (20, 0, 1));
-        // Counted anew, what is open is the most and the fewest, and who watches is in neither.
+        // After a reset, the open connections are the maximum and the minimum. The watching
+        // connection is in neither.
         server.reset_truth();
         until_standing(&mut Client::connect(at), [9, 0, 0, 0, 9]);
         assert_eq!(server.truth().connections.lowest, 9);
