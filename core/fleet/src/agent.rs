@@ -1,5 +1,4 @@
-//! [`Agent`]: carries out a controller's commands, and stops by itself when the controller falls
-//! silent.
+//! [`Agent`]: executes a controller's commands, and stops by itself when the controller is silent.
 
 use std::collections::VecDeque;
 
@@ -21,8 +20,7 @@ use crate::message::{
 /// returned by [`Agent::poll_timeout`]. After any of them, call [`Agent::poll`] until it returns
 /// `None`.
 ///
-/// Dead-man's rule: an agent that has not heard from its controller for [`ORPHAN_GRACE`] drains,
-/// and stops [`ORPHAN_DRAIN_MAX`] later. Before the start of the load it stops directly.
+/// An agent drains [`ORPHAN_GRACE`] after the last message, and stops [`ORPHAN_DRAIN_MAX`] later.
 #[derive(Clone, Debug)]
 pub struct Agent {
     state: AgentState,
@@ -59,8 +57,8 @@ struct Commitment {
 #[derive(Clone, Copy, Debug, Default)]
 struct Intervals {
     sealed: u64,
-    /// Number of intervals sealed at the last lease. Reports of those that are still unseen at the
-    /// next lease are lost.
+    /// Intervals sealed at the last lease. Reports of those still unseen at the next lease are
+    /// lost.
     sealed_at_lease: u64,
 }
 
@@ -164,17 +162,14 @@ impl Agent {
             }
             Err(line) => AgentPayload::Refused { seq, reason: RefusalReason::Host(line) },
         };
-        // Another controller may have taken over in the meantime. It did not send this command, and
-        // learns the state from the heartbeat.
+        // A new controller did not send this command; it learns the state from the heartbeat.
         if epoch == self.epoch {
             self.answer(seq, answer);
         }
     }
 
-    /// The host sealed an interval and has it safe; numbers begin at 0 and have no gaps.
-    ///
-    /// # Panics
-    /// If a number is not the next one: an interval would be lost or doubled in the archive.
+    /// The host sealed an interval and stored it; numbers start at 0. Panics if `seq` is not the
+    /// next one.
     pub fn handle_sealed(&mut self, seq: u64, _now: Nanos) {
         assert_eq!(seq, self.intervals.sealed, "intervals are sealed in order");
         self.intervals.sealed += 1;
@@ -352,8 +347,7 @@ impl Agent {
         }
     }
 
-    /// Accepts a newer controller. A run in progress continues under its command; a finished run is
-    /// forgotten.
+    /// Accepts a newer controller. A current run continues under it; a finished run is forgotten.
     fn adopt(&mut self, epoch: u64) {
         if self.state == AgentState::Sealed || (self.state == AgentState::Idle && self.preparing.is_none()) {
             let actions = std::mem::take(&mut self.actions);
@@ -374,8 +368,7 @@ impl Agent {
         }
     }
 
-    /// Repeats the reports of intervals that were sealed before the last lease and are still
-    /// unseen.
+    /// Repeats reports of intervals that were sealed before the last lease and are still unseen.
     fn resend(&mut self, seen: u64) {
         let Intervals { sealed, sealed_at_lease } = self.intervals;
         for seq in seen..sealed_at_lease.min(seen.saturating_add(RESEND_MAX)) {

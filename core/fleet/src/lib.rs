@@ -14,7 +14,8 @@
 //!
 //! ```
 //! use wavetank_fleet::{
-//!     Agent, AgentAction, AgentId, AgentState, Controller, ControllerAction, ControllerNotice, RunSetup,
+//!     Agent, AgentAction, AgentId, AgentState, Controller, ControllerAction, ControllerNotice,
+//!     RunSetup,
 //! };
 //! use wavetank_pace::Partition;
 //! use wavetank_plan::Nanos;
@@ -55,7 +56,8 @@
 //!     }
 //!     // 3. Wait for an event, at most until the earlier of the two timeouts.
 //!     if idle {
-//!         now = [controller.poll_timeout(), agent.poll_timeout()].into_iter().flatten().min().unwrap();
+//!         let timeouts = [controller.poll_timeout(), agent.poll_timeout()];
+//!         now = timeouts.into_iter().flatten().min().unwrap();
 //!         controller.handle_timeout(now);
 //!         agent.handle_timeout(now);
 //!     }

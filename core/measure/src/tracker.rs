@@ -12,7 +12,6 @@ use crate::sliding::SlidingWindow;
 use crate::subject_count::{drops_by_generator, generator_drops, subject_count};
 use crate::{Histogram, HostSample, Interval, PhaseWindows, StepSeries};
 
-/// Everything one condition needs, gathered second by second.
 #[derive(Clone, Debug)]
 pub(crate) struct ConditionTracker {
     pub(crate) condition: Condition,
@@ -30,8 +29,7 @@ pub(crate) struct ConditionTracker {
     hosts: Option<HostGauges>,
     /// The worst window so far, with its start.
     worst: Option<(Nanos, ConditionResult)>,
-    /// Whether all windows that violate the condition would pass without lag, and without what the
-    /// generator failed or dropped.
+    /// Whether all failing windows would pass without lag, and without the generator's failures.
     excuses: GeneratorExcuses,
     second: ConditionSample,
 }
@@ -130,8 +128,7 @@ impl ConditionTracker {
         self.sliding.is_some()
     }
 
-    /// Adds times without counts, after the counts of the same intervals were added. Not for
-    /// windows.
+    /// Adds times without counts, after the counts of the same intervals. Not for windows.
     pub(crate) fn add_times(&mut self, times: &Interval, spans: &PhaseWindows) {
         if self.uses_times() && !self.is_windowed() && !matches!(self.named, ConditionScope::Place(_)) {
             let mut sample = ConditionSample::default();

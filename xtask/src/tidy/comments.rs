@@ -30,7 +30,7 @@ pub(crate) fn passages(source: &str) -> Vec<Passage<'_>> {
         }
         line += piece.matches('\n').count();
         at += length;
-        // The prefix of a literal, `b` or `r`, must not be split from an identifier that ends in it.
+        // The prefix `b` or `r` of a literal must not be split from an identifier.
         if kind.is_none() && piece.ends_with(is_name_char) {
             let name = source[at..].find(|c| !is_name_char(c)).unwrap_or(source.len() - at);
             at += name;
@@ -39,7 +39,7 @@ pub(crate) fn passages(source: &str) -> Vec<Passage<'_>> {
     found
 }
 
-/// The kind and length of what `rest` starts with; code has no kind and ends before the next candidate.
+/// The kind and length of what `rest` starts with; code has no kind.
 fn next(rest: &str) -> (Option<Kind>, usize) {
     if rest.starts_with("//") {
         return (Some(Kind::Comment), rest.find('\n').unwrap_or(rest.len()));

@@ -83,8 +83,8 @@ impl Imports {
             .collect()
     }
 
-    /// The file of this crate that declares what `path` names, seen from `module`. Names that a module passes on
-    /// lead to the file they come from; `depth` bounds that search.
+    /// The file of this crate that declares what `path` names, seen from `module`. Names that a
+    /// module passes on lead to the file they come from; `depth` bounds that search.
     fn resolve(&self, module: &Module, path: &str, depth: usize) -> Option<&str> {
         const DEPTH_MAX: usize = 8;
         let (krate, own) = module;

@@ -25,17 +25,15 @@ const NAME: f64 = 13.0;
 /// The lines' names and percentiles.
 const PERCENTILES: [(&str, f64); 2] = [("p50", 50.0), ("p99", 99.0)];
 
-/// The distribution of times, over time. Columns are stretches of time and rows are durations on a
-/// logarithmic axis. Cells are shaded by the logarithm of their count; lines show percentiles 50
-/// and 99.
+/// Times over time: columns are intervals, rows are durations on a logarithmic axis. Cells are
+/// shaded by the logarithm of their count; lines show percentiles 50 and 99.
 #[derive(Clone, Debug)]
 pub struct HeatMap<'a> {
     /// Its name, title, height and language; 240 pixels give 40 rows.
     pub frame: Frame<'a>,
     /// The time axis.
     pub timeline: Timeline,
-    /// Columns in order of time. All have one length, but those at the ends may be shorter. A
-    /// missing column is a gap.
+    /// Columns in order of time, of equal length except at the ends. A missing column is a gap.
     pub columns: Vec<HeatColumn<'a>>,
 }
 
@@ -92,8 +90,7 @@ impl HeatMap<'_> {
         figure.finish()
     }
 
-    /// Draws one path for each shade. A run of equal cells is a line as thick as a row, which is
-    /// much shorter than rectangles.
+    /// Draws one path for each shade. A run of equal cells is one thick line.
     fn cells(&self, figure: &mut Figure<'_>, cells: &HeatMapCells) {
         let mut paths = vec![String::new(); LEVELS];
         for row in 0..cells.rows {
@@ -114,8 +111,7 @@ impl HeatMap<'_> {
                 column += run;
             }
         }
-        // The view box is the range of the time axis, in columns. Cells beyond its ends are cut
-        // off, not squeezed in.
+        // The view box is the range of the time axis in columns; cells outside are cut off.
         let len = cells.len.0.max(1) as f64;
         let first = (self.timeline.from.0 as f64 - cells.from.0 as f64) / len;
         let (wide, rows, height) = (self.timeline.length() as f64 / len, cells.rows, figure.height());
@@ -131,9 +127,8 @@ impl HeatMap<'_> {
         figure.push("</svg>");
     }
 
-    /// Draws the lines of the median and of percentile 99, with a halo that makes them visible on
-    /// every shade. The dashed median is drawn over the other line, so that both are visible where
-    /// they share a row.
+    /// Draws the lines of the median and of percentile 99, with a halo for every shade. The dashed
+    /// median is drawn last, so that both are visible where they share a row.
     fn percentiles(&self, figure: &mut Figure<'_>, cells: &HeatMapCells, scale: &Scale) {
         let lines = PERCENTILES.map(|(name, q)| {
             let (points, sure) = (cells.percentile(q), cells.certain_percentile(q));
@@ -164,8 +159,7 @@ impl HeatMap<'_> {
     }
 
     /// Writes the name of the `number`-th line in the key and at the line's end, above `below`.
-    /// Names thus stay apart where lines end at the same place. Returns the pixel of the name, if
-    /// the line has an end.
+    /// Names thus stay apart where lines end together. Returns the pixel of the name, if any.
     fn name(
         &self,
         figure: &mut Figure<'_>,

@@ -78,8 +78,7 @@ fn plan(load: &Load) -> Plan {
     }
 }
 
-/// One second: 100 offered, 90 done, 6 failed (2 of them timed out), 3 dropped, 1 more open than
-/// before.
+/// One second: 100 offered, 90 done, 6 failed (2 timed out), 3 dropped, 1 more open than before.
 fn second(from: i64, open: u64) -> Interval {
     let key = Key { phase: u16::from(from >= 0), scenario: 0, step: 0 };
     let mut step = StepSeries { key, open, ..StepSeries::default() };
@@ -226,8 +225,7 @@ fn open() -> Load {
 #[test]
 fn counts_and_rates_leave_the_warm_up_out() {
     let record = composed(&open());
-    // Open: 4 seconds of main leave four more open than the two of warm-up; the gauge belongs to
-    // the key.
+    // Open: 4 seconds of main leave four more open than the two of warm-up; the gauge is per key.
     let expected =
         Requests { offered: 400, sent: 388, done: 360, failed: 24, late: 20, dropped: 12, open: 6 };
     assert_eq!(record.requests, expected);
@@ -261,8 +259,7 @@ fn times_are_microseconds_with_their_warnings() {
     assert_eq!((record.tls_us.count, record.tls_us.spread), (0, None));
 }
 
-/// The counts are of the whole run, including warm-up, like those of connections. Parameters that
-/// were not negotiated are in no map.
+/// The counts are of the whole run, including warm-up. Parameters not negotiated are in no map.
 #[test]
 fn the_fewest_held_are_those_of_whole_seconds() {
     let hold = Load::Hold { connections: PopulationCurve::constant(50, None), sessions_each: None };

@@ -1,8 +1,7 @@
 //! [`Connections`]: slots, the pool of shared connections, and the results of the requests on them.
 //!
-//! This layer knows no pacing, no users and no histograms of requests. It accepts
-//! [`QueuedRequest`]s and returns [`ConnectionOutcome`]s. A connection that is lost under a request
-//! is reopened only when the next request needs it.
+//! It accepts [`QueuedRequest`]s and returns [`ConnectionOutcome`]s; pacing and users are above it.
+//! A connection that is lost under a request is reopened only when the next request needs it.
 
 mod deferred_sends;
 mod dialing;
@@ -205,8 +204,8 @@ impl<D: Driver> Connections<D> {
         }
         match result {
             Ok(_) => self.on_send_queued(link, flight.exchange, at),
-            // The driver reports the end after the responses that arrived before it. The end
-            // decides about this request.
+            // The driver reports the end after earlier responses. The end decides about this
+            // request.
             Err(_) => self.conversation(seat).flights.refuse(),
         }
         self.arm_for(seat, flight.deadline);

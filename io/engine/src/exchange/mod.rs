@@ -168,8 +168,7 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// Creates the exchange of a request that starts at `now`, or returns its result if that is too
-    /// late.
+    /// Creates the exchange of a request that starts at `now`, or returns its result if it is late.
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
     fn take_up(
@@ -305,8 +304,7 @@ impl<D: Driver> Exchanges<D> {
         Some(self.resolve(offered, at, false))
     }
 
-    /// Handles a request without a source address. If it was sent before, on a connection that was
-    /// lost, it has failed.
+    /// Handles a request without a source address. One sent before on a lost connection has failed.
     fn unsent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) -> Option<CompletedRequest> {
         if self.slab.get_mut(exchange)?.sent.is_some() {
             return self.broken(exchange, &Failure::new(ErrorClass::NoSourceAddress), at, rec);

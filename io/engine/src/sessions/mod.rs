@@ -331,8 +331,7 @@ impl Sessions {
         self.speaker
     }
 
-    /// Returns what a failed request means for session `id`. `data`: the request could not even be
-    /// written.
+    /// Returns what a failed request means for session `id`. `data`: it could not even be written.
     pub(crate) fn failed(&mut self, id: Id, data: bool) -> OnFailure {
         let Some(live) = self.slab.get_mut(id) else { return OnFailure::Continue };
         live.session.failed = true;
