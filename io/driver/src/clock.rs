@@ -1,4 +1,4 @@
-//! [`Clock`]: the one reader of time in the project, be it the run's, the wall's or a thread's.
+//! [`Clock`]: the only reader of time in the project: of the run, the wall and a thread.
 
 use wavetank_plan::Nanos;
 
@@ -13,7 +13,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock whose zero is now.
+    /// Creates a clock with zero at this instant.
     pub fn starting_now() -> Self {
         Self { zero: monotonic() }
     }
@@ -39,13 +39,14 @@ impl Clock {
 #[inline]
 fn monotonic() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec to write to; CLOCK_MONOTONIC always exists, so the call cannot fail.
+    // SAFETY: `now` is a valid timespec to write to. CLOCK_MONOTONIC always exists, so it cannot
+    // fail.
     unsafe { libc::clock_gettime(TIME_LINE, &raw mut now) };
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// Wall time, read once per run: everything else is an offset from it. The built-in server reads it to say when it
-/// looked at its counts, too.
+/// Wall time, read once per run; everything else is an offset from it. The built-in server also
+/// reads it to date its counters.
 #[derive(Clone, Copy, Debug)]
 pub struct WallClock;
 

@@ -1,13 +1,14 @@
-//! [`run_in_vm_clone`]: work on this process's memory, with a table of files of its own.
+//! [`run_in_vm_clone`]: work on this process's memory, with a separate file table.
 //!
-//! Where a container forbids `unshare(CLONE_FILES)`, a process made by `clone(CLONE_VM)` does as well: it is
-//! what a thread is, but for its files, its signals and its name in the process list. It works on the memory of
-//! the thread that made it, thread-local storage included, while that thread waits for it in the kernel: channels,
-//! locks and the allocator go on working, because to them it *is* that thread. So one of the two is in user
-//! code at a time, and nothing here runs beside it.
+//! Where a container forbids `unshare(CLONE_FILES)`, a process made by `clone(CLONE_VM)` serves as
+//! well. It is like a thread, except for its files, its signals and its entry in the process list.
+//! It works on the memory of the thread that made it, thread-local storage included, while that
+//! thread waits for it in the kernel. Channels, locks and the allocator keep working, because to
+//! them it *is* that thread. So only one of the two is in user code at any time.
 //!
-//! A process that crashes leaves that memory as it was at that instant: a lock it held stays locked, be it the
-//! allocator's. Whoever hears of a crash on the thread that made the process does with as little as possible.
+//! A process that crashes leaves the memory as it was at that instant: a lock it held stays locked,
+//! even the allocator's. Code that handles a crash on the thread that made the process must use as
+//! little as possible.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -27,7 +28,7 @@ const NOT_BEGUN: i32 = 1;
 /// The process ended without having come to the end of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crash {
-    /// As `wait4` tells it.
+    /// The status as `wait4` returns it.
     status: i32,
 }
 
@@ -49,22 +50,24 @@ struct Job<F> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// Do `work` in a process that shares this one's memory and has a table of files of its own, and wait for its end.
+/// Runs `work` in a process that shares this one's memory and has a file table of its own, and
+/// waits for its end.
 ///
-/// Of this process's files the first three (standard streams) are copied, and `keep`. `work` must not start
-/// threads. The process ends with the thread that called this, at the latest. A panic of `work` goes on here.
-/// Fails where the kernel refuses such a process.
+/// Of this process's files, the first three (standard streams) and `keep` are copied. `work` must
+/// not start threads. The process ends at the latest with the thread that called this. A panic of
+/// `work` continues here. Fails where the kernel refuses such a process.
 pub(crate) fn run_in_vm_clone<F: FnOnce()>(keep: Option<i32>, work: F) -> Result<Result<(), Crash>, Errno> {
     let stack = Stack::new()?;
     // SAFETY: no arguments, and it cannot fail.
     let maker = unsafe { libc::getpid() };
     let mut job = Job { work: Some(work), maker, keep, panic: None };
-    // No handler may run on this thread while its thread-local storage is lent out; those of the whole process
-    // run on its other threads. The process inherits the mask.
+    // No handler may run on this thread while its thread-local storage is lent out; handlers of the
+    // whole process run on its other threads. The new process inherits the mask.
     let signals = Signals::block_all();
-    // SAFETY: the stack is mapped, aligned and used by nobody else; `job` outlives the process, because this thread
-    // waits for its end. The flags share memory and nothing else: no CLONE_SETTLS, so thread-local storage is
-    // this thread's, which does not touch it (no call below does, unless it fails) until the process is gone.
+    // SAFETY: the stack is mapped, aligned and not used elsewhere; `job` outlives the process,
+    // because this thread waits for its end. The flags share memory and nothing else. There is no
+    // CLONE_SETLS, so thread-local storage is this thread's, which does not touch it (no call below
+    // does, unless it fails) until the process is gone.
     let process = unsafe { libc::clone(enter::<F>, stack.top(), libc::CLONE_VM, (&raw mut job).cast()) };
     if process < 0 {
         let errno = Errno::last();
@@ -75,7 +78,8 @@ pub(crate) fn run_in_vm_clone<F: FnOnce()>(keep: Option<i32>, work: F) -> Result
     // Not the C library's wrapper, which is a point of cancellation and writes to thread-local storage.
     // SAFETY: `status` is writable. __WALL: the process announces its end by no signal.
     while unsafe { libc::syscall(libc::SYS_wait4, process, &raw mut status, libc::__WALL, 0_usize) } < 0 {
-        // With all signals blocked nothing interrupts; any other error means that the process is gone.
+        // With all signals blocked nothing interrupts the wait; any other error means that the
+        // process is gone.
         if Errno::last() != Errno(libc::EINTR) {
             status = libc::SIGKILL;
             break;
@@ -95,7 +99,8 @@ pub(crate) fn run_in_vm_clone<F: FnOnce()>(keep: Option<i32>, work: F) -> Result
 
 /// The first thing the process does, and the last: what is returned is its exit code.
 extern "C" fn enter<F: FnOnce()>(job: *mut c_void) -> i32 {
-    // SAFETY: it is the job of `in_own_process`, which waits and touches it only after this process's end.
+    // SAFETY: it is the job of `in_own_process`, which waits and touches it only after this
+    // process's end.
     let job = unsafe { &mut *job.cast::<Job<F>>() };
     // SAFETY: plain numbers. It cannot fail with a valid signal.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
@@ -125,7 +130,7 @@ impl Stack {
             return Err(Errno::last());
         }
         let stack = Self(base);
-        // SAFETY: the first pages of the mapping just made, in which nothing lies.
+        // SAFETY: these are the first pages of the new mapping, which are unused.
         Errno::check(unsafe { libc::mprotect(base, GUARD_BYTES, libc::PROT_NONE) })?;
         Ok(stack)
     }
@@ -138,7 +143,7 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and whoever ran on it is gone.
+        // SAFETY: the mapping is ours, and the process that ran on it is gone.
         unsafe { libc::munmap(self.0, GUARD_BYTES + STACK_BYTES) };
     }
 }
@@ -157,13 +162,13 @@ impl Signals {
         }
     }
 
-    /// Take an abort that waits for this thread, to which it would be done when the mask that blocks it is put back.
-    /// musl's `abort` signals the thread that thread-local storage names: in the process, its maker. Returns whether
-    /// there was one.
+    /// Takes a pending abort signal of this thread, which would be delivered when the old mask is
+    /// restored. musl's `abort` signals the thread named in thread-local storage, which in the
+    /// process is its maker. Returns whether there was one.
     fn take_abort() -> bool {
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: all-zero is a valid sigset_t, and set and length of time are valid for the call; who sent it is not
-        // asked.
+        // SAFETY: all-zero is a valid sigset_t, and set and timeout are valid for the call; the
+        // sender is not requested.
         unsafe {
             let mut set: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&raw mut set);
@@ -172,8 +177,8 @@ impl Signals {
         }
     }
 
-    /// What a fault of one's own sends must end the process, and the terminal must be able to stop it. A
-    /// keyboard's interrupt reaches it too, being of the same group: that is for its maker to hear.
+    /// A fault of the process must end it, and the terminal must be able to stop it. A keyboard
+    /// interrupt reaches it too, since it is in the same group; its maker handles that.
     fn allow_faults() {
         let faults = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
         let stops = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU, libc::SIGCONT];
@@ -200,7 +205,8 @@ impl Drop for Signals {
 mod tests {
     use super::*;
 
-    /// What musl's `abort` does: it asks thread-local storage for the thread to signal, and that is its maker's.
+    /// Does what musl's `abort` does: it asks thread-local storage for the thread to signal, which
+    /// is the maker's.
     #[test]
     fn an_abort_that_hits_the_maker_is_the_process_s() {
         // SAFETY: no arguments.

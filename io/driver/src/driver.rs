@@ -30,15 +30,16 @@ impl DriverConfig {
 pub struct Dial {
     /// The peer.
     pub to: SocketAddr,
-    /// Our own address; `None`: the kernel chooses, port 0: it chooses the port. A port that is named may be in
-    /// `TIME_WAIT` towards `to`, or in use towards other peers, as long as this driver's kind used it.
+    /// Source address; `None`: the kernel chooses it, port 0: the kernel chooses the port. An
+    /// explicit port may be in `TIME_WAIT` towards `to`, or in use towards other peers, if this
+    /// kind of driver used it.
     pub from: Option<SocketAddr>,
-    /// We send as soon as it is connected: the handshake's last acknowledgement may go with that instead of ahead
-    /// of it, which spares both ends a packet.
+    /// We send as soon as it is connected. The last acknowledgement of the handshake may travel
+    /// with that data, which saves both ends a packet.
     pub speaks_at_once: bool,
     /// [`Driver::ends`] will be asked for, once, as soon as it is connected.
     pub asks_ends: bool,
-    /// Whose TLS this is; drivers without TLS take no notice.
+    /// TLS of this connection; drivers without TLS ignore it.
     pub tls: Option<DialTls>,
 }
 
@@ -54,7 +55,7 @@ impl Dial {
 pub struct DialTls {
     /// Index into the server names that the TLS driver was made with.
     pub name: u16,
-    /// Whose session cache resumes it: a user's number, or one number for all.
+    /// Session cache to resume from: the number of a user, or one number for all.
     pub session: u32,
 }
 
@@ -67,7 +68,7 @@ pub struct ConnAddresses {
     pub peer: SocketAddr,
 }
 
-/// One connection of one driver. Slots are used again; the generation tells old from new.
+/// One connection of one driver. Slots are reused; the generation distinguishes old from new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     /// Index into the owner's array.
@@ -97,7 +98,7 @@ pub enum Event {
     Flushed(ConnId),
     /// The peer will send no more, or the connection broke. It must still be closed.
     Ended(ConnId, CloseReason),
-    /// Somebody rang the [`Waker`].
+    /// The [`Waker`] was called.
     Woken,
     /// Accepting failed, e.g. for want of files; the driver tries again after a pause.
     AcceptFailed(ListenerId, Errno),
@@ -108,8 +109,7 @@ pub enum Event {
 pub enum CloseReason {
     /// FIN from the peer.
     Eof,
-    /// FIN from the peer of a TLS connection that has not said in TLS that this is the end: what came may
-    /// be cut short.
+    /// FIN from the peer of a TLS connection without a TLS end message: the data may be truncated.
     Truncated,
     /// RST, or another error.
     Broken(Errno),
@@ -122,30 +122,33 @@ pub enum CloseReason {
 pub enum SendStatus {
     /// All bytes are with the kernel.
     All,
-    /// The rest is kept and follows when the peer reads; [`Event::Flushed`] tells.
+    /// The rest is kept and follows when the peer reads; [`Event::Flushed`] reports it.
     Pending,
 }
 
-/// Sockets for one thread. Events are pulled: [`wait`](Driver::wait) blocks, [`next`](Driver::next) then
-/// yields what is ready, one event at a time, so that the caller bounds its work per turn.
+/// Sockets of one thread. Events are pulled: [`wait`](Driver::wait) blocks, then
+/// [`next`](Driver::next) yields what is ready, one event at a time, so that the caller limits its
+/// work per turn.
 pub trait Driver: Sized {
-    /// Whether what is commanded is done with the next [`wait`](Driver::wait) instead of at once: sends above all.
+    /// Whether commands, above all sends, are executed by the next [`wait`](Driver::wait) instead
+    /// of immediately.
     const SENDS_LATER: bool = false;
 
-    /// Whether all that [`next`](Driver::next) tells was there when [`wait`](Driver::wait) returned, so that one
-    /// instant serves for all of it.
+    /// Whether all events of [`next`](Driver::next) were present when [`wait`](Driver::wait)
+    /// returned, so that one instant applies to all of them.
     const TOLD_BY_WAIT: bool = false;
 
     /// A new driver, to be used by the thread that makes it and no other.
     fn new(setup: &DriverConfig) -> Result<Self, Errno>;
 
-    /// Start connecting. [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error is
-    /// returned at once. An own address that is taken is told either way as `EADDRINUSE` or
+    /// Starts connecting. [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error
+    /// is returned directly. A source address in use is reported either way as `EADDRINUSE` or
     /// `EADDRNOTAVAIL`.
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno>;
 
-    /// Begin TLS on a connection that was dialed without, is [`Event::Connected`], and has told all that came before
-    /// it: [`Event::Secured`] follows, then plaintext. What was sent so far went in the clear, ahead of the handshake.
+    /// Starts TLS on a connection that was dialed without it, is [`Event::Connected`], and has
+    /// reported all data before it. [`Event::Secured`] follows, then plaintext. Data sent so far
+    /// went unencrypted, ahead of the handshake.
     ///
     /// # Errors
     /// `EPROTONOSUPPORT` where there is no TLS for that.
@@ -153,23 +156,28 @@ pub trait Driver: Sized {
         Err(Errno(libc::EPROTONOSUPPORT))
     }
 
-    /// The ends of a connection whose dial [asked for them](Dial::asks_ends) and that is [`Event::Connected`].
+    /// Returns the addresses of a connection with a dial that [asked for them](Dial::asks_ends) and that
+    /// is [`Event::Connected`].
     ///
     /// # Errors
-    /// What the kernel says: `ENOTCONN` where the peer is gone already, `EMFILE` where asking needs a file.
+    /// The kernel's error: `ENOTCONN` if the peer is gone already, `EMFILE` if the query needs a
+    /// file.
     fn ends(&mut self, _conn: ConnId) -> Result<ConnAddresses, Errno> {
         Err(Errno(libc::EOPNOTSUPP))
     }
 
-    /// Listen on `at`, sharing the port with other threads of this process. Returns the bound address too.
+    /// Listens on `at`, sharing the port with other threads of this process. Also returns the bound
+    /// address.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;
 
-    /// Listen no more: who dials from here on is refused, who waits to be accepted is reset, and the ports are free for
-    /// whoever asks for them next. A peer that was accepted before may still be told of.
+    /// Stops listening. New connections are refused, those waiting to be accepted are reset, and
+    /// the ports are free for other programs. A peer that was accepted before may still be
+    /// reported.
     fn stop_accepting(&mut self);
 
-    /// Send `bytes` after whatever is still pending on this connection. An error: nothing of them was taken, and
-    /// nothing more will be; what came before that is told, and then the end ([`Event::Ended`]).
+    /// Sends `bytes` after all pending data of this connection. On an error none of them was taken,
+    /// and no more will be. Data received before that is reported, and then the end
+    /// ([`Event::Ended`]).
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno>;
 
     /// The same with bytes that are shared, so that what is kept need not be copied.
@@ -178,8 +186,9 @@ pub trait Driver: Sized {
     /// Bytes the kernel has taken so far, on all connections.
     fn bytes_sent(&self) -> u64;
 
-    /// Close. The id is dead at once; nothing more is heard of it. By FIN, what was told to be with the kernel goes
-    /// ahead, unless the peer takes none of it for long: a second where we dialed, a minute where it did.
+    /// Closes the connection. The id is invalid immediately, and no more events follow. With FIN,
+    /// data handed to the kernel is sent first, unless the peer takes none of it for long: a second
+    /// where we dialed, a minute where it did.
     fn close(&mut self, conn: ConnId, how: Close);
 
     /// Stop sending (FIN) while still receiving.
@@ -188,8 +197,8 @@ pub trait Driver: Sized {
     /// The clock that `wait` goes by.
     fn clock(&self) -> Clock;
 
-    /// Wait until something is ready, or until `until`; returns at once if it is past. Returns whether
-    /// anything is ready.
+    /// Waits until an event is ready or until `until`; returns directly if that is past. Returns
+    /// whether an event is ready.
     fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
         let now = self.clock().now();
         self.wait_from(now, until)
@@ -198,27 +207,29 @@ pub trait Driver: Sized {
     /// The same where the caller has just read the clock.
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno>;
 
-    /// Until when the last wait worked: before it went to sleep, if it did. `None`: this driver does no work
-    /// in its waits but theirs.
+    /// Returns until when the last wait worked, which is before it went to sleep. `None`: this
+    /// driver does no work of its own in its waits.
     fn worked_until(&self) -> Option<Nanos> {
         None
     }
 
-    /// How long the longest call took that carried sends, since this was asked last; for drivers whose
-    /// [sends leave later](Driver::SENDS_LATER).
+    /// Returns the duration of the longest call that carried sends since the last query, for
+    /// drivers with [later sends](Driver::SENDS_LATER).
     fn take_longest_send(&mut self) -> u64 {
         0
     }
 
-    /// Whoever has this number of [`DialTls::session`] next is somebody else: nothing is kept for him.
+    /// The next use of this number of [`DialTls::session`] belongs to another user, so its state is
+    /// dropped.
     fn forget(&mut self, _session: u32) {}
 
-    /// Let leave at once what was handed over for the next wait. Should that fail, the next wait tells.
+    /// Sends data prepared for the next wait immediately. If that fails, the next wait reports it.
     fn send_now(&mut self) {}
 
-    /// Of sends that were told to be [`SendStatus::All`] and took nothing after all, because the connection had broken: on
-    /// which connection, and how many of the last ones. To be asked behind each wait, before its events, until there
-    /// are no more; and only of drivers whose [sends leave later](Driver::SENDS_LATER).
+    /// Returns sends that were reported as [`SendStatus::All`] and took nothing, because the
+    /// connection had broken: the connection, and how many of its last sends. Call it after each
+    /// wait, before its events, until it returns `None`; only for drivers with [later
+    /// sends](Driver::SENDS_LATER).
     fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
         None
     }
@@ -240,12 +251,14 @@ pub trait Driver: Sized {
         None
     }
 
-    /// What the handshake of this connection came to; `None` before [`Event::Secured`] and without TLS.
+    /// Returns the result of the handshake of this connection; `None` before [`Event::Secured`] and
+    /// without TLS.
     fn secured(&self, _conn: ConnId) -> Option<HandshakeInfo> {
         None
     }
 
-    /// The peer's certificate chain as DER, its own first; empty before [`Event::Secured`], and without TLS.
+    /// Returns the peer's certificate chain as DER, its own first; empty before [`Event::Secured`],
+    /// and without TLS.
     fn peer_certificates(&self, _conn: ConnId) -> Vec<Vec<u8>> {
         Vec::new()
     }

@@ -17,7 +17,7 @@ impl Errno {
         if result < 0 { Err(Self::last()) } else { Ok(result) }
     }
 
-    /// The number where a byte must do; what does not fit, and no number of Linux is larger than 133, is `EIO`.
+    /// The number as a byte. Numbers that do not fit become `EIO`; the largest of Linux is 133.
     pub(crate) fn packed(self) -> u8 {
         u8::try_from(self.0).ok().filter(|&number| number != 0).unwrap_or(libc::EIO as u8)
     }

@@ -47,8 +47,8 @@ impl Features {
         Self(self.0 & !(1 << feature as u32))
     }
 
-    /// All but those a mask names: words of [`Feature::ALL`] joined by commas. Fails with the first word that
-    /// is none of them.
+    /// All features except those in a mask: names of [`Feature::ALL`] joined by commas. Fails with
+    /// the first unknown name.
     pub fn from_mask(words: &str) -> Result<Self, &str> {
         let mut words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::all(), |left, word| {

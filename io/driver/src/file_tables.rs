@@ -7,14 +7,16 @@ use crate::Errno;
 /// Standard streams, which every table keeps.
 const STREAMS: i32 = 3;
 
-/// From now on this thread has a table of files of its own: a copy, in which later changes are its own.
+/// Gives this thread a file table of its own: a copy, in which later changes stay local.
 pub(crate) fn unshare_files() -> Result<(), Errno> {
-    // SAFETY: no pointers are passed. Who owns descriptors on this thread owns their copies of the same number.
+    // SAFETY: no pointers are passed. Owners of descriptors on this thread own their copies of the
+    // same number.
     Errno::check(unsafe { libc::unshare(libc::CLONE_FILES) }).map(drop)
 }
 
-/// Close every file of this thread's table but the standard streams and `keep`. What was copied into a table of
-/// one's own would else be held open by it: connections of other threads, whose ends their peers wait for.
+/// Closes every file of this thread's table but the standard streams and `keep`. Otherwise a copied
+/// table would hold files open, such as connections of other threads with peers that wait for their
+/// end.
 ///
 /// Only for a table that was just copied, by a thread that owns none of the copies.
 pub(crate) fn close_all_but(keep: Option<i32>) {
@@ -30,7 +32,8 @@ pub(crate) fn close_all_but(keep: Option<i32>) {
 }
 
 fn close_range(range: &RangeInclusive<i32>) -> Result<(), Errno> {
-    // SAFETY: plain numbers; that nobody owns these descriptors is what `close_all_but` asks of its caller.
+    // SAFETY: plain numbers; `close_all_but` requires of its caller that these descriptors have no
+    // owner.
     let result = unsafe { libc::syscall(libc::SYS_close_range, *range.start(), *range.end(), 0) };
     Errno::check(result as i32).map(drop)
 }
@@ -68,7 +71,8 @@ mod tests {
         numbers
     }
 
-    /// Close with `close` in a table of one's own; what stays open there, and that it stays open here.
+    /// Closes with `close` in a separate table; checks which files stay open there, and that they
+    /// stay open here.
     fn check(close: fn(Option<i32>), keep: bool) {
         let files = [(); 5].map(|()| File::open("/dev/null").expect("it is always there"));
         let numbers = files.each_ref().map(AsRawFd::as_raw_fd);

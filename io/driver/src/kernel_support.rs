@@ -1,4 +1,5 @@
-//! [`KernelSupport`]: what of the kernel can be used here, found by trying, and why the rest cannot.
+//! [`KernelSupport`]: kernel features that can be used here, found by trying, and why the others
+//! cannot.
 
 use std::thread;
 
@@ -135,7 +136,7 @@ fn refused(call: &str, errno: Errno) -> Unsupported {
     }
 }
 
-/// Tried where it harms nobody: on a thread that ends with it.
+/// Tried where it does no harm: on a thread that ends with it.
 fn unshare() -> Result<(), Errno> {
     // A host may allow no further thread: that is an answer, too.
     let thread =
@@ -154,7 +155,7 @@ fn own_process() -> Result<(), Errno> {
     ended.map_err(|_| Errno(libc::ECHILD))
 }
 
-/// With a descriptor that is none: whoever knows the call says so.
+/// Uses an invalid descriptor: a kernel that knows the call reports that.
 fn epoll_pwait2() -> Result<(), Errno> {
     let mut event = libc::epoll_event { events: 0, u64: 0 };
     let timeout = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,8 +1,9 @@
-//! Sockets, readiness and the clock: the only crate with `unsafe` code, and the only reader of the clock.
+//! Sockets, readiness and the clock: the only crate with `unsafe` code, and the only reader of the
+//! clock.
 //!
-//! A [`Driver`] turns readiness into [`Event`]s and takes commands (connect, send, close) in return. It
-//! knows no protocol but TLS, no pacing and no plan: connections are numbers to it. Its caller is one thread,
-//! which owns it whole.
+//! A [`Driver`] turns readiness into [`Event`]s and takes commands (connect, send, close) in
+//! return. It knows no protocol but TLS, no pacing and no plan: connections are numbers to it. Its
+//! caller is one thread, which owns it completely.
 #![expect(unsafe_code, reason = "the one crate that talks to the kernel directly")]
 
 mod clock;

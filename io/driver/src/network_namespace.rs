@@ -1,7 +1,8 @@
-//! [`NetworkNamespace`]: addresses, routes and ports that a thread can make its own.
+//! [`NetworkNamespace`]: addresses, routes and ports that a thread can enter.
 //!
-//! A namespace belongs to a thread and not to a process: threads of one process can be at different places of a
-//! network (setns(2)). What they start later, processes and rings of io\_uring among it, is where they are.
+//! A namespace belongs to a thread and not to a process, so threads of one process can be at
+//! different places of a network (setns(2)). Processes and io\_uring rings that they start later
+//! are in the same namespace.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,8 +17,8 @@ use crate::Errno;
 pub struct NetworkNamespace(Arc<OwnedFd>);
 
 impl NetworkNamespace {
-    /// The one that `link` was opened as: `/proc/PID/ns/net`, or a bind mount of it. Whether it is one is found out by
-    /// who enters it.
+    /// The namespace that `link` refers to: `/proc/PID/ns/net`, or a bind mount of it. Whether it
+    /// is one is checked by entering it.
     pub fn new(link: impl Into<OwnedFd>) -> Self {
         Self(Arc::new(link.into()))
     }
@@ -32,7 +33,8 @@ impl NetworkNamespace {
             .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::ENOENT)))
     }
 
-    /// The calling thread is in it from now on: its later sockets are, and those that it has stay where they are.
+    /// Moves the calling thread into it. Its later sockets are there; existing ones stay where they
+    /// are.
     ///
     /// # Errors
     /// Without `CAP_SYS_ADMIN` (EPERM), or where this is no network namespace (EINVAL).

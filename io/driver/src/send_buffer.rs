@@ -25,7 +25,7 @@ struct Rest {
 pub(crate) struct SendProgress {
     /// What the kernel took.
     pub(crate) bytes: usize,
-    /// It took all it was offered and there is more: no edge will tell that it takes that too.
+    /// The kernel took everything and there is more: no edge will report that it takes that too.
     pub(crate) go_on: bool,
 }
 

@@ -15,8 +15,8 @@ extern "C" fn count(_signal: libc::c_int) {
 }
 
 impl Signals {
-    /// From now on count them. System calls that were interrupted return early (no `SA_RESTART`), so that a
-    /// sleeping control loop looks at the count at once.
+    /// Starts counting signals. Interrupted system calls return early (no `SA_RESTART`), so that a
+    /// sleeping control loop checks the count immediately.
     pub fn listen() -> Result<Self, Errno> {
         for signal in [libc::SIGINT, libc::SIGTERM] {
             // SAFETY: all-zero is a valid sigaction; the handler only touches an atomic.

@@ -1,7 +1,7 @@
-//! Socket system calls, each in its safe wrapper.
+//! Socket system calls, each in a safe wrapper.
 //!
-//! The two on the path of every request go past the C library: its wrappers are points where a thread can
-//! be cancelled, which costs a fifth of our own time, and nothing here cancels threads.
+//! The two calls on the path of every request bypass the C library. Its wrappers are cancellation
+//! points, which cost a fifth of our own time, and no thread is cancelled here.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -27,7 +27,8 @@ pub(crate) fn set_nodelay(socket: &OwnedFd) -> Result<(), Errno> {
     set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
 }
 
-/// Acknowledge with the next bytes we send, as if a conversation were under way (tcp(7), `TCP_QUICKACK`).
+/// Acknowledges with the next bytes we send, as in a conversation in progress (tcp(7),
+/// `TCP_QUICKACK`).
 pub(crate) fn delay_acknowledgement(socket: &OwnedFd) -> Result<(), Errno> {
     set_option(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)
 }
@@ -38,11 +39,11 @@ pub(crate) fn plain_tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let fd = Errno::check(unsafe { libc::socket(family, kind, 0) })?;
-    // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+    // SAFETY: the kernel just returned `fd`, and no other value owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// A listening socket at `at` whose port may be shared with other listeners of this user.
+/// Creates a listening socket at `at` with a port that other listeners of this user may share.
 pub(crate) fn listening(at: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
     let socket = tcp(at)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
@@ -62,10 +63,10 @@ pub(crate) fn bind(socket: &OwnedFd, at: SocketAddr) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Bind as a source address for connecting.
+/// Binds a source address for connecting.
 ///
-/// One port may serve several peers at once, and the same peer again while the `TIME_WAIT` of its last connection
-/// lasts: Linux allows both where every socket on the port was marked so.
+/// One port may serve several peers simultaneously, and the same peer again during the `TIME_WAIT`
+/// of its last connection. Linux allows both if every socket on the port was marked so.
 pub(crate) fn bind_source(socket: &OwnedFd, from: SocketAddr) -> Result<(), Errno> {
     if from.port() == 0 {
         set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
@@ -99,7 +100,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     match Errno::check(result) {
         Ok(fd) => {
             // Nagle's delay is off as the listener's is (tcp(7) is silent, Linux copies it).
-            // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+            // SAFETY: the kernel just returned `fd`, and no other value owns it.
             Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) }))
         }
         // A peer that gave up while waiting is no failure of ours.

@@ -5,11 +5,11 @@ use std::os::fd::OwnedFd;
 use crate::send_buffer::SendBuffer;
 use crate::{ConnId, Errno, socket};
 
-/// Room is made ahead for so many at most; beyond, the table doubles.
+/// Most entries reserved in advance; beyond that the table doubles.
 const SOCKETS_AHEAD_MAX: u32 = 1 << 20;
 
-/// For how many of `sockets` that are expected tables have room from the start. Room that is not used costs no memory,
-/// only addresses; a table that grows by doubling holds half of itself in vain, and is moved each time.
+/// Returns how many of the expected `sockets` tables reserve room for. Unused room costs no memory,
+/// only addresses. A table that grows by doubling wastes half of itself, and is moved each time.
 pub(crate) fn ahead(sockets: u32) -> usize {
     sockets.min(SOCKETS_AHEAD_MAX) as usize
 }
@@ -26,7 +26,7 @@ pub(crate) struct Socket {
     pub(crate) unsent: SendBuffer,
 }
 
-/// What the owner was told of the connection's end.
+/// What was reported to the owner about the end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportedEnd {
     /// It goes on, for all that is known.
@@ -56,8 +56,8 @@ impl Socket {
         socket::send(&self.fd, bytes)
     }
 
-    /// Nagle's delay must not hold back what follows something else. The first bytes of a connection follow
-    /// nothing: one that sends a single request is spared the system call.
+    /// Nagle's delay must not hold back data that follows other data. The first bytes of a
+    /// connection follow nothing, so a connection with a single request saves the system call.
     #[inline]
     pub(crate) fn before_send(&mut self) -> Result<(), Errno> {
         if self.delay == Delay::Off { Ok(()) } else { self.undelay_second() }
@@ -91,7 +91,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// None yet, with room [`ahead`] for so many.
+    /// Creates an empty table, with room [`ahead`] for this many.
     pub(crate) fn with_capacity(sockets: u32) -> Self {
         Self { slots: Vec::with_capacity(ahead(sockets)), free: Vec::new() }
     }
@@ -123,7 +123,7 @@ impl Sockets {
         }
     }
 
-    /// Take the connection out; its slot may be used again at once.
+    /// Takes the connection out; its slot may be reused directly.
     pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Socket> {
         self.get(conn)?;
         let entry = &mut self.slots[conn.slot as usize];

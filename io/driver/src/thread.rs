@@ -2,7 +2,8 @@
 
 use crate::Errno;
 
-/// Let this thread's timed waits end as exactly as the kernel can (timer slack 1 ns instead of 50 µs).
+/// Lets this thread's timed waits end as exactly as the kernel can (timer slack 1 ns instead of 50
+/// µs).
 pub fn fine_timers() {
     // SAFETY: no pointers are passed; the option takes one number. It cannot fail for the calling thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };

@@ -3,7 +3,7 @@
 use crate::ConnId;
 
 /// operation (8 bits) | ring (8) | generation (16) | slot (32), packed into the 64 bits the kernel
-/// carries for us. A completion whose generation is not the slot's present one is stale.
+/// carries for us. A completion with a generation other than the slot's current one is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token(pub(crate) u64);
 
@@ -15,7 +15,7 @@ pub(crate) enum Operation {
     Connection = 1,
     /// A listening socket.
     Listener = 2,
-    /// Somebody wants this thread's attention.
+    /// Another thread woke this one.
     Wake = 3,
     /// A peer is accepted into a slot.
     Accept = 4,
@@ -37,7 +37,7 @@ pub(crate) enum Operation {
     Piece = 12,
     /// The end of sending.
     ShutDown = 13,
-    /// Nobody needs to hear of it.
+    /// No owner needs its result.
     Aside = 14,
     /// What was kept has been sent: the driver's own note to itself.
     Flushed = 15,

@@ -102,11 +102,11 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
     };
     let handle =
         Builder::new().name(name).spawn(thread).map_err(|error| StartFault::Refused(errno(&error)))?;
-    let (waker, value) = hears.recv().expect("a thread tells how its start went")?;
+    let (waker, value) = hears.recv().expect("a thread reports how its start went")?;
     let waker = match (waker, post) {
         (Some(waker), _) => waker,
         (None, Some((near, _))) => Waker::receive(&near).map_err(StartFault::Refused)?,
-        (None, None) => unreachable!("a waker that is not told was posted"),
+        (None, None) => unreachable!("a waker was posted without a notification"),
     };
     Ok(Started { handle, waker, value })
 }

@@ -9,7 +9,7 @@ use crate::driver::{ConnId, Event, ListenerId};
 use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
-/// How long nobody is accepted after accepting failed: files may be free again by then.
+/// Pause after a failed accept: files may be free again by then.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
 /// Connections accepted from one listener before other events get their turn.
 const ACCEPTS_MAX: u32 = 64;

@@ -41,8 +41,7 @@ pub struct Epoll {
     timer: Option<Timer>,
     /// Next entry of `ready` to handle.
     at: usize,
-    /// Connections whose last receive filled the buffer, or which take more than one send hands over: they go
-    /// on after everybody else had a turn.
+    /// Connections whose buffer was full, or with more to send. They continue after all others.
     unfinished: Vec<libc::epoll_event>,
     /// Accepted from the current listener in this turn.
     accepted: u32,
@@ -55,7 +54,7 @@ impl Driver for Epoll {
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         // SAFETY: no pointers are passed.
         let fd = Errno::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+        // SAFETY: the kernel just returned `fd`, and no other value owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let waker = Waker::new()?;
         let mut driver = Self {
@@ -92,7 +91,7 @@ impl Driver for Epoll {
             socket::delay_acknowledgement(&socket)?;
         }
         socket::connect(&socket, dial.to)?;
-        // Even if it is done already: the edge on registration tells of it as of any other.
+        // Even if it is done already: the edge on registration reports it like any other.
         self.adopt(socket, true)
     }
 
@@ -100,7 +99,7 @@ impl Driver for Epoll {
         let (socket, bound) = socket::listening(at)?;
         let id = ListenerId(u32::try_from(self.listeners.len()).expect("a handful of listeners"));
         let token = Token::new(Operation::Listener, ConnId { slot: id.0, generation: 0 });
-        // Level-triggered: what a bounded turn leaves waiting is told again.
+        // Level-triggered: connections that a limited turn leaves waiting are reported again.
         self.watch(&socket, libc::EPOLLIN as u32, token)?;
         self.listeners.push(socket);
         Ok((id, bound))
@@ -211,7 +210,7 @@ impl Driver for Epoll {
 }
 
 impl Epoll {
-    /// Hand the beginning of `bytes` to the kernel, unless others wait ahead of it. Returns how much it took.
+    /// Passes the start of `bytes` to the kernel, after pending data. Returns how much it took.
     #[inline]
     fn send_first(&mut self, conn: ConnId, bytes: &[u8]) -> Result<usize, Errno> {
         let Some(entry) = self.sockets.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
@@ -230,14 +229,14 @@ impl Epoll {
         Ok(taken)
     }
 
-    /// What came before that is told first, and then the end.
+    /// Data received before that is reported first, and then the end.
     #[cold]
     fn send_failed(&mut self, conn: ConnId, errno: Errno) -> Errno {
         if let Some(entry) = self.sockets.get(conn)
             && entry.send_error().is_none()
         {
             entry.break_sending(errno);
-            // The kernel has told the edge already, or will find no other.
+            // The kernel has reported the edge already, or will report no other.
             self.unfinished.push(ending(conn));
         }
         errno
@@ -277,7 +276,8 @@ impl Epoll {
         Ok(conn)
     }
 
-    /// The next event of the connection at the head of `ready`; advances past it when it is drained.
+    /// Returns the next event of the connection at the head of `ready`; advances past it when it is
+    /// drained.
     fn connection_ready(&mut self, conn: ConnId, events: u32) -> Option<Event> {
         let events = events as i32;
         let Some(entry) = self.sockets.get(conn) else {
@@ -289,7 +289,7 @@ impl Epoll {
             return self.connect_ready(conn, events);
         }
         if events & libc::EPOLLOUT != 0 && !entry.unsent.is_empty() {
-            // Once an edge: who sends on and on would else keep everybody behind him waiting.
+            // Once per edge: a connection that sends continuously would delay all others.
             self.ready[self.at].events &= !libc::EPOLLOUT as u32;
             match entry.unsent.flush(&entry.fd) {
                 Ok(taken) => {
@@ -302,7 +302,7 @@ impl Epoll {
                     }
                 }
                 Err(errno) => {
-                    // Told behind what came before it: read to the end, here and now.
+                    // Reported after the data before it, which is read to the end now.
                     entry.break_sending(errno);
                     self.ready[self.at] = ending(conn);
                     return None;
@@ -354,7 +354,7 @@ impl Epoll {
             self.at += 1;
             return None;
         }
-        // Writable and neither broken nor hung up: connected, and no need to ask.
+        // Writable and neither broken nor hung up means connected, without a further query.
         let told = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
         let failed = || entry.send_error().map_or_else(|| socket::pending_error(&entry.fd), Err);
         match if told { failed() } else { Ok(()) } {
@@ -372,12 +372,12 @@ impl Epoll {
     }
 }
 
-/// What the kernel would tell of a connection that takes more bytes.
+/// The event that the kernel would report for a connection that takes more bytes.
 fn writable(conn: ConnId) -> libc::epoll_event {
     libc::epoll_event { events: libc::EPOLLOUT as u32, u64: Token::new(Operation::Connection, conn).0 }
 }
 
-/// What the kernel would tell of a connection that has come to its end.
+/// The event that the kernel would report for a connection that has ended.
 fn ending(conn: ConnId) -> libc::epoll_event {
     let events = (libc::EPOLLIN | libc::EPOLLHUP) as u32;
     libc::epoll_event { events, u64: Token::new(Operation::Connection, conn).0 }
@@ -388,7 +388,7 @@ fn tell_broken(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
     Event::Ended(conn, CloseReason::Broken(errno))
 }
 
-/// What there is to tell of a connection whose peer has finished.
+/// Returns the event of a connection with a peer that has finished.
 #[cold]
 fn news_behind_the_end(entry: &mut Socket, conn: ConnId, events: i32) -> Option<Event> {
     if entry.told == ReportedEnd::Broken {

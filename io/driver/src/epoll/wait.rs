@@ -10,7 +10,7 @@ use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 use crate::{Clock, Errno};
 
-/// A timer that ends `epoll_wait`, whose own timeout counts in milliseconds.
+/// A timer that ends `epoll_wait`, because the timeout of that call has millisecond resolution.
 pub(super) struct Timer {
     fd: OwnedFd,
     /// For when it is set; [`Nanos::MAX`]: for never.
@@ -22,7 +22,7 @@ impl Timer {
         // SAFETY: no pointers are passed.
         let fd =
             Errno::check(unsafe { libc::timerfd_create(TIME_LINE, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
-        // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+        // SAFETY: the kernel just returned `fd`, and no other value owns it.
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) }, at: Nanos::MAX })
     }
 
@@ -31,7 +31,8 @@ impl Timer {
         if self.at == at {
             return Ok(());
         }
-        // Zero would disarm it, and means never; an instant before the host's start has passed all the same.
+        // Zero would disarm it, and means never; an instant before the host's start has passed
+        // anyway.
         let ns = if at == Nanos::MAX { 0 } else { clock.monotonic(at).max(1) };
         let value = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
         let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };

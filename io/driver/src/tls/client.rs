@@ -36,13 +36,15 @@ struct TlsProfile {
 }
 
 impl TlsClient {
-    /// As `plan` says, with the servers of `names`, which [`DialTls::name`] counts: host names or addresses
-    /// (those of IPv6 with or without brackets). They are what certificates must be good for, and what the
-    /// handshake names (SNI, for host names): whoever resolved the plan put [`TlsPlan::sni`] in place of them.
+    /// Creates a client from `plan` with the servers of `names`, which [`DialTls::name`] indexes:
+    /// host names or addresses (IPv6 with or without brackets). Certificates must be valid for
+    /// them, and the handshake names them (SNI, for host names). The code that resolved the plan
+    /// put [`TlsPlan::sni`] in place of them.
     ///
-    /// Without [`TlsPlan::ca_pem`] the host's own roots are trusted; where it has none, Mozilla's as of the
-    /// build of this program. Fails on unknown groups and ciphers, on PEM that cannot be read, on a key that
-    /// does not belong to its certificate, and on names that no certificate can be for.
+    /// Without [`TlsPlan::ca_pem`] the host's own roots are trusted; if it has none, Mozilla's as
+    /// of the build of this program. Fails on unknown groups and ciphers, on PEM that cannot be
+    /// read, on a key that does not belong to its certificate, and on names that no certificate can
+    /// be for.
     pub fn new(plan: &TlsPlan, names: &[String]) -> Result<Self, TlsProblem> {
         let plans: Vec<&TlsPlan> = names.iter().map(|_| plan).collect();
         Self::each(plan, names, &plans)
@@ -71,7 +73,7 @@ impl TlsClient {
         Ok(Self { ways, names: all })
     }
 
-    /// With a configuration as it is, and nobody to talk to.
+    /// With this configuration and no server names.
     #[cfg(test)]
     pub(super) fn from_config(config: ClientConfig) -> Self {
         let ways = vec![TlsProfile { config, judge: None, resume: TlsResume::Never }];
@@ -133,7 +135,7 @@ pub(super) struct ThreadTlsClient {
 }
 
 impl ThreadTlsClient {
-    /// To be made on the thread that uses it, before anybody waits for it.
+    /// Create it on the thread that uses it, before anything waits for it.
     pub(super) fn new(shared: Arc<TlsClient>) -> Self {
         let own = shared.ways.iter().map(|way| {
             seed(way.config.crypto_provider());
@@ -188,7 +190,8 @@ mod tests {
 
     #[test]
     fn names_are_taken_as_they_are_given() {
-        // `--sni` is applied where targets get their names; here it must not win over what one of several is called.
+        // `--sni` is applied where targets get their names; here it must not override the name of
+        // one of several.
         let plan = TlsPlan {
             verify: false,
             ca_pem: None,

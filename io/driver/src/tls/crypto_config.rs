@@ -15,7 +15,8 @@ pub(super) struct CryptoConfig {
 }
 
 impl CryptoConfig {
-    /// Empty lists are the library's choice: X25519, P-256, P-384, X25519MLKEM768, and all ciphers it has.
+    /// Empty lists are the library's choice: X25519, P-256, P-384, X25519MLKEM768, and all its
+    /// ciphers.
     pub(super) fn new(
         versions: TlsVersions,
         groups: &[String],
@@ -33,7 +34,8 @@ impl CryptoConfig {
             TlsVersions::Tls12 => &[&version::TLS12],
             TlsVersions::Tls13 => &[&version::TLS13],
         };
-        // A version without a cipher or a group of its own cannot come about: offering it would only mislead the peer.
+        // A version without a cipher or a group of its own cannot be negotiated: offering it would
+        // mislead the peer.
         let is_possible = |version: &&&'static SupportedProtocolVersion| {
             let version = version.version;
             provider.cipher_suites.iter().any(|suite| suite.version().version == version)

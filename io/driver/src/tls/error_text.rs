@@ -1,4 +1,4 @@
-//! What went wrong in TLS, in plain words.
+//! Describes TLS errors in plain language.
 
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
@@ -45,7 +45,7 @@ fn certificate(problem: &CertificateError) -> String {
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
             "the certificate is not meant for this side of TLS"
         }
-        // As `openssl req -x509` makes them unless told otherwise.
+        // The default of `openssl req -x509`.
         other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
             "the certificate is a CA's and no server's (CA:TRUE): make it with basicConstraints=CA:FALSE"
         }

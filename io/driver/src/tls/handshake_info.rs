@@ -11,7 +11,8 @@ pub struct HandshakeInfo {
     pub version: &'static str,
     /// The cipher suite by its name in TLS, e.g. `TLS_AES_128_GCM_SHA256`.
     pub cipher: &'static str,
-    /// The key exchange group by its name in TLS, e.g. `X25519`; `None` where a resumed session of 1.2 needed none.
+    /// TLS name of the key exchange group, e.g. `X25519`; `None` where a resumed session of 1.2
+    /// needed none.
     pub group: Option<&'static str>,
     /// Whether an earlier session was resumed.
     pub resumed: bool,

@@ -1,4 +1,4 @@
-//! [`HandshakeQueue`]: whose turn it is with the expensive part.
+//! [`HandshakeQueue`]: the order of the expensive handshake steps.
 
 use std::collections::VecDeque;
 
@@ -9,11 +9,11 @@ use crate::driver::{ConnId, Driver};
 
 /// Steps between one wait and the next; a step is up to 150 µs of public-key cryptography.
 const STEPS_MAX: u32 = 4;
-/// While steps wait, so many events of the inner driver go ahead of each.
+/// While steps wait, this many events of the inner driver go ahead of each.
 const EVENTS_PER_STEP: u32 = 16;
 
-/// The queue of handshakes that can go on, in the order in which they could. Each connection stands in it
-/// at most once.
+/// The queue of handshakes that can continue, in the order in which they could. Each connection is
+/// in it at most once.
 #[derive(Default)]
 pub(super) struct HandshakeQueue {
     queue: VecDeque<ConnId>,
@@ -68,10 +68,10 @@ impl<D: Driver> Tls<D> {
         self.step(conn);
     }
 
-    /// The same for a connection whose turn it need not be.
+    /// The same for a connection outside of its turn.
     pub(super) fn step(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
-        // It may have failed since it came to stand in the queue.
+        // It may have failed since it entered the queue.
         if stream.stage != TlsStage::Over {
             if stream.machine.is_none() {
                 let Some((client, dial)) = self.client.as_ref().zip(stream.dial) else { return };

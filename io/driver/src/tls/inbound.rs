@@ -6,12 +6,12 @@ use super::stream::TlsStage;
 use super::{Stream, Tls, error_text};
 use crate::driver::{CloseReason, ConnId, Driver, Event};
 
-/// Received while a handshake stands in the queue: with more than this it goes ahead of the others, so that
-/// nobody can make us keep what he likes.
+/// Most bytes received while a handshake is in the queue. With more it goes ahead of the others, so
+/// that no peer can make us store any amount.
 const QUEUED_BYTES_MAX: usize = 64 * 1024;
 
 impl<D: Driver> Tls<D> {
-    /// What is to be told of an event of the inner driver at once; all else is in `told`.
+    /// Returns the event to report directly; all others are in `told`.
     #[inline]
     pub(super) fn filter(&mut self, event: Event) -> Option<Event> {
         match event {
@@ -87,12 +87,12 @@ impl<D: Driver> Tls<D> {
                     self.handshakes.push(stream);
                 }
             }
-            // What comes after the end is nobody's business.
+            // Data after the end is ignored.
             TlsStage::Over => {}
         }
     }
 
-    /// Work through `incoming`, send what must be answered, and tell what came of it.
+    /// Processes `incoming`, sends required replies, and reports the results.
     pub(super) fn advance(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
         if let Some((client, dial)) = self.client.as_ref().zip(stream.dial) {
@@ -102,7 +102,7 @@ impl<D: Driver> Tls<D> {
         self.out.clear();
         let read = stream.read(&mut self.incoming, &mut self.plain, &mut self.out);
         let opened = Self::opened(stream);
-        // Where this fails, the inner driver tells of it, behind what came before.
+        // If this fails, the inner driver reports it after the data before it.
         let _ = self.flush_ciphertext(conn);
         if opened {
             self.told.push_back(Event::Secured(conn));

@@ -1,4 +1,5 @@
-//! [`TlsState`]: the library's state of one connection, client's or server's, without buffers of its own.
+//! [`TlsState`]: the library's state of one connection, client or server, without buffers of its
+//! own.
 
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
@@ -71,8 +72,9 @@ impl TlsState {
         }
     }
 
-    /// Add `plain` to `out`, encrypted. `rest` is what reading left over: it may be half a message, which
-    /// the library wants to see again. Returns false where nothing can be sent (any more).
+    /// Appends `plain` to `out`, encrypted. `rest` is what reading left over: it may be half a
+    /// message, which the library needs to see again. Returns false if nothing can be sent (any
+    /// more).
     pub(super) fn write(&mut self, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
         match self {
             Self::Client(client) => write(&mut **client, Outbound::Data(plain), rest, out),
@@ -134,14 +136,15 @@ fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &m
                 }
             }
             Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
-            // All that is in `out` is sent by whoever called.
+            // The caller sends everything in `out`.
             Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
             Ok(ConnectionState::PeerClosed) => read.closed = true,
             Ok(ConnectionState::Closed) => {
                 read.closed = true;
                 more = false;
             }
-            // Early data is neither offered nor taken; `WriteTraffic` and `BlockedHandshake` want more input.
+            // Early data is neither offered nor accepted; `WriteTraffic` and `BlockedHandshake`
+            // need more input.
             Ok(_) => more = false,
             Err(error) => {
                 read.fault = Some(error);
@@ -153,8 +156,8 @@ fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &m
             break;
         }
     }
-    // The alert that tells the peer. After an error the library must not see input again: it asserts that it
-    // finds no second one.
+    // The alert for the peer. After an error the library must not see input again: it asserts that
+    // it finds no second error.
     while read.fault.is_some() && side.state().wants_write() {
         match side.process(&mut []).state {
             Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
@@ -186,7 +189,8 @@ fn write<S: Side>(side: &mut S, words: Outbound<'_>, rest: &mut [u8], out: &mut 
                         out.len += len;
                         true
                     }
-                    // The room is enough by its making; keys are renewed long before they are used up.
+                    // The buffer is large enough by construction; keys are renewed long before they
+                    // are used up.
                     Err(EncryptError::InsufficientSize(_) | EncryptError::EncryptExhausted) => false,
                 };
             }

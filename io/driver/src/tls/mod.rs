@@ -1,17 +1,19 @@
 //! [`Tls`]: TLS as a filter between a driver and its caller.
 //!
-//! Dials that ask for TLS get it, and so does everybody who is accepted if there is a server's side; all
-//! else passes through. The caller hears of the connection ([`Event::Connected`], [`Event::Accepted`]) when
-//! TCP has it, then of [`Event::Secured`], then plaintext. What it sends before that is kept and follows.
+//! Dials that request TLS get it, and so do all accepted connections if there is a server
+//! configuration; everything else passes through. The caller hears of the connection
+//! ([`Event::Connected`], [`Event::Accepted`]) when TCP has it, then of [`Event::Secured`], then
+//! plaintext. Data it sends before that is kept and follows.
 //!
-//! An idle connection holds no buffers: ciphertext is made and opened in buffers of the thread, and only
-//! what is half a record stays with its connection.
+//! An idle connection holds no buffers. Ciphertext is made and opened in buffers of the thread, and
+//! only half a record stays with its connection.
 //!
-//! Handshakes cost a hundred times what a request costs. Of their steps only a few are done between one
-//! wait and the next; the others queue, and events of established connections go ahead of them.
+//! Handshakes cost a hundred times as much as a request. Only a few of their steps are done between
+//! two waits. The others queue, and events of established connections go ahead of them.
 //!
-//! The end: a `close_notify` of the peer is [`CloseReason::Eof`]. An end of the connection without it is
-//! [`CloseReason::Truncated`], as anybody on the way could have forged it; in the handshake it is [`CloseReason::Tls`].
+//! The end: a `close_notify` of the peer is [`CloseReason::Eof`]. An end of the connection without
+//! it is [`CloseReason::Truncated`], as any host on the way could have forged it; in the handshake
+//! it is [`CloseReason::Tls`].
 
 mod client;
 mod crypto_config;
@@ -56,11 +58,11 @@ pub struct Tls<D> {
     server: Option<Arc<TlsServer>>,
     streams: Streams,
     handshakes: HandshakeQueue,
-    /// Connections whose long send goes on when others had their turn.
+    /// Connections with a long send that continues after others had their turn.
     sending: VecDeque<ConnId>,
     /// How many of them before the next wait.
     sends_left: usize,
-    /// Worked out, and not told yet; a few of one connection at most.
+    /// Events that are not reported yet; a few of one connection at most.
     told: VecDeque<Event>,
     /// Ciphertext under work.
     incoming: Vec<u8>,
@@ -75,9 +77,10 @@ pub struct Tls<D> {
 }
 
 impl<D: Driver> Tls<D> {
-    /// TLS over `inner`, for dials with `client` and for all its listeners with `server`; without either,
-    /// everything passes through. To be made on the thread that uses it, before a clock runs: the thread's
-    /// random generator gathers its entropy here, which takes tens of milliseconds.
+    /// Wraps `inner` in TLS, for dials with `client` and for all its listeners with `server`;
+    /// without either, everything passes through. Create it on the thread that uses it, before a
+    /// clock runs: the thread's random generator gathers its entropy here, which takes tens of
+    /// milliseconds.
     pub fn wrap(inner: D, client: Option<Arc<TlsClient>>, server: Option<Arc<TlsServer>>) -> Self {
         if let Some(server) = &server {
             server.prepare_thread();
@@ -105,7 +108,7 @@ impl<D: Driver> Tls<D> {
         self.told.is_empty() && self.handshakes.is_empty() && self.sending.is_empty()
     }
 
-    /// Something to tell of a connection that has been closed since is not told.
+    /// Events of a connection that has been closed since are dropped.
     fn is_stale(&self, event: Event) -> bool {
         let (Event::Received(conn, _) | Event::Flushed(conn) | Event::Ended(conn, _) | Event::Secured(conn)) =
             event
@@ -175,8 +178,8 @@ impl<D: Driver> Driver for Tls<D> {
         sent
     }
 
-    /// With TLS on either side: plaintext that was encrypted, and what passed through; handed to the inner
-    /// driver, that is, which may keep some of it. Without: what the kernel has taken.
+    /// With TLS on either side: encrypted plaintext and data passed through, as handed to the inner
+    /// driver, which may keep some of it. Without TLS: what the kernel has taken.
     fn bytes_sent(&self) -> u64 {
         if self.client.is_none() && self.server.is_none() {
             return self.inner.bytes_sent();

@@ -26,7 +26,8 @@ impl<D: Driver> Tls<D> {
         Ok(())
     }
 
-    /// Send, or keep what cannot be sent now. `shared` are the same bytes where they need not be copied.
+    /// Sends, or keeps what cannot be sent now. `shared` are the same bytes where they need not be
+    /// copied.
     pub(super) fn send_tls(
         &mut self,
         conn: ConnId,
@@ -58,7 +59,7 @@ impl<D: Driver> Tls<D> {
         Ok(if stream.flush_owed { SendStatus::Pending } else { SendStatus::All })
     }
 
-    /// Encrypt and hand over of what waits as much as the inner driver takes, and not more than is fair.
+    /// Encrypts and passes on as much waiting data as the inner driver takes, within a fair share.
     fn send_some(&mut self, conn: ConnId) -> Result<(), Errno> {
         let mut left = GO_BYTES;
         loop {
@@ -78,7 +79,7 @@ impl<D: Driver> Tls<D> {
         }
     }
 
-    /// The library sends no more, and nobody below tells of it.
+    /// The library sends no more, and no lower layer reports it.
     #[cold]
     fn cannot_encrypt(&mut self, conn: ConnId) -> Errno {
         let errno = Errno(libc::EPIPE);
@@ -88,21 +89,21 @@ impl<D: Driver> Tls<D> {
         errno
     }
 
-    /// The first of those whose long send was interrupted.
+    /// Resumes the first interrupted long send.
     pub(super) fn resume_next_sending(&mut self) {
         if let Some(conn) = self.sending.pop_front() {
             self.resume_sending(conn);
         }
     }
 
-    /// Something is in the way no more: send what waits, and tell when it is gone.
+    /// Sending is possible again: sends what waits, and reports when it is done.
     pub(super) fn resume_sending(&mut self, conn: ConnId) {
         let shaking = self.streams.peek(conn).is_none_or(|stream| stream.stage == TlsStage::Shaking);
         if shaking {
             return;
         }
         if self.send_some(conn).is_err() {
-            // Its end is told by whoever found it.
+            // The code that found its end reports it.
             return;
         }
         let Some(stream) = self.streams.get(conn) else { return };
@@ -123,7 +124,7 @@ impl<D: Driver> Tls<D> {
         }
     }
 
-    /// Send `close_notify`, where all that was sent before it is with the kernel: after less it would be a lie.
+    /// Sends `close_notify` if all earlier data is with the kernel; otherwise it would be false.
     pub(super) fn send_close_notify(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
         if stream.goodbye_said || stream.stage == TlsStage::Shaking || !stream.is_flushed() {
@@ -133,7 +134,7 @@ impl<D: Driver> Tls<D> {
         *goodbye_said = true;
         self.out.clear();
         if machine.write_close_notify(rest, &mut self.out) {
-            // Where this fails the connection is gone, and with it whoever could be told.
+            // If this fails the connection is gone, and there is no owner left to notify.
             let _ = self.flush_ciphertext(conn);
         }
     }

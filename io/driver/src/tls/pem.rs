@@ -29,7 +29,7 @@ impl PemSource {
         Self { cert: "the server certificate (--tls-cert)", key: "the server key (--tls-key)" };
 }
 
-/// All certificates of `pem`; at least one. `whose` names the file's purpose in errors.
+/// Returns all certificates of `pem`; at least one. `whose` names the file's purpose in errors.
 pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
     match pem::certificates(pem) {
         Ok(all) => Ok(all.into_iter().map(CertificateDer::from).collect()),
@@ -54,7 +54,7 @@ pub(super) fn identity(
         .map_err(|error| TlsProblem::new(format!("{its_key} is of no use: {}", plain(&error)), KEY_HINT))?;
     let certified = CertifiedKey::new(chain, key);
     match certified.keys_match() {
-        // Unknown: the key cannot tell its public half. The handshake will show.
+        // Unknown: the key does not reveal its public half. The handshake will show.
         Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(certified)),
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
             let hint = "the first certificate of the chain must be the one made with this key";
@@ -75,7 +75,7 @@ pub(super) fn roots(pem: &[u8], whose: &str) -> Result<RootCertStore, TlsProblem
     Ok(roots)
 }
 
-/// The library's words without its prefix.
+/// Returns the library's message without its prefix.
 fn plain(error: &Error) -> String {
     match error {
         Error::General(words) => words.clone(),

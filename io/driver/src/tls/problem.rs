@@ -5,7 +5,7 @@ use std::fmt;
 /// What is wrong with the TLS that was asked for, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsProblem {
-    /// What is wrong, with the offending words in backticks.
+    /// Description of the problem, with the invalid value in back-quotes.
     pub what: String,
     /// What to do.
     pub hint: String,

@@ -1,12 +1,12 @@
-//! [`seed`]: what the library's random generator costs once, paid before anybody waits for it.
+//! [`seed`]: pays the one-time cost of the library's random generator before anything waits for it.
 
 use rustls::crypto::CryptoProvider;
 
-/// Draws of the generator of `provider` on this thread, which keeps one of its own and gathers entropy on the
-/// first draw: tens of milliseconds of computing, that the first handshake would be charged with as if the peer
-/// had taken them.
+/// Draws from the generator of `provider` on this thread. Each thread has its own, which gathers
+/// entropy on the first draw: tens of milliseconds that would otherwise count as the peer's time in
+/// the first handshake.
 pub(super) fn seed(provider: &CryptoProvider) {
-    // A generator without entropy fails the handshakes too, and they have somebody to tell it to.
+    // A generator without entropy also fails the handshakes, which report it.
     let _ = provider.secure_random.fill(&mut [0; 32]);
 }
 

@@ -20,8 +20,8 @@ use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
 use super::rng_warmup::seed;
 
-/// Our side of TLS as a server: made once, shared by all threads. Tickets hold the sessions themselves,
-/// sealed, so that resumption costs the server no memory; any thread takes another's.
+/// The server side of TLS: made once, shared by all threads. Tickets contain the sealed sessions,
+/// so that resumption costs the server no memory, and any thread accepts another's ticket.
 #[derive(Debug)]
 pub struct TlsServer {
     config: Arc<ServerConfig>,
@@ -30,10 +30,10 @@ pub struct TlsServer {
 }
 
 impl TlsServer {
-    /// With a certificate chain (own one first) and its key, both as PEM.
+    /// Creates a server from a certificate chain (its own first) and its key, both as PEM.
     ///
-    /// Fails on PEM that cannot be read, on a key that does not belong to the certificate, and on unknown
-    /// groups and ciphers.
+    /// Fails on PEM that cannot be read, on a key that does not belong to the certificate, and on
+    /// unknown groups and ciphers.
     pub fn new(chain_pem: &[u8], key_pem: &[u8], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
         let CryptoConfig { provider, versions } =
             CryptoConfig::new(options.versions, &options.groups, &options.ciphers)?;
@@ -64,8 +64,8 @@ impl TlsServer {
         Ok(Self { config: Arc::new(config), chain_pem: chain_pem.to_vec(), fingerprint })
     }
 
-    /// With a new certificate that nobody has signed but itself, for `names` (host names and addresses), on
-    /// a new P-256 key. It is its own CA file, and valid for longer than anybody will want it.
+    /// Creates a server with a new self-signed certificate for `names` (host names and addresses),
+    /// on a new P-256 key. The certificate is its own CA file and does not expire within any use.
     pub fn self_signed(names: &[String], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
         let (chain_pem, key_pem) = make(names).map_err(|error| {
             TlsProblem::new(format!("cannot make a certificate: {error}"), "give one, with its key")
@@ -89,7 +89,7 @@ impl TlsServer {
         Self { config: Arc::new(config), chain_pem: Vec::new(), fingerprint: String::new() }
     }
 
-    /// To be called on each thread that serves, before anybody waits for it.
+    /// Call it on each thread that serves, before anything waits for it.
     pub(super) fn prepare_thread(&self) {
         seed(self.config.crypto_provider());
     }
@@ -100,7 +100,7 @@ impl TlsServer {
     }
 }
 
-/// Fails where no cipher can prove what the certificate's key says: no handshake would ever come about.
+/// Fails if no cipher can use the certificate's key, because no handshake would ever complete.
 fn check_key_fits(
     own: &CertifiedKey,
     provider: &CryptoProvider,

@@ -11,15 +11,16 @@ use wavetank_plan::TlsResume;
 
 use crate::driver::DialTls;
 
-/// Tickets kept for each user: a server sends two by habit, and a user has one connection after the other.
+/// Tickets kept for each user: a server usually sends two, and a user has one connection after the
+/// other.
 const USER_TICKETS_MAX: usize = 2;
 /// Tickets kept for all connections of a thread: as many as may come up at the same time.
 const SHARED_TICKETS_MAX: usize = 1_024;
-/// Caches kept; who comes later begins anew each time.
+/// Most caches kept; later users start without a session each time.
 const CACHES_MAX: usize = 1 << 20;
 
-/// The sessions of one thread, by server name and user. The library asks by server name only, so whose turn
-/// it is, is said before each call of it.
+/// The sessions of one thread, by server name and user. The library asks by server name only, so
+/// the current user is set before each call of it.
 #[derive(Debug)]
 pub(super) struct SessionCache {
     resume: TlsResume,
@@ -49,7 +50,7 @@ impl SessionCache {
         self.current.store(u64::from(dial.name) << 32 | u64::from(session), Ordering::Relaxed);
     }
 
-    /// Keep nothing of this user with any of so many servers.
+    /// Drops the sessions of this user with all `names` servers.
     pub(super) fn forget(&self, session: u32, names: usize) {
         if self.resume != TlsResume::User {
             return;

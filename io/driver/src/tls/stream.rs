@@ -25,7 +25,7 @@ pub(super) enum TlsStage {
 pub(super) struct Stream {
     pub(super) id: ConnId,
     pub(super) stage: TlsStage,
-    /// Whose turn it is with the sessions; `None` on the server's side.
+    /// The dial whose sessions are current; `None` on the server's side.
     pub(super) dial: Option<DialTls>,
     /// `None` until the connection is there.
     pub(super) machine: Option<TlsState>,
@@ -37,7 +37,8 @@ pub(super) struct Stream {
     pub(super) queued: bool,
     /// The inner driver keeps bytes of ours.
     pub(super) inner_pending: bool,
-    /// Our caller was told [`crate::SendStatus::Pending`] and is owed [`crate::Event::Flushed`].
+    /// The caller received [`crate::SendStatus::Pending`] and must receive
+    /// [`crate::Event::Flushed`].
     pub(super) flush_owed: bool,
     /// Our `close_notify` is out, or on its way.
     pub(super) goodbye_said: bool,
@@ -48,7 +49,8 @@ pub(super) struct Stream {
 pub(super) struct StreamExtra {
     /// Plaintext that waits: for the handshake, or for the peer to read.
     pub(super) unsent: VecDeque<(Arc<[u8]>, usize)>,
-    /// The connection ended while its handshake was queued: told after the queue has got to it.
+    /// The connection ended while its handshake was queued: reported after the queue has reached
+    /// it.
     pub(super) ended: Option<CloseReason>,
     /// Sending ends when all is sent.
     pub(super) finish: bool,
@@ -84,7 +86,8 @@ impl Stream {
         self.extra.get_or_insert_default()
     }
 
-    /// Read what is in `incoming`, which begins with what was left over before; keep what is left over now.
+    /// Reads `incoming`, which starts with what was left over before, and keeps what is left over
+    /// now.
     pub(super) fn read(&mut self, incoming: &mut [u8], plain: &mut Vec<u8>, out: &mut Out) -> Read {
         let Some(machine) = &mut self.machine else { return Read::default() };
         let read = machine.read(incoming, plain, out);
@@ -99,8 +102,8 @@ impl Stream {
         write(&mut self.machine, plain, &mut self.rest, out)
     }
 
-    /// Encrypt up to `PIECE_BYTES` of what waits. Returns how many bytes of plaintext that were; `None`: it
-    /// cannot be sent.
+    /// Encrypts up to `PIECE_BYTES` of the waiting data. Returns the number of plaintext bytes;
+    /// `None` if it cannot be sent.
     pub(super) fn write_piece(&mut self, out: &mut Out) -> Option<usize> {
         let Some(extra) = &mut self.extra else { return Some(0) };
         let Some((bytes, from)) = extra.unsent.front_mut() else { return Some(0) };

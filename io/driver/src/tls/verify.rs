@@ -13,11 +13,12 @@ use super::problem::TlsProblem;
 
 /// For how long a chain that was good is good without looking again.
 const REMEMBERED_S: u64 = 60;
-/// Chains remembered; a run has few server names, but a balancer may have a certificate on each host.
+/// Chains remembered. A run has few server names, but a balancer may have a certificate on each
+/// host.
 const CHAINS_MAX: usize = 32;
 
-/// What is trusted: the certificates of `ca_pem` alone, or else the host's own, or else (there are none in
-/// an empty container) Mozilla's list as this program was built with it.
+/// Returns the trusted roots: the certificates of `ca_pem` alone, or else the host's own. An empty
+/// container has none, so Mozilla's list as of this build is used.
 pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> {
     if let Some(ca_pem) = ca_pem {
         return pem::roots(ca_pem, "the CA file (--cacert)");
@@ -35,8 +36,8 @@ fn or_built_in(native: Vec<CertificateDer<'static>>) -> RootCertStore {
     roots
 }
 
-/// Judges by roots and names, and remembers chains it found good: in a load test one and the same chain
-/// comes with every handshake. The handshake's own signature is checked each time.
+/// Verifies by roots and names, and remembers valid chains: in a load test the same chain comes
+/// with every handshake. The signature of the handshake itself is checked each time.
 #[derive(Debug)]
 pub(super) struct CachingVerifier {
     judge: Arc<WebPkiServerVerifier>,
@@ -117,8 +118,8 @@ impl ServerCertVerifier for CachingVerifier {
     }
 }
 
-/// Takes any certificate for any name. That its key signed the handshake is checked still: a real client
-/// pays for that check, and so must we.
+/// Accepts any certificate for any name. It still checks that the certificate's key signed the
+/// handshake: a real client pays for that check, so this one must too.
 #[derive(Debug)]
 pub(super) struct NoVerifier(pub(super) Arc<CryptoProvider>);
 

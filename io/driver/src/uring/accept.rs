@@ -1,7 +1,7 @@
-//! [`Listeners`]: accepting, into slots chosen here, a bounded number at a time.
+//! [`Listeners`]: accepts into slots chosen here, a limited number at a time.
 //!
-//! Not with one accept that stays armed: that one takes a connection first and looks for a slot then, and
-//! where the table is full it drops the connection.
+//! It does not use one accept that stays armed. That one takes a connection first and then looks
+//! for a slot, and drops the connection where the table is full.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,7 +20,7 @@ use crate::{Errno, socket};
 
 /// Accepts armed for each listener.
 const ACCEPTS: u32 = 64;
-/// How long nobody is accepted after accepting failed: there may be room again by then.
+/// Pause after a failed accept: there may be room again by then.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
 
 /// See the module's description.
@@ -30,7 +30,7 @@ pub(super) struct Listeners {
     short: bool,
     /// When those that failed are tried again; [`Nanos::MAX`] if there are none.
     pub(super) resume_at: Nanos,
-    /// Nobody is accepted any more.
+    /// No more connections are accepted.
     shut: bool,
 }
 
@@ -47,7 +47,7 @@ impl Listeners {
 
     pub(super) fn add(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
         let (fd, bound) = socket::listening(at)?;
-        // A listener that may not block would end every accept at once.
+        // A non-blocking listener would end every accept immediately.
         rustix::io::ioctl_fionbio(&fd, false).map_err(|errno| Errno(errno.raw_os_error()))?;
         let id = ListenerId(u32::try_from(self.list.len()).expect("a handful of listeners"));
         self.list.push(Listener { fd, armed: 0, paused: false });
@@ -55,8 +55,9 @@ impl Listeners {
         Ok((id, bound))
     }
 
-    /// Accept nobody any more: who waits to be accepted is reset, who dials is refused, and others may listen there.
-    /// Closing a listener would not do while accepts are armed, which hold it; shut down, they end.
+    /// Stops accepting: waiting connections are reset, new ones are refused, and other programs may
+    /// listen there. Closing a listener does not work while accepts are armed, because they hold
+    /// it; shut down, they end.
     pub(super) fn shut_down(&mut self) {
         self.shut = true;
         self.resume_at = Nanos::MAX;
@@ -67,7 +68,7 @@ impl Listeners {
 }
 
 impl Uring {
-    /// Try those listeners again whose pause is over, and arm what accepts are missing.
+    /// Retries listeners after their pause, and arms missing accepts.
     #[inline]
     pub(super) fn arm_accepts(&mut self, now: Nanos) {
         if now >= self.listeners.resume_at {
@@ -107,7 +108,7 @@ impl Uring {
         }
     }
 
-    /// There is no slot for the next peer. Told if there is one.
+    /// There is no slot for the next peer. Reports it if there is a peer.
     fn refuse(&mut self, index: usize, errno: Errno) {
         let mut waiting = [PollFd::new(&self.listeners.list[index].fd, PollFlags::IN)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -10,8 +10,9 @@ use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
 impl Uring {
-    /// The ends of `conn`, whose socket is among the process's files for a moment: put there anew, or still there from
-    /// its making, where kernels are older than 6.11 and may not have the former.
+    /// Returns the addresses of `conn`. Its socket is in the process's file table for a moment:
+    /// installed there, or still there from its creation on kernels older than 6.11, which may lack
+    /// the install operation.
     pub(super) fn query_addresses(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
         if self.slots.phase(conn) != Phase::Open {
             return Err(Errno(libc::ENOTCONN));
@@ -41,7 +42,7 @@ impl Uring {
         self.queue(ring, sqe::install(in_table(slot)), token);
         let from = self.ready.len();
         self.submit()?;
-        // It never waits: what came of it is told when it is submitted.
+        // It never waits: its result is reported on submission.
         let told = self.ready[from..].iter_mut().find(|completion| completion.token == token.0);
         let completion = told.ok_or(Errno(libc::EIO))?;
         completion.token = Token::new(Operation::Aside, conn).0;
@@ -49,7 +50,7 @@ impl Uring {
     }
 }
 
-/// What came of putting a socket among the process's files.
+/// Converts the result of installing a socket in the process's file table.
 pub(super) fn into_owned_fd(result: i32) -> Result<OwnedFd, Errno> {
     if result < 0 {
         return Err(Errno(-result));

@@ -11,12 +11,12 @@ use crate::Errno;
 
 /// Buffers of one ring; a power of two. One call brings the answers of some twenty connections.
 pub(super) const BUFFERS: u16 = 64;
-/// Bytes of one buffer. Large, because long answers come in as few pieces as epoll's then; what short ones leave
-/// of them is never touched, and takes no memory.
+/// Size of one buffer, in bytes. It is large so that long responses arrive in as few pieces as with
+/// epoll. The part that short ones leave unused is never touched, and takes no memory.
 pub(super) const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Buffers of one ring and the queue through which they are given to the kernel. A buffer belongs to the
-/// kernel from [`give`](Self::give) on, and to us from the completion that names it on.
+/// Buffers of one ring and the queue that passes them to the kernel. A buffer belongs to the kernel
+/// after [`give`](Self::give), and to us after the completion that names it.
 pub(super) struct Buffers {
     queue: Mapping,
     bytes: Mapping,
@@ -52,8 +52,8 @@ impl Buffers {
     pub(super) fn give(&mut self, buffer: u16) {
         let address = self.bytes.start.as_ptr().wrapping_byte_add(usize::from(buffer) * BUFFER_BYTES);
         let place = usize::from(self.given % BUFFERS);
-        // SAFETY: `place` lies in the queue, which is BUFFERS entries long and was zeroed, which is a valid
-        // entry; the kernel does not read entries past the published tail.
+        // SAFETY: `place` is in the queue, which is BUFFERS entries long and was zeroed, which is a
+        // valid entry; the kernel does not read entries past the published tail.
         let entry = unsafe { &mut *self.queue.start.as_ptr().cast::<BufRingEntry>().add(place) };
         entry.set_addr(address as u64);
         entry.set_len(BUFFER_BYTES as u32);
@@ -79,8 +79,8 @@ impl Buffers {
     pub(super) fn bytes(&self, buffer: u16, len: usize) -> &[u8] {
         assert!(buffer < BUFFERS && len <= BUFFER_BYTES, "{len} bytes of buffer {buffer}");
         let start = self.bytes.start.as_ptr().wrapping_byte_add(usize::from(buffer) * BUFFER_BYTES);
-        // SAFETY: the buffer lies in the mapping, which lives as long as `self`. It is ours from the
-        // completion that named it until it is given again, for which `self` is borrowed anew.
+        // SAFETY: the buffer is in the mapping, which lives as long as `self`. It is ours from the
+        // completion that named it until it is given again, for which `self` is borrowed again.
         unsafe { std::slice::from_raw_parts(start.cast(), len) }
     }
 }

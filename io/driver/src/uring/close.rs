@@ -1,7 +1,7 @@
-//! Closing connections, and ending their sending.
+//! Closes connections, and ends their sending.
 //!
-//! Emptying a slot of the table closes nothing while an operation holds the socket, so those under way are
-//! cancelled first, in the same call.
+//! Emptying a slot of the table closes nothing while an operation holds the socket, so pending
+//! operations are cancelled first, in the same call.
 
 use io_uring::{opcode, squeue::Flags};
 use wavetank_plan::{Close, Nanos};
@@ -12,14 +12,15 @@ use super::{Uring, sqe};
 use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 
-/// What may be under way without ending by itself.
+/// Operations that may be pending without ending by themselves.
 const CANCELLED: [Operation; 4] =
     [Operation::Receive, Operation::Readable, Operation::Writable, Operation::Connect];
 
 /// How often closed connections with something unsent are looked at.
 const LOOK_EACH: Nanos = Nanos::SECOND;
-/// After so many looks in a row at which the peer had taken nothing it is reset. Whom we dialed is not reading a
-/// request whose answer nobody waits for, and its slot and address are to be had again.
+/// Number of checks in a row, at which the peer had taken nothing, before it is reset. A server we
+/// dialed is not reading a request without a waiting user, and its slot and address are needed
+/// again.
 const LOOKS_DIALED: u32 = 1;
 /// Who dialed us may read its answer slowly, and the kernel asks for more only now and then.
 const LOOKS_ACCEPTED: u32 = 60;
@@ -43,9 +44,10 @@ impl Uring {
                 self.unsettled.push(conn);
             }
             Phase::Open | Phase::Connecting => {
-                // What was told as sent leaves first: the batch names its connections by slot alone.
+                // Data reported as sent leaves first, because the batch names its connections by
+                // slot alone.
                 if self.flows[conn.slot as usize].batch == self.outgoing.number() {
-                    // If that fails, the next wait tells.
+                    // If that fails, the next wait reports it.
                     let _ = self.submit();
                 }
                 self.end(conn, how);
@@ -85,7 +87,7 @@ impl Uring {
         }
     }
 
-    /// Reset those whose peers took nothing for too long.
+    /// Resets connections with peers that took nothing for too long.
     #[cold]
     pub(super) fn reset_stuck(&mut self, now: Nanos) {
         while let Some(last) = self.leaving.pop_front_if(|leaving| leaving.at <= now) {
@@ -116,7 +118,7 @@ impl Uring {
         }
     }
 
-    /// End the receive that is armed; its end is told, and leads to the next one.
+    /// Ends the armed receive; its end is reported, and leads to the next one.
     pub(super) fn rearm_receive(&mut self, conn: ConnId) {
         let (ring, _) = self.slots.place(conn.slot);
         let entry = sqe::cancel(Token::new(Operation::Receive, conn)).flags(Flags::SKIP_SUCCESS);

@@ -35,7 +35,8 @@ impl Uring {
         Ok(conn)
     }
 
-    /// Make the socket in its slot. What fails there is heard of instead of the connect, or before it.
+    /// Creates the socket in its slot. A failure there is reported instead of the connect, or
+    /// before it.
     fn make_here(&mut self, conn: ConnId, dial: &Dial) {
         let (ring, slot) = self.slots.place(conn.slot);
         let socket = in_table(slot);
@@ -53,7 +54,7 @@ impl Uring {
             let entry = sqe::set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
             self.queue(ring, quiet(entry), prepare);
         }
-        // As on epoll: an address of ours that a closed connection still waits on is ours to use again.
+        // As on epoll, a source address that a closed connection still occupies can be used again.
         self.queue(ring, quiet(sqe::set_option(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
         // Linked to the connect: from another address nothing may be sent. If it fails, the connect
         // fails in silence.
@@ -106,10 +107,10 @@ impl Uring {
     pub(super) fn await_bytes(&mut self, conn: ConnId, later: bool) {
         let (ring, slot) = self.slots.place(conn.slot);
         let socket = in_table(slot);
-        // Before any bytes have come a reset comes alone, and an armed receive hears of it: most connections that
-        // are closed behind one answer never have a watch.
+        // Before any bytes have arrived, a reset arrives alone, and an armed receive reports it.
+        // Most connections that are closed after one response never have a watch.
         if let Some(bytes) = self.slots.wants_watch(conn).filter(|&bytes| bytes || !later) {
-            // That the peer is gone is told of whatever is asked for.
+            // The end of the peer is reported for any requested event.
             let events = if bytes { libc::POLLIN | libc::POLLRDHUP } else { 0 };
             self.queue(ring, sqe::watch(socket, events, true), Token::new(Operation::Readable, conn));
             self.slots.begin(conn, Operation::Readable);
@@ -123,16 +124,16 @@ impl Uring {
         self.slots.begin(conn, Operation::Receive);
     }
 
-    /// Queue an entry. Should that fail, the next wait tells.
+    /// Queues an entry. If that fails, the next wait reports it.
     pub(super) fn queue(&mut self, ring: usize, entry: squeue::Entry, token: Token) {
-        // SAFETY: entries point to statics, to registered buffers, or to `addresses`, which are let go only
-        // when everything is submitted, by when the kernel has copied them.
+        // SAFETY: entries point to statics, to registered buffers, or to `addresses`, which are
+        // dropped only when everything is submitted, by when the kernel has copied them.
         if let Err(errno) = unsafe { self.rings[ring].push(&entry.user_data(token.0)) } {
             self.failed = Some(errno);
         }
     }
 
-    /// A step of a connect failed, or it is done. What to tell.
+    /// A step of a connect failed, or it is done. Returns the event to report.
     pub(super) fn on_connect(
         &mut self,
         token: Token,

@@ -42,7 +42,7 @@ impl Uring {
     fn receive_told(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
         let Completion { result, flags, .. } = completion;
         if let Some(buffer) = buffer(flags) {
-            // Given back by the next call, whether anybody is told of it or not.
+            // The next call returns it to the kernel, whether an event is reported or not.
             self.lent = Some((self.slots.place(conn.slot).0, buffer));
         }
         let (more, rest) = (cqueue::more(flags), cqueue::sock_nonempty(flags));
@@ -98,7 +98,7 @@ impl Uring {
                 self.waker.acknowledge().then_some(Event::Woken)
             }
             Operation::Listener => Some(Event::AcceptFailed(ListenerId(conn.slot), Errno(-result))),
-            // Nobody waits for it any more.
+            // No caller waits for it any more.
             Operation::Install => {
                 drop(into_owned_fd(result));
                 None

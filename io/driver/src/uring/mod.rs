@@ -1,9 +1,9 @@
 //! [`Uring`]: the driver on io\_uring.
 //!
-//! Sockets live in tables of the rings instead of the process's table of files, so that many rings hold more
-//! of them than one process may have files. Sends are queued and leave with the next wait, in the one call
-//! that also waits; receives stay armed and bring their bytes with them. What connections wait for is in
-//! [`Slots`], which knows no kernel.
+//! Sockets are in tables of the rings instead of the process's file table, so that many rings hold
+//! more of them than one process may have files. Sends are queued and leave with the next wait, in
+//! the same call; receives stay armed and bring their bytes with them. [`Slots`] knows what
+//! connections wait for, and knows no kernel.
 
 mod accept;
 mod addresses;
@@ -43,20 +43,21 @@ use teardown_watch::TeardownWatch;
 
 pub use probe::{UringFacts, UringMissing, probe_uring};
 
-/// Connections whose receive stays armed. An armed receive costs the kernel 0.9 KB, a watch for something to
-/// read a quarter of that.
+/// Most connections with a receive that stays armed. An armed receive costs the kernel 0.9 KB, a
+/// watch for readable data a quarter of that.
 const HOT_MAX: u32 = 4_096;
 /// Sockets of one ring at least: making a ring costs more than a table that is larger than needed.
 const SOCKETS_MIN: u32 = 1_024;
 /// Rings of one driver: their eventfds and descriptors are files. The plan counts on as many.
 const RINGS_MAX: usize = RINGS_PER_THREAD_MAX as usize;
-/// Up to so many sockets the end of each is asked for and waited for, which takes milliseconds; a ring that is left to
-/// the kernel takes 40 ms, and no longer for many.
+/// Up to this many sockets, the end of each is requested and awaited, which takes milliseconds. A
+/// ring that is left to the kernel takes 40 ms, and no longer for many sockets.
 const FEW: usize = 1_024;
 
 /// See the module's description.
 pub struct Uring {
-    /// What the kernel reads or writes lives in here or below: `Drop` ends all that is under way before any of it goes.
+    /// The kernel reads or writes memory in here or below: `Drop` ends all pending operations
+    /// before any of it is freed.
     rings: Vec<Ring>,
     /// Taken by `Drop`.
     witness: Option<TeardownWatch>,
@@ -69,21 +70,22 @@ pub struct Uring {
     addresses: Addresses,
     /// Connections with a piece of a long send to go.
     pieces: VecDeque<ConnId>,
-    /// The connection of a send with a call of its own, and what came of it.
+    /// The connection of a send with a call of its own, and its result.
     at_once: Option<(ConnId, Option<i32>)>,
-    /// Connections to look at again once the batch is submitted: closed or ended while it held sends of theirs.
+    /// Connections to check again once the batch is submitted: closed or ended while it held sends
+    /// of theirs.
     unsettled: Vec<ConnId>,
     /// Closed connections with something unsent, by the instant they are looked at again.
     leaving: VecDeque<ClosingConn>,
-    /// See [`Driver::take_unsent`]; what nobody asks for is let go of with the next wait.
+    /// See [`Driver::take_unsent`]; entries that are not taken are dropped with the next wait.
     unsent: Vec<(ConnId, u32)>,
-    /// So many of them were there when the last wait ended.
+    /// Number of them when the last wait ended.
     unsent_offered: usize,
-    /// Connections whose receive or watch is to be set again.
+    /// Connections with a receive or watch to be set again.
     thirsty: Vec<ConnId>,
-    /// What the kernel told and the owner has not heard.
+    /// Completions that are not reported to the owner yet.
     ready: Vec<Completion>,
-    /// Next entry of `ready` to tell.
+    /// Next entry of `ready` to report.
     at: usize,
     /// The buffer that the owner is looking at: its ring and number.
     lent: Option<(usize, u16)>,
@@ -91,14 +93,14 @@ pub struct Uring {
     clock: Clock,
     waker: Waker,
     waker_watched: bool,
-    /// Told of completions where there are several rings.
+    /// Signalled on completions if there are several rings.
     eventfd: Option<OwnedFd>,
     /// Sockets can be bound and given options in their slots.
     bind_op: bool,
-    /// By slot, sockets that were made outside and are still among the process's files, with their generation: they
-    /// will be asked for their ends.
+    /// By slot, sockets that were created outside and are still in the process's file table, with
+    /// their generation. Their addresses will be requested.
     outside: BTreeMap<u32, (u16, OwnedFd)>,
-    /// Operations were cancelled whose ends let sockets close.
+    /// Operations were cancelled, and sockets can close when they end.
     ends_awaited: bool,
     bytes_sent: u64,
     /// Until when the last wait worked.
@@ -107,8 +109,8 @@ pub struct Uring {
     longest_send: u64,
     /// Receives that found no buffer free.
     starved: u64,
-    /// Why queueing or submitting failed. Every wait tells it from then on: what is queued may never be submitted,
-    /// and this driver is at its end.
+    /// Why queueing or submitting failed. Every later wait reports it: queued entries may never be
+    /// submitted, and this driver is unusable.
     failed: Option<Errno>,
 }
 
@@ -123,8 +125,8 @@ struct Flow {
     owed: bool,
     /// Some of it was taken for sent already.
     promised: bool,
-    /// Nagle's delay is on. What is sent first waits for nothing; what follows must not wait either, but most
-    /// connections that send once are never asked to send again.
+    /// Nagle's delay is on. The first data waits for nothing. Later data must not wait either, but
+    /// most connections that send once never send again.
     delayed: bool,
     /// Why sending failed, packed; 0: it has not.
     broke: u8,
@@ -239,7 +241,7 @@ impl Driver for Uring {
     }
 
     fn send_now(&mut self) {
-        // Should it fail, the next wait tells.
+        // If it fails, the next wait reports it.
         let _ = self.submit();
     }
 
@@ -271,13 +273,14 @@ impl Driver for Uring {
 }
 
 impl Uring {
-    /// Receives that found no buffer free, so far. They are tried again; many of them mean that buffers are
-    /// too few for what comes in one turn.
+    /// Returns the number of receives that found no free buffer. They are tried again; many of them
+    /// mean that buffers are too few for the data of one turn.
     pub const fn no_buffer_count(&self) -> u64 {
         self.starved
     }
 
-    /// The same driver, to be used anew, with at most `max` connections whose receive stays armed.
+    /// The same driver, newly created, with at most `max` connections with a receive that stays
+    /// armed.
     #[must_use]
     pub fn with_hot_max(mut self, max: u32) -> Self {
         self.slots = Slots::new(self.slots.per_ring(), max);
@@ -334,7 +337,7 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // What was sent leaves, as it would have left at once on other drivers.
+        // Sent data leaves, as it would have left immediately on other drivers.
         let _ = self.submit();
         // Who dials from here on is refused, however long the rest takes.
         self.listeners.shut_down();
@@ -343,9 +346,9 @@ impl Drop for Uring {
             return;
         }
         let buffers: Vec<_> = self.rings.drain(..).map(Ring::close).collect();
-        let witness = self.witness.take().expect("nobody else takes it");
+        let witness = self.witness.take().expect("no other thread takes it");
         if !witness.wait_all_closed(self.clock) {
-            // Rather lost than written to when they are somebody else's.
+            // Leaked rather than written to when they belong to another owner.
             std::mem::forget(buffers);
         }
     }

@@ -1,7 +1,7 @@
-//! [`probe_uring`]: whether this kernel, on this host, lets us use io\_uring as the driver needs it.
+//! [`probe_uring`]: checks whether this kernel lets us use io\_uring as the driver needs it.
 //!
-//! By trying, not by the kernel's version: hosts forbid it by sysctl or by a filter of system calls, and
-//! distributions port features back.
+//! It tries instead of checking the version: hosts forbid io\_uring by sysctl or by a filter of
+//! system calls, and distributions backport features.
 
 use io_uring::{IoUring, Probe, cqueue, opcode, types};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
@@ -20,7 +20,8 @@ pub struct UringFacts {
 /// What is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UringMissing {
-    /// Why: `EPERM` where it is forbidden, `ENOSYS` where it was left out, `EINVAL` where the kernel is too old.
+    /// The reason: `EPERM` if it is forbidden, `ENOSYS` if it was left out, `EINVAL` if the kernel
+    /// is too old.
     pub errno: Errno,
     /// The call or the feature that failed, e.g. `io_uring_setup`.
     pub what: &'static str,

@@ -13,8 +13,9 @@ use crate::Errno;
 pub(super) const SUBMISSIONS: u32 = 256;
 /// Entries of the completion queue. What does not fit the kernel keeps, and hands over later.
 const COMPLETIONS: u32 = 2_048;
-/// Sockets from which on a ring has more of them, for the sake of what else the kernel measures by their number: the
-/// lists in which it looks for an operation that is to be cancelled, which are then 256 instead of 64.
+/// From this number of sockets, a ring requests more of them than it needs, because the kernel
+/// sizes other structures by it. The lists it searches for an operation to cancel are then 256
+/// instead of 64.
 const SOCKETS_MANY: u32 = 16_384;
 /// Those.
 const COMPLETIONS_MANY: u32 = 8_192;
@@ -23,12 +24,13 @@ const COMPLETIONS_MANY: u32 = 8_192;
 const FAILURES_MAX: u32 = 500;
 /// The pause: a millisecond.
 const PAUSE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// After so many calls in a row that a flag asked for and that brought nothing, it is no reason to stay awake. The
-/// kernel sets the flag behind having queued its work; where the ring's thread takes that work in between, the flag
-/// stays for nothing until there is other work for the ring: for minutes, where its connections are silent. Work that
-/// came to nothing, such as a watch that is told of what was read already, is done at twenty of a kind in a call.
+/// Number of calls in a row that a flag requested without any work, after which the flag is
+/// ignored. The kernel sets the flag after queueing its work. If the ring's thread takes that work
+/// in between, the flag stays until there is other work for the ring: for minutes, if its
+/// connections are silent. Work without a result, such as a watch for data that was read already,
+/// is done at twenty of a kind in a call.
 const BARREN_MAX: u8 = 100;
-/// Calls after which ending what is under way is given up.
+/// Calls after which ending pending operations is given up.
 const QUIESCE_CALLS_MAX: u32 = 10_000;
 
 /// One io\_uring instance. The rings of a driver belong to the thread that made it.
@@ -57,8 +59,8 @@ pub(super) struct Completion {
 }
 
 impl Ring {
-    /// A ring with a table of `sockets` sockets, and behind them `last`, which stays open until nothing is under way
-    /// any more. Fails with `EMFILE` if that is above the limit on open files.
+    /// Creates a ring with a table of `sockets` sockets, and after them `last`, which stays open
+    /// until no operation is pending. Fails with `EMFILE` if that is above the limit on open files.
     pub(super) fn new(sockets: u32, last: BorrowedFd<'_>) -> Result<Self, Errno> {
         let many = sockets > SOCKETS_MANY;
         let uring = set_up(SUBMISSIONS, if many { COMPLETIONS_MANY } else { COMPLETIONS })?;
@@ -87,7 +89,7 @@ impl Ring {
         self.uring.submitter().register_probe(&mut known).is_ok() && known.is_supported(opcode::Bind::CODE)
     }
 
-    /// Let the kernel tell `eventfd` of completions.
+    /// Lets the kernel signal completions on `eventfd`.
     pub(super) fn register_eventfd(&self, eventfd: BorrowedFd<'_>) -> Result<(), Errno> {
         self.uring.submitter().register_eventfd(eventfd.as_raw_fd()).map_err(|error| errno(&error))
     }
@@ -98,11 +100,11 @@ impl Ring {
         update.map(drop).map_err(|error| errno(&error))
     }
 
-    /// Queue an entry; if there is no room, those before it are submitted.
+    /// Queues an entry; if there is no room, earlier entries are submitted.
     ///
     /// # Safety
-    /// What the entry points to must stay where it is until it is submitted, and, for an operation that is not
-    /// over by then, until its last completion.
+    /// The memory that the entry points to must stay valid until it is submitted, and, for an
+    /// operation that is not complete by then, until its last completion.
     #[inline]
     pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Errno> {
         loop {
@@ -146,8 +148,8 @@ impl Ring {
         queue.taskrun() || queue.cq_overflow()
     }
 
-    /// Submit what is queued and do what was put off, if there is anything of either. Whether there was something to
-    /// submit.
+    /// Submits queued entries and executes deferred work, if there is any. Returns whether there
+    /// was something to submit.
     #[inline]
     pub(super) fn submit_if_needed(&mut self) -> Result<bool, Errno> {
         let submits = self.queued() > 0;
@@ -194,8 +196,8 @@ impl Ring {
         self.enter(0, EnterFlags::GETEVENTS, None)
     }
 
-    /// The same, and wait for a completion until an instant of the monotonic clock. `left` says how long that
-    /// is, asked once everything is submitted, for kernels that want it that way.
+    /// The same, and waits for a completion until an instant of the monotonic clock. `left` returns
+    /// the remaining time once everything is submitted, for kernels that need it that way.
     pub(super) fn wait(&mut self, until: i64, left: impl FnOnce() -> i64) -> Result<(), Errno> {
         let mut flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG | self.wait_flags;
         let at = if self.waits_until {
@@ -247,14 +249,14 @@ impl Ring {
         flags: EnterFlags,
         args: Option<&SubmitArgs>,
     ) -> Result<u32, Errno> {
-        // SAFETY: what entries point to lives long enough, which is promised at `push`; the arguments are
+        // SAFETY: the memory of entries lives long enough, which `push` requires; the arguments are
         // what EXT_ARG announces, and outlive the call.
         let result = unsafe { self.uring.submitter().enter(queued, complete, flags.bits(), args) };
         result.map(|taken| taken as u32).map_err(|error| errno(&error))
     }
 
-    /// End everything that is under way and close every socket of the table, before the ring goes. The kernel looks
-    /// for what is to be cancelled from the start each time: for few sockets only.
+    /// Ends all pending operations and closes every socket of the table before the ring is dropped.
+    /// The kernel searches from the start for each cancellation, so this is for few sockets only.
     pub(super) fn quiesce(&mut self) {
         let mut waste = Vec::new();
         let _ = self.submit();
@@ -275,7 +277,7 @@ impl Ring {
         self.uring.as_raw_fd()
     }
 
-    /// Let go of the ring. The kernel may fill the buffers until the last file of the table is closed.
+    /// Drops the ring. The kernel may fill the buffers until the last file of the table is closed.
     pub(super) fn close(self) -> Buffers {
         let Self { uring, buffers, .. } = self;
         drop(uring);
@@ -283,10 +285,10 @@ impl Ring {
     }
 }
 
-/// Memory is short, for a moment perhaps: whoever has some to give back needs the CPU.
+/// Memory is short, perhaps for a moment: programs that could free some need the CPU.
 #[cold]
 fn pause() {
-    // No event tells that there is memory again: wait for none.
+    // No event reports that there is memory again, so none is awaited.
     let _ = rustix::event::poll(&mut [], Some(&PAUSE));
 }
 

@@ -1,8 +1,9 @@
-//! Sending: small sends in batches, long ones at once and in pieces.
+//! Sending: small sends in batches, long ones immediately and in pieces.
 //!
-//! A small send is told to be with the kernel before it is: it leaves with the next call, and almost always
-//! whole. If it did not, that is found out before anything else is told, and what was left is kept. A long
-//! send has a call of its own, so that only what the kernel did not take must be copied.
+//! A small send is reported as taken by the kernel before it is: it leaves with the next call, and
+//! almost always completely. If it did not, that is found before anything else is reported, and the
+//! rest is kept. A long send has a call of its own, so that only the part the kernel did not take
+//! must be copied.
 
 use std::sync::Arc;
 
@@ -20,13 +21,13 @@ use crate::token::{Operation, Token};
 /// Pieces of long sends that one call hands over at most.
 const PIECES_MAX: usize = 8;
 
-/// What came of a piece.
+/// Result of a piece.
 enum Progress {
-    /// There is more to send, or nobody waits for its end.
+    /// There is more to send, or no caller waits for its end.
     Told,
-    /// Its owner is to be told that all is sent.
+    /// The owner must be notified that everything is sent.
     Flushed,
-    /// It failed, which is to be told.
+    /// It failed, which must be reported.
     Failed,
 }
 
@@ -101,7 +102,7 @@ impl Uring {
             self.rings[ring].abandon();
             return Err(errno);
         }
-        // What may not wait is told when it is submitted.
+        // A send that may not wait has its result on submission.
         let result = self.at_once.take().and_then(|(_, result)| result).unwrap_or(-libc::EIO);
         match usize::try_from(result) {
             Ok(taken) => {
@@ -127,7 +128,7 @@ impl Uring {
         flow.owed = true;
         let first = flow.unsent.is_none();
         flow.unsent.get_or_insert_default().push(bytes, from);
-        // More than one send of the kernel's will come of it.
+        // It will take more than one send of the kernel.
         if std::mem::take(&mut flow.delayed) {
             self.undelay(conn);
         }
@@ -163,16 +164,16 @@ impl Uring {
             let Some(bytes) = unsent.next_chunk() else { continue };
             let (ring, slot) = self.slots.place(conn.slot);
             let entry = sqe::send(in_table(slot), bytes).user_data(Token::new(Operation::Piece, conn).0);
-            // SAFETY: what is unsent stays until its send has told how much was taken; if the connection is
-            // closed before it is submitted, the batch keeps the bytes.
+            // SAFETY: unsent data stays until its send has reported how much was taken; if the
+            // connection is closed before it is submitted, the batch keeps the bytes.
             unsafe { self.rings[ring].push(&entry) }?;
             self.slots.begin(conn, Operation::Piece);
         }
         Ok(())
     }
 
-    /// Look at the completions from `from` on for sends: what was not taken must be known before the owner
-    /// sends more.
+    /// Checks the completions from `from` on for sends: the owner must know what was not taken
+    /// before it sends more.
     #[inline]
     pub(super) fn collect_sends(&mut self, from: usize) {
         for at in from..self.ready.len() {
@@ -212,7 +213,7 @@ impl Uring {
         }
     }
 
-    /// Whether somebody waits for this very piece.
+    /// Returns whether a caller waits for exactly this piece.
     fn is_awaited(&mut self, conn: ConnId, came: i32) -> bool {
         match &mut self.at_once {
             Some((awaited, result)) if *awaited == conn => {
@@ -223,10 +224,11 @@ impl Uring {
         }
     }
 
-    /// A small send was taken in part, or failed. Whether that is all: an error is still to be told.
+    /// A small send was taken in part, or failed. Returns whether that is all; an error must still
+    /// be reported.
     fn fell_short(&mut self, conn: ConnId, result: i32) -> bool {
         let Some((bytes, times)) = self.outgoing.find(conn) else {
-            // Told too late: what was left is gone, and bytes that are missing must not go unnoticed.
+            // Reported too late: the rest is gone, and missing bytes must not go unnoticed.
             self.slots.stale += 1;
             return !self.sending_failed(conn, Errno(libc::EIO));
         };
@@ -247,8 +249,8 @@ impl Uring {
         true
     }
 
-    /// Nothing can be sent on `conn` any more, and nothing is kept for it. Whether that is to be told now, because
-    /// nothing is left to read.
+    /// Nothing can be sent on `conn` any more, and nothing is kept for it. Returns whether to
+    /// report that now, because nothing is left to read.
     #[cold]
     fn sending_failed(&mut self, conn: ConnId, errno: Errno) -> bool {
         if self.slots.phase(conn) == Phase::Free {

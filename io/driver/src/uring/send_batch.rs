@@ -5,15 +5,15 @@ use std::sync::Arc;
 use crate::ConnId;
 use crate::send_buffer::SendBuffer;
 
-/// A send up to this long is small: it is taken for done when it is handed over, and undone if it was not.
+/// Largest small send: it counts as done when it is handed over, and is undone if it was not.
 pub(super) const SMALL_BYTES_MAX: usize = 16 * 1024;
 /// Sends of one call: each takes the kernel some microseconds, in which nothing else is done.
 pub(super) const BATCH_MAX: usize = 32;
 /// Copied bytes of one batch.
 const COPIED_BYTES_MAX: usize = (BATCH_MAX + 1) * SMALL_BYTES_MAX;
 
-/// One send, at most one of each connection in a batch: of two, the second could overtake the rest of
-/// the first.
+/// One send, at most one of each connection in a batch: of two, the second could overtake the rest
+/// of the first.
 #[derive(Clone, Copy)]
 struct Out {
     conn: ConnId,
@@ -35,14 +35,14 @@ enum From {
 /// See the module's description.
 pub(super) struct SendBatch {
     outs: Vec<Out>,
-    /// Kept until the kernel has taken what it wants of them. The last one is kept for longer: most loads send
-    /// the same bytes again, and then no counter that threads share is touched.
+    /// Kept until the kernel has taken its part of them. The last one is kept for longer: most
+    /// loads send the same bytes again, and then no counter that threads share is touched.
     shared: Vec<Arc<[u8]>>,
     copied: Box<[u8]>,
     /// Of connections that were closed.
     kept: Vec<SendBuffer>,
     used: usize,
-    /// So many of them are queued for the kernel, and none of those twice, should submitting fail.
+    /// Number of them queued for the kernel; none of those is queued twice if submitting fails.
     queued: usize,
     /// Counts the batches; 0 is none.
     number: u32,
@@ -67,7 +67,7 @@ impl SendBatch {
         self.number
     }
 
-    /// Whether there is no room for another send, be it as long as may be.
+    /// Returns whether there is no room for another send of any length.
     #[inline]
     pub(super) const fn is_full(&self) -> bool {
         self.outs.len() == BATCH_MAX || self.used + SMALL_BYTES_MAX > self.copied.len()
@@ -91,8 +91,8 @@ impl SendBatch {
         self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
     }
 
-    /// Add `bytes` to the send of `conn` in this batch. `false`: it is queued already, it would be too long, or there
-    /// is no room.
+    /// Adds `bytes` to the send of `conn` in this batch. `false`: it is queued already, it would be
+    /// too long, or there is no room.
     pub(super) fn extend(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
         let found = self.outs.iter().rposition(|out| out.conn == conn);
         let Some(at) = found.filter(|&at| at >= self.queued) else { return false };
@@ -151,7 +151,8 @@ impl SendBatch {
         }
     }
 
-    /// The kernel has taken what it wanted, and told if that was less than all: the next batch begins.
+    /// The kernel has taken its part, and reported if that was less than all: the next batch
+    /// starts.
     #[inline]
     pub(super) fn reset(&mut self) {
         self.outs.clear();
@@ -181,7 +182,7 @@ mod tests {
         assert!(outgoing.extend(one, b"b"));
         assert_eq!(outgoing.next(), Some((one, &b"ab"[..])));
         outgoing.queued();
-        // The call that was to submit it failed: what is queued stays what it is, and only what is new is queued.
+        // The submitting call failed: queued sends stay as they are, and only new ones are queued.
         assert!(!outgoing.extend(one, b"c"));
         outgoing.share(two, &Arc::from(&b"d"[..]));
         assert_eq!((outgoing.find(one), outgoing.next()), (Some((&b"ab"[..], 2)), Some((two, &b"d"[..]))));

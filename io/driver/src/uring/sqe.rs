@@ -54,21 +54,21 @@ pub(super) fn recv_once(socket: types::Fixed) -> squeue::Entry {
         .flags(squeue::Flags::BUFFER_SELECT)
 }
 
-/// Send `bytes`, all or as much as is taken at once. The call that submits it makes the try, whatever comes
-/// of it: with `MSG_DONTWAIT` it is never kept for later, so the bytes are free when that call returns. With
-/// `MSG_WAITALL` less than all is a failure, so that it is heard of.
+/// Sends `bytes`, all or as much as is taken immediately. The submitting call makes the only
+/// attempt: with `MSG_DONTWAIT` it is never deferred, so the bytes are free when that call returns.
+/// With `MSG_WAITALL` less than all is a failure, so that it is reported.
 #[inline]
 pub(super) fn send(socket: types::Fixed, bytes: &[u8]) -> squeue::Entry {
     let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
     opcode::Send::new(socket, bytes.as_ptr(), bytes.len() as u32).flags(flags).build()
 }
 
-/// Tell when there is one of `events` (`poll(2)`): once, or again and again.
+/// Reports one of `events` (`poll(2)`): once, or repeatedly.
 pub(super) fn watch(socket: types::Fixed, events: i16, on: bool) -> squeue::Entry {
     opcode::PollAdd::new(socket, u32::from(events.cast_unsigned())).multi(on).build()
 }
 
-/// Tell whenever there is something to read.
+/// Reports whenever there is data to read.
 pub(super) fn watch_file(file: types::Fd) -> squeue::Entry {
     opcode::PollAdd::new(file, u32::from(libc::POLLIN.cast_unsigned())).multi(true).build()
 }
@@ -101,7 +101,7 @@ pub(super) fn set_linger_zero(socket: types::Fixed) -> squeue::Entry {
     opcode::SetSockOpt::new(socket, level, option, (&raw const NONE).cast(), length).build()
 }
 
-/// Reset the connection where options cannot be set: what connecting to nobody does.
+/// Resets the connection where options cannot be set, by connecting to no address.
 pub(super) fn disconnect(socket: types::Fixed) -> squeue::Entry {
     static NOBODY: libc::sockaddr = libc::sockaddr { sa_family: libc::AF_UNSPEC as u16, sa_data: [0; 14] };
     let length = size_of::<libc::sockaddr>() as libc::socklen_t;
@@ -129,7 +129,7 @@ pub(super) fn accept(listener: types::Fd, slot: u32) -> squeue::Entry {
         .build()
 }
 
-/// End what is under way with this token.
+/// Cancels the pending operation with this token.
 pub(super) fn cancel(token: Token) -> squeue::Entry {
     opcode::AsyncCancel::new(token.0).build()
 }

@@ -1,11 +1,12 @@
-//! [`TeardownWatch`]: tells when the kernel has let go of every ring of a driver.
+//! [`TeardownWatch`]: reports when the kernel has released every ring of a driver.
 //!
-//! Closing a ring only begins its end: a thread of the kernel cancels what is under way, waits for it, and then
-//! closes what is in the table. So each table holds one end of a pipe, and when the other end tells that all of
-//! them are closed, no operation is left that could write into memory of ours.
+//! Closing a ring only starts its end: a kernel thread cancels pending operations, waits for them,
+//! and then closes the files in the table. So each table holds one end of a pipe. When the other
+//! end reports that all of them are closed, no operation is left that could write into our memory.
 //!
-//! That way costs each operation the same. `IORING_REGISTER_SYNC_CANCEL` and `IORING_OP_ASYNC_CANCEL` begin their
-//! search anew for each operation they cancel, and pass all that are cancelled already: for 100,000 it took 14 s.
+//! This costs each operation the same. `IORING_REGISTER_SYNC_CANCEL` and `IORING_OP_ASYNC_CANCEL`
+//! start their search again for each operation they cancel, and pass all cancelled ones: for
+//! 100,000 it took 14 s.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -15,8 +16,9 @@ use wavetank_plan::Nanos;
 
 use crate::{Clock, Errno};
 
-/// How long rings may take to go. The kernel needs some microseconds for each connection; longer than this it only
-/// takes where something else keeps a ring open, such as a process that was forked in that moment.
+/// How long rings may take to end. The kernel needs some microseconds for each connection. It takes
+/// longer than this only if something else keeps a ring open, such as a process that was forked in
+/// that moment.
 const PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// See the module's description.
@@ -44,7 +46,8 @@ impl TeardownWatch {
         loop {
             let left = until.0.saturating_sub(clock.now().0).max(0);
             let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
-            // Nothing is ever written: it is told of only when the last other end is closed.
+            // Nothing is ever written, so it becomes readable only when the last other end is
+            // closed.
             let mut told = [PollFd::new(&ours, PollFlags::IN)];
             match poll(&mut told, Some(&left)) {
                 Err(rustix::io::Errno::INTR) => {}

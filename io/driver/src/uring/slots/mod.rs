@@ -1,8 +1,8 @@
-//! [`Slots`]: what stands where in the tables of sockets, and which operations are still under way there.
+//! [`Slots`]: the contents of the socket tables, and the operations pending on them.
 //!
-//! No kernel in here: operations begin, completions come in whatever order, and what is to be told follows.
-//! A slot is given away again only after every operation on it has come to its end, so that a completion
-//! can never be taken for one of the next connection.
+//! It knows no kernel: operations start, completions arrive in any order, and it decides what to
+//! report. A slot is given away again only after every operation on it has ended, so that a
+//! completion can never be mistaken for one of the next connection.
 
 mod pending_ops;
 mod receive;
@@ -28,15 +28,15 @@ pub(super) enum Phase {
     Closing,
 }
 
-/// The peer has sent its FIN and the owner was told.
+/// The peer has sent its FIN, which was reported to the owner.
 const FINISHED: u8 = 1 << 0;
 /// It takes no more sends.
 const BROKEN: u8 = 1 << 1;
-/// The owner was told that it broke.
+/// The break was reported to the owner.
 const BREAK_TOLD: u8 = 1 << 2;
 /// Its receive stays armed.
 const HOT: u8 = 1 << 3;
-/// There was news to read while a read was under way.
+/// There was new data to read during a read.
 const AGAIN: u8 = 1 << 4;
 /// Sending ends once all is sent.
 const SHUT_LATER: u8 = 1 << 5;
@@ -78,7 +78,7 @@ pub(super) struct Slots {
     all: Vec<Slot>,
     rooms: Vec<FreeSlots>,
     per_ring: u32,
-    /// Connections whose receives stay armed, at most so many more.
+    /// How many more connections may have a receive that stays armed.
     hot_left: u32,
     pub(super) stale: u64,
 }
@@ -88,7 +88,7 @@ impl Slots {
         Self { all: Vec::new(), rooms: Vec::new(), per_ring, hot_left: hot_max, stale: 0 }
     }
 
-    /// The same with room for so many slots before memory is asked for.
+    /// The same with room for this many slots before memory is allocated.
     pub(super) fn with_room(mut self, slots: usize) -> Self {
         self.all.reserve_exact(slots);
         self
@@ -103,7 +103,7 @@ impl Slots {
         self.per_ring
     }
 
-    /// Whose table `slot` is in, and where.
+    /// Returns the table and the position of `slot`.
     #[inline]
     pub(super) const fn place(&self, slot: u32) -> (usize, u32) {
         if slot < self.per_ring {
@@ -175,7 +175,7 @@ impl Slots {
         self.get(conn).is_some_and(|slot| slot.has(DIALED))
     }
 
-    /// Whose completions `conn`'s slot waits for.
+    /// Returns the listener whose completions `conn`'s slot waits for.
     pub(super) fn listener(&mut self, conn: ConnId) -> u32 {
         self.get(conn).map_or(0, |slot| u32::from(slot.listener))
     }
@@ -188,8 +188,8 @@ impl Slots {
         slot.under_way = slot.under_way.with(operation);
     }
 
-    /// A completion of `operation` came; without `more` it was the last. The slot, unless nobody is to be
-    /// told any more.
+    /// Handles a completion of `operation`; without `more` it was the last. Returns the slot,
+    /// unless there is no owner to notify.
     #[inline]
     fn complete(&mut self, conn: ConnId, operation: Operation, more: bool) -> Option<&mut Slot> {
         let found = self.all.get_mut(conn.slot as usize).filter(|slot| slot.generation == conn.generation);
@@ -211,7 +211,7 @@ impl Slots {
 
     /// A connect ended. Whether the connection is still wanted.
     pub(super) fn connected(&mut self, conn: ConnId, operation: Operation, worked: bool) -> bool {
-        // A bind that failed stands for its connect.
+        // A failed bind counts as a failed connect.
         let operation = if operation == Operation::Bind { Operation::Connect } else { operation };
         let hot_left = self.hot_left;
         let Some(slot) = self.complete(conn, operation, false) else { return false };
@@ -232,7 +232,8 @@ impl Slots {
         slot.flags |= if hot { HOT } else { 0 };
     }
 
-    /// A receive came back with `result`. Returns what to tell, and whether a receive or a watch may be to be set.
+    /// A receive returned `result`. Returns what to report, and whether a receive or a watch may
+    /// have to be set.
     #[inline]
     pub(super) fn received(
         &mut self,
@@ -267,7 +268,7 @@ impl Slots {
         }
     }
 
-    /// `conn` broke. What to tell.
+    /// `conn` broke. Returns what to report.
     pub(super) fn broke(&mut self, conn: ConnId, errno: Errno) -> ReceiveOutcome {
         let Some(slot) = self.get(conn) else { return ReceiveOutcome::Nothing };
         let told = slot.has(BREAK_TOLD);
@@ -286,8 +287,8 @@ impl Slots {
         if told { ReceiveOutcome::Nothing } else { ReceiveOutcome::Failed }
     }
 
-    /// A send failed: nothing can be sent on `conn` any more. Its owner is told of that behind what came before.
-    /// What to do about reading that.
+    /// A send failed: nothing can be sent on `conn` any more. Its owner is notified after earlier
+    /// data. Returns what to do about reading that.
     pub(super) fn sending_failed(&mut self, conn: ConnId) -> ReceiveAction {
         let Some(slot) = self.get(conn) else { return ReceiveAction::AsIs };
         slot.flags |= BROKEN;
@@ -301,10 +302,12 @@ impl Slots {
         if slot.under_way.has(Operation::Receive) { ReceiveAction::Anew } else { ReceiveAction::Now }
     }
 
-    /// The watch told of something (or ended); `gone`: that the peer is. What to do about reading.
+    /// The watch reported something (or ended); `gone`: the peer is gone. Returns what to do about
+    /// reading.
     ///
-    /// An armed receive need not hear of a reset: where it comes together with bytes, the kernel wakes the
-    /// receive once for both, and it takes the bytes. So what is armed is ended, and armed anew.
+    /// An armed receive may miss a reset. If it arrives together with bytes, the kernel wakes the
+    /// receive once for both, and it takes the bytes. So an armed receive is ended, and armed
+    /// again.
     pub(super) fn readable(&mut self, conn: ConnId, more: bool, gone: bool) -> ReceiveAction {
         let Some(slot) = self.complete(conn, Operation::Readable, more) else { return ReceiveAction::AsIs };
         if slot.phase != Phase::Open || slot.has(FINISHED) || (slot.has(HOT) && !gone) {
@@ -318,13 +321,13 @@ impl Slots {
         }
     }
 
-    /// An operation ended of which nothing is told. Whether its connection is still there.
+    /// An operation ended that is not reported. Returns whether its connection still exists.
     pub(super) fn done(&mut self, conn: ConnId, operation: Operation) -> bool {
         self.complete(conn, operation, false).is_some()
     }
 
-    /// Whether a receive is to be queued: `Some(true)` for one that stays armed. Where a send failed, what is read
-    /// is what is there.
+    /// Returns whether to queue a receive: `Some(true)` for one that stays armed. After a failed
+    /// send, only present data is read.
     #[inline]
     pub(super) fn wants_receive(&mut self, conn: ConnId) -> Option<bool> {
         let slot = self.get(conn)?;
@@ -336,8 +339,8 @@ impl Slots {
         Some(slot.has(HOT) && !slot.has(BROKEN))
     }
 
-    /// Whether a watch is to be set: `Some(true)` for something to read, `Some(false)` for the peer's being
-    /// gone only.
+    /// Returns whether to set a watch: `Some(true)` for readable data, `Some(false)` for the end of
+    /// the peer only.
     pub(super) fn wants_watch(&mut self, conn: ConnId) -> Option<bool> {
         let slot = self.get(conn)?;
         let reading = slot.phase == Phase::Open && !slot.has(FINISHED | ENDING);
@@ -366,7 +369,8 @@ impl Slots {
         }
     }
 
-    /// Close `conn`. What is under way and must be cancelled; the slot is free when all of it has ended.
+    /// Closes `conn`. Returns the pending operations that must be cancelled; the slot is free when
+    /// all have ended.
     pub(super) fn close(&mut self, conn: ConnId) -> PendingOps {
         let Some(slot) = self.get(conn) else { return PendingOps::default() };
         let (under_way, hot) = (slot.under_way, slot.has(HOT));

@@ -1,8 +1,8 @@
-//! [`PendingOps`]: which operations of a slot are under way.
+//! [`PendingOps`]: the pending operations of a slot.
 
 use crate::token::Operation;
 
-/// A set of operations under way, at most one of each kind.
+/// A set of pending operations, at most one of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::uring) struct PendingOps(u16);
 

@@ -1,8 +1,9 @@
-//! [`ReceiveOutcome`] and [`ReceiveAction`]: what a receive came to, and what to do about the next one.
+//! [`ReceiveOutcome`] and [`ReceiveAction`]: the result of a receive, and what to do about the next
+//! one.
 
 use crate::driver::CloseReason;
 
-/// What the owner is told of a receive.
+/// What is reported to the owner about a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::uring) enum ReceiveOutcome {
     Nothing,
@@ -23,6 +24,6 @@ pub(in crate::uring) enum ReceiveAction {
     Now,
     /// End the receive that is armed; its end leads to the next one.
     Anew,
-    /// There is nothing left to read: tell the end.
+    /// There is nothing left to read: report the end.
     Over,
 }

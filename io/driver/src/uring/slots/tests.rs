@@ -1,4 +1,5 @@
-//! Completions in any order: nothing is told of a closed connection, no slot is given away twice or lost.
+//! Completions in any order: nothing is reported of a closed connection, no slot is given away
+//! twice or lost.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ enum Step {
     Accept {
         ring: usize,
     },
-    /// The kernel completes one of the operations under way.
+    /// The kernel completes one of the pending operations.
     Complete {
         which: usize,
         result: i32,
@@ -112,7 +113,7 @@ impl World {
         assert_eq!(self.slots.place(conn.slot).0, ring);
         assert!(!self.given.contains(&conn), "{conn:?} is an old id");
         let here = |id: &ConnId| id.slot == conn.slot;
-        assert!(!self.under_way.iter().any(|(id, _)| here(id)), "something is under way there");
+        assert!(!self.under_way.iter().any(|(id, _)| here(id)), "an operation is pending there");
         assert!(!self.known.keys().any(here) && !self.leaving.iter().any(here), "the slot is in use");
         self.given.push(conn);
         self.begin(conn, operation);
@@ -142,7 +143,7 @@ impl World {
         match operation {
             Operation::Connect => {
                 if self.slots.connected(conn, operation, result >= 0) {
-                    let known = self.known.get_mut(&conn).expect("told of a closed connection");
+                    let known = self.known.get_mut(&conn).expect("reported a closed connection");
                     assert!(!known.open);
                     known.open = result >= 0;
                     self.opened_or_not(conn, result);
@@ -173,7 +174,7 @@ impl World {
                     }
                     ReceiveOutcome::End(_) | ReceiveOutcome::Failed => {
                         let known = known.expect("the end of a closed connection");
-                        assert!(!std::mem::replace(&mut known.broken, true), "told to be broken twice");
+                        assert!(!std::mem::replace(&mut known.broken, true), "reported as broken twice");
                     }
                 }
                 if again {
@@ -259,7 +260,7 @@ impl World {
                 let reading = self.slots.sending_failed(conn);
                 self.read(conn, reading);
                 assert!(!self.slots.takes_sends(conn));
-                // Its end will be told: it was, or something is under way that leads to it.
+                // Its end will be reported: it was, or a pending operation leads to it.
                 let open = self.known.get(&conn).is_some_and(|known| known.open && !known.broken);
                 assert!(
                     !open || self.under_way.contains(&(conn, Operation::Receive)),
@@ -275,7 +276,7 @@ impl World {
         }
     }
 
-    /// Close everything; the kernel completes all that is under way.
+    /// Closes everything; the kernel completes all pending operations.
     fn end(mut self) {
         for conn in self.known.drain().map(|(conn, _)| conn).chain(self.leaving.drain(..)).collect::<Vec<_>>()
         {
@@ -289,7 +290,8 @@ impl World {
                 self.complete(conn, operation, -libc::ECANCELED, false, false);
             }
         }
-        // Nothing is lost, and nothing is there twice: each ring gives out exactly its slots once more.
+        // Nothing is lost, and nothing is duplicated: each ring gives out exactly its slots once
+        // more.
         for ring in 0..RINGS {
             let mut again: Vec<_> = std::iter::from_fn(|| self.slots.take(ring, Phase::Connecting, 0))
                 .map(|conn| conn.slot)

@@ -12,8 +12,8 @@ use crate::Errno;
 use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 
-/// The longest sleep while a ring is flagged that has had nothing to tell for long: should there be something after all,
-/// it is that late at most.
+/// The longest sleep while a ring is flagged that has had nothing to report for long. If there is
+/// something after all, it is at most this late.
 const NAP_IN_DOUBT: Nanos = Nanos::from_millis(5);
 
 impl Uring {
@@ -25,12 +25,13 @@ impl Uring {
             return Err(errno);
         }
         if self.at < self.ready.len() {
-            // More came than one turn handles: what was sent leaves, and nothing new is asked for, except
-            // the ends of what holds closed sockets open.
+            // More arrived than one turn handles: sent data leaves, and nothing new is requested,
+            // except the ends of operations that hold closed sockets open.
             self.submit()?;
             if std::mem::take(&mut self.ends_awaited) {
                 for ring in &mut self.rings {
-                    // What waited for its sends to leave is cancelled and closed by entries that are queued only now.
+                    // Operations that waited for sends to leave are cancelled and closed by entries
+                    // that are queued only now.
                     if ring.queued() > 0 || ring.is_flagged() {
                         ring.submit_and_reap()?;
                     }
@@ -69,8 +70,8 @@ impl Uring {
         Ok(!self.ready.is_empty())
     }
 
-    /// Submit what is queued, and take in what it came to at once. A failure is the driver's and no connection's:
-    /// the next wait tells it again.
+    /// Submits queued entries, and handles their results directly. A failure concerns the driver
+    /// and no single connection: the next wait reports it again.
     pub(super) fn submit(&mut self) -> Result<(), Errno> {
         let began = self.clock.now();
         let submitted = self.fill().and_then(|()| self.rings.iter_mut().try_for_each(Ring::submit));
@@ -90,7 +91,7 @@ impl Uring {
         self.longest_send = self.longest_send.max(self.worked_until.since(began));
     }
 
-    /// Everything is submitted: take in the completions, and let go of what was kept for submitting.
+    /// Everything is submitted: handles the completions, and drops what was kept for submitting.
     #[inline]
     fn take_in(&mut self) {
         let from = self.ready.len();

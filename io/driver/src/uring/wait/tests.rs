@@ -61,10 +61,10 @@ fn a_flag_that_means_nothing_holds_nobody_up() {
         // A wait is still ended by what happens.
         driver.waker().expect("a waker").wake();
         let woken = driver.wait(clock.now().after(Nanos::from_secs(60))).expect("waiting works");
-        told.send((ready, slept / 1_000_000, woken)).expect("somebody waits for it");
+        told.send((ready, slept / 1_000_000, woken)).expect("a receiver waits for it");
     });
     let (ready, slept_ms, woken) =
         hears.recv_timeout(Duration::from_secs(20)).expect("it comes back in its time");
-    waits.join().expect("it has told everything");
+    waits.join().expect("it has reported everything");
     assert!(!ready && woken && slept_ms >= 30, "ready: {ready}, {slept_ms} ms, woken: {woken}");
 }
