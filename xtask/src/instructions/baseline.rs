@@ -16,7 +16,7 @@ pub(super) struct Row {
 /// The comment at the top of the file.
 const HEAD: &str = "\
 # Instructions of the program that one request costs on the load path (`cargo xtask instructions` says what is in it):
-# DRIVER CASE COUNT REASON. A count that rises by more than 3 % fails `cargo ci`; `cargo xtask instructions --accept
+# DRIVER CASE COUNT REASON. A count that rises by more than 3 % fails `cargo ci --long`; `cargo xtask instructions --accept
 # 'REASON'` keeps the new ones. The reason is why it is no longer what it was.
 ";
 
