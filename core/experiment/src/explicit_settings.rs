@@ -1,11 +1,12 @@
-//! [`Experiment::explicit_settings`]: which settings somebody chose.
+//! [`Experiment::explicit_settings`]: the settings that the user chose.
 
 use std::collections::BTreeSet;
 
 use crate::Experiment;
 
 impl Experiment {
-    /// Names of the settings that the file or an option beside it fixes; all others have their defaults.
+    /// Returns the names of settings that the file or an option sets; all others have their
+    /// defaults.
     pub fn explicit_settings(&self) -> BTreeSet<&'static str> {
         let http = &self.http;
         let all = [

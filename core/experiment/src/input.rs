@@ -10,7 +10,7 @@ use crate::{Diagnostic, Diagnostics, Experiment, other_formats};
 
 /// What a reading needs; everything outside the file is handed in.
 pub struct ParseInput<'a> {
-    /// The file's name, which tells of foreign files.
+    /// The file's name, which helps to recognise files of other tools.
     pub name: &'a str,
     /// The file as it is.
     pub bytes: &'a [u8],
@@ -20,11 +20,11 @@ pub struct ParseInput<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// Whether there is a secret of that name. Its value is not asked for: it is resolved at send.
     pub has_secret: &'a dyn Fn(&str) -> bool,
-    /// What the command line says beside the file, in place of the file's own words.
+    /// Options of the command line, which override values of the file.
     pub options: &'a RunOptions,
 }
 
-/// What came of it.
+/// The result of parsing.
 pub struct Parsed {
     /// The experiment; `None` with at least one error among the remarks.
     pub experiment: Option<Experiment>,
@@ -69,7 +69,7 @@ fn read_text(input: &ParseInput<'_>, text: &str, out: &mut Diagnostics) -> Optio
     for diagnostic in reader.out.sorted() {
         out.push(diagnostic.clone());
     }
-    // What is wrong between the parts can be told only of parts that read well.
+    // Errors between parts can be found only in parts that parse.
     let mut experiment = experiment.filter(|_| !out.has_errors())?;
     match experiment.apply_overrides(input.options) {
         Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),

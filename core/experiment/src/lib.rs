@@ -1,8 +1,9 @@
-//! The experiment file: text in, an [`Experiment`] and remarks about it out.
+//! The experiment file: parses text to an [`Experiment`] and diagnostics.
 //!
-//! [`parse`] takes the file's bytes, the variables set on the command line, and functions that know the
-//! environment and the secrets' names; it opens nothing itself. All mistakes are told at once, each with its
-//! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
+//! [`parse`] takes the file's bytes, the variables set on the command line, and functions that know
+//! the environment and the names of secrets; it opens nothing itself. All errors are reported
+//! together, each with its position and a hint. The result keeps the user's names; lowering to a
+//! plan turns them into numbers.
 
 mod doc_page;
 mod explicit_settings;

@@ -1,4 +1,5 @@
-//! Files of other tools, recognised by what they hold: a name and a way on instead of a riddle about YAML.
+//! Recognises files of other tools by their content, so that the error names the tool and the way
+//! on.
 
 use wavetank_grammar::{FormatSignature, detect_format, foreign};
 use wavetank_plan::did_you_mean;
@@ -7,10 +8,10 @@ use crate::grammar::{Grammar as _, MapName};
 use crate::{Diagnostic, Node};
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// Enough of a file to tell whose it is.
+/// Enough of a file to recognise its tool.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// Words in a text, the tool they betray, and what stands for it here.
+/// Typical text of a file, the tool it belongs to, and the equivalent here.
 const TEXTS: [(&str, &str, &str); 12] = [
     (
         "<tsung",
@@ -118,7 +119,7 @@ fn targets(head: &str) -> Option<(&'static str, &'static str)> {
     ))
 }
 
-/// YAML of somebody else, by its keys.
+/// YAML of other tools, by its keys.
 const KEYS: [FormatSignature; 9] = [
     (
         &["wavetank_lab"],

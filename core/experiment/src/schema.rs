@@ -1,7 +1,7 @@
-//! [`schema`]: the grammar as JSON Schema, for editors: completion, descriptions, the first mistakes.
+//! [`schema`]: the grammar as JSON Schema, for editors: completion, descriptions, the first errors.
 //!
-//! It is wider than the reader: conditions and templates are text to it, and rules between keys (one load in each phase)
-//! are the reader's alone.
+//! It accepts more than the parser: conditions and templates are text to it, and only the parser
+//! checks rules between keys (one load in each phase).
 
 use serde_json::{Map, Value, json};
 use wavetank_grammar::object;

@@ -55,11 +55,12 @@ impl Level {
 }
 
 impl Experiment {
-    /// Leaves one phase, which has `level` as its load for `length`, after the same for `warmup`: the one called `phase`,
-    /// or the only one of that kind. A file without phases gets one. Tells the names of the phases that were left out.
+    /// Keeps one phase, with the load `level` for `length` after the same for `warmup`: the phase
+    /// called `phase`, or the only one of that kind. A file without phases gets one. Returns the
+    /// names of the phases that were left out.
     ///
     /// # Errors
-    /// Where no phase, or more than one, could be meant, or a threshold is about a phase that is left out.
+    /// If no phase, or more than one, fits, or a threshold refers to a phase that is left out.
     pub fn with_load_level(
         &mut self,
         level: Level,
@@ -90,7 +91,8 @@ impl Experiment {
         Ok(left_out)
     }
 
-    /// The phase that is meant, and the scenario whose own it is; none where the file has no phases at all.
+    /// Returns the selected phase, and the scenario it belongs to; `None` if the file has no phases
+    /// at all.
     fn chosen(
         &mut self,
         level: Level,
@@ -106,7 +108,7 @@ impl Experiment {
                 ));
             }
             if matches!(level, Level::Rate(_)) {
-                // A pool, as of a plain run: sessions that come and go do not open connections of their own.
+                // A pool, as in a URL run: arriving sessions do not open connections of their own.
                 for scenario in &mut self.scenarios {
                     scenario.connection.get_or_insert(Connection::Shared);
                 }
@@ -193,7 +195,8 @@ fn known(phases: &[Owned<'_>], wanted: &str) -> Result<(), UserError> {
     Err(UserError::usage("phase_unknown", format!("--phase {wanted}: no phase of that name is judged"), hint))
 }
 
-/// All thresholds are about the phase that is left, or about the whole run: another would never be decided.
+/// Checks that all thresholds refer to the remaining phase or the whole run: others would never be
+/// decided.
 fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> {
     let name = left.name.as_ref().map(|name| name.value.as_str());
     let mut conditions = experiment.thresholds.iter().map(|one| &one.value);

@@ -112,7 +112,7 @@ impl Grammar for MapName {
     }
 }
 
-/// Maps that a key in the wrong place is told to belong to: one of a few alike stands for all.
+/// Maps suggested for a key in the wrong place; one of several similar maps represents all.
 const HOMES: [MapName; 7] = [
     MapName::Experiment,
     MapName::Http,
@@ -123,7 +123,7 @@ const HOMES: [MapName; 7] = [
     MapName::DataFile,
 ];
 
-/// A step: its verbs, of which exactly one stands, and the keys that belong to them.
+/// A step: its verbs, of which exactly one is given, and the keys that belong to them.
 pub(crate) struct StepForm {
     /// Its heading in the page.
     pub(crate) title: &'static str,

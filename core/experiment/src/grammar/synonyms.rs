@@ -1,6 +1,6 @@
 //! What other tools and everyday speech call our keys.
 
-/// Their words, and what stands for them here; the first word of it is a key.
+/// Keys of other tools, and the equivalent here; its first part is a key.
 pub(super) const SYNONYMS: &[(&str, &str)] = &[
     ("duration", "for"),
     ("length", "for"),

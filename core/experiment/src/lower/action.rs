@@ -23,7 +23,8 @@ pub(super) struct StepLowering<'e, 't> {
     /// The scenario's requests so far.
     pub(super) steps: Vec<plan::Step>,
     pub(super) groups: Vec<String>,
-    /// Requests by where they stand in the file: a block that is used twice sends the same request twice.
+    /// Requests by their position in the file: a block that is used twice sends the same request
+    /// twice.
     known: BTreeMap<usize, u16>,
     actions: usize,
 }

@@ -49,7 +49,7 @@ fn bytes(names: &ScenarioScope<'_>, file: &Spanned<String>) -> Result<Vec<u8>, L
     (names.shared.input.file)(&file.value).map_err(|error| Diagnostic::from_error(error, file.place).into())
 }
 
-/// A value as JSON. A template that is the whole value keeps the type of what it stands for.
+/// Lowers a value to JSON. A template that is the whole value keeps the type of its variable.
 pub(super) fn json(
     names: &ScenarioScope<'_>,
     value: &Value,
@@ -144,7 +144,8 @@ fn multipart(
     number: usize,
     out: &mut plan::Template,
 ) -> Result<String, LowerError> {
-    // The same file gives the same bytes; that a part holds the boundary is as unlikely as with random ones.
+    // The same file gives the same bytes. A part containing the boundary is as unlikely as with
+    // random ones.
     let seed = names.shared.experiment.seed.unwrap_or(super::SEED);
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (number as u64 + 1);
     let writer = Multipart::new([

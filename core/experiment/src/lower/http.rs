@@ -37,7 +37,7 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
     }
 }
 
-/// Whether a user sends one request over and over, and nothing else: a load that remembers nothing of its users.
+/// Returns whether a user only repeats one request: such a load needs no state of its users.
 fn is_one_request(scenario: &Scenario) -> bool {
     scenario.before.is_empty()
         && scenario.after.is_empty()

@@ -1,4 +1,4 @@
-//! Phases one after the other and beside each other, and what they need of the host.
+//! Lowers sequential and parallel phases, and computes what they need of the host.
 
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::resolve::{HostCapacity, ThreadLayout};
@@ -31,7 +31,7 @@ pub(super) fn longest_timeout(scenarios: &[Scenario], http: &HttpPlan) -> Nanos 
     own.fold(http.timeout, Nanos::max)
 }
 
-/// How long warm-ups at the head of the file's own line of phases take: what follows them begins at 0.
+/// Returns the duration of warm-ups at the start of the top-level phases; later phases start at 0.
 pub(super) fn warmup_offset(experiment: &Experiment) -> Nanos {
     let leading = experiment.phases.iter().take_while(|phase| phase.warmup);
     leading.filter_map(|phase| Some(phase.length.as_ref()?.value)).fold(Nanos::ZERO, Nanos::after)
@@ -137,8 +137,8 @@ fn line(
     Ok(line)
 }
 
-/// Requests and sessions at most: `-n` of the command line counts the former, and nobody stops halfway through a
-/// journey.
+/// Returns the maximum numbers of requests and sessions. `-n` of the command line counts requests,
+/// and no user stops in the middle of a journey.
 fn counts(
     phase: &Phase,
     sessions_max: Option<u64>,
@@ -183,7 +183,7 @@ fn opens_ahead(load: &Load, http: &HttpPlan) -> bool {
     http.keepalive && users.as_constant().is_some()
 }
 
-/// Whether somebody keeps a connection from one request to the next.
+/// Returns whether a connection is kept from one request to the next.
 const fn is_kept(connection: ConnectionOwner) -> bool {
     matches!(connection, ConnectionOwner::User | ConnectionOwner::Session)
 }
@@ -193,14 +193,15 @@ fn connections(load: &Load, targets: Option<u64>) -> u64 {
     load.levels().map_or(0, |levels| levels.max().saturating_mul(targets.unwrap_or(1)))
 }
 
-/// Whether those of a phase have no connections of their own, but share as many as there is room for.
+/// Returns whether users of a phase share a pool instead of having connections of their own.
 fn is_pooled(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
     let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionOwner::Shared;
     let holds = matches!(phase.load, Load::Hold { .. });
     phase.load.levels().is_some() && !holds && phase.mix.parts().iter().all(shared)
 }
 
-/// Requests open at once at most: a session has one at a time, and lasts so long at most.
+/// Returns the maximum number of open requests: a session has one at a time, and has a maximum
+/// duration.
 fn wanted(
     load: &Load,
     own: Option<u64>,
@@ -216,7 +217,7 @@ fn wanted(
             let most = rate.max();
             let product = u128::from(most.count).saturating_mul(ns);
             let total = length.map_or(u64::MAX, |_| rate.total());
-            // Of a Poisson process so many more than its mean never come.
+            // A Poisson process practically never exceeds its mean by this much.
             let total = total.saturating_add(10 * (total as f64).sqrt() as u64 + 10);
             (product.div_ceil(u128::from(most.per.0.unsigned_abs().max(1))), total)
         }
@@ -226,7 +227,8 @@ fn wanted(
     own.unwrap_or_else(|| rate.min(total).min(sessions_max.unwrap_or(u64::MAX)).clamp(1, MAX_OPEN))
 }
 
-/// Gives sessions the connections that users and holds leave them; says how all are held, and what asks for them.
+/// Assigns sessions the connections that users and holds leave. Returns how all are held, and what
+/// requires them.
 fn fit_to_host(
     lines: &mut [Vec<PlanPhase>],
     facts: &[SessionFacts],

@@ -1,8 +1,8 @@
-//! Lowering: an [`Experiment`] becomes a [`Plan`]: names become numbers, every number is fixed.
+//! Lowers an [`Experiment`] to a [`Plan`]: names become numbers, and every number is fixed.
 //!
-//! What lies outside the file (addresses, files, secrets, rows, the host) is handed in. What this version's plan cannot
-//! carry is refused with its place; what this host cannot do is told beside the plan, for `plan` shows it and `run`
-//! refuses it.
+//! Everything outside the file (addresses, files, secrets, rows, the host) is passed in. What this
+//! version's plan cannot hold is an error with its position. What this host cannot do is reported
+//! with the plan, because `plan` shows it and `run` refuses it.
 
 mod action;
 mod body;
@@ -42,7 +42,7 @@ const SEED: u64 = 1;
 /// Most characters of a run's name: a folder's name also holds time and id.
 const NAME_MAX: usize = 64;
 
-/// What lies outside the file.
+/// Inputs from outside the file.
 pub struct LowerContext<'a> {
     /// What this host can do.
     pub host: &'a HostFacts,
@@ -52,7 +52,7 @@ pub struct LowerContext<'a> {
     pub addresses: &'a dyn Fn(&TargetUrl) -> Result<Vec<SocketAddr>, UserError>,
     /// The bytes of a file that the experiment names.
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, UserError>,
-    /// What `${secret:NAME}` stands for.
+    /// Returns the value of `${secret:NAME}`.
     pub secret: &'a dyn Fn(&str) -> Option<Secret>,
     /// Source addresses, `auto` resolved.
     pub sources: SourcesPlan,
@@ -62,7 +62,7 @@ pub struct LowerContext<'a> {
     pub engine: EngineChoice,
 }
 
-/// The plan, and what must be told about how it came about.
+/// The plan, and notes about how it was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoweredPlan {
     /// The plan; every address in it has still to pass the guard.
@@ -200,7 +200,8 @@ fn name(experiment: &Experiment) -> String {
 }
 
 impl Experiment {
-    /// What is done to hosts, in the order in which it happens; `begin` is when the load begins on the file's clock.
+    /// Returns the events on hosts in order of time; `begin` is the start of the load on the file's
+    /// clock.
     pub fn event_plans(&self, begin: Nanos) -> Vec<PlannedEvent> {
         let one = |event: &crate::model::Event| PlannedEvent {
             when: event.when - begin,

@@ -56,7 +56,8 @@ pub(super) fn lower_load(
     Ok(LoweredLoad { load, length, takes, sessions_max })
 }
 
-/// How long a constant rate takes for so many sessions. Of a Poisson process only the mean is known.
+/// Returns how long a constant rate takes for `sessions`. For a Poisson process only the mean is
+/// known.
 fn counted(load: &Load, sessions: Option<u64>) -> Option<Nanos> {
     let Load::Open { rate, arrivals: Arrivals::Even, .. } = load else { return None };
     let rate = rate.as_constant()?;

@@ -86,7 +86,7 @@ fn target_of(
     targets.named(request.to.as_ref().or(names.target), place)
 }
 
-/// Where it goes, and path and query as they stand in the request line.
+/// Returns the target, and path and query as in the request line.
 fn path(
     names: &ScenarioScope<'_>,
     targets: &mut Targets<'_>,
@@ -119,7 +119,7 @@ fn path(
         targets.add_url(known, url.place)?
     } else {
         let target = target_of(names, targets, request, url.place)?;
-        // Nothing stands ahead of the value: it is a whole address, such as a link that was extracted.
+        // Nothing precedes the value, so it is a whole address, such as an extracted link.
         if let Some(TemplatePart::Hole(whole)) = written.pieces.first_mut() {
             whole.escape = Escape::Address;
         }

@@ -10,10 +10,11 @@ use super::target::Targets;
 use crate::Spanned;
 use crate::model::{Connection, Scenario, Step, Think, Value};
 
-/// Names of one scenario beside those of all.
+/// Names of one scenario, in addition to the shared ones.
 pub(super) struct ScenarioScope<'e> {
     pub(super) shared: &'e GlobalScope<'e>,
-    /// What its sessions set, or have from the run's `before`; all else of the file's variables is filled in here.
+    /// Variables that its sessions set, or have from the run's `before`. All other variables of the
+    /// file are filled in here.
     pub(super) variables: Vec<String>,
     /// Where its requests go, unless they say otherwise.
     pub(super) target: Option<&'e Spanned<String>>,
@@ -123,8 +124,8 @@ fn one<'e>(
     })
 }
 
-/// A value for the variable `name`: a single hole keeps its type, everything else is text. One that `redact:` names is a
-/// secret of the plan.
+/// Returns a value for the variable `name`: a single hole keeps its type, everything else is text.
+/// A variable listed in `redact:` becomes a secret of the plan.
 pub(super) fn set_value(
     names: &ScenarioScope<'_>,
     name: &str,

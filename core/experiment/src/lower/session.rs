@@ -9,7 +9,7 @@ pub(super) struct SessionFacts {
     pub(super) requests: Option<u64>,
     /// It lasts this long at most.
     pub(super) longest: Nanos,
-    /// Whose connections it uses.
+    /// Owner of the connections it uses.
     pub(super) connection: ConnectionOwner,
     /// Targets that it goes to, one at least: a connection of its own leads to one.
     pub(super) targets: u64,

@@ -38,7 +38,7 @@ impl<'e> GlobalScope<'e> {
         self.experiment.vars.iter().rev().find(|var| var.name == name).map(|var| &var.value)
     }
 
-    /// What `${secret:NAME}` stands for.
+    /// Returns the value of `${secret:NAME}`.
     pub(super) fn secret(&self, name: &str) -> Result<Secret, UserError> {
         (self.input.secret)(name).ok_or_else(|| {
             let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");

@@ -19,7 +19,7 @@ pub(super) struct Targets<'e> {
     all: Vec<ResolvedTarget<'e>>,
 }
 
-/// Most URLs of one target whose requests differ: each step is made ready for each of them.
+/// Most URLs of one target with different requests: each step is prepared for each of them.
 const CHOICE_MAX: usize = 256;
 
 /// One target of the plan.
@@ -33,7 +33,7 @@ pub(super) struct ResolvedTarget<'e> {
     addresses: Vec<SocketAddr>,
     /// What they came from.
     way: RefreshedName,
-    /// It stands for several, which follow it.
+    /// It represents several targets, which follow it.
     pick: Option<TargetSelection>,
     /// It is one of them.
     member: bool,
@@ -48,8 +48,8 @@ impl<'e> Targets<'e> {
         Ok(this)
     }
 
-    /// One target of the plan for each of these URLs, and before them one that stands for all; a single one where their
-    /// requests are alike: then every connection takes the next of its addresses.
+    /// Adds a target of the plan for each of these URLs, after one that represents all. URLs with
+    /// equal requests become a single target: then every connection takes the next address.
     fn add(&mut self, target: &'e Target) -> Result<(), LowerError> {
         let first = &target.urls[0].url;
         let later = |place: Span, message: &str, hint: &str| {
@@ -121,8 +121,8 @@ impl<'e> Targets<'e> {
         Ok(())
     }
 
-    /// What family and sources leave of a name's addresses. Behind a proxy nothing of ours binds or connects to them, but
-    /// they pass the guard.
+    /// Returns the addresses of a name that fit family and sources. Behind a proxy none of our
+    /// sockets binds or connects to them, but they still pass the guard.
     fn addresses_of(&self, url: &Spanned<TargetUrl>) -> Result<Vec<SocketAddr>, LowerError> {
         let found = (self.input.addresses)(&url.value)?;
         if let Some(proxy) = &self.experiment.http.proxy {
@@ -178,7 +178,7 @@ impl<'e> Targets<'e> {
         Ok(self.all.len() - 1)
     }
 
-    /// What stands before every path of a target.
+    /// Returns the prefix of every path of a target.
     pub(super) fn base_path(&self, target: usize) -> &str {
         self.all[target].url.path.trim_end_matches('/')
     }
@@ -187,7 +187,7 @@ impl<'e> Targets<'e> {
         &self.all
     }
 
-    /// Where the first target with more than one URL stands, if there is one.
+    /// Returns the span of the first target with more than one URL.
     pub(super) fn second_url_place(&self) -> Option<Span> {
         let several = self.experiment.targets.iter().find(|target| target.urls.len() > 1);
         several.map(|target| target.urls[1].url.place)

@@ -1,4 +1,5 @@
-//! Templates: names to numbers, variables of the file filled in, fixed text escaped for where it stands.
+//! Lowers templates: names become numbers, the file's variables are filled in, and fixed text is
+//! escaped for its position.
 
 use wavetank_journey::body::{form_text, json_text};
 use wavetank_plan::redact::REDACTED;
@@ -68,7 +69,7 @@ impl ScenarioScope<'_> {
         Ok(())
     }
 
-    /// The value of a variable of the file that `redact:` names: sent like any other, and written nowhere.
+    /// Returns the value of a redacted variable: sent like any other, and written nowhere.
     pub(super) fn redacted(&self, name: &str) -> Option<Expr> {
         if self.slot(name).is_some() {
             return None;
@@ -93,7 +94,7 @@ impl ScenarioScope<'_> {
         self.shared.experiment.redact.iter().any(|own| own == name)
     }
 
-    /// A line that is written down: `***` where a session's own value of a redacted variable would stand.
+    /// Returns a line for logs, with `***` in place of the values of redacted variables.
     pub(super) fn redact_template(&self, line: &Template) -> Template {
         let part = |part: &Part| match part {
             Part::Variable(name) if self.is_redacted(name) => Part::Text(REDACTED.to_owned()),

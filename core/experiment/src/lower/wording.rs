@@ -1,8 +1,9 @@
-//! What a plain run and a file are both checked for, told to who wrote a file: its keys in place of options.
+//! Rewords errors that URL runs and files share: keys of the file replace options.
 
 use wavetank_plan::UserError;
 
-/// Options in the messages of `wavetank_plan::resolve`, and what a file says instead. Longer ones stand first.
+/// Options in messages of `wavetank_plan::resolve`, and the equivalent in a file. Longer ones come
+/// first.
 const KEYS: [(&str, &str); 8] = [
     ("--source auto, or 127.0.0.0/8", "sources: auto, or sources: [127.0.0.0/8]"),
     ("--source auto", "sources: auto"),
@@ -14,8 +15,8 @@ const KEYS: [(&str, &str); 8] = [
     ("--cacert ca.pem", "tls: {ca: ca.pem}"),
 ];
 
-/// The error with keys in it. Options that no key stands for (`--threads`, `--engine`) stay: they are given beside a file
-/// too.
+/// Returns the error with keys in it. Options without a key (`--threads`, `--engine`) stay: they
+/// are also given with a file.
 pub(super) fn in_keys(error: UserError) -> UserError {
     let read = |text: String| KEYS.iter().fold(text, |text, (option, key)| text.replace(option, key));
     UserError { message: read(error.message), hint: read(error.hint), ..error }

@@ -8,9 +8,9 @@ use crate::Span;
 /// `SUBJECT OP VALUE [or VALUE …]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// The user's words, white space folded.
+    /// The text as written, with white space folded.
     pub text: String,
-    /// Where it stands.
+    /// Position in the file.
     pub place: Span,
     /// What is looked at.
     pub subject: CheckSubject,
@@ -29,7 +29,7 @@ pub enum CheckSubject {
     Value(Template),
 }
 
-/// Where in an answer something stands (FROM).
+/// The part of a response to use (FROM).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
     /// `status`: the status code.
@@ -55,7 +55,7 @@ pub enum AnswerSource {
         /// The attribute; without one it is the element's text.
         attribute: Option<String>,
     },
-    /// `regex /RE/`: its first group, or all of it. Slashes and the flags behind them stand in it.
+    /// `regex /RE/`: its first group, or the whole match. The text includes slashes and flags.
     Regex(String),
 }
 

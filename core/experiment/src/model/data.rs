@@ -8,7 +8,7 @@ use crate::{Span, Spanned};
 pub struct DataSource {
     /// Its name in templates.
     pub name: String,
-    /// Where the name stands.
+    /// Position of the name.
     pub place: Span,
     /// Which row a session takes.
     pub row: RowOrder,

@@ -16,7 +16,7 @@ pub struct Experiment {
     pub vars: Vec<Variable>,
     /// Where requests go; the one of `target:` has no name.
     pub targets: Vec<Target>,
-    /// Hosts whose limit is a result.
+    /// Hosts whose own limit is a valid result.
     pub under_test: Vec<Spanned<String>>,
     /// How HTTP is spoken.
     pub http: Http,
@@ -40,7 +40,7 @@ pub struct Experiment {
     pub open_rate: Option<Rate>,
     /// Lag above which a request is late.
     pub late_tolerance: Option<Nanos>,
-    /// Names whose values are shown as `***`.
+    /// Names with values shown as `***`.
     pub redact: Vec<String>,
     /// Send one request ahead of the load.
     pub probe: Option<bool>,
@@ -72,7 +72,7 @@ pub enum Sources {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Where the name stands; the default place if `--set` alone gives it.
+    /// Position of the name; the default position if only `--set` gives it.
     pub place: Span,
     /// Its value; `10k` without quotes is the number.
     pub value: Value,
@@ -90,7 +90,7 @@ pub struct Block {
 /// Something done to a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Where it stands.
+    /// Position in the file.
     pub place: Span,
     /// After the start of the load.
     pub when: Nanos,

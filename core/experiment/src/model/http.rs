@@ -35,7 +35,7 @@ pub struct Http {
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How connections are closed.
     pub close: Option<Close>,
-    /// Requests under way on one connection.
+    /// Pipelined requests on one connection.
     pub pipeline: Option<u32>,
     /// Answers after which a connection is closed.
     pub requests_per_connection: Option<u64>,
@@ -63,7 +63,7 @@ pub struct Header {
 /// Who a request says it is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Auth {
-    /// Nobody, although `http.auth` says otherwise.
+    /// No user, although `http.auth` names one.
     None,
     /// RFC 7617: user and password.
     Basic(Template, Template),

@@ -1,6 +1,6 @@
-//! The parsed form: what the file says, names still names, places kept where later stages have something to say.
+//! The parsed form: the content of the file with its names, and positions for later stages.
 //!
-//! `None` and empty mean *not given*; defaults are for whoever makes a plan of it.
+//! `None` and empty mean *not given*; lowering to a plan adds the defaults.
 
 mod check;
 mod data;

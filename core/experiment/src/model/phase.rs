@@ -7,7 +7,7 @@ use crate::{Span, Spanned};
 /// A phase as written: one load, what fixes its length, extras.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// Where it stands.
+    /// Position in the file.
     pub place: Span,
     /// Its name, if it has one.
     pub name: Option<Spanned<String>>,
@@ -31,7 +31,7 @@ pub struct Phase {
     pub max_open: Option<u64>,
     /// Requests offered at most: `-n` of the command line, which no file says.
     pub requests: Option<u64>,
-    /// Connections of the pool: `-c` beside `-r` on the command line, which no file says.
+    /// Connections of the pool: `-c` with `-r` on the command line, which no file can set.
     pub pool: Option<u64>,
     /// Kept, not judged.
     pub warmup: bool,
@@ -64,7 +64,7 @@ pub enum PhaseLoad {
     Hold(FromTo<u64>),
     /// Arrivals from a file.
     Trace(String),
-    /// Nobody new.
+    /// No new sessions.
     Pause(Nanos),
 }
 

@@ -99,7 +99,7 @@ pub enum PartContent {
 pub struct Extraction {
     /// The variable.
     pub name: Spanned<String>,
-    /// Where it stands.
+    /// The part of the response to extract from.
     pub from: Spanned<AnswerSource>,
     /// `all FROM`: all there are, as a list.
     pub all: bool,

@@ -10,7 +10,7 @@ use crate::{Span, Spanned};
 pub struct Scenario {
     /// Its name; `None` for the one of a top-level `steps:`.
     pub name: Option<Spanned<String>>,
-    /// Where it stands.
+    /// Position in the file.
     pub place: Span,
     /// Its part of the top-level phases; the unnamed scenario has all of them.
     pub weight: Option<Spanned<u64>>,

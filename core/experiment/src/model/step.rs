@@ -8,7 +8,7 @@ use crate::{Span, Spanned};
 /// A step: one verb with what belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Where it stands.
+    /// Position in the file.
     pub place: Span,
     /// What is done.
     pub verb: Verb,
@@ -23,7 +23,7 @@ pub enum Verb {
     Think(Think),
     /// Steps timed as one.
     Group(Spanned<String>, Vec<Step>),
-    /// So many times.
+    /// Repeats the steps this many times.
     Repeat(Spanned<u64>, Vec<Step>),
     /// As long as a condition holds.
     While {

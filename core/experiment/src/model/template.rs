@@ -5,9 +5,9 @@ use crate::Span;
 /// Text with holes, in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
-    /// In order; no two texts stand beside each other.
+    /// Parts in order; no two texts are adjacent.
     pub parts: Vec<Part>,
-    /// Where the whole text stands.
+    /// Position of the whole text.
     pub place: Span,
 }
 
@@ -27,7 +27,7 @@ impl Template {
         }
     }
 
-    /// The only hole, if there is nothing beside it: then its value keeps its type.
+    /// Returns the only hole, if the template has no other part: then its value keeps its type.
     pub fn as_single_hole(&self) -> Option<&Part> {
         match self.parts.as_slice() {
             [Part::Text(_)] => None,
@@ -36,7 +36,7 @@ impl Template {
         }
     }
 
-    /// As it may be shown and named: holes as `${…}` with what stands in them, secrets by their names.
+    /// Returns the text for output: holes as `${…}` with their content, secrets by their names.
     pub fn display_text(&self) -> String {
         self.parts.iter().map(Part::display_text).collect()
     }

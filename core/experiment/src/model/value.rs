@@ -2,7 +2,7 @@
 
 use super::Template;
 
-/// A value as JSON knows them, whose texts are templates.
+/// A JSON value with templates as texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing.
@@ -11,7 +11,7 @@ pub enum Value {
     Bool(bool),
     /// A number in JSON's writing, digits as given.
     Number(String),
-    /// Text; a template that is the whole value keeps the type of what it stands for.
+    /// Text; a template that is the whole value keeps the type of its variable.
     Text(Template),
     /// A list.
     List(Vec<Self>),

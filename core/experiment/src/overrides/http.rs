@@ -76,7 +76,7 @@ fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     Ok(())
 }
 
-/// A header of the command line takes the place of the file's common one of that name; a step's own stays.
+/// A header of the command line replaces the file's common header of that name; a step's own stays.
 fn headers(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     for (name, value) in &options.headers {
         resolve::check_header(name, value.reveal())?;

@@ -11,7 +11,7 @@ const USERS: u64 = 50;
 const LENGTH: Nanos = Nanos::from_secs(10);
 
 impl Experiment {
-    /// Makes the phase that the options say, or refuses them beside those that the file has.
+    /// Creates the phase that the options describe, or refuses them if the file has phases.
     pub(super) fn amend_load(&mut self, options: &RunOptions) -> Result<(), UserError> {
         let given = [
             ("-r", options.rate.is_some()),
@@ -33,7 +33,7 @@ impl Experiment {
         }
         self.phases = phases_of(options)?;
         if options.rate.is_some() {
-            // A pool, as of a plain run: sessions that come and go do not open connections of their own.
+            // A pool, as in a URL run: arriving sessions do not open connections of their own.
             for scenario in &mut self.scenarios {
                 scenario.connection.get_or_insert(Connection::Shared);
             }
@@ -41,13 +41,13 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether anything says how much load there is; without that a plan has the default load of a plain run.
+    /// Returns whether the load is defined; otherwise a plan has the default load of a URL run.
     pub fn has_phases(&self) -> bool {
         !self.phases.is_empty() || self.scenarios.iter().any(|scenario| !scenario.phases.is_empty())
     }
 }
 
-/// The phases of a run whose options say nothing.
+/// Returns the phases of a run without load options.
 pub(crate) fn default_phases() -> Vec<Phase> {
     phases_of(&RunOptions::default()).unwrap_or_default()
 }

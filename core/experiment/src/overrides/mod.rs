@@ -1,7 +1,8 @@
-//! The command line beside a file: what its options say takes the place of the file's own words.
+//! Options of the command line, which override values of the file.
 //!
-//! It happens between reading and verifying, so that what an option brings in is verified like the rest. Options of
-//! the host (threads, engine, sources, guard) are no part of an experiment: whoever lowers it takes them.
+//! They are applied between parsing and verifying, so that overrides are verified like the rest.
+//! Options of the host (threads, engine, sources, guard) are not part of an experiment: lowering
+//! takes them.
 
 mod http;
 mod load;
@@ -25,10 +26,10 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 }
 
 impl Experiment {
-    /// Puts `options` in place of what the file says. What is not judged any more is told.
+    /// Applies `options` to the file. Reports what is no longer judged.
     ///
     /// # Errors
-    /// Options that contradict each other or the file, and those that mean nothing beside one.
+    /// Options that contradict each other or the file, and those that have no effect with a file.
     pub(crate) fn apply_overrides(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
         resolve::check_conflicts(options)?;
         check_applicable(options)?;

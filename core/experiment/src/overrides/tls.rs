@@ -7,7 +7,7 @@ use crate::model::TlsSettings;
 use crate::{Experiment, Spanned};
 
 impl Experiment {
-    /// Puts the options of TLS into the file's own choices; files keep the names by which they were read.
+    /// Applies the TLS options to the file's own; files keep the names by which they were read.
     pub(super) fn amend_tls(&mut self, options: &TlsOptions) {
         if options.given_flags().is_empty() {
             return;

@@ -1,4 +1,5 @@
-//! Conditions on one answer: `status = 200 or 409`, `header cache-control contains no-store`, `${left} > 0`.
+//! Checks of a response: `status = 200 or 409`, `header cache-control contains no-store`, `${left}
+//! > 0`.
 
 use wavetank_journey::extract::Pattern;
 use wavetank_plan::did_you_mean;
@@ -144,7 +145,7 @@ impl Parser<'_> {
             (Operand::Time(low), Operand::Time(high)) => low > high,
             (Operand::Size(low), Operand::Size(high)) => low > high,
             (Operand::Number(low), Operand::Number(high)) => low > high,
-            // Two words with `to` between them are a text.
+            // Two terms with `to` between them are a text.
             _ => return self.operand(subject, text, place).map(Alternative::One),
         };
         if backwards {

@@ -7,7 +7,7 @@ use crate::grammar::MapName;
 use crate::model::{Block, Event, Experiment, Scenario, Sources, Variable};
 use crate::{Node, Span, Spanned};
 
-/// The whole file, whose variables stand in `reader`.
+/// Parses the whole file, with its variables in `reader`.
 pub(crate) fn read_experiment(reader: &mut Parser<'_>, root: &Node) -> Option<Experiment> {
     let mut keys = Keys::open(reader, root, MapName::Experiment)?;
     keys.version(reader, "wavetank");
@@ -164,7 +164,8 @@ impl Parser<'_> {
         all.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A fault takes itself back, a change of a pool too, and what has no end of its own cannot last for a time.
+    /// A fault reverts itself, and so does a change of a pool. An action without an end cannot last
+    /// for a time.
     fn fitting(
         &mut self,
         run: &str,

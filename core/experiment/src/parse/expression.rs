@@ -152,7 +152,8 @@ impl Parser<'_> {
         number
     }
 
-    /// An argument: text in quotes, or what `${…}` may hold; `bare` words are text where they name nothing.
+    /// Parses an argument: text in quotes, or the content of `${…}`; `bare` terms are text if they
+    /// name nothing.
     fn argument(&mut self, text: &str, place: Span, depth: usize, bare: bool) -> Option<Template> {
         let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
         if let Some(inside) = quoted {

@@ -1,6 +1,7 @@
-//! The tree to the parsed form: every key, every verb, every rule; all mistakes told, not only the first.
+//! Converts the tree to the parsed form: every key, verb and rule. It reports all errors, not only
+//! the first.
 //!
-//! Each part has a module. A reader's function returns `None` after it has said why.
+//! Each part has a module. A parser function returns `None` after it has reported why.
 
 mod body;
 mod check;
@@ -37,7 +38,7 @@ use crate::{Diagnostics, Span};
 /// A map with fixed keys of an experiment.
 pub(crate) type Keys<'n> = wavetank_grammar::MapReader<'n, MapName>;
 
-/// What every part is handed: the variables, and where to tell mistakes.
+/// Passed to every part: the variables, and the sink for errors.
 pub(crate) struct Parser<'a> {
     pub(crate) vars: &'a Variables,
     pub(crate) env: &'a dyn Fn(&str) -> Option<String>,
@@ -47,7 +48,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) budget: ExpansionBudget,
 }
 
-/// What variables may bring into a file: a short file of variables inside variables could fill any memory.
+/// Limits on what variables may bring into a file: variables inside variables could fill any
+/// memory.
 #[derive(Clone, Copy)]
 pub(crate) struct ExpansionBudget {
     /// Bytes of text.
@@ -61,14 +63,14 @@ impl ExpansionBudget {
 }
 
 impl Parser<'_> {
-    /// Takes text that a variable stands for out of the budget.
+    /// Takes the text of a variable out of the budget.
     pub(crate) fn spend_text(&mut self, bytes: usize, place: Span) -> Option<()> {
         let Some(left) = self.budget.text.checked_sub(bytes) else { return self.too_large(place) };
         self.budget.text = left;
         Some(())
     }
 
-    /// Takes values that a variable stands for out of the budget.
+    /// Takes the values of a variable out of the budget.
     pub(crate) fn spend_nodes(&mut self, nodes: usize, place: Span) -> Option<()> {
         let Some(left) = self.budget.nodes.checked_sub(nodes) else { return self.too_large(place) };
         self.budget.nodes = left;

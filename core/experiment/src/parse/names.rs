@@ -3,7 +3,7 @@
 use super::{Parser, TreeReader as _};
 use crate::{Entry, Node, Spanned};
 
-/// Letters, digits, `_`, `-`, `.`: what may stand after `in`, between parentheses and in a file's name.
+/// Letters, digits, `_`, `-`, `.`: allowed after `in`, between parentheses and in a file's name.
 pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
 }

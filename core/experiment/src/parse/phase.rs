@@ -113,7 +113,7 @@ impl Parser<'_> {
         Some(Staircase { step: step.value, every: every.value, ramp: ramp.map(|ramp| ramp.value) })
     }
 
-    /// Tells a rule that a phase breaks.
+    /// Reports a rule that a phase breaks.
     pub(super) fn report_rule(&mut self, code: &'static str, place: Span, message: &str, hint: &str) {
         self.fail::<()>(code, place, message, hint);
     }

@@ -1,4 +1,4 @@
-//! What may stand beside what in a phase.
+//! Keys of a phase that can be combined.
 
 use wavetank_plan::Rate;
 

@@ -117,7 +117,7 @@ impl Parser<'_> {
         Some(url)
     }
 
-    /// The name of a step: a part's name could not be told from it in conditions.
+    /// Parses the name of a step, which must differ from names of response parts in conditions.
     pub(super) fn step_name(&mut self, node: &Node) -> Option<Spanned<String>> {
         let name = self.text(node, "a name")?;
         if PART_NAMES.contains(&name.value.as_str()) {

@@ -8,7 +8,7 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 use crate::{Entry, Node, NodeKind};
 
-/// Protocols whose verbs come later, by their namespaces.
+/// Protocols with verbs in a later version, by their namespaces.
 const LATER: [&str; 9] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp", "grpc"];
 
 impl Parser<'_> {
@@ -57,7 +57,7 @@ impl Parser<'_> {
         let verb_key = form.verbs.iter().find(|key| key.name == verb.key).map_or("", |key| key.name);
         keys.entry(verb_key);
         if verb.value.is_null() {
-            // Told already.
+            // Already reported.
             return None;
         }
         let read = self.verb(form.name, verb, &mut keys);

@@ -1,4 +1,4 @@
-//! FROM, and the subject of a check: where in an answer something stands.
+//! FROM, and the subject of a check: the part of a response to use.
 
 use wavetank_journey::extract::Extractor;
 use wavetank_plan::did_you_mean;
@@ -158,8 +158,8 @@ fn regex_end(text: &str) -> usize {
     text.len()
 }
 
-/// Where the comparison begins, outside brackets and quotes; the last one for selectors, which have `>` of their
-/// own.
+/// Returns the start of the comparison, outside brackets and quotes. For selectors it is the last
+/// one, because they have `>` of their own.
 fn operator_at(text: &str, last: bool) -> usize {
     let (mut depth, mut found) = (0_usize, text.len());
     for (at, letter) in unquoted_chars(text) {

@@ -1,4 +1,5 @@
-//! Single values whose text is fixed before the run: `${VAR}` and `${env:X}` in them are filled in here.
+//! Single values with text that is fixed before the run: `${VAR}` and `${env:X}` in them are filled
+//! in here.
 
 use wavetank_plan::did_you_mean;
 

@@ -7,7 +7,8 @@ use crate::model::Value;
 use crate::{Node, NodeKind};
 
 impl Parser<'_> {
-    /// Any value, templates inside. Without quotes `true`, `null` and numbers in JSON's writing have their type.
+    /// Parses any value, with templates inside. Unquoted `true`, `null` and JSON numbers have their
+    /// type.
     pub(crate) fn value(&mut self, node: &Node) -> Option<Value> {
         match &node.kind {
             NodeKind::Scalar(_) if node.is_null() => Some(Value::Null),

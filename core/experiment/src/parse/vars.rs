@@ -102,14 +102,15 @@ fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    /// A variable's value with earlier variables filled in. Secrets stay names: they are resolved at send.
+    /// Returns a variable's value with earlier variables filled in. Secrets stay names: they are
+    /// resolved at send.
     fn substituted(&mut self, node: &Node, depth: usize) -> Option<Node> {
         if let Some(whole) = self.whole_tree(node) {
             return self.grafted(whole, node.place, depth);
         }
         let kind = match &node.kind {
             NodeKind::Scalar(scalar) if scalar.text.contains("${secret:") => {
-                // Read only to tell what is wrong with it.
+                // Parsed only to report its errors.
                 self.template_text(&scalar.text, node.place)?;
                 return Some(node.clone());
             }
@@ -133,7 +134,7 @@ impl<'a> Parser<'a> {
         Some(Node { kind, place: node.place })
     }
 
-    /// The list or map that `${NAME}` stands for, if it is the whole value.
+    /// Returns the list or map of `${NAME}`, if it is the whole value.
     fn whole_tree(&self, node: &Node) -> Option<&'a Node> {
         let vars = self.vars;
         let name = node.scalar()?.text.strip_prefix("${")?.strip_suffix('}')?;
@@ -149,7 +150,7 @@ impl<'a> Parser<'a> {
         Some(tree.clone())
     }
 
-    /// The whole file with lists and maps in place of the variables that stand for them.
+    /// Returns the whole file with lists and maps in place of their variables.
     pub(crate) fn expanded(&mut self, root: &Node) -> Option<Node> {
         self.expand(root, 0)
     }

@@ -35,8 +35,8 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Takes away, again and again, the blocks that use none of those left: what stays uses itself, or leads to one
-/// that does.
+/// Repeatedly removes the blocks that use none of those left: a block that remains uses itself, or
+/// leads to one that does.
 fn loops(inside: &BTreeMap<&str, Vec<&Spanned<String>>>, out: &mut Diagnostics) {
     let mut left: BTreeMap<&str, BTreeSet<&str>> = inside
         .iter()

@@ -1,10 +1,10 @@
-//! [`verify_data`]: what only the rows themselves can tell, before anything is sent.
+//! [`verify_data`]: checks that need the rows themselves, before anything is sent.
 
 use super::{digits, totals, unknown};
 use crate::model::{DataContent, DataSource, Part, RowOrder, Step};
 use crate::{Diagnostic, Diagnostics, Experiment, Scenario};
 
-/// What is known of a file of rows once somebody has read it.
+/// Facts about a file of rows after it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataFacts {
     /// Names of its columns.
@@ -13,8 +13,8 @@ pub struct DataFacts {
     pub rows: u64,
 }
 
-/// Columns that templates name and the files do not have, and unique rows that are too few. `facts` answers for
-/// the name of a file under `data`; what it does not know is not judged.
+/// Reports columns that templates name and the files do not have, and too few unique rows. `facts`
+/// returns facts for the name of a file under `data`; unknown files are not judged.
 pub fn verify_data(experiment: &Experiment, facts: &dyn Fn(&str) -> Option<DataFacts>) -> Diagnostics {
     let mut out = Diagnostics::default();
     for source in &experiment.data {

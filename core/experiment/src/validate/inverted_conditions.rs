@@ -27,7 +27,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// The same words as threshold and as stop condition contradict each other.
+/// The same text as threshold and as stop condition is a contradiction.
 fn twice(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diagnostics) {
     if experiment.thresholds.iter().any(|threshold| threshold.value.text == condition.value.text) {
         let message = format!("`{}` must hold and ends the run when it does", condition.value.text);

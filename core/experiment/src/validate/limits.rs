@@ -1,4 +1,4 @@
-//! A limit on everything: more than these no person writes, and what follows compares them with each other.
+//! Limits on the number of everything, because later checks compare entries with each other.
 
 use crate::model::DataContent;
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
@@ -13,7 +13,7 @@ const COLUMNS_MAX: usize = 1_000;
 /// Steps of all scenarios together, blocks counted wherever they are used.
 const STEPS_MAX: usize = 500_000;
 
-/// Tells what there is too much of; `false` if there is.
+/// Reports what exceeds a limit; returns `false` if there is any.
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) -> bool {
     let place = |place: Option<Span>| place.unwrap_or_default();
     let phases =

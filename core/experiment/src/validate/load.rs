@@ -1,4 +1,4 @@
-//! Loads that take time nobody gave them.
+//! Loads that take an unintended amount of time.
 
 use wavetank_plan::quantity::show_count;
 use wavetank_plan::{Nanos, Rate};
@@ -22,7 +22,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Phases that are all kept and not judged: their requests are sent, and the run ends as one that measured nothing.
+/// Phases that are all kept and not judged: their requests are sent, and the run measures nothing.
 fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
     let sending = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Pause(_));
@@ -35,7 +35,7 @@ fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Held connections and users that are there all at once.
+/// Held connections and users that all start simultaneously.
 fn jumps(experiment: &Experiment, phases: &[Phase], out: &mut Diagnostics) {
     let (mut held, mut users) = (0, 0);
     for phase in phases {
@@ -93,7 +93,8 @@ pub(super) fn short(count: u64) -> String {
     }
 }
 
-/// A journey that never pauses is a closed loop as fast as answers come; a wait longer than anything is kept open.
+/// A journey without a pause is a closed loop as fast as responses come; a wait longer than
+/// anything is kept open.
 fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics) {
     let steps = experiment.flattened(&scenario.steps);
     let pauses = |verb: &Verb| matches!(verb, Verb::Think(_) | Verb::Rendezvous { .. });

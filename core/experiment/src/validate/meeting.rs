@@ -1,4 +1,4 @@
-//! Rendezvous whose users can never be all there.
+//! Rendezvous with users that can never all be present.
 
 use wavetank_plan::quantity::show_count;
 
@@ -21,7 +21,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Nobody knows who everybody is of those who arrive.
+/// The number of all arriving users is unknown.
 fn of_arrivals(name: &str, place: Span, phases: &[Phase], out: &mut Diagnostics) {
     let arrive = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_));
     if phases.iter().any(|phase| arrive(&phase)) {

@@ -20,7 +20,7 @@ use wavetank_plan::quantity::format_grouped;
 
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
 
-/// Tells all of it.
+/// Reports everything.
 pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     if !limits::verify(experiment, out) {
         return;
@@ -49,7 +49,7 @@ fn digits(count: f64) -> String {
     format_grouped(count.round() as u64)
 }
 
-/// A name that nothing bears.
+/// Reports a name that is not defined.
 fn unknown<'k>(
     code: &'static str,
     what: &str,

@@ -35,7 +35,7 @@ impl Scenario {
     }
 }
 
-/// A weight takes part in the top-level phases; own phases run beside them.
+/// A weight takes part in the top-level phases; own phases run in parallel with them.
 fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     let top = !experiment.phases.is_empty();
     for scenario in &experiment.scenarios {
@@ -127,7 +127,7 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Who arrives has one session, and a pace lies between two of one user.
+/// An arriving user has one session, and a pace is between two sessions of one user.
 fn paces(experiment: &Experiment, out: &mut Diagnostics) {
     for scenario in experiment.scenarios.iter().filter(|scenario| scenario.pace.is_some()) {
         let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };

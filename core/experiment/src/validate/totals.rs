@@ -1,4 +1,4 @@
-//! How much a file sends, as far as it can be told before anything is sent.
+//! How much a file sends, as far as that is known before anything is sent.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use wavetank_plan::Nanos;
 use crate::model::{PhaseLoad, Sessions, StairHeight, Step, Verb};
 use crate::{Experiment, Phase, Scenario};
 
-/// Sessions that a scenario starts in the phase called `only`, or in the whole run; `None` if that depends on the answers.
+/// Returns the sessions that a scenario starts in the phase called `only`, or in the whole run;
+/// `None` if that depends on responses.
 pub(super) fn sessions(experiment: &Experiment, scenario: &Scenario, only: Option<&str>) -> Option<f64> {
     let own = !scenario.phases.is_empty();
     let phases = if own { &scenario.phases } else { &experiment.phases };
@@ -87,7 +88,8 @@ pub(super) fn requests<'e>(
 struct RequestCounter<'e> {
     experiment: &'e Experiment,
     name: Option<&'e str>,
-    /// What is known of a block; `None` while it is being counted, so that one which uses itself ends.
+    /// Known totals of a block; `None` while it is being counted, so that a block that uses itself
+    /// ends.
     blocks: BTreeMap<&'e str, Option<f64>>,
 }
 

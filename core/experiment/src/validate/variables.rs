@@ -7,7 +7,7 @@ use crate::model::{DataContent, ForEachItems, Function, Part, Step, Template, Ve
 use crate::walk::templates_in_value;
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
 
-/// Where a template stands decides what it may name.
+/// The position of a template decides what it may name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplatePosition {
     Before,
@@ -186,7 +186,7 @@ fn counts(experiment: &Experiment) -> BTreeSet<&str> {
     requests.flat_map(|request| &request.counts).map(|(name, _)| name.value.as_str()).collect()
 }
 
-/// Rows that nobody takes.
+/// Reports rows that are never used.
 fn data_used(experiment: &Experiment, out: &mut Diagnostics) {
     let mut used: Vec<&str> = Vec::new();
     let lists = experiment.step_lists().into_iter();

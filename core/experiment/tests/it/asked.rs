@@ -1,4 +1,4 @@
-//! What experiments ask of a generator at their highest: the rates that a calibration is held against.
+//! The peak demand of experiments: the rates that are compared with a calibration.
 
 use crate::support;
 

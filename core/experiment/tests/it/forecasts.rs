@@ -1,4 +1,5 @@
-//! What the examples come to, told before anything is sent: the numbers that their comments and the grammar's page promise.
+//! Forecasts of the examples before anything is sent: the numbers that their comments and the
+//! grammar's page promise.
 
 use crate::support;
 
@@ -15,7 +16,8 @@ fn small(lines: &str) -> (Plan, Forecast) {
     (plan, forecast)
 }
 
-/// Expected sessions of each phase (`None`: answers decide), and when the load and everything end, in seconds.
+/// Expected sessions of each phase (`None`: responses decide), and the ends of the load and of
+/// everything, in seconds.
 #[track_caller]
 fn check(name: &str, sessions: &[Option<u64>], load_end: Option<i64>, end: Option<i64>) -> Forecast {
     let plan = plan_of(name, &example_text(name));
@@ -83,7 +85,8 @@ fn every_example_comes_to_what_it_says() {
     assert_eq!(shapes.phases[3].opening.per_s_max, Some(20_000.0));
 }
 
-/// Who is carried over into a phase with `sessions: N each` goes round so often there too, as the run counts it.
+/// A user carried over into a phase with `sessions: N each` repeats that often there too, as the
+/// run counts it.
 #[test]
 fn users_of_the_phase_before_are_among_each() {
     let users = "steps: [{get: /}, {think: 1s}]\nphases:\n  - {users: 0 to 10, for: 1s}\n";

@@ -1,4 +1,4 @@
-//! Files that nobody writes by hand: long, deep, repeating themselves. Each is answered, and with little work.
+//! Files that are long, deep or repetitive. Each is handled with little work.
 
 use crate::support;
 
@@ -79,7 +79,7 @@ fn deep_ones() {
     check("groups", format!("{HEAD}steps:\n{nested}").as_bytes(), "too_deep");
 }
 
-/// Ten of ten of ten: small files that stand for more than any memory holds.
+/// Ten of ten of ten: small files that expand to more than any memory holds.
 #[test]
 fn bombs() {
     let mut aliases = "wavetank: 1\na0: &a0 [x]\n".to_owned();

@@ -1,4 +1,5 @@
-//! What a host lacks for a file, all of it at once, each with the command or key that mends it; and what is only tight.
+//! Everything a host lacks for a file, reported together, each with the command or key that helps;
+//! and tight resources.
 
 use crate::support;
 
@@ -64,7 +65,8 @@ fn lowered(text: &str, host: &HostFacts) -> Result<LoweredPlan, UserError> {
     lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error("x.yaml"))
 }
 
-/// `expected`: code, words of the message, words of the hint, of everything that is lacking, in order.
+/// `expected`: code, part of the message, part of the hint, of everything that is missing, in
+/// order.
 #[track_caller]
 fn check(text: &str, host: &HostFacts, expected: &[(&str, &str, &str)]) {
     let lacking = on(text, host).lacking;
@@ -205,7 +207,7 @@ fn what_is_tight_is_told_and_stops_nobody() {
     noted(&closing, tw(), "");
     let by_fin = closing.replace("steps:", "http: {close: fin}\nsteps:");
     noted(&by_fin, tw(), "sysctl -w net.ipv4.tcp_max_tw_buckets=1000000");
-    // Everybody at once: a page each, and a fifth more.
+    // All connections simultaneously: a page each, and a fifth more.
     let pages = || HostLimits { tcp_pages: Some([287_901, 383_869, 575_802]), ..none() };
     noted(MILLION, pages(), "");
     let burst = MILLION.replace("{think: 60s}", "{rendezvous: doors, wait: 60s}");
@@ -227,7 +229,7 @@ fn holding_says_from_where_how_fast_on_what_and_how_far() {
     assert_eq!(parts, ["client_kernel", "client", "target_kernel", "target", "under_way"]);
     let bytes: u64 = own.memory.iter().map(|part| part.2).sum();
     assert!((8_500_000_000..9_600_000_000).contains(&bytes), "{own:?}");
-    // What is told to be the first limit is where lacks begin.
+    // The first reported limit is the one at which shortages start.
     let (what, most) = own.next_limit;
     assert!(what == "memory" && (1_500_000..3_000_000).contains(&most), "{own:?}");
     check(&MILLION.replace("1M", &(most - 1_000).to_string()), &able(), &[]);
@@ -246,7 +248,7 @@ fn holding_says_from_where_how_fast_on_what_and_how_far() {
     assert_eq!(of(&users, &able()), None);
 }
 
-/// Each step in each phase that comes to it is a series of its own.
+/// Each step has a series of its own in each phase that reaches it.
 #[test]
 fn more_series_than_are_kept_are_refused() {
     let text = |phases: usize, steps: usize| {

@@ -1,4 +1,4 @@
-//! Files become plans: the examples, and small files whose plan is known.
+//! Lowers files to plans: the examples, and small files with a known plan.
 
 use crate::support;
 
@@ -252,7 +252,7 @@ fn what_a_plan_cannot_carry_is_refused() {
     check("phases:\n  - {users: 1, sessions: 5}\n  - {users: 2, for: 1s}\n", "length_missing");
 }
 
-/// Targets of a plan in one line each: name, Host, addresses, and whom it stands for.
+/// Targets of a plan in one line each: name, Host, addresses, and the targets it represents.
 #[track_caller]
 fn check_targets(targets: &str, expected: &[&str]) {
     let text = format!(
@@ -345,8 +345,8 @@ fn this_host_lowers_what_it_must_and_says_so() {
     assert_eq!(made.lacking.iter().map(|one| one.code).collect::<Vec<_>>(), ["no_memory"]);
 }
 
-/// A variable of the file that the run's `before` sets begins with that value there, and nowhere else: sessions have it
-/// from there by its name.
+/// A variable of the file that the run's `before` sets starts with that value only there: sessions
+/// have it from there by its name.
 #[test]
 fn what_the_run_sets_first_is_not_set_again() {
     let text = "wavetank: 1\ntarget: http://127.0.0.1\nvars: {token: none, mine: 1}\nbefore:\n  - get: /login\n    \

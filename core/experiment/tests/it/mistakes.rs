@@ -1,5 +1,5 @@
-//! Every mistake with what its author reads: `mistakes/NAME.yaml` beside `NAME.txt`.
-//! `WAVETANK_GOLDEN=update` writes the answers anew; read the difference before it lands.
+//! Every mistake with the message its author reads: `mistakes/NAME.yaml` and `NAME.txt`.
+//! `WAVETANK_GOLDEN=update` writes the messages again; read the difference before it lands.
 
 #[path = "../../../grammar/tests/it/common/mistakes.rs"]
 mod common;

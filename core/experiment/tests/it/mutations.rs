@@ -1,4 +1,4 @@
-//! Whatever becomes of a file, reading it ends: with an experiment or with an error, and never in a panic.
+//! Parsing any mutation of a file ends with an experiment or an error, and never with a panic.
 
 use crate::mutation;
 use crate::support;
@@ -12,7 +12,7 @@ use wavetank_grammar::render;
 /// A second's work.
 const MUTATIONS: u64 = 10_000;
 
-/// Words that mean something in an experiment.
+/// Terms with a meaning in an experiment.
 const WORDS: [&str; 20] = [
     "${",
     "${x}",

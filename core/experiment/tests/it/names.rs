@@ -4,8 +4,8 @@ use crate::support;
 
 use support::plans::plan_of;
 
-/// Of a file with these lines: how many addresses its target begins with, and which name is looked up again, of whose
-/// answers only the first address counts or all do.
+/// For a file with these lines: how many addresses its target starts with, and which name is
+/// resolved again, using only the first address of a response or all.
 #[track_caller]
 fn check(lines: &str, addresses: usize, expected: Option<(&str, bool)>) {
     let text = format!("wavetank: 1\n{lines}\nsteps: [{{get: /}}]\nphases: [{{users: 1, for: 1s}}]\n");

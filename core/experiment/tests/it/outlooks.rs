@@ -1,4 +1,5 @@
-//! What already speaks against conditions before anything is sent, and what else a plan's reader should know.
+//! Reports before anything is sent: conditions that are already in doubt, and what else a reader of
+//! a plan should know.
 
 use crate::support;
 
@@ -7,7 +8,7 @@ use support::plans::{host, plan_of};
 use wavetank_plan::forecast::{ConditionForecast, Forecast, needs, notes};
 use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, Ports, plannable_bytes};
 
-/// Kind, why and hint of what is told of the only threshold of a file.
+/// Kind, reason and hint of the forecast for the only threshold of a file.
 #[track_caller]
 fn told(text: &str) -> (&'static str, String) {
     let plan = plan_of("small.yaml", text);
@@ -157,7 +158,8 @@ fn a_plan_takes_so_much_of_its_host() {
     };
     assert_eq!(of("connections").0, 1_000_000);
     assert_eq!(of("source_ports"), (1_000_000, Some(64_512)));
-    // Of a million users who think for a minute, one in 61 has a request under way if answers take a second.
+    // Of a million users who think for a minute, one in 61 has an open request if responses take a
+    // second.
     let each = MemoryModel::for_end(ConnectionEnd::Client, plan.engine, false);
     let busy = 1_000_000_u64.div_ceil(61);
     let memory = (

@@ -55,14 +55,15 @@ fn schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Every key that the schema knows stands in one file, which is read whole and validates.
+/// Every key that the schema knows is in one file, which parses completely and validates.
 #[test]
 fn every_key_is_read() {
     let text = include_str!("../golden/everything.yaml");
     assert_eq!(complaints(text), Vec::<String>::new());
     let read = reading("everything.yaml", text.as_bytes(), &[]);
     assert!(read.experiment.is_some(), "{}", render(&read.diagnostics, "everything.yaml", &read.text));
-    // `target` and top-level `steps` stand in place of `targets` and `scenarios`; both are names further inside.
+    // `target` and top-level `steps` replace `targets` and `scenarios`; both are names further
+    // inside.
     let (known, missing) = keys_unused(&schema(), text);
     assert!(known > 100 && missing.is_empty(), "{known} keys, of which missing: {missing:?}");
 }

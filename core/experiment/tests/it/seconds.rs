@@ -1,5 +1,5 @@
-//! Every shape of the grammar, from its words to every second of the load: what a file's phases say, drawn as anybody
-//! would draw it, against the schedule that 1, 2 and 7 load threads follow, as written and rehearsed.
+//! Every shape of the grammar, from its text to every second of the load. The phases of a file are
+//! compared with the schedule that 1, 2 and 7 load threads follow, as written and rehearsed.
 
 use crate::support;
 
@@ -7,7 +7,7 @@ use support::plans::{factor, plan_of_changed};
 use wavetank_pace::{Partition, PopulationSchedule, Schedule, ScheduleSpec, WeightedScenarios};
 use wavetank_plan::{Nanos, Phase, Plan};
 
-/// What a phase's words say: when it begins and how long it is, in seconds, and what is wanted when.
+/// The meaning of a phase: its start and length in seconds, and its load over time.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     words: &'static str,
@@ -25,7 +25,7 @@ enum Wanted {
     ByChance(fn(f64) -> f64),
     /// Users, or held connections.
     There(fn(f64) -> f64),
-    /// Nobody new.
+    /// No new sessions.
     Nobody,
 }
 
@@ -39,7 +39,7 @@ fn nanos(seconds: f64) -> Nanos {
     Nanos((seconds * 1e9).round() as i64)
 }
 
-/// So much greater and so many times as fast.
+/// Factors on load and speed.
 #[derive(Clone, Copy, Debug)]
 struct Rehearsal {
     scale: u32,
@@ -53,8 +53,9 @@ impl Said {
     }
 }
 
-/// The area under a line between two instants. The corners of all lines here are whole milliseconds, and each is
-/// straight between them (or a cosine), so that the middle of each quarter of a millisecond stands for all of it.
+/// Returns the area under a line between two instants. The corners of all lines here are whole
+/// milliseconds, and each is straight between them (or a cosine), so the middle of each quarter of
+/// a millisecond represents all of it.
 fn area(line: impl Fn(f64) -> f64, from: f64, until: f64) -> f64 {
     let cells = ((until - from) * 4e3).round();
     let width = (until - from) / cells;
@@ -70,7 +71,7 @@ fn shares(parts: u64) -> impl Iterator<Item = Partition> {
     (0..parts).map(move |part| Partition::WHOLE.split(parts, part))
 }
 
-/// Sessions of one phase on so many threads, in order.
+/// Returns the sessions of one phase on `parts` threads, in order.
 fn arrivals(plan: &Plan, index: usize, parts: u64) -> Vec<Nanos> {
     let of_share = |share| {
         let spec = ScheduleSpec::for_phase(plan.seed, index as u16, &plan.phases[index], share);
@@ -82,7 +83,7 @@ fn arrivals(plan: &Plan, index: usize, parts: u64) -> Vec<Nanos> {
     all
 }
 
-/// How many of a phase's track are there at these instants, on so many threads.
+/// Returns how many users of a phase's track are present at these instants, on `parts` threads.
 fn people(plan: &Plan, index: usize, parts: u64, instants: &[Nanos]) -> Vec<u64> {
     let tracks = plan.tracks();
     let track = tracks.iter().find(|track| track.phases.contains(&(index as u16))).expect("users carry over");
