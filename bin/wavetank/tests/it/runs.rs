@@ -164,7 +164,7 @@ fn a_run_under_way_is_left_alone() {
     assert!(pruned.expect_exit(0).stdout.contains("it is being written"), "{pruned}");
     check_refused(&runs(&trial, &["pack", "latest"]), "still being written");
     let report = trial.program().args(["report", "latest"]).run();
-    assert!(report.expect_exit(0).stdout.contains("still under way"), "{report}");
+    assert!(report.expect_exit(0).stdout.contains("still running"), "{report}");
     assert_eq!(trial.place().runs("runs").len(), 1);
     // Killed without a word, it is under way no longer.
     drop(running);

@@ -272,7 +272,7 @@ fn runs_without_a_record() {
     let newer = Refused("written by a later version");
     let version = both(killed(), edit("plan.yaml", "wavetank_plan: 1", "wavetank_plan: 2"));
     whole.check("plan 2", &version, newer, newer, "NEWER");
-    let environment = Refused("nor a readable `environment.json`");
+    let environment = Refused("no readable `environment.json`");
     let cut_environment = both(killed(), cut("environment.json"));
     whole.check("environment cut", &cut_environment, environment, environment, "UNFINISHED");
     whole.check(

@@ -132,7 +132,7 @@ fn wrong_words_are_told_in_one_line() {
     ] {
         refused(line, mention);
     }
-    refused(&format!("{} --hold 5s", example("lb-million")), "--hold means nothing");
+    refused(&format!("{} --hold 5s", example("lb-million")), "--hold has no effect");
 }
 
 /// A file with mistakes is told as `check` tells it.

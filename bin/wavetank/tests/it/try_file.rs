@@ -87,7 +87,7 @@ fn the_flash_sale_is_tried_from_end_to_end() {
             "cookie     session kept",
             "extract    sku = \"17\"   (json $.event1.sku)",
             "check      holds   header cache-control contains no-store",
-            "rendezvous doors: nobody to wait for",
+            "rendezvous doors: no users to wait for",
             "> Cookie: ***",
             "> {\"sku\":17,\"user\":\"ann\"}",
             "count      sold + 1",

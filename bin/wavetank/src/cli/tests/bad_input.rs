@@ -167,7 +167,7 @@ fn quantities() {
         ("localhost -d 99999999d", "overflow", Usage, "ten years", "30s"),
         ("localhost -r 5G/s", "overflow", Usage, "-r", "500/s"),
         ("localhost --threads 5G", "overflow", Usage, "--threads", "fewer"),
-        ("localhost --threads 5k", "overflow", Usage, "--threads", "one a CPU"),
+        ("localhost --threads 5k", "overflow", Usage, "--threads", "one per CPU"),
         ("localhost --pipeline 2k", "overflow", Usage, "--pipeline", "up to 1024"),
         ("localhost --seed soon", "not_a_number", Usage, "--seed", "--seed 7"),
         ("localhost --seed -1", "negative", Usage, "--seed", "--seed 7"),

@@ -176,7 +176,7 @@ fn a_host_that_stands_still_holds_up_no_other() {
         assert!(poll_until(PATIENCE, only_that).is_some(), "{}", status());
     }
     let text = place.lab(&["status"]).run();
-    assert!(text.expect_exit(0).stdout.contains("it does not answer"), "{text}");
+    assert!(text.expect_exit(0).stdout.contains("it does not respond"), "{text}");
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("root may");
     let told = poll_until(PATIENCE, || Some(status()).filter(|lab| lab["hosts"][1]["silent"] == false));
     assert!(told.is_some_and(|lab| lab["hosts"][1]["services"].is_array()), "it answers again");
