@@ -189,12 +189,12 @@ fn what_cannot_be_is_said_with_a_hint() {
     let broken = place.write("broken.pem", broken);
     let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     let encrypted = place.write("encrypted.key", encrypted);
-    check_refused(&["--tls-cert", &garbage], &format!("--tls-cert {garbage}: it is no PEM"));
+    check_refused(&["--tls-cert", &garbage], &format!("--tls-cert {garbage}: it is not PEM"));
     check_refused(&["--tls-cert", &broken], &format!("--tls-cert {broken} holds no private key"));
     let with_key = |key| ["--tls-cert", &broken, "--tls-key", key];
-    check_refused(&with_key(&garbage), &format!("--tls-key {garbage}: it is no PEM"));
+    check_refused(&with_key(&garbage), &format!("--tls-key {garbage}: it is not PEM"));
     check_refused(&with_key(&encrypted), &format!("--tls-key {encrypted}: the key in it is encrypted"));
-    check_refused(&["--tls-client-ca", &garbage], &format!("--tls-client-ca {garbage}: it is no PEM"));
+    check_refused(&["--tls-client-ca", &garbage], &format!("--tls-client-ca {garbage}: it is not PEM"));
     check_refused(&["--tls-client-ca", &broken], "(--tls-client-ca) holds a malformed certificate");
     check_refused(&["--tls-groups", "P-521"], "--tls-groups: there is no TLS key exchange group `P-521`");
     check_refused(&["--tls-groups", "P-256:secp256r1"], "secp256r1 twice, as `P-256` and as `secp256r1`");

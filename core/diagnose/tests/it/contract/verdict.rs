@@ -176,7 +176,7 @@ fn tls_that_breaks_and_tls_that_never_came_to_be_are_told_apart() {
         assert!(finding.hint.contains(hint), "{finding:?}");
     };
     check(ErrorClass::Tls, 0, 10, "the TLS handshake failed", "speak TLS");
-    check(ErrorClass::Tls, 10, 0, "TLS failed after its handshake", "own log");
+    check(ErrorClass::Tls, 10, 0, "TLS failed after its handshake", "check the log");
     check(ErrorClass::Tls, 5, 5, "TLS failed", "speak TLS");
     check(ErrorClass::ConnectTimeout, 0, 0, "no answer to the connect in time", "listen queue");
     check(
@@ -380,5 +380,5 @@ fn who_did_not_come_to_a_rendezvous_in_time_is_noted() {
     assert_eq!(met(0), [""; 0]);
     let note = "at doors the wait ended with 8 of 10 users present: they continued without the others";
     assert_eq!(met(2), [note]);
-    assert_eq!(met(7), [note, note, note, "and so 3 more times"]);
+    assert_eq!(met(7), [note, note, note, "the same happened 3 more times"]);
 }
