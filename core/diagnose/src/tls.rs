@@ -24,7 +24,7 @@ const CURES: [(&[&str], &str); 18] = [
     (&["version of TLS"], "leave --tls out to offer both 1.2 and 1.3; servers have a setting for theirs"),
     (&["cipher suite in common"], "leave --tls-ciphers out, or name one that the target has"),
     (&["key exchange group in common"], "leave --tls-groups out, or name one that the target has"),
-    (&["it wants a client certificate"], "--cert FILE --key FILE, of a certificate that the target trusts"),
+    (&["a client certificate"], "--cert FILE --key FILE, of a certificate that the target trusts"),
     (
         &["issuer of our certificate"],
         "--cert with a certificate that the target trusts, the whole chain in its file",
@@ -68,13 +68,13 @@ mod tests {
         check("the peer does not speak TLS here: is this a port for plain HTTP?", "http://");
         check("no version of TLS in common", "--tls");
         check(
-            "the peer ended TLS with the alert protocol_version: it does not speak this version of TLS",
+            "the peer ended TLS with the alert protocol_version: it does not support this version of TLS",
             "--tls",
         );
         check("no cipher suite in common", "--tls-ciphers");
         check("no key exchange group in common", "--tls-groups");
         check(
-            "the peer ended TLS with the alert certificate_required: it wants a client certificate",
+            "the peer ended TLS with the alert certificate_required: it requires a client certificate",
             "--cert",
         );
         check(
@@ -86,12 +86,12 @@ mod tests {
             "--cert",
         );
         check(
-            "the peer ended TLS with the alert unrecognised_name: it does not know the name asked for (SNI)",
+            "the peer ended TLS with the alert unrecognised_name: it does not know the requested name (SNI)",
             "--sni",
         );
         check("no application protocol (ALPN) in common", "--alpn");
         check(
-            "the peer ended TLS with the alert handshake_failure: no way to speak in common",
+            "the peer ended TLS with the alert handshake_failure: no common TLS parameters",
             "--tls-groups",
         );
         check("the peer closed the connection in the TLS handshake", "log");

@@ -1,4 +1,4 @@
-//! [`CompiledCheck`]: a check, ready to be asked.
+//! [`CompiledCheck`]: a check that is ready to be evaluated.
 
 use wavetank_plan::{Check, CheckSubject, Op, Operand, Quantity, Template, Test, UserError};
 
@@ -7,7 +7,7 @@ use crate::render_context::RenderContext;
 use crate::session::Session;
 use crate::value::{JsonType, ValueRef, Values};
 
-/// A check with everything compiled that can be.
+/// A check with its compiled expressions.
 #[derive(Clone, Debug)]
 pub struct CompiledCheck {
     text: String,
@@ -29,10 +29,10 @@ enum CompiledTest {
 }
 
 impl CompiledCheck {
-    /// Compile `check`.
+    /// Compiles `check`.
     ///
     /// # Errors
-    /// Where a path, selector or expression in it is none.
+    /// If a path, selector or expression in it is invalid.
     pub fn new(check: &Check) -> Result<Self, UserError> {
         let subject = match &check.subject {
             CheckSubject::Answer(part) => Subject::Answer(Extractor::parse(part)?),
@@ -48,22 +48,23 @@ impl CompiledCheck {
         Ok(Self { text: check.text.clone(), subject, test })
     }
 
-    /// As the user wrote it.
+    /// Returns the text as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is about the status of the answer.
+    /// Whether it checks the status of the response.
     pub(crate) fn checks_status(&self) -> bool {
         matches!(&self.subject, Subject::Answer(extractor) if extractor.text() == "status")
     }
 
-    /// Whether the answer's body must be kept for it.
+    /// Whether it needs the body of the response.
     pub fn needs_body(&self) -> bool {
         matches!(&self.subject, Subject::Answer(extractor) if extractor.needs_body())
     }
 
-    /// Whether it holds of an answer and of what `session` holds. A subject that is not there holds nothing but `!=`.
+    /// Evaluates the check on a response and on the data of `session`. A missing subject passes
+    /// only `!=`.
     pub fn eval(
         &self,
         scene: &mut RenderContext<'_>,
@@ -77,7 +78,7 @@ impl CompiledCheck {
         holds
     }
 
-    /// What stands there instead, for a sample: at most `bytes_max` bytes of it.
+    /// Returns the actual value for a sample, at most `bytes_max` bytes of it.
     pub fn actual_value(
         &self,
         scene: &mut RenderContext<'_>,
@@ -85,7 +86,7 @@ impl CompiledCheck {
         answer: &ResponseView<'_>,
         bytes_max: usize,
     ) -> String {
-        // Checks compare seconds; whoever reads of one that broke asked for a time, which has a unit.
+        // Checks compare seconds. For the reader of a failed check, the time gets a unit.
         if matches!(&self.subject, Subject::Answer(extractor) if extractor.text() == "time") {
             return format!("{:.3} ms", answer.time.0.max(0) as f64 / 1e6);
         }
@@ -104,7 +105,7 @@ impl CompiledCheck {
     ) {
         finds.clear();
         match &self.subject {
-            // What is not there is not found: the one who asks sees an empty list.
+            // A missing value becomes an empty list.
             Subject::Answer(extractor) => {
                 let _ = extractor.first(answer, scene.reading, finds);
             }
@@ -168,7 +169,8 @@ fn compare(
     }
 }
 
-/// How many of the plan's units are one of those found: `time` is found in seconds.
+/// Returns the factor from the extractor's unit to the plan's unit: the extractor returns `time` in
+/// seconds.
 const fn unit(quantity: Quantity) -> f64 {
     match quantity {
         Quantity::Bare | Quantity::Size => 1.0,

@@ -7,30 +7,32 @@ use crate::parse::{Reader, read_lab};
 use crate::resolve::resolve;
 use crate::{Lab, MachineFacts};
 
-/// What a reading needs; everything outside the file is handed in.
+/// The input of [`read`]. It includes everything that is needed from outside the file.
 pub struct Input<'a> {
-    /// The file's name, from which the lab's is taken where the file says none.
+    /// The file's name. It provides the lab's name if the file gives none.
     pub name: &'a str,
-    /// The file as it is.
+    /// The bytes of the file.
     pub bytes: &'a [u8],
-    /// What stands in a file that the topology file names, by its name as written (beginning at the topology file's
-    /// folder); an error in words, such as `no such file`.
+    /// Returns the contents of a file that the topology file names. The argument is the name as
+    /// written, relative to the folder of the topology file. The error is a text such as `no such
+    /// file`.
     pub files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
-    /// What is known of the machine.
+    /// Known facts about the machine.
     pub machine: MachineFacts,
 }
 
-/// What came of it.
+/// The result of [`read`].
 pub struct Parsed {
-    /// The lab; `None` with at least one error among the remarks.
+    /// The lab; `None` if the diagnostics contain at least one error.
     pub lab: Option<Lab>,
-    /// All remarks.
+    /// All diagnostics.
     pub diagnostics: Diagnostics,
-    /// The text that places refer to, for [`wavetank_grammar::render`].
+    /// The text that spans refer to, for [`wavetank_grammar::render`].
     pub text: String,
 }
 
-/// Reads a topology file completely: what it says is wrong, alone or between its parts, stands among the remarks.
+/// Reads a topology file completely. All mistakes, within one part or between parts, are among the
+/// diagnostics.
 pub fn read(input: &Input<'_>) -> Parsed {
     let mut out = Diagnostics::default();
     let text = match text_of(input.bytes, &MapName::ADVICE) {
@@ -59,12 +61,12 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
     for diagnostic in reader.out.sorted() {
         out.push(diagnostic.clone());
     }
-    // What is wrong between the parts can be told only of parts that read well.
+    // Mistakes between parts can be found only if all parts were read without errors.
     let file = file.filter(|_| !out.has_errors())?;
     resolve(&file, input.machine, out)
 }
 
-/// Other files by their keys.
+/// Keys by which other files are recognised.
 const FOREIGN: [FormatSignature; 3] = [
     (&["wavetank"], "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
     (&["wavetank_fleet"], "a fleet file", "a lab begins with wavetank_lab: 1"),
@@ -75,7 +77,7 @@ const FOREIGN: [FormatSignature; 3] = [
     ),
 ];
 
-/// Files that are no labs.
+/// Returns a diagnostic if the file is not a topology file but a known file of another kind.
 fn foreign(root: &Node) -> Option<Diagnostic> {
     if root.get("wavetank_lab").is_some() {
         return None;

@@ -1,8 +1,10 @@
-//! A lab on paper: the topology file's text in, a [`Lab`] and remarks about it out, and the configurations made of it.
+//! Turns the text of a topology file into a [`Lab`], diagnostics and the configuration files of its
+//! services.
 //!
-//! Nothing here creates anything: what a lab is, whether it can be, and what its programs are told is decided by pure
-//! functions, so that every mistake is known before the first namespace. [`parse`] takes the file's bytes, the files
-//! that it names, and what is known of the machine; all mistakes are told at once, each with its place and a hint.
+//! Nothing here creates anything. Pure functions decide what the lab consists of, whether it is
+//! possible, and how its programs are configured. Every mistake is therefore known before the first
+//! namespace exists. [`read`] takes the bytes of the file, the files that it names, and the known
+//! facts about the machine. It reports all mistakes together, each with its position and a hint.
 
 mod action;
 mod ast;

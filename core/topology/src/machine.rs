@@ -1,11 +1,12 @@
-//! [`MachineFacts`]: what is known of the machine that a lab is to stand on.
+//! [`MachineFacts`]: known facts about the machine that runs a lab.
 
-/// Facts about the machine; what is `None` is not known, and what hangs on it is not checked.
+/// Facts about the machine. A value of `None` is unknown, and the checks that depend on it are
+/// skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineFacts {
-    /// Its CPUs are numbered from 0 to one less.
+    /// Number of CPUs. They are numbered from 0.
     pub cpus: Option<u32>,
-    /// Most open files that a process may be allowed (the hard `RLIMIT_NOFILE`).
+    /// Highest open-file limit that a process can get (the hard `RLIMIT_NOFILE`).
     pub open_files: Option<u64>,
     /// Its memory in bytes.
     pub memory_bytes: Option<u64>,

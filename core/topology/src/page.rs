@@ -1,10 +1,10 @@
-//! [`page`]: the grammar as a page for people, `docs/lab-file.md`.
+//! [`page`]: the grammar as a page for readers, `docs/lab-file.md`.
 
 use wavetank_grammar::markdown_docs::section;
 
 use crate::grammar::{Grammar as _, MapName};
 
-/// The page, as Markdown.
+/// Returns the page as Markdown.
 pub fn page() -> String {
     let mut out = include_str!("page_head.md").to_owned();
     for room in MapName::ALL {

@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use crate::grammar::MapName;
 
-/// The JSON Schema of topology files (draft 2020-12), as text with a newline at its end.
+/// Returns the JSON Schema of topology files (draft 2020-12), as text with a newline at its end.
 pub fn schema() -> String {
     wavetank_grammar::schema::<MapName>(Map::new())
 }

@@ -1,8 +1,9 @@
-//! [`Clock`]: the only reader of time in the project: of the run, the wall and a thread.
+//! [`Clock`]: the only code in the project that reads time: of the run, of the wall clock, or of a
+//! thread.
 
 use wavetank_plan::Nanos;
 
-/// The kernel's clock that every [`Clock`] reads, for timers that go by it.
+/// The kernel's clock that every [`Clock`] reads. Kernel timers must be set on the same clock.
 pub(crate) const TIME_LINE: libc::clockid_t = libc::CLOCK_MONOTONIC;
 
 /// Monotonic time as an offset from a zero that all threads of a run share.
@@ -13,23 +14,23 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock with zero at this instant.
+    /// Returns a clock with its zero at the present instant.
     pub fn starting_now() -> Self {
         Self { zero: monotonic() }
     }
 
-    /// The same time line with its zero moved to `at`, an instant of this clock.
+    /// Returns the same clock with its zero moved to `at`, an instant of this clock.
     #[must_use]
     pub const fn with_zero_at(self, at: Nanos) -> Self {
         Self { zero: self.zero + at.0 }
     }
 
-    /// `at` on the kernel's monotonic clock, in nanoseconds.
+    /// Converts `at` to nanoseconds of the kernel's monotonic clock.
     pub const fn monotonic(self, at: Nanos) -> i64 {
         self.zero.saturating_add(at.0)
     }
 
-    /// Now.
+    /// Returns the present instant.
     #[inline]
     pub fn now(self) -> Nanos {
         Nanos(monotonic() - self.zero)
@@ -39,19 +40,19 @@ impl Clock {
 #[inline]
 fn monotonic() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec to write to. CLOCK_MONOTONIC always exists, so it cannot
-    // fail.
+    // SAFETY: `now` is a valid timespec to write to; CLOCK_MONOTONIC always exists, so the call
+    // cannot fail.
     unsafe { libc::clock_gettime(TIME_LINE, &raw mut now) };
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// Wall time, read once per run; everything else is an offset from it. The built-in server also
-/// reads it to date its counters.
+/// Wall time, read once per run: everything else is an offset from it. The built-in server also
+/// reads it, to date the counts that it reports.
 #[derive(Clone, Copy, Debug)]
 pub struct WallClock;
 
 impl WallClock {
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// Returns nanoseconds since 1970-01-01 UTC.
     pub fn unix_ns() -> i64 {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: as above; CLOCK_REALTIME always exists.
@@ -60,7 +61,7 @@ impl WallClock {
     }
 }
 
-/// CPU time this thread has used, in nanoseconds.
+/// Returns the CPU time that this thread has used, in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `used` is a valid timespec to write to; the clock exists for every thread.

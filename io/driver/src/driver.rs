@@ -1,4 +1,4 @@
-//! [`Driver`]: what every socket engine offers.
+//! [`Driver`]: the interface of every socket engine.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,44 +7,44 @@ use wavetank_plan::{Close, Nanos};
 
 use crate::{Clock, Errno, Features, HandshakeInfo, Waker};
 
-/// What a driver is made with.
+/// The configuration of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct DriverConfig {
-    /// The clock that waiting goes by.
+    /// The clock used for waiting.
     pub clock: Clock,
-    /// What of the kernel may be used.
+    /// Kernel features that may be used.
     pub features: Features,
-    /// Sockets that are expected at most; a hint for sizing tables, not a limit.
+    /// Expected maximum number of sockets: a hint for table sizes, not a limit.
     pub sockets: u32,
 }
 
 impl DriverConfig {
-    /// For a handful of sockets, with everything this kernel has.
+    /// Returns a configuration for a handful of sockets, with every feature of this kernel.
     pub fn small(clock: Clock) -> Self {
         Self { clock, features: Features::all(), sockets: 1_024 }
     }
 }
 
-/// Whom to connect to, and how.
+/// The peer to connect to, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
     /// The peer.
     pub to: SocketAddr,
-    /// Source address; `None`: the kernel chooses it, port 0: the kernel chooses the port. An
-    /// explicit port may be in `TIME_WAIT` towards `to`, or in use towards other peers, if this
-    /// kind of driver used it.
+    /// The local address. `None`: the kernel chooses it; port 0: the kernel chooses the port. An
+    /// explicit port may be in `TIME_WAIT` towards `to`, or in use towards other peers, as long as
+    /// this kind of driver used it.
     pub from: Option<SocketAddr>,
-    /// We send as soon as it is connected. The last acknowledgement of the handshake may travel
-    /// with that data, which saves both ends a packet.
+    /// This side sends as soon as it is connected. The last acknowledgement of the handshake may
+    /// then travel with these bytes instead of ahead of them, which saves both ends a packet.
     pub speaks_at_once: bool,
-    /// [`Driver::ends`] will be asked for, once, as soon as it is connected.
+    /// [`Driver::ends`] will be called once, as soon as the connection is open.
     pub asks_ends: bool,
-    /// TLS of this connection; drivers without TLS ignore it.
+    /// The TLS of this connection, if any. Drivers without TLS ignore it.
     pub tls: Option<DialTls>,
 }
 
 impl Dial {
-    /// To `to`, from wherever the kernel likes, in the clear.
+    /// Returns a dial to `to` without TLS, from an address that the kernel chooses.
     pub const fn plain(to: SocketAddr) -> Self {
         Self { to, from: None, speaks_at_once: false, asks_ends: false, tls: None }
     }
@@ -53,27 +53,29 @@ impl Dial {
 /// The TLS of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DialTls {
-    /// Index into the server names that the TLS driver was made with.
+    /// Index into the server names of the TLS driver.
     pub name: u16,
-    /// Session cache to resume from: the number of a user, or one number for all.
+    /// Key of the session cache that resumes it: the number of a virtual user, or one number for
+    /// all.
     pub session: u32,
 }
 
-/// The two ends of a connection.
+/// The local and the peer address of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnAddresses {
-    /// Ours.
+    /// The local address.
     pub own: SocketAddr,
-    /// The peer's.
+    /// The peer's address.
     pub peer: SocketAddr,
 }
 
-/// One connection of one driver. Slots are reused; the generation distinguishes old from new.
+/// One connection of one driver. Slots are reused; the generation distinguishes old connections
+/// from new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
-    /// Index into the owner's array.
+    /// Index into the array of the owner.
     pub slot: u32,
-    /// Counts the uses of that slot.
+    /// Number of uses of that slot.
     pub generation: u16,
 }
 
@@ -81,87 +83,91 @@ pub struct ConnId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenerId(pub u32);
 
-/// What happened.
+/// Something that happened on a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A peer connected to a listener.
     Accepted(ListenerId, ConnId),
     /// A connect succeeded.
     Connected(ConnId),
-    /// The TLS handshake on a connection that was [`Event::Connected`] or [`Event::Accepted`] is complete.
+    /// The TLS handshake on a connection that was [`Event::Connected`] or [`Event::Accepted`] is
+    /// complete.
     Secured(ConnId),
     /// A connect failed; the connection is gone.
     ConnectFailed(ConnId, Errno),
-    /// This many bytes came; [`Driver::received`] has them until the next call of [`Driver::next`].
+    /// This many bytes arrived. [`Driver::received`] returns them until the next call of
+    /// [`Driver::next`].
     Received(ConnId, usize),
-    /// A send that was [`SendStatus::Pending`] has left for the kernel whole.
+    /// All bytes of a send that was [`SendStatus::Pending`] are now with the kernel.
     Flushed(ConnId),
-    /// The peer will send no more, or the connection broke. It must still be closed.
+    /// The peer will send no more, or the connection broke. The owner must still close it.
     Ended(ConnId, CloseReason),
-    /// The [`Waker`] was called.
+    /// Another thread called [`Waker::wake`].
     Woken,
-    /// Accepting failed, e.g. for want of files; the driver tries again after a pause.
+    /// Accepting failed, for example because no file was free. The driver tries again after a
+    /// pause.
     AcceptFailed(ListenerId, Errno),
 }
 
-/// How a connection ended.
+/// The way a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// FIN from the peer.
     Eof,
-    /// FIN from the peer of a TLS connection without a TLS end message: the data may be truncated.
+    /// FIN from the peer of a TLS connection without a `close_notify` before it. The received bytes
+    /// may be cut short.
     Truncated,
     /// RST, or another error.
     Broken(Errno),
-    /// TLS failed, in the handshake or later: [`Driver::tls_fault`] says how.
+    /// TLS failed, in the handshake or later. [`Driver::tls_fault`] returns the reason.
     Tls,
 }
 
-/// How far a send came.
+/// Progress of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendStatus {
     /// All bytes are with the kernel.
     All,
-    /// The rest is kept and follows when the peer reads; [`Event::Flushed`] reports it.
+    /// The rest is kept and sent when the peer reads. [`Event::Flushed`] follows.
     Pending,
 }
 
-/// Sockets of one thread. Events are pulled: [`wait`](Driver::wait) blocks, then
-/// [`next`](Driver::next) yields what is ready, one event at a time, so that the caller limits its
-/// work per turn.
+/// Sockets for one thread. The caller pulls events: [`wait`](Driver::wait) blocks, then
+/// [`next`](Driver::next) returns what is ready. It returns one event at a time, so that the caller
+/// bounds its work per turn.
 pub trait Driver: Sized {
     /// Whether commands, above all sends, are executed by the next [`wait`](Driver::wait) instead
     /// of immediately.
     const SENDS_LATER: bool = false;
 
-    /// Whether all events of [`next`](Driver::next) were present when [`wait`](Driver::wait)
-    /// returned, so that one instant applies to all of them.
+    /// Whether every event of [`next`](Driver::next) had happened when [`wait`](Driver::wait)
+    /// returned, so that one instant holds for all of them.
     const TOLD_BY_WAIT: bool = false;
 
-    /// A new driver, to be used by the thread that makes it and no other.
+    /// Makes a driver. Only the thread that makes it may use it.
     fn new(setup: &DriverConfig) -> Result<Self, Errno>;
 
-    /// Starts connecting. [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error
-    /// is returned directly. A source address in use is reported either way as `EADDRINUSE` or
+    /// Starts connecting. [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless this
+    /// call returns an error. Either way, a local address in use is reported as `EADDRINUSE` or
     /// `EADDRNOTAVAIL`.
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno>;
 
-    /// Starts TLS on a connection that was dialed without it, is [`Event::Connected`], and has
-    /// reported all data before it. [`Event::Secured`] follows, then plaintext. Data sent so far
-    /// went unencrypted, ahead of the handshake.
+    /// Starts TLS on a connection that was dialed without it. The connection must be
+    /// [`Event::Connected`], and its earlier events must have been returned. [`Event::Secured`]
+    /// follows, then plaintext. Bytes sent so far travel unencrypted, ahead of the handshake.
     ///
     /// # Errors
-    /// `EPROTONOSUPPORT` where there is no TLS for that.
+    /// `EPROTONOSUPPORT` if the driver has no TLS for `_tls`.
     fn secure(&mut self, _conn: ConnId, _tls: DialTls) -> Result<(), Errno> {
         Err(Errno(libc::EPROTONOSUPPORT))
     }
 
-    /// Returns the addresses of a connection with a dial that [asked for them](Dial::asks_ends) and that
-    /// is [`Event::Connected`].
+    /// Returns both addresses of a connection. Its dial must have [announced
+    /// this](Dial::asks_ends), and it must be [`Event::Connected`].
     ///
     /// # Errors
-    /// The kernel's error: `ENOTCONN` if the peer is gone already, `EMFILE` if the query needs a
-    /// file.
+    /// The kernel's error: `ENOTCONN` if the peer has already closed it, `EMFILE` if the query
+    /// needs a file.
     fn ends(&mut self, _conn: ConnId) -> Result<ConnAddresses, Errno> {
         Err(Errno(libc::EOPNOTSUPP))
     }
@@ -170,95 +176,94 @@ pub trait Driver: Sized {
     /// address.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;
 
-    /// Stops listening. New connections are refused, those waiting to be accepted are reset, and
-    /// the ports are free for other programs. A peer that was accepted before may still be
-    /// reported.
+    /// Stops listening. New peers are refused, peers waiting to be accepted are reset, and other
+    /// sockets may bind the ports. Peers that were accepted before may still be reported.
     fn stop_accepting(&mut self);
 
-    /// Sends `bytes` after all pending data of this connection. On an error none of them was taken,
-    /// and no more will be. Data received before that is reported, and then the end
-    /// ([`Event::Ended`]).
+    /// Sends `bytes` after everything that is still pending on this connection. On an error none of
+    /// them was sent, and no later bytes will be. Bytes that arrived before are still reported,
+    /// then the end ([`Event::Ended`]).
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno>;
 
-    /// The same with bytes that are shared, so that what is kept need not be copied.
+    /// As [`send`](Driver::send), with shared bytes: pending ones need not be copied.
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno>;
 
-    /// Bytes the kernel has taken so far, on all connections.
+    /// Returns the number of bytes the kernel has taken so far, on all connections.
     fn bytes_sent(&self) -> u64;
 
-    /// Closes the connection. The id is invalid immediately, and no more events follow. With FIN,
-    /// data handed to the kernel is sent first, unless the peer takes none of it for long: a second
-    /// where we dialed, a minute where it did.
+    /// Closes a connection. The id is invalid from now on, and no event of it follows. With FIN,
+    /// bytes reported as sent are still delivered, unless the peer reads none of them for some
+    /// time. That limit is one second if this side dialed, one minute if the peer did.
     fn close(&mut self, conn: ConnId, how: Close);
 
-    /// Stop sending (FIN) while still receiving.
+    /// Stops sending (FIN) while still receiving.
     fn shut_down_sending(&mut self, conn: ConnId);
 
-    /// The clock that `wait` goes by.
+    /// Returns the clock used by `wait`.
     fn clock(&self) -> Clock;
 
-    /// Waits until an event is ready or until `until`; returns directly if that is past. Returns
-    /// whether an event is ready.
+    /// Waits until something is ready, or until `until`. Returns immediately if that instant has
+    /// passed. Returns whether anything is ready.
     fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
         let now = self.clock().now();
         self.wait_from(now, until)
     }
 
-    /// The same where the caller has just read the clock.
+    /// As [`wait`](Driver::wait), for a caller that has just read the clock.
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno>;
 
-    /// Returns until when the last wait worked, which is before it went to sleep. `None`: this
-    /// driver does no work of its own in its waits.
+    /// Returns the instant until which the last wait worked; if it slept, that is when the sleep
+    /// started. `None`: this driver does no other work in its waits.
     fn worked_until(&self) -> Option<Nanos> {
         None
     }
 
-    /// Returns the duration of the longest call that carried sends since the last query, for
-    /// drivers with [later sends](Driver::SENDS_LATER).
+    /// Returns the duration of the longest call that carried sends, in nanoseconds, since the last
+    /// query. For drivers with [delayed sends](Driver::SENDS_LATER).
     fn take_longest_send(&mut self) -> u64 {
         0
     }
 
-    /// The next use of this number of [`DialTls::session`] belongs to another user, so its state is
-    /// dropped.
+    /// Drops everything kept for this number of [`DialTls::session`]: a different user has it next.
     fn forget(&mut self, _session: u32) {}
 
-    /// Sends data prepared for the next wait immediately. If that fails, the next wait reports it.
+    /// Sends immediately what was queued for the next wait. If that fails, the next wait returns
+    /// the error.
     fn send_now(&mut self) {}
 
-    /// Returns sends that were reported as [`SendStatus::All`] and took nothing, because the
-    /// connection had broken: the connection, and how many of its last sends. Call it after each
-    /// wait, before its events, until it returns `None`; only for drivers with [later
-    /// sends](Driver::SENDS_LATER).
+    /// Returns a connection on which sends reported as [`SendStatus::All`] were not sent because it
+    /// had broken, and the number of these last sends. Call it after each wait, before the events,
+    /// until it returns `None`. It is only for drivers with [delayed sends](Driver::SENDS_LATER).
     fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
         None
     }
 
-    /// The next thing that happened, or `None` when nothing is ready any more.
+    /// Returns the next event, or `None` when nothing more is ready.
     fn next(&mut self) -> Option<Event>;
 
-    /// The bytes of the last [`Event::Received`].
+    /// Returns the bytes of the last [`Event::Received`].
     fn received(&self, len: usize) -> &[u8];
 
-    /// A handle by which other threads end this driver's wait.
+    /// Returns a handle with which other threads end this driver's wait.
     fn waker(&self) -> Result<Waker, Errno>;
 
-    /// Stale completions dropped so far: about connections closed in the meantime.
+    /// Returns the number of stale completions dropped so far: those of connections closed in the
+    /// meantime.
     fn stale(&self) -> u64;
 
-    /// What was wrong at the last [`CloseReason::Tls`].
+    /// Returns the reason of the last [`CloseReason::Tls`].
     fn tls_fault(&self) -> Option<String> {
         None
     }
 
-    /// Returns the result of the handshake of this connection; `None` before [`Event::Secured`] and
+    /// Returns the result of this connection's handshake; `None` before [`Event::Secured`] and
     /// without TLS.
     fn secured(&self, _conn: ConnId) -> Option<HandshakeInfo> {
         None
     }
 
-    /// Returns the peer's certificate chain as DER, its own first; empty before [`Event::Secured`],
-    /// and without TLS.
+    /// Returns the peer's certificate chain as DER, the peer's certificate first. Empty before
+    /// [`Event::Secured`] and without TLS.
     fn peer_certificates(&self, _conn: ConnId) -> Vec<Vec<u8>> {
         Vec::new()
     }

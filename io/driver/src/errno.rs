@@ -1,4 +1,4 @@
-//! [`Errno`]: why the kernel said no.
+//! [`Errno`]: the reason why a system call failed.
 
 use std::fmt;
 
@@ -7,27 +7,29 @@ use std::fmt;
 pub struct Errno(pub i32);
 
 impl Errno {
-    /// The number left by the last failed call on this thread.
+    /// Returns the number left by the last failed call on this thread.
     pub(crate) fn last() -> Self {
         Self(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
     }
 
-    /// `-1` means failure with errno set; anything else is the call's result.
+    /// Interprets the result of a call: `-1` means failure with errno set, anything else is its
+    /// value.
     pub(crate) fn check(result: i32) -> Result<i32, Self> {
         if result < 0 { Err(Self::last()) } else { Ok(result) }
     }
 
-    /// The number as a byte. Numbers that do not fit become `EIO`; the largest of Linux is 133.
+    /// Returns the number as one byte. Numbers that do not fit become `EIO`; none of Linux exceeds
+    /// 133.
     pub(crate) fn packed(self) -> u8 {
         u8::try_from(self.0).ok().filter(|&number| number != 0).unwrap_or(libc::EIO as u8)
     }
 
-    /// What was packed; `None` for 0, where nothing was.
+    /// Reverses [`packed`](Self::packed); `None` for 0, which means "no error".
     pub(crate) fn unpacked(number: u8) -> Option<Self> {
         (number != 0).then(|| Self(i32::from(number)))
     }
 
-    /// The number's symbol where it matters to users, e.g. `ECONNREFUSED`.
+    /// Returns the symbol of numbers that matter to users, e.g. `ECONNREFUSED`.
     pub fn symbol(self) -> Option<&'static str> {
         Some(match self.0 {
             libc::ECONNREFUSED => "ECONNREFUSED",

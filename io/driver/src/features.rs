@@ -1,22 +1,22 @@
-//! [`Features`]: what of the kernel may be used.
+//! [`Features`]: the kernel features that may be used.
 
-/// Something newer kernels have, and some hosts forbid.
+/// A feature that newer kernels have and some hosts forbid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// io\_uring with all that the driver on it cannot do without (6.1).
+    /// io\_uring with everything that its driver requires (6.1).
     Uring,
     /// Binding and socket options on direct descriptors of io\_uring (6.11).
     BindOp,
-    /// A table of files for one thread: `unshare(CLONE_FILES)`.
+    /// A separate table of files for one thread: `unshare(CLONE_FILES)`.
     Unshare,
-    /// `epoll_pwait2` (5.11): waiting to the nanosecond.
+    /// `epoll_pwait2` (5.11): waiting with nanosecond precision.
     EpollPwait2,
-    /// A process on the same memory with a table of files of its own: `clone(CLONE_VM)`.
+    /// A process on the same memory with a separate table of files: `clone(CLONE_VM)`.
     OwnProcess,
 }
 
 impl Feature {
-    /// All of them, with the word that masks each.
+    /// All features, with the name that masks each.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Uring, "uring"),
         (Self::BindOp, "bind_op"),
@@ -26,29 +26,29 @@ impl Feature {
     ];
 }
 
-/// A set of them.
+/// A set of features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features(u32);
 
 impl Features {
-    /// Every one.
+    /// Returns the set of all features.
     pub const fn all() -> Self {
         Self((1 << Feature::ALL.len()) - 1)
     }
 
-    /// Whether `feature` is among them.
+    /// Returns whether the set contains `feature`.
     pub const fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0
     }
 
-    /// These but for `feature`.
+    /// Returns the set without `feature`.
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
         Self(self.0 & !(1 << feature as u32))
     }
 
-    /// All features except those in a mask: names of [`Feature::ALL`] joined by commas. Fails with
-    /// the first unknown name.
+    /// Returns all features except the masked ones: names of [`Feature::ALL`] joined by commas.
+    /// Fails with the first unknown name.
     pub fn from_mask(words: &str) -> Result<Self, &str> {
         let mut words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::all(), |left, word| {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn check(words: &str, masked: &[Feature]) {
-        let left = Features::from_mask(words).expect("known words");
+        let left = Features::from_mask(words).expect("known names");
         for (feature, _) in Feature::ALL {
             assert_eq!(left.has(feature), !masked.contains(&feature), "{words}: {feature:?}");
         }

@@ -1,21 +1,22 @@
-//! Tables of files of one's own: how one of them is come by, and what is not wanted in it.
+//! Separate tables of files: how a thread gets one, and how unneeded files in it are closed.
 
 use std::ops::RangeInclusive;
 
 use crate::Errno;
 
-/// Standard streams, which every table keeps.
+/// The standard streams, which every table keeps.
 const STREAMS: i32 = 3;
 
-/// Gives this thread a file table of its own: a copy, in which later changes stay local.
+/// Gives this thread a separate table of files: a copy, which later changes elsewhere do not
+/// affect.
 pub(crate) fn unshare_files() -> Result<(), Errno> {
-    // SAFETY: no pointers are passed. Owners of descriptors on this thread own their copies of the
-    // same number.
+    // SAFETY: no pointers are passed. The owners of descriptors on this thread own the copies with
+    // the same number.
     Errno::check(unsafe { libc::unshare(libc::CLONE_FILES) }).map(drop)
 }
 
-/// Closes every file of this thread's table but the standard streams and `keep`. Otherwise a copied
-/// table would hold files open, such as connections of other threads with peers that wait for their
+/// Closes every file of this thread's table except the standard streams and `keep`. Otherwise the
+/// copied table would hold open connections of other threads, and their peers would wait for the
 /// end.
 ///
 /// Only for a table that was just copied, by a thread that owns none of the copies.
@@ -32,20 +33,20 @@ pub(crate) fn close_all_but(keep: Option<i32>) {
 }
 
 fn close_range(range: &RangeInclusive<i32>) -> Result<(), Errno> {
-    // SAFETY: plain numbers; `close_all_but` requires of its caller that these descriptors have no
-    // owner.
+    // SAFETY: only numbers are passed; the caller of `close_all_but` guarantees that these
+    // descriptors have no owner.
     let result = unsafe { libc::syscall(libc::SYS_close_range, *range.start(), *range.end(), 0) };
     Errno::check(result as i32).map(drop)
 }
 
-/// Before Linux 5.9, or where a filter does not know the call.
+/// The fallback before Linux 5.9, or under a filter that does not know the call.
 fn close_each(range: &RangeInclusive<i32>) {
     let Ok(list) = std::fs::read_dir("/proc/thread-self/fd") else { return };
     let numbers = list.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    // Collected first: the folder that is read is one of them, and closed by then.
+    // The numbers are collected first: the directory being read is one of them, and closed by then.
     let numbers: Vec<i32> = numbers.filter(|number| range.contains(number)).collect();
     for number in numbers {
-        // SAFETY: as above; a number that is closed already is an error without consequence.
+        // SAFETY: as above; closing a number twice is an error without consequence.
         unsafe { libc::close(number) };
     }
 }
@@ -58,21 +59,21 @@ mod tests {
 
     use super::*;
 
-    /// Numbers open in this thread's table, but for the one that is used for looking.
+    /// Returns the numbers open in this thread's table, except the one used for the query.
     fn open_files() -> Vec<i32> {
         let list = std::fs::read_dir("/proc/thread-self/fd").expect("/proc is mounted");
         let numbers = list.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         let mut numbers: Vec<i32> = numbers.collect();
         numbers.retain(|&number| {
-            // SAFETY: asks for flags of a number that may be closed, which is an error and no more.
+            // SAFETY: this only queries flags; for a closed number it returns an error.
             unsafe { libc::fcntl(number, libc::F_GETFD) >= 0 }
         });
         numbers.sort_unstable();
         numbers
     }
 
-    /// Closes with `close` in a separate table; checks which files stay open there, and that they
-    /// stay open here.
+    /// Calls `close` in a separate table. Checks which files stay open there, and that all stay
+    /// open here.
     fn check(close: fn(Option<i32>), keep: bool) {
         let files = [(); 5].map(|()| File::open("/dev/null").expect("it is always there"));
         let numbers = files.each_ref().map(AsRawFd::as_raw_fd);

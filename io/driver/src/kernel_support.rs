@@ -1,5 +1,5 @@
-//! [`KernelSupport`]: kernel features that can be used here, found by trying, and why the others
-//! cannot.
+//! [`KernelSupport`]: kernel features that are usable on this host, found by trying, and reasons
+//! for the others.
 
 use std::thread;
 
@@ -8,23 +8,24 @@ use wavetank_plan::{FileTables, Unsupported};
 use crate::clone_vm::run_in_vm_clone;
 use crate::{Errno, Feature, Features, UringMissing, probe_uring};
 
-/// Who looked knows why something is missing, not only that it is.
+/// The result of probing a host. For each missing feature it has the reason.
 #[derive(Clone, Debug)]
 pub struct KernelSupport {
-    /// What can be used.
+    /// The usable features.
     pub features: Features,
     missing: Vec<(Feature, Unsupported)>,
 }
 
 impl Features {
-    /// Try everything that `wanted` has on this host, now. What is not wanted counts as masked.
+    /// Tries every feature of `wanted` on this host, now. Features not in `wanted` count as masked.
     pub fn probe(wanted: Self) -> KernelSupport {
         let mut found = KernelSupport { features: wanted, missing: Vec::new() };
         for (feature, word) in Feature::ALL {
             let missing = if !wanted.has(feature) {
                 Some(masked(word))
             } else if feature == Feature::BindOp && !found.features.has(Feature::Uring) {
-                // A part of what is missing as a whole, and not to be tried where it is masked.
+                // This is a part of io\_uring: missing if that is missing, and not tried if it is
+                // masked.
                 found.missing(Feature::Uring).cloned()
             } else {
                 try_out(feature).err()
@@ -39,12 +40,12 @@ impl Features {
 }
 
 impl KernelSupport {
-    /// Why `feature` cannot be used, and what to do about it; nothing where it can.
+    /// Returns why `feature` cannot be used and what to do about it; `None` if it is usable.
     pub fn missing(&self, feature: Feature) -> Option<&Unsupported> {
         self.missing.iter().find(|(known, _)| *known == feature).map(|(_, missing)| missing)
     }
 
-    /// The best way to more files than one table holds.
+    /// Returns the best way to have more files than one table holds.
     pub fn best_file_tables(&self) -> FileTables {
         if self.features.has(Feature::Unshare) {
             FileTables::PerThread
@@ -57,7 +58,7 @@ impl KernelSupport {
 }
 
 fn masked(word: &str) -> Unsupported {
-    Unsupported::new(format!("{word} is masked by WAVETANK_MASK"), "take it out of WAVETANK_MASK")
+    Unsupported::new(format!("{word} is masked by WAVETANK_MASK"), "remove it from WAVETANK_MASK")
 }
 
 fn try_out(feature: Feature) -> Result<(), Unsupported> {
@@ -67,7 +68,7 @@ fn try_out(feature: Feature) -> Result<(), Unsupported> {
             Ok(facts) if facts.bind_op => Ok(()),
             Ok(_) => Err(Unsupported::new(
                 "IORING_OP_BIND is missing, a kernel older than 6.11",
-                "nothing; a short-lived descriptor is bound instead",
+                "no action is needed: a short-lived descriptor is bound instead",
             )),
             Err(missing) => Err(no_uring(missing)),
         },
@@ -75,7 +76,7 @@ fn try_out(feature: Feature) -> Result<(), Unsupported> {
         Feature::EpollPwait2 => epoll_pwait2().map_err(|errno| match errno.0 {
             libc::ENOSYS => Unsupported::new(
                 "epoll_pwait2 ENOSYS, a kernel older than 5.11",
-                "nothing; timerfd does the same",
+                "no action is needed: timerfd has the same effect",
             ),
             _ => refused("epoll_pwait2", errno),
         }),
@@ -83,7 +84,8 @@ fn try_out(feature: Feature) -> Result<(), Unsupported> {
     }
 }
 
-/// Where an administrator forbids io\_uring (Linux, Documentation/admin-guide/sysctl/kernel.rst).
+/// The sysctl with which an administrator forbids io\_uring (Linux,
+/// Documentation/admin-guide/sysctl/kernel.rst).
 const URING_DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
 
 fn no_uring(missing: UringMissing) -> Unsupported {
@@ -91,7 +93,7 @@ fn no_uring(missing: UringMissing) -> Unsupported {
     uring_missing(missing, sysctl.as_deref().map_or("", str::trim))
 }
 
-/// `disabled` is what the sysctl says: 1 is for all but a group, 2 for everybody.
+/// `disabled` is the value of the sysctl: 1 forbids it to all but one group, 2 to every user.
 fn uring_missing(UringMissing { errno, what }: UringMissing, disabled: &str) -> Unsupported {
     let name = errno.symbol().map_or_else(|| format!("errno {}", errno.0), str::to_owned);
     match errno.0 {
@@ -101,33 +103,34 @@ fn uring_missing(UringMissing { errno, what }: UringMissing, disabled: &str) -> 
         ),
         libc::EPERM | libc::EACCES => Unsupported::new(
             format!("{what} {name}, refused by a seccomp filter of this container or service"),
-            "--security-opt seccomp=unconfined, or a profile that allows io_uring",
+            "use --security-opt seccomp=unconfined, or a profile that allows io_uring",
         ),
         libc::ENOSYS => Unsupported::new(
             format!("{what} {name}, a kernel older than 5.1 or built without io_uring, or a seccomp filter"),
-            "a kernel of 6.1 or newer; in a container --security-opt seccomp=unconfined",
+            "use a kernel of 6.1 or newer; in a container, use --security-opt seccomp=unconfined",
         ),
-        libc::EINVAL => {
-            Unsupported::new(format!("{what} {name}, a kernel older than 6.1"), "a kernel of 6.1 or newer")
-        }
+        libc::EINVAL => Unsupported::new(
+            format!("{what} {name}, a kernel older than 6.1"),
+            "use a kernel of 6.1 or newer",
+        ),
         libc::ENOMEM => Unsupported::new(
-            format!("{what} {name}, no memory may be locked for its rings"),
+            format!("{what} {name}, cannot lock memory for its rings"),
             "raise the limit of locked memory: `ulimit -l`",
         ),
         libc::EMFILE | libc::ENFILE => {
             Unsupported::new(format!("{what} {name}"), "raise the limit of open files: `ulimit -n`")
         }
-        _ => Unsupported::new(format!("{what} {name}"), "--engine epoll does the same"),
+        _ => Unsupported::new(format!("{what} {name}"), "use --engine epoll, which has the same effect"),
     }
 }
 
-/// A call that every kernel in use has was refused.
+/// Returns the reason for a refused call that every kernel in use has.
 fn refused(call: &str, errno: Errno) -> Unsupported {
     let name = errno.symbol().map_or_else(|| format!("errno {}", errno.0), str::to_owned);
     match errno.0 {
         libc::EPERM | libc::EACCES | libc::ENOSYS => Unsupported::new(
             format!("{call} {name}, refused by a seccomp filter of this container or service"),
-            "--security-opt seccomp=unconfined, or a profile that allows it",
+            "use --security-opt seccomp=unconfined, or a profile that allows it",
         ),
         _ => Unsupported::new(
             format!("{call} {name}"),
@@ -136,9 +139,9 @@ fn refused(call: &str, errno: Errno) -> Unsupported {
     }
 }
 
-/// Tried where it does no harm: on a thread that ends with it.
+/// Tries the call on a thread that ends right after it, so that nothing else is affected.
 fn unshare() -> Result<(), Errno> {
-    // A host may allow no further thread: that is an answer, too.
+    // A host may allow no further thread; then the feature is missing too.
     let thread =
         thread::Builder::new().spawn(crate::file_tables::unshare_files).map_err(|error| no_thread(&error))?;
     thread.join().unwrap_or(Err(Errno(libc::EAGAIN)))
@@ -155,11 +158,12 @@ fn own_process() -> Result<(), Errno> {
     ended.map_err(|_| Errno(libc::ECHILD))
 }
 
-/// Uses an invalid descriptor: a kernel that knows the call reports that.
+/// Makes the call with an invalid descriptor: a kernel that has the call reports exactly that.
 fn epoll_pwait2() -> Result<(), Errno> {
     let mut event = libc::epoll_event { events: 0, u64: 0 };
     let timeout = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `event` has room for the one event allowed, `timeout` outlives the call, no signal mask.
+    // SAFETY: `event` has room for the one event allowed, and `timeout` outlives the call. There is
+    // no signal mask.
     let result = unsafe {
         libc::syscall(
             libc::SYS_epoll_pwait2,

@@ -2,8 +2,8 @@
 //! clock.
 //!
 //! A [`Driver`] turns readiness into [`Event`]s and takes commands (connect, send, close) in
-//! return. It knows no protocol but TLS, no pacing and no plan: connections are numbers to it. Its
-//! caller is one thread, which owns it completely.
+//! return. It knows no protocol except TLS, no pacing and no plan: connections are numbers to it.
+//! Its caller is one thread, which owns it exclusively.
 #![expect(unsafe_code, reason = "the one crate that talks to the kernel directly")]
 
 mod clock;

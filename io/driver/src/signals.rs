@@ -6,7 +6,7 @@ use crate::Errno;
 
 static RECEIVED: AtomicU32 = AtomicU32::new(0);
 
-/// SIGINT and SIGTERM, counted instead of obeyed.
+/// Counts SIGINT and SIGTERM instead of ending the process.
 #[derive(Clone, Copy, Debug)]
 pub struct Signals;
 
@@ -15,8 +15,8 @@ extern "C" fn count(_signal: libc::c_int) {
 }
 
 impl Signals {
-    /// Starts counting signals. Interrupted system calls return early (no `SA_RESTART`), so that a
-    /// sleeping control loop checks the count immediately.
+    /// Starts counting. Interrupted system calls return early (no `SA_RESTART`), so that a sleeping
+    /// control loop checks the count immediately.
     pub fn listen() -> Result<Self, Errno> {
         for signal in [libc::SIGINT, libc::SIGTERM] {
             // SAFETY: all-zero is a valid sigaction; the handler only touches an atomic.
@@ -30,7 +30,7 @@ impl Signals {
         Ok(Self)
     }
 
-    /// How many have come so far.
+    /// Returns the number of signals received so far.
     pub fn received(self) -> u32 {
         RECEIVED.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 //! Socket system calls, each in a safe wrapper.
 //!
 //! The two calls on the path of every request bypass the C library. Its wrappers are cancellation
-//! points, which cost a fifth of our own time, and no thread is cancelled here.
+//! points, which cost a fifth of this program's own time, and no thread here is ever cancelled.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -12,38 +12,38 @@ use wavetank_plan::Close;
 use crate::Errno;
 use crate::driver::ConnAddresses;
 
-/// Connections waiting to be accepted, per listener; the kernel caps it at net.core.somaxconn.
+/// Connections waiting to be accepted, per listener. The kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
 
-/// A non-blocking TCP socket for `family_of`'s address family, with Nagle's delay off.
+/// Returns a non-blocking TCP socket for the address family of `family_of`, with Nagle's delay off.
 pub(crate) fn tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
     let socket = plain_tcp(family_of)?;
     set_nodelay(&socket)?;
     Ok(socket)
 }
 
-/// Nagle's delay off: bytes leave though older ones are not acknowledged yet.
+/// Turns Nagle's delay off: bytes are sent even if older ones are not acknowledged yet.
 pub(crate) fn set_nodelay(socket: &OwnedFd) -> Result<(), Errno> {
     set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
 }
 
-/// Acknowledges with the next bytes we send, as in a conversation in progress (tcp(7),
+/// Acknowledges together with the next bytes sent, as in an ongoing conversation (tcp(7),
 /// `TCP_QUICKACK`).
 pub(crate) fn delay_acknowledgement(socket: &OwnedFd) -> Result<(), Errno> {
     set_option(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)
 }
 
-/// A non-blocking TCP socket for `family_of`'s address family.
+/// Returns a non-blocking TCP socket for the address family of `family_of`.
 pub(crate) fn plain_tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if family_of.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let fd = Errno::check(unsafe { libc::socket(family, kind, 0) })?;
-    // SAFETY: the kernel just returned `fd`, and no other value owns it.
+    // SAFETY: `fd` was just returned by the kernel and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Creates a listening socket at `at` with a port that other listeners of this user may share.
+/// Returns a listening socket at `at`. Other listeners of this user may share its port.
 pub(crate) fn listening(at: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
     let socket = tcp(at)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
@@ -55,7 +55,8 @@ pub(crate) fn listening(at: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> 
     Ok((socket, bound))
 }
 
-/// Bind. With port 0 the port is chosen at connect time, so that one port serves many peers.
+/// Binds the socket. With port 0 the port is chosen at connect time, so that one port serves many
+/// peers.
 pub(crate) fn bind(socket: &OwnedFd, at: SocketAddr) -> Result<(), Errno> {
     let (address, length) = to_kernel(at);
     // SAFETY: `address` is initialised for `length` bytes and outlives the call.
@@ -63,10 +64,11 @@ pub(crate) fn bind(socket: &OwnedFd, at: SocketAddr) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Binds a source address for connecting.
+/// Binds the socket to a source address for connecting.
 ///
-/// One port may serve several peers simultaneously, and the same peer again during the `TIME_WAIT`
-/// of its last connection. Linux allows both if every socket on the port was marked so.
+/// One port may serve several peers simultaneously. It may also serve the same peer again while its
+/// last connection is in `TIME_WAIT`. Linux allows both if every socket on the port has this
+/// option.
 pub(crate) fn bind_source(socket: &OwnedFd, from: SocketAddr) -> Result<(), Errno> {
     if from.port() == 0 {
         set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
@@ -75,12 +77,12 @@ pub(crate) fn bind_source(socket: &OwnedFd, from: SocketAddr) -> Result<(), Errn
     bind(socket, from)
 }
 
-/// Whether this host can bind `address` at all: the test for source addresses before a run.
+/// Checks that this host can bind `address`: the test of source addresses before a run.
 pub fn bind_probe(address: SocketAddr) -> Result<(), Errno> {
     bind_source(&tcp(address)?, address)
 }
 
-/// Start connecting; `Ok(true)` if it is done already.
+/// Starts connecting; returns `Ok(true)` if the socket is connected already.
 pub(crate) fn connect(socket: &OwnedFd, to: SocketAddr) -> Result<bool, Errno> {
     let (address, length) = to_kernel(to);
     // SAFETY: `address` is initialised for `length` bytes and outlives the call.
@@ -91,25 +93,25 @@ pub(crate) fn connect(socket: &OwnedFd, to: SocketAddr) -> Result<bool, Errno> {
     }
 }
 
-/// The next waiting connection, non-blocking; `None` if there is none.
+/// Returns the next waiting connection, non-blocking; `None` if the queue is empty.
 pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: null address pointers are allowed: we do not ask for the peer's address.
+    // SAFETY: null address pointers are allowed: the peer's address is not requested.
     let result =
         unsafe { libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags) };
     match Errno::check(result) {
         Ok(fd) => {
-            // Nagle's delay is off as the listener's is (tcp(7) is silent, Linux copies it).
-            // SAFETY: the kernel just returned `fd`, and no other value owns it.
+            // Nagle's delay is off as on the listener (tcp(7) does not say so, Linux copies it).
+            // SAFETY: `fd` was just returned by the kernel and has no other owner.
             Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) }))
         }
-        // A peer that gave up while waiting is no failure of ours.
+        // A peer that gave up while waiting is not a failure of this side.
         Err(Errno(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR)) => Ok(None),
         Err(errno) => Err(errno),
     }
 }
 
-/// Receive into `buffer`; `None`: nothing there now; `Some(0)`: the peer has finished.
+/// Receives into `buffer`. `None`: nothing has arrived; `Some(0)`: the peer has finished.
 #[inline]
 pub(crate) fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
     loop {
@@ -122,7 +124,7 @@ pub(crate) fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usiz
     }
 }
 
-/// Send as much of `bytes` as the kernel takes now; 0 if it takes none.
+/// Sends as much of `bytes` as the kernel takes now; 0 if it takes none.
 #[inline]
 pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     loop {
@@ -135,7 +137,7 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Close by FIN (what dropping does) or by RST.
+/// Closes by FIN (as dropping does) or by RST.
 pub(crate) fn close(socket: OwnedFd, how: Close) {
     if how == Close::Rst {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -153,13 +155,13 @@ pub(crate) fn close(socket: OwnedFd, how: Close) {
     drop(socket);
 }
 
-/// FIN now, while still receiving.
+/// Sends FIN now, while still receiving.
 pub(crate) fn shut_down_sending(socket: &OwnedFd) {
-    // SAFETY: no pointers are passed. Failure means the connection is gone already.
+    // SAFETY: no pointers are passed. A failure means that the connection has ended already.
     unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) };
 }
 
-/// The error a connect ended with, if any.
+/// Returns the error of a finished connect, if any.
 pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
     let mut value: i32 = 0;
     let mut length = size_of::<i32>() as libc::socklen_t;
@@ -176,7 +178,7 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
     if value == 0 { Ok(()) } else { Err(Errno(value)) }
 }
 
-/// Both ends of a connection.
+/// Returns both addresses of a connection.
 pub(crate) fn ends(socket: &OwnedFd) -> Result<ConnAddresses, Errno> {
     Ok(ConnAddresses { own: local_address(socket)?, peer: address_by(socket, libc::getpeername)? })
 }
@@ -192,7 +194,7 @@ fn address_by(socket: &OwnedFd, call: AddressCall) -> Result<SocketAddr, Errno> 
     // SAFETY: all-zero is a valid sockaddr_storage.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
-    // SAFETY: `storage` is writable for `length` bytes, and only the two calls above are handed in.
+    // SAFETY: `storage` is writable for `length` bytes, and only the two calls above are passed in.
     Errno::check(unsafe { call(socket.as_raw_fd(), (&raw mut storage).cast(), &raw mut length) })?;
     if i32::from(storage.ss_family) == libc::AF_INET {
         // SAFETY: the kernel said this is a sockaddr_in, which is smaller than the storage.

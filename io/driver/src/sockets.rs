@@ -5,11 +5,12 @@ use std::os::fd::OwnedFd;
 use crate::send_buffer::SendBuffer;
 use crate::{ConnId, Errno, socket};
 
-/// Most entries reserved in advance; beyond that the table doubles.
+/// Maximum number of entries reserved ahead; beyond it, the table doubles.
 const SOCKETS_AHEAD_MAX: u32 = 1 << 20;
 
-/// Returns how many of the expected `sockets` tables reserve room for. Unused room costs no memory,
-/// only addresses. A table that grows by doubling wastes half of itself, and is moved each time.
+/// Returns the number of entries that tables reserve from the start, for `sockets` expected ones.
+/// Unused room costs no memory, only addresses. A table that grows by doubling wastes up to half of
+/// its memory and is moved each time.
 pub(crate) fn ahead(sockets: u32) -> usize {
     sockets.min(SOCKETS_AHEAD_MAX) as usize
 }
@@ -21,43 +22,44 @@ pub(crate) struct Socket {
     pub(crate) connecting: bool,
     pub(crate) told: ReportedEnd,
     delay: Delay,
-    /// Why sending failed, packed; 0: it has not.
+    /// The errno of a failed send, packed; 0: no send has failed.
     broke: u8,
     pub(crate) unsent: SendBuffer,
 }
 
-/// What was reported to the owner about the end of the connection.
+/// What the owner knows about the connection's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportedEnd {
-    /// It goes on, for all that is known.
+    /// The connection is open as far as is known.
     Nothing,
     /// The peer has sent its FIN.
     Eof,
-    /// It broke.
+    /// The connection broke.
     Broken,
 }
 
 impl Socket {
-    /// Why sending failed, if it has.
+    /// Returns why sending failed, if it has.
     pub(crate) fn send_error(&self) -> Option<Errno> {
         Errno::unpacked(self.broke)
     }
 
-    /// Sending failed, and nothing is kept for it any more.
+    /// Records that sending failed, and drops the bytes kept for it.
     pub(crate) fn break_sending(&mut self, errno: Errno) {
         self.broke = errno.packed();
         self.unsent = SendBuffer::default();
     }
 
-    /// Hand over as much of `bytes` as the kernel takes now.
+    /// Hands as much of `bytes` to the kernel as it takes now.
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.before_send()?;
         socket::send(&self.fd, bytes)
     }
 
-    /// Nagle's delay must not hold back data that follows other data. The first bytes of a
-    /// connection follow nothing, so a connection with a single request saves the system call.
+    /// Turns Nagle's delay off before a send that follows another one, so that the kernel does not
+    /// hold it back. The first bytes of a connection follow nothing, so a connection with a single
+    /// request saves the system call.
     #[inline]
     pub(crate) fn before_send(&mut self) -> Result<(), Errno> {
         if self.delay == Delay::Off { Ok(()) } else { self.undelay_second() }
@@ -74,10 +76,10 @@ impl Socket {
     }
 }
 
-/// Nagle's delay of one connection.
+/// The state of Nagle's delay on one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Delay {
-    /// On, and nothing was sent yet that it could wait for.
+    /// On, but nothing was sent yet that it could wait for.
     Harmless,
     /// On.
     On,
@@ -91,7 +93,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Creates an empty table, with room [`ahead`] for this many.
+    /// Returns an empty slab with room [`ahead`] for this many sockets.
     pub(crate) fn with_capacity(sockets: u32) -> Self {
         Self { slots: Vec::with_capacity(ahead(sockets)), free: Vec::new() }
     }
@@ -106,7 +108,7 @@ impl Sockets {
             Err(last) => last.wrapping_add(1),
             Ok(_) => unreachable!("a slot on the free list holds no connection"),
         };
-        // What we accepted is as its listener.
+        // Accepted sockets inherit the setting of the listener.
         let delay = if connecting { Delay::Harmless } else { Delay::Off };
         let unsent = SendBuffer::default();
         *entry =
@@ -114,7 +116,7 @@ impl Sockets {
         ConnId { slot, generation }
     }
 
-    /// The connection, unless `conn` is stale.
+    /// Returns the connection, unless `conn` is stale.
     #[inline]
     pub(crate) fn get(&mut self, conn: ConnId) -> Option<&mut Socket> {
         match self.slots.get_mut(conn.slot as usize) {
@@ -123,7 +125,7 @@ impl Sockets {
         }
     }
 
-    /// Takes the connection out; its slot may be reused directly.
+    /// Removes the connection; its slot may be reused immediately.
     pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Socket> {
         self.get(conn)?;
         let entry = &mut self.slots[conn.slot as usize];

@@ -1,15 +1,16 @@
-//! What a load thread asks of the kernel for itself.
+//! Kernel settings of a load thread.
 
 use crate::Errno;
 
-/// Lets this thread's timed waits end as exactly as the kernel can (timer slack 1 ns instead of 50
-/// µs).
+/// Makes this thread's timed waits end as precisely as the kernel can (timer slack 1 ns instead of
+/// 50 µs).
 pub fn fine_timers() {
-    // SAFETY: no pointers are passed; the option takes one number. It cannot fail for the calling thread.
+    // SAFETY: no pointers are passed; the option takes one number. It cannot fail for the calling
+    // thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
 }
 
-/// Run this thread on `cpu` only.
+/// Restricts this thread to `cpu`.
 pub fn pin_to(cpu: u32) -> Result<(), Errno> {
     // SAFETY: all-zero is a valid cpu_set_t.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };

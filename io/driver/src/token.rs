@@ -1,13 +1,13 @@
-//! [`Token`]: what travels through the kernel with each socket.
+//! [`Token`]: the value that the kernel carries for each socket.
 
 use crate::ConnId;
 
-/// operation (8 bits) | ring (8) | generation (16) | slot (32), packed into the 64 bits the kernel
-/// carries for us. A completion with a generation other than the slot's current one is stale.
+/// operation (8 bits) | ring (8) | generation (16) | slot (32), packed into the 64 bits that the
+/// kernel carries. A completion is stale if its generation is not the current one of the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token(pub(crate) u64);
 
-/// What a readiness or completion is about.
+/// The subject of a readiness event or completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Operation {
@@ -15,40 +15,41 @@ pub(crate) enum Operation {
     Connection = 1,
     /// A listening socket.
     Listener = 2,
-    /// Another thread woke this one.
+    /// Another thread wakes this one.
     Wake = 3,
-    /// A peer is accepted into a slot.
+    /// Accepting a peer into a slot.
     Accept = 4,
-    /// A socket is made, or given an option: heard of only when it fails.
+    /// Making a socket or setting an option: completes visibly only if it fails.
     Prepare = 5,
-    /// A source address is taken: heard of only when it fails, and then instead of the connect.
+    /// Binding a source address: completes visibly only if it fails, and then instead of the
+    /// connect.
     Bind = 6,
     /// A connect.
     Connect = 7,
     /// A receive.
     Receive = 8,
-    /// Whether there is something to receive.
+    /// A watch for bytes to receive.
     Readable = 9,
-    /// Whether there is room to send.
+    /// A watch for room to send.
     Writable = 10,
-    /// A small send: heard of only when it fell short.
+    /// A small send: completes visibly only if it fell short.
     Send = 11,
     /// A piece of a large send.
     Piece = 12,
-    /// The end of sending.
+    /// Shutting down the sending side.
     ShutDown = 13,
-    /// No owner needs its result.
+    /// An operation without a result that anything needs.
     Aside = 14,
-    /// What was kept has been sent: the driver's own note to itself.
+    /// The kept bytes have been sent: a note of the driver to itself.
     Flushed = 15,
-    /// The time waited for has come, where the wait itself cannot end to the microsecond.
+    /// The timer that ends a wait, if the wait itself has no microsecond precision.
     Timer = 16,
-    /// A socket gets a name among the process's files.
+    /// Installing a socket into the process's table of files.
     Install = 17,
 }
 
 impl Operation {
-    /// All, by their numbers less one.
+    /// All operations, in the order of their numbers, which start at 1.
     const ALL: [Self; 17] = [
         Self::Connection,
         Self::Listener,

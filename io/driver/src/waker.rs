@@ -12,7 +12,7 @@ use rustix::net::{
 
 use crate::Errno;
 
-/// Rings a driver from another thread; the driver answers with `Event::Woken`.
+/// Wakes a driver from another thread; the driver reports `Event::Woken`.
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<OwnedFd>);
 
@@ -20,11 +20,11 @@ impl Waker {
     pub(crate) fn new() -> Result<Self, Errno> {
         // SAFETY: no pointers are passed.
         let fd = Errno::check(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
-        // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+        // SAFETY: `fd` was just returned by the kernel and has no other owner.
         Ok(Self(Arc::new(unsafe { OwnedFd::from_raw_fd(fd) })))
     }
 
-    /// Send it through `post` to a thread with another table of files.
+    /// Sends it through `post` to a thread with another table of files.
     pub(crate) fn send(&self, post: &OwnedFd) -> Result<(), Errno> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut message = SendAncillaryBuffer::new(&mut space);
@@ -35,7 +35,7 @@ impl Waker {
             .map_err(|errno| Errno(errno.raw_os_error()))
     }
 
-    /// What was sent into the other end of `post`.
+    /// Receives the waker sent into the other end of `post`.
     pub(crate) fn receive(post: &OwnedFd) -> Result<Self, Errno> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut message = RecvAncillaryBuffer::new(&mut space);
@@ -46,7 +46,7 @@ impl Waker {
             RecvAncillaryMessage::ScmRights(mut files) => files.next(),
             _ => None,
         });
-        // The kernel drops what does not fit into our table.
+        // The kernel drops a file that does not fit into this table.
         files.map(|file| Self(Arc::new(file))).ok_or(Errno(libc::EMFILE))
     }
 
@@ -54,14 +54,15 @@ impl Waker {
         &self.0
     }
 
-    /// Ring. A ring that has not been heard yet is enough; more are merged with it.
+    /// Wakes the driver. Calls made before the driver has noticed the first one are merged with it.
     pub fn wake(&self) {
         let one = 1_u64.to_ne_bytes();
-        // SAFETY: `one` is readable for its length. EAGAIN means rings are pending: as good.
+        // SAFETY: `one` is readable for its length. EAGAIN means that wake-ups are pending, which
+        // is just as good.
         unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
-    /// Stop ringing. Whether it rang.
+    /// Clears the wake-up. Returns whether there was one.
     pub(crate) fn acknowledge(&self) -> bool {
         let mut count = [0_u8; 8];
         // SAFETY: `count` is writable for its length.

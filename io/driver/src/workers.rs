@@ -1,4 +1,4 @@
-//! [`spawn`]: worker threads, with the table of files they are to have.
+//! [`spawn`]: starts worker threads, each with a shared or a separate table of files.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -12,14 +12,14 @@ use crate::clone_vm::run_in_vm_clone;
 use crate::file_tables::{close_all_but, unshare_files};
 use crate::{Crash, Errno, NetworkNamespace, Waker};
 
-/// A thread that has told how its start went, and how to wake it.
+/// A thread that has reported a successful start, with the waker of its driver.
 #[derive(Debug)]
 pub struct Started<T> {
     /// Ends when its work does.
     pub handle: JoinHandle<()>,
-    /// Of the driver it made.
+    /// The waker of the driver that the thread made.
     pub waker: Waker,
-    /// What else it told.
+    /// The value that it reported.
     pub value: T,
 }
 
@@ -28,29 +28,30 @@ pub struct Started<T> {
 pub enum StartFault<E> {
     /// The kernel refused the thread, its table of files or its process.
     Refused(Errno),
-    /// It ended before it had told anything.
+    /// It ended before it had reported anything.
     Crashed(Crash),
-    /// It told this itself.
+    /// It reported this error itself.
     Told(E),
 }
 
-/// How a start went; no waker where it was posted.
+/// The result of a start; the waker is missing if it was sent through `post`.
 type StartResult<T, E> = Result<(Option<Waker>, T), StartFault<E>>;
 
-/// By this a new thread tells how its start went; dropping it untold is a defect.
+/// A new thread reports the result of its start with this. Dropping it without a report is a
+/// defect.
 pub struct StartReporter<T, E> {
     told: SyncSender<StartResult<T, E>>,
-    /// Where a waker goes from another table of files.
+    /// The socket that a waker goes through from another table of files.
     post: Option<RawFd>,
 }
 
 impl<T, E> StartReporter<T, E> {
-    /// The driver that `waker` wakes is there. Returns whether anybody cares.
+    /// Reports that the driver with this `waker` is ready. Returns whether the report was received.
     pub fn done(self, waker: Waker, value: T) -> bool {
         let told = match self.post {
             None => Ok((Some(waker), value)),
             Some(post) => {
-                // SAFETY: the number was copied with the table, in which nobody else knows it.
+                // SAFETY: the descriptor was copied with the table and has no other owner there.
                 let post = unsafe { OwnedFd::from_raw_fd(post) };
                 waker.send(&post).map(|()| (None, value)).map_err(StartFault::Refused)
             }
@@ -59,16 +60,17 @@ impl<T, E> StartReporter<T, E> {
         self.told.send(told).is_ok() && fine
     }
 
-    /// There is no driver.
+    /// Reports that there is no driver.
     pub fn failed(self, error: E) {
-        // Whoever started it and is gone does not miss it.
+        // If the starting thread is gone, the report is not needed.
         let _ = self.told.send(Err(StartFault::Told(error)));
     }
 }
 
-/// Start a thread called `name` whose life is `life`, with the table of files it is to have; waits until it has
-/// told how its start went. With a table of its own it sees none of the files of others but the standard streams,
-/// and others none of its. `crashed` is called on the thread if its process does not come to the end of `life`.
+/// Starts a thread called `name` that runs `life`, with the table of files that `files` selects.
+/// Waits until it has reported the result of its start. With a separate table, the thread sees no
+/// files of other threads except the standard streams, and they see none of its files. `crashed` is
+/// called on the thread if its process ends before `life` does.
 pub fn spawn<T: Send + 'static, E: Send + 'static>(
     name: String,
     files: FileTables,
@@ -78,8 +80,8 @@ pub fn spawn<T: Send + 'static, E: Send + 'static>(
     spawn_in(None, name, files, life, crashed)
 }
 
-/// The same in a network namespace, which the thread enters before it does anything else; without one it stays in that of
-/// who starts it.
+/// As [`spawn`], in a network namespace. The thread enters it before it does anything else. With
+/// `None` it stays in the namespace of the calling thread.
 pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
     network: Option<NetworkNamespace>,
     name: String,
@@ -87,13 +89,13 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
     life: impl FnOnce(StartReporter<T, E>) + Send + 'static,
     crashed: impl FnOnce(Crash) + Send + 'static,
 ) -> Result<Started<T>, StartFault<E>> {
-    // Two: a crash is told beside what was told before it.
+    // Room for two: a crash is reported in addition to an earlier report.
     let (told, hears) = sync_channel(2);
     let post = post(files).map_err(StartFault::Refused)?;
     let far = post.as_ref().map(|(_, far)| far.as_raw_fd());
     let thread = move || {
-        // The namespace's file is closed here, in the table it is of: in a table of the thread's own its number would
-        // soon be another file's.
+        // The file of the namespace is closed here, in the table that it belongs to. In a separate
+        // table its number would soon belong to another file.
         if let Some(Err(errno)) = network.map(|network| network.enter()) {
             let _ = told.send(Err(StartFault::Refused(errno)));
             return;
@@ -102,17 +104,17 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
     };
     let handle =
         Builder::new().name(name).spawn(thread).map_err(|error| StartFault::Refused(errno(&error)))?;
-    let (waker, value) = hears.recv().expect("a thread reports how its start went")?;
+    let (waker, value) = hears.recv().expect("a thread reports the result of its start")?;
     let waker = match (waker, post) {
         (Some(waker), _) => waker,
         (None, Some((near, _))) => Waker::receive(&near).map_err(StartFault::Refused)?,
-        (None, None) => unreachable!("a waker was posted without a notification"),
+        (None, None) => unreachable!("a waker that is not in the report was posted"),
     };
     Ok(Started { handle, waker, value })
 }
 
-/// What a thread does from its begin to its end: `life`, with the table of files it is to have. `far` goes with it into
-/// a table of its own.
+/// The whole life of a thread: runs `life` with the selected table of files. `far` goes with it
+/// into a separate table.
 fn live<T, E>(
     files: FileTables,
     far: Option<RawFd>,
@@ -135,7 +137,7 @@ fn live<T, E>(
             match run_in_vm_clone(far, || life(start)) {
                 Ok(Ok(())) => {}
                 Ok(Err(crash)) => {
-                    // If it had told already, nobody listens to this any more.
+                    // After an earlier report, this one is not received any more.
                     let _ = told.try_send(Err(StartFault::Crashed(crash)));
                     crashed(crash);
                 }
@@ -145,7 +147,7 @@ fn live<T, E>(
     }
 }
 
-/// Both ends of a pair of sockets, where a descriptor must get from one table to another.
+/// Returns both ends of a socket pair, if a descriptor must be passed from one table to another.
 fn post(files: FileTables) -> Result<Option<(OwnedFd, OwnedFd)>, Errno> {
     if files == FileTables::Shared {
         return Ok(None);

@@ -1,6 +1,7 @@
-//! Files: none is leaked, and running out of them neither spins nor ends the accepting.
+//! Files: none leaks, and after running out of them the driver does not spin and still accepts.
 //!
-//! Both tests count or limit the files of the whole process: they are one test, in a process of their own.
+//! Both tests count or limit the files of the whole process, so they are one test in a separate
+//! process.
 
 #[expect(dead_code, reason = "the suite of behaviours needs more of it")]
 #[path = "it/suite/bench.rs"]
@@ -14,29 +15,30 @@ use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, dial};
 
-/// Connections opened and closed in all.
+/// Total number of connections opened and closed.
 const CONNECTIONS: usize = 5_000;
 
 #[test]
 fn files_of_drivers() {
     leaks_none::<Epoll>(2);
-    // Its sockets are in tables of its own.
+    // Its sockets are in separate tables.
     leaks_none::<Uring>(0);
     runs_out_gently::<Epoll>();
 }
 
-/// How many files this process has open (the one for looking included, each time alike).
+/// Returns the number of files open in this process (including the one for the query, each time
+/// alike).
 fn files() -> usize {
     fs::read_dir("/proc/self/fd").expect("/proc is mounted").count()
 }
 
-/// `per_pair`: files of a connection whose both ends are the driver's.
+/// `per_pair`: files of a connection with both ends in the driver.
 fn leaks_none<D: Driver>(per_pair: usize) {
     let before = files();
     let mut bench = Bench::<D>::new();
     let at = bench.listen();
     let idle = files();
-    // Both ends are ours: two files a connection, within the usual limit of 1,024.
+    // Both ends are in this process: two files per connection, within the usual limit of 1,024.
     for round in 0..CONNECTIONS / 400 {
         let clients: Vec<_> =
             (0..400).map(|_| bench.driver.connect(&Dial::plain(at)).expect("loopback connects")).collect();

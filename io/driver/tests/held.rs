@@ -1,6 +1,6 @@
-//! Ending a driver that holds very many connections costs as much for each as ending one that holds few.
+//! Ending a driver costs the same per connection, whether it holds a few connections or very many.
 //!
-//! `WAVETANK_HELD=200000` makes it so many connections, both of whose ends are in one driver.
+//! `WAVETANK_HELD=200000` sets the number of connections, which have both ends in one driver.
 
 #[expect(dead_code, reason = "the suite of behaviours needs more of it")]
 #[path = "it/suite/bench.rs"]
@@ -13,12 +13,12 @@ use wavetank_plan::Nanos;
 
 use bench::{Bench, PATIENCE};
 
-/// Connects that are under way together: a backlog holds more, on any host.
+/// Simultaneous connects: on any host, a backlog holds more.
 const TOGETHER: usize = 100;
-/// Connections from one of our addresses.
+/// Connections from one source address.
 const PER_ADDRESS: usize = 10_000;
 
-/// Open `count` connections of a driver to itself.
+/// Opens `count` connections of a driver to itself.
 fn open(bench: &mut Bench<Uring>, count: usize) {
     let to = bench.listen();
     let (mut dialed, mut connected, mut accepted) = (0, 0, 0);
@@ -41,7 +41,7 @@ fn open(bench: &mut Bench<Uring>, count: usize) {
     }
 }
 
-/// How long it takes to open `count` connections and to end the driver that holds them.
+/// Returns the time to open `count` connections, and the time to end the driver that holds them.
 fn check(count: usize) -> (Nanos, Nanos) {
     let clock = Clock::starting_now();
     let driver = Uring::new(&DriverConfig { sockets: 2 * count as u32, ..DriverConfig::small(clock) })
@@ -53,7 +53,8 @@ fn check(count: usize) -> (Nanos, Nanos) {
     (opened, Nanos(clock.now().0 - opened.0))
 }
 
-/// It was 25 times opening them when what was under way was looked for from the start each time.
+/// Ending took 25 times as long as opening when the search for operations in flight restarted each
+/// time.
 #[test]
 fn ending_many_costs_as_much_as_opening_them() {
     let counts = std::env::var("WAVETANK_HELD").unwrap_or_else(|_| "30000".to_owned());

@@ -1,6 +1,7 @@
-//! Rings: many of them hold more sockets than the process may have files, and running out of them is gentle.
+//! Rings: several of them hold more sockets than the process may have files, and running out of
+//! files is harmless.
 //!
-//! Limits the files of the whole process: one test, in a process of its own.
+//! The test limits the files of the whole process, so it runs in a separate process.
 
 #[expect(dead_code, reason = "the suite of behaviours needs more of it")]
 #[path = "it/suite/bench.rs"]
@@ -16,9 +17,9 @@ use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, PATIENCE};
 
-/// Files that the process may have.
+/// Limit on the files of the process.
 const FILES: u64 = 64;
-/// Connections whose both ends are in one driver: more than ten times the limit.
+/// Connections with both ends in one driver: more than ten times the limit.
 const CONNECTIONS: usize = 400;
 
 #[test]
@@ -39,12 +40,12 @@ fn rings_of_uring() {
         talk(&mut bench, &pairs);
         close(&mut bench, &pairs, if round == 1 { Close::Fin } else { Close::Rst });
     }
-    // No more files: what there are of slots can be used, and then it is told, and nobody spins.
+    // No more files: existing slots remain usable, then the error is reported, and nothing spins.
     limit(fs::read_dir("/proc/self/fd").expect("/proc is mounted").count() as u64 - 1);
     runs_out(&mut bench, at, || limit(FILES));
 }
 
-/// The connections, by their clients' ends.
+/// Opens the connections. Returns both ends of each, the client's first.
 fn open(bench: &mut Bench<Uring>, at: SocketAddr) -> Vec<(ConnId, ConnId)> {
     let mut clients: HashMap<_, _> = HashMap::new();
     let mut servers = Vec::new();
@@ -61,7 +62,7 @@ fn open(bench: &mut Bench<Uring>, at: SocketAddr) -> Vec<(ConnId, ConnId)> {
             other => panic!("heard {other:?}"),
         }
     }
-    // Who belongs to whom: each server says its number to its client.
+    // To find the pairs, each server sends its number to its client.
     for (number, server) in servers.iter().enumerate() {
         bench.driver.send(*server, &(number as u32).to_le_bytes()).expect("accepted");
     }
@@ -75,10 +76,10 @@ fn open(bench: &mut Bench<Uring>, at: SocketAddr) -> Vec<(ConnId, ConnId)> {
             other => panic!("heard {other:?}"),
         }
     }
-    clients.into_iter().map(|(client, server)| (client, server.expect("told"))).collect()
+    clients.into_iter().map(|(client, server)| (client, server.expect("its server sent a number"))).collect()
 }
 
-/// Each client sends its own bytes, and its own server hears them.
+/// Each client sends its own bytes, and its own server receives them.
 fn talk(bench: &mut Bench<Uring>, pairs: &[(ConnId, ConnId)]) {
     let clients: HashMap<_, _> = pairs.iter().map(|&(client, server)| (server, client)).collect();
     for (client, _) in pairs {

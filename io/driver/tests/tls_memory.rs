@@ -1,6 +1,6 @@
-//! What an idle TLS connection costs in memory, on the client's and on the server's side: counted by an
-//! allocator, as the growth from 100 to 400 connections, divided. Kernel memory is not in it. The numbers
-//! are printed: `cargo test -p wavetank-driver --test tls_memory -- --nocapture`.
+//! Memory of an idle TLS connection, on the client and on the server side. An allocator counts it:
+//! the growth from 100 to 400 connections, per connection. Kernel memory is not included. The test
+//! prints the numbers: `cargo test -p wavetank-driver --test tls_memory -- --nocapture`.
 #![expect(unsafe_code, reason = "an allocator that counts is unsafe by its trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -17,16 +17,17 @@ use wavetank_plan::{Nanos, TlsPlan, TlsResume, TlsVersions};
 
 /// Bytes held by each side: 0 client, 1 server.
 static HELD: [AtomicI64; 2] = [AtomicI64::new(0), AtomicI64::new(0)];
-/// Whose turn it is. All runs on one thread, and each side frees what it took.
+/// The side that allocations count for. All code runs on one thread, and each side frees the memory
+/// that it allocated.
 static SIDE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: everything is handed on to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD[SIDE.load(Ordering::Relaxed)].fetch_add(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: the caller keeps the trait's promises.
+        // SAFETY: the caller meets the requirements of the trait.
         unsafe { System.alloc(layout) }
     }
 
@@ -48,7 +49,7 @@ struct Side {
 }
 
 impl Side {
-    /// Handle what is ready.
+    /// Handles all ready events.
     fn turn(&mut self) {
         SIDE.store(self.index, Ordering::Relaxed);
         self.driver.wait(Nanos(i64::MIN)).expect("waiting works");
@@ -65,7 +66,7 @@ impl Side {
     }
 }
 
-/// Bytes a connection, client's and server's.
+/// Returns the bytes per connection of the client and of the server.
 fn measure(versions: TlsVersions, resume: TlsResume) -> [i64; 2] {
     let server = TlsServer::self_signed(&["localhost".to_owned()], &TlsServerOptions::default());
     let server = Arc::new(server.expect("a server"));
@@ -111,7 +112,7 @@ fn measure(versions: TlsVersions, resume: TlsResume) -> [i64; 2] {
     [0, 1].map(|index| (held[1][index] - held[0][index]) / 300)
 }
 
-/// Twice of what is measured, so that a buffer left on each connection shows and little changes do not.
+/// Twice the measured value: a buffer left on each connection exceeds it, small changes do not.
 const IDLE_BYTES_MAX: i64 = 10_000;
 
 #[test]
@@ -121,7 +122,7 @@ fn an_idle_connection_holds_no_buffers() {
             let [client, server] = measure(versions, resume);
             let line = format!("idle {versions:?}, resume {resume:?}: client {client} B, server {server} B");
             writeln!(std::io::stderr(), "{line}").expect("stderr is open");
-            // Less than nothing would mean that nothing is counted.
+            // A negative value would mean that nothing is counted.
             assert!((500..IDLE_BYTES_MAX).contains(&client), "{line}");
             assert!((500..IDLE_BYTES_MAX / 2).contains(&server), "{line}");
         }

@@ -1,4 +1,5 @@
-//! Threads with tables of files of their own: what they share, what they do not, and how they end.
+//! Threads with separate tables of files: what they share, what they do not share, and how they
+//! end.
 //!
 //! Files are counted for the whole process, so the tests take turns.
 
@@ -24,7 +25,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The tables that can be had here.
+/// Returns the kinds of file table that are available here.
 fn tables() -> Vec<FileTables> {
     let found = Features::probe(Features::all());
     let mut tables = vec![Shared];
@@ -42,7 +43,7 @@ fn files() -> usize {
     fs::read_dir("/proc/self/fd").expect("/proc is mounted").count()
 }
 
-/// Processes made by this one that are there, gone ones that nobody has waited for included.
+/// Returns the number of child processes, including ended ones that were not waited for.
 fn children() -> usize {
     let tasks = fs::read_dir("/proc/self/task").expect("/proc is mounted");
     let of_task = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).ok();
@@ -53,7 +54,8 @@ fn no_crash(crash: Crash) {
     panic!("{crash}");
 }
 
-/// An echo server on one driver until it is woken; tells connections seen at its end.
+/// Runs an echo server on one driver until it is woken; it then sends the number of connections it
+/// had.
 fn echo(files: FileTables) -> (Started<SocketAddr>, Receiver<usize>) {
     let (tells, told) = sync_channel(1);
     let life = move |start: StartReporter<SocketAddr, ()>| {
@@ -67,7 +69,7 @@ fn echo(files: FileTables) -> (Started<SocketAddr>, Receiver<usize>) {
             while let Some(event) = driver.next() {
                 match event {
                     Event::Woken => {
-                        tells.send(seen).expect("somebody waits for it");
+                        tells.send(seen).expect("the test waits for it");
                         return;
                     }
                     Event::Accepted(..) => seen += 1,
@@ -102,7 +104,7 @@ fn a_server_works_whatever_table_its_files_are_in() {
             assert_eq!(&back, b"ping");
         }
         let grown = self::files() - idle;
-        assert_eq!(grown, if files == Shared { 80 } else { 40 }, "{files:?}: whose files are the server's?");
+        assert_eq!(grown, if files == Shared { 80 } else { 40 }, "{files:?}: files of the server");
         drop(peers);
         waker.wake();
         assert_eq!(told.recv_timeout(PATIENCE), Ok(40), "{files:?}");
@@ -132,18 +134,18 @@ fn memory_is_shared_and_files_are_not() {
             let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
             // Allocations that outlive the thread, and a destructor of thread-local storage.
-            let mut numbers = theirs.lock().expect("nobody panicked");
+            let mut numbers = theirs.lock().expect("no thread panicked");
             numbers.extend((0..100_000).map(|_| 2));
             let name = std::thread::current().name().unwrap_or_default().to_owned();
             let list = fs::read_dir("/proc/thread-self/fd").expect("/proc is mounted");
             tells.send(Seen { name, sum: numbers.iter().sum(), files: list.count() }).expect("it is awaited");
         };
         let started = spawn("worker".to_owned(), files, life, no_crash).expect("a thread");
-        let seen = told.recv_timeout(PATIENCE).expect("it tells");
+        let seen = told.recv_timeout(PATIENCE).expect("the thread reports");
         started.handle.join().expect("it came to its end");
         assert_eq!((seen.name.as_str(), seen.sum), ("worker", 201_000), "{files:?}");
         assert_eq!(seen.files >= ours.len(), files == Shared, "{files:?}: {seen:?}");
-        assert_eq!(numbers.lock().expect("nobody panicked").len(), 101_000);
+        assert_eq!(numbers.lock().expect("no thread panicked").len(), 101_000);
     }
     assert!(ours.iter().all(|file| file.metadata().is_ok() && file.as_raw_fd() > 2));
 }
@@ -184,7 +186,7 @@ fn a_process_that_is_killed_is_noticed() {
         let id = rustix::process::getpid();
         rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("oneself may be killed");
     };
-    // Before it told how its start went.
+    // Before it reported the result of its start.
     let (crashed, crashes) = sync_channel(1);
     let fault = spawn(
         "dies".to_owned(),
@@ -196,7 +198,7 @@ fn a_process_that_is_killed_is_noticed() {
     );
     assert!(matches!(fault, Err(StartFault::Crashed(_))), "{fault:?}");
     assert_eq!(crashes.recv_timeout(PATIENCE).as_deref(), Ok("its process was ended by signal 9"));
-    // And after.
+    // And after that.
     let (crashed, crashes) = sync_channel(1);
     let life = move |start: StartReporter<(), ()>| {
         let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
@@ -206,7 +208,7 @@ fn a_process_that_is_killed_is_noticed() {
     let started = spawn("dies".to_owned(), PerProcess, life, move |crash| {
         crashed.send(crash.to_string()).expect("it is awaited");
     });
-    let started = started.expect("it told that it had started");
+    let started = started.expect("it reported its start");
     assert_eq!(crashes.recv_timeout(PATIENCE).as_deref(), Ok("its process was ended by signal 9"));
     started.handle.join().expect("the thread outlives its process");
     assert_eq!(children(), 0);
@@ -237,7 +239,7 @@ fn a_panic_in_a_process_is_one_of_its_thread() {
             start.done(driver.waker().expect("a waker"), ());
             std::panic::resume_unwind(Box::new("on purpose"));
         };
-        let started = spawn("panics".to_owned(), files, life, no_crash).expect("it told that it had started");
+        let started = spawn("panics".to_owned(), files, life, no_crash).expect("it reported its start");
         let panic = started.handle.join().expect_err("it panicked");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"), "{files:?}");
         assert_eq!(children(), 0, "{files:?}");
@@ -254,7 +256,7 @@ fn a_thread_counts_its_own_cpu_time() {
             start.done(driver.waker().expect("a waker"), ());
             let before = thread_cpu_ns();
             let mut sum = 0_u64;
-            // Bounded by the work, not by a clock.
+            // Bounded by the amount of work, not by a clock.
             for number in 0..200_000_000_u64 {
                 sum = sum.wrapping_add(number * number).rotate_left(3);
                 if number % 1_000_000 == 0 && thread_cpu_ns() > before + 5_000_000 {
@@ -264,7 +266,7 @@ fn a_thread_counts_its_own_cpu_time() {
             tells.send((sum, thread_cpu_ns() - before)).expect("it is awaited");
         };
         let started = spawn("works".to_owned(), files, life, no_crash).expect("a thread");
-        let (_, used) = told.recv_timeout(PATIENCE).expect("it tells");
+        let (_, used) = told.recv_timeout(PATIENCE).expect("the thread reports");
         started.handle.join().expect("it came to its end");
         assert!(used > 5_000_000, "{files:?}: {used} ns");
     }

@@ -259,7 +259,10 @@ mod tests {
         assert_eq!(refused("-5%").0, "negative");
         for word in ["0%", "100%", "0", "100"] {
             let (code, hint) = refused(word);
-            assert!(code == "out_of_range" && hint.starts_with("use a share between"), "{word}: {code} {hint}");
+            assert!(
+                code == "out_of_range" && hint.starts_with("use a share between"),
+                "{word}: {code} {hint}"
+            );
         }
         assert!(metrics(words(&["p99", "p99(login)", "failed", "p99.9"])).is_ok());
         assert_eq!(metrics(words(&["p9999x"])).unwrap_err().code, "metric_unknown");

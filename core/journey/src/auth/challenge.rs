@@ -1,12 +1,12 @@
-//! [`Challenge`]: what a server asks for in `WWW-Authenticate` or `Proxy-Authenticate`.
+//! [`Challenge`]: a server's request for credentials in `WWW-Authenticate` or `Proxy-Authenticate`.
 
-/// A header longer than this is not read.
+/// Maximum length of a header that is read.
 const CHALLENGE_BYTES_MAX: usize = 8192;
 
-/// The hash a server asks for (RFC 7616 §3.2), without its `-sess`.
+/// The hash that a server requests (RFC 7616 §3.2), without its `-sess`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigestAlgorithm {
-    /// `MD5`, also where the server names none.
+    /// `MD5`, which is also the default.
     Md5,
     /// `SHA-256`.
     Sha256,
@@ -18,38 +18,39 @@ pub enum DigestAlgorithm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the header, and they combine freely")]
 pub struct Challenge {
-    /// Whose password is asked for.
+    /// The protection space to which the password belongs.
     pub realm: Vec<u8>,
-    /// The server's number for this conversation.
+    /// The server's nonce.
     pub nonce: Vec<u8>,
-    /// To be handed back as it is.
+    /// A value that is returned unchanged.
     pub opaque: Option<Vec<u8>>,
     /// The hash.
     pub algorithm: DigestAlgorithm,
-    /// The hash is over the session's first numbers as well (`-sess`).
+    /// Whether the hash also covers the session's first nonces (`-sess`).
     pub session: bool,
-    /// `qop=auth` is offered; without it the answer is that of RFC 2069.
+    /// Whether `qop=auth` is offered. Without it, the credentials have the form of RFC 2069.
     pub qop: bool,
-    /// The last answer was right but its nonce is old: the password need not be doubted.
+    /// Whether the last credentials were right but their nonce is old. The password is then still
+    /// valid.
     pub stale: bool,
-    /// The user's name is to be hashed too.
+    /// Whether the user's name is hashed too.
     pub hash_user: bool,
 }
 
-/// Why there is nothing to answer.
+/// The reason why a challenge cannot be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeFault {
-    /// No `Digest` among the schemes.
+    /// No scheme is `Digest`.
     NoDigest,
-    /// A digest with a hash nobody here knows, or with `auth-int` only.
+    /// A digest with an unknown hash, or with `auth-int` only.
     Unsupported,
-    /// Not to be read as challenges, or without realm or nonce.
+    /// The header is not a list of challenges, or the realm or nonce is missing.
     Malformed,
 }
 
 impl Challenge {
-    /// The first digest challenge in a header's value that can be answered: servers put the one they like best
-    /// first (RFC 7616 §3.7).
+    /// Returns the first digest challenge in a header's value that can be answered. Servers list
+    /// their preferred one first (RFC 7616 §3.7).
     pub fn parse(header: &[u8]) -> Result<Self, ChallengeFault> {
         if header.len() > CHALLENGE_BYTES_MAX {
             return Err(ChallengeFault::Malformed);
@@ -109,7 +110,7 @@ impl Challenge {
                 _ => {}
             }
         }
-        // The session's hash has the client's number in it, which only an answer with `qop` can say.
+        // The session hash contains the client's nonce, which is only sent with `qop`.
         if !realm || !nonce || (new.session && !new.qop) {
             return Err(ChallengeFault::Malformed);
         }
@@ -133,20 +134,20 @@ fn algorithm(name: &[u8]) -> Result<(DigestAlgorithm, bool), ChallengeFault> {
 }
 
 enum Word<'a> {
-    /// The name of a scheme, or a lone token behind one.
+    /// The name of a scheme, or a single token after it.
     Scheme(&'a [u8]),
-    /// `name=value`, the quotes gone.
+    /// `name=value`, without the quotes.
     Parameter(&'a [u8], Vec<u8>),
     End,
 }
 
-/// Takes a list of challenges apart (RFC 9110 §11.6.1).
+/// Parses a list of challenges (RFC 9110 §11.6.1).
 struct ChallengeParser<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> ChallengeParser<'a> {
-    /// `None` where the list is broken.
+    /// Returns the next part, or `None` if the list is malformed.
     fn next_word(&mut self) -> Option<Word<'a>> {
         let start = self.rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b','));
         let Some(start) = start else { return Some(Word::End) };

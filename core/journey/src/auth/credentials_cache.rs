@@ -8,20 +8,20 @@ use crate::extract::ResponseView;
 use crate::render_context::RenderContext;
 use crate::session::Session;
 
-/// With whose name and password a step answers a challenge.
+/// The name and password with which a step answers a challenge.
 #[derive(Clone, Debug)]
 pub(crate) struct Credentials {
-    /// The same for all steps of a plan that say the same to the same target: the first of those who say it, and the
-    /// target.
+    /// The first step with the same credentials for the same target, and the target. All such steps
+    /// share this key.
     key: (usize, usize),
     user: Template,
     password: Template,
-    /// It is another one in each session.
+    /// Whether the credentials differ between sessions.
     varies: bool,
 }
 
 impl Credentials {
-    /// What `step` says, if it waits to be asked.
+    /// Returns the credentials of `step` if it sends them only after a challenge.
     pub(crate) fn for_step(step: &Step, plan: &Plan) -> Option<Self> {
         let Some(AuthPlan::Digest(user, password)) = &step.auth else { return None };
         let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(AsRef::as_ref);
@@ -36,16 +36,17 @@ impl Credentials {
     }
 }
 
-/// What one user has to answer challenges with, for each of those who ask: no more than a plan has steps.
+/// A user's answers to challenges, one for each key. There are at most as many as the plan has
+/// steps.
 #[derive(Debug, Default)]
 pub(crate) struct CredentialsCache(Vec<Login>);
 
 #[derive(Debug)]
 struct Login {
     key: (usize, usize),
-    /// The number of the session it was made in.
+    /// The number of the session that created it.
     session: u64,
-    /// A request was let through with it.
+    /// Whether a request was accepted with it.
     worked: bool,
     digest: Digest,
 }
@@ -63,12 +64,13 @@ impl CredentialsCache {
 }
 
 impl Session {
-    /// Whether a request can say who it is from before it is asked.
+    /// Whether a request can be authenticated without a new challenge.
     pub(crate) fn has_login(&mut self, by: &Credentials) -> bool {
         self.login(by).is_some()
     }
 
-    /// Write a field line that says who a request of `method` for `target` is from, if that is known already.
+    /// Writes the `Authorization` field of a request of `method` for `target`, if it is already
+    /// known.
     pub(crate) fn write_authorization(
         &mut self,
         by: &Credentials,
@@ -82,7 +84,7 @@ impl Session {
         out.extend_from_slice(b"\r\n");
     }
 
-    /// A server was told who asks and did not ask again.
+    /// Records that a server accepted the credentials.
     pub(crate) fn confirm_accepted(&mut self, by: &Credentials) {
         if let Some(login) = self.login(by) {
             login.worked = true;
@@ -94,8 +96,8 @@ impl Session {
         self.holds_mut()?.logins.find(by, session)
     }
 
-    /// A server wants to know who asks, by a 401: whether the same request may be sent once more with an answer to
-    /// that. It may not where the answer was given and was never right.
+    /// Handles a challenge by status 401. Returns whether the same request may be sent again with
+    /// an answer. It may not if an answer was sent and none was ever accepted.
     pub(crate) fn is_challenged(
         &mut self,
         by: &Credentials,

@@ -1,4 +1,4 @@
-//! [`Digest`]: answers to a server's digest challenge, request by request.
+//! [`Digest`]: answers to a server's digest challenge, one for each request.
 
 use std::fmt::Write;
 
@@ -6,15 +6,16 @@ use super::challenge::{Challenge, DigestAlgorithm};
 use super::hash::{Hex, push_hex};
 use crate::body::query_text;
 
-/// One user's answer to one challenge: kept over requests, so that only the count changes (RFC 7616 §3.4).
+/// A user's answer to one challenge. It is kept between requests, so that only the count changes
+/// (RFC 7616 §3.4).
 ///
-/// The password is hashed once and not kept.
+/// The password is hashed once and not stored.
 #[derive(Clone, Debug)]
 pub struct Digest {
     challenge: Challenge,
-    /// ` username="…"` with everything else that stays the same, up to `uri`.
+    /// ` username="…"` and all other fixed parts, up to `uri`.
     head: Box<[u8]>,
-    /// The client's own number.
+    /// The client's nonce.
     cnonce: Box<str>,
     /// H(A1).
     secret: Box<[u8]>,
@@ -22,7 +23,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Answers `challenge` for a user. `random` becomes the client's number.
+    /// Prepares the answer to `challenge` for a user. `random` becomes the client's nonce.
     pub fn new(challenge: Challenge, user: &str, password: &str, random: [u64; 2]) -> Self {
         let mut cnonce = String::with_capacity(32);
         write!(cnonce, "{:016x}{:016x}", random[0], random[1]).expect("a String takes everything");
@@ -44,10 +45,10 @@ impl Digest {
         }
     }
 
-    /// Appends the value of `Authorization` for the next request: `method` as it is sent, `target` as it stands in the
-    /// request line.
+    /// Appends the value of `Authorization` for the next request. `method` and `target` are those
+    /// of the request line.
     pub fn answer(&mut self, out: &mut Vec<u8>, method: &str, target: &str) {
-        // After 2^32 - 1 requests on one nonce the server has long sent another.
+        // The server changes its nonce long before 2^32 - 1 requests.
         self.count = self.count.wrapping_add(1);
         let count = self.count.to_be_bytes();
         let mut digits = Vec::with_capacity(8);
@@ -112,7 +113,8 @@ fn head(challenge: &Challenge, user: &str) -> Vec<u8> {
     out
 }
 
-/// A quoted string (RFC 9110 §5.6.4); what came from the server may hold no line end, a user's word might.
+/// Appends a quoted string (RFC 9110 §5.6.4). Text from a server contains no line ends, but text
+/// from a user may.
 fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for &byte in text {
@@ -136,7 +138,7 @@ mod tests {
         String::from_utf8(out).expect("is text")
     }
 
-    /// RFC 7616 §3.9.1 and RFC 2617 §3.5: the answers printed there.
+    /// The examples printed in RFC 7616 §3.9.1 and RFC 2617 §3.5.
     #[test]
     fn the_published_examples_come_out() {
         let mufasa = ["Mufasa", "Circle of Life"];
@@ -193,7 +195,7 @@ mod tests {
         check("", "a\"b", "Digest username=\"a\\\"b\", realm");
         check("", "Jäsøn Doe", "Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm");
         check("", "a\r\nX: y", "Digest username*=UTF-8''a%0D%0AX%3A%20y, realm");
-        // H("anna:api@example.org") with SHA-512/256, by another implementation.
+        // H("anna:api@example.org") with SHA-512/256, computed by another implementation.
         check(
             ", userhash=true",
             "anna",

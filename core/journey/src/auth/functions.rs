@@ -1,4 +1,4 @@
-//! The functions of templates that need no state, each appending to a buffer.
+//! The stateless functions of templates. Each appends to a buffer.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::hash::push_hex;
 
-/// `base64(x)` (RFC 4648 §4, with padding).
+/// Appends `base64(x)` (RFC 4648 §4, with padding).
 pub fn base64_text(out: &mut Vec<u8>, bytes: &[u8]) {
     let start = out.len();
     out.resize(start + bytes.len().div_ceil(3) * 4, 0);
@@ -15,32 +15,32 @@ pub fn base64_text(out: &mut Vec<u8>, bytes: &[u8]) {
     out.truncate(start + written);
 }
 
-/// The value of `Authorization` for `basic` (RFC 7617). A `:` in the user's name cannot be sent: everything behind the
-/// first one is read as the password.
+/// Appends the value of `Authorization` for `basic` (RFC 7617). A `:` in the user's name cannot be
+/// sent, because servers read everything after the first one as the password.
 pub fn basic(out: &mut Vec<u8>, user: &[u8], password: &[u8]) {
     out.extend_from_slice(b"Basic ");
     base64_text(out, &[user, b":", password].concat());
 }
 
-/// The value of `Authorization` for `bearer` (RFC 6750).
+/// Appends the value of `Authorization` for `bearer` (RFC 6750).
 pub fn bearer(out: &mut Vec<u8>, token: &[u8]) {
     out.extend_from_slice(b"Bearer ");
     crate::body::header_text(out, token);
 }
 
-/// HMAC with SHA-256 (RFC 2104).
+/// Returns the HMAC with SHA-256 (RFC 2104).
 pub fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length of key is one");
     mac.update(message);
     mac.finalize().into_bytes().into()
 }
 
-/// `hmac_sha256(k,x)` as templates give it: 64 lower-case hexadecimal digits.
+/// Appends `hmac_sha256(k,x)` in the form of templates: 64 lower-case hexadecimal digits.
 pub fn hmac_sha256_hex(out: &mut Vec<u8>, key: &[u8], message: &[u8]) {
     push_hex(out, &hmac_sha256(key, message));
 }
 
-/// `uuid()`: version 4 (RFC 9562 §5.4) from two random words.
+/// Appends `uuid()`: version 4 (RFC 9562 §5.4) from two random words.
 pub fn uuid_v4(out: &mut Vec<u8>, random: [u64; 2]) {
     let high = random[0] & !0xf000 | 0x4000;
     let low = random[1] & !(0b11 << 62) | 0b10 << 62;

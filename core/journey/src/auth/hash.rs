@@ -1,4 +1,4 @@
-//! Hashes as digest authentication uses them: of parts joined by colons, in hexadecimal.
+//! The hashes of digest authentication: over parts joined by colons, in hexadecimal.
 
 use md5::{Digest, Md5};
 use sha2::{Sha256, Sha512_256};
@@ -26,7 +26,7 @@ impl Hex {
         &self.digits[..self.length]
     }
 
-    /// H(`parts` with a colon between each two).
+    /// Returns H of `parts` joined by colons.
     pub(super) fn digest(algorithm: DigestAlgorithm, parts: &[&[u8]]) -> Self {
         match algorithm {
             DigestAlgorithm::Md5 => Self::with::<Md5>(parts),

@@ -1,4 +1,4 @@
-//! Who asks: `Authorization` in its three forms, and the small functions that templates sign with.
+//! Authentication: the three forms of `Authorization`, and functions with which templates sign.
 
 mod challenge;
 mod credentials_cache;

@@ -1,23 +1,25 @@
-//! "Escape this text into a buffer", for the five places a template can stand in.
+//! Escapes text into a buffer, for the five places of a template.
 
-/// Upper-case hexadecimal digits, as RFC 3986 §2.1 wants them.
+/// Upper-case hexadecimal digits, as RFC 3986 §2.1 recommends.
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// A name or value of `application/x-www-form-urlencoded`: a space is `+`, everything but letters, digits and
-/// `*-._` is `%XX` (URL Standard §5.2). Also right for a name or value of a query that a form would have made.
+/// Appends a name or value of `application/x-www-form-urlencoded`. A space becomes `+`; everything
+/// except letters, digits and `*-._` becomes `%XX` (URL Standard §5.2). It also fits a name or
+/// value of a query that a form would make.
 pub fn form_text(out: &mut Vec<u8>, text: &[u8]) {
     percent(out, text, |byte| matches!(byte, b'*' | b'-' | b'.' | b'_'), true);
 }
 
-/// One name or value in the query of an address: everything but the unreserved characters of RFC 3986 §2.3 is
-/// `%XX`, a space too.
+/// Appends a name or value in the query of an address. Everything except the unreserved characters
+/// of RFC 3986 §2.3 becomes `%XX`, including spaces.
 pub fn query_text(out: &mut Vec<u8>, text: &[u8]) {
     percent(out, text, is_unreserved_mark, false);
 }
 
-/// Text within one segment of a path: as [`query_text`], but what RFC 3986 §3.3 allows in a segment stays. A `/`
-/// is escaped: text from data cannot climb out of its segment. (A segment that is `.` or `..` as a whole cannot
-/// be told apart by escaping: receivers treat `%2E` as a dot.)
+/// Appends text within one segment of a path. It works like [`query_text`], but keeps the
+/// characters that RFC 3986 §3.3 allows in a segment. A `/` is escaped, so text from data cannot
+/// leave its segment. Escaping cannot protect a whole segment `.` or `..`, because receivers treat
+/// `%2E` as a dot.
 pub fn path_text(out: &mut Vec<u8>, text: &[u8]) {
     let stays = |byte| {
         let delimiter = matches!(
@@ -29,14 +31,16 @@ pub fn path_text(out: &mut Vec<u8>, text: &[u8]) {
     percent(out, text, stays, false);
 }
 
-/// The path and query of an address that somebody else has written, such as a link in a page: its delimiters and what
-/// is escaped in it already stay, a fragment is left out, and only what a request line cannot carry is escaped.
+/// Appends the path and query of an address from another source, such as a link in a page. Its
+/// delimiters and existing escapes stay, and a fragment is left out. Only characters that a request
+/// line cannot contain are escaped.
 pub fn address_text(out: &mut Vec<u8>, text: &[u8]) {
     let sent = text.split(|&byte| byte == b'#').next().unwrap_or_default();
     percent(out, sent, |byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>'), false);
 }
 
-/// The inside of a JSON string, without its quotes (RFC 8259 §7). Bytes that are no UTF-8 become U+FFFD.
+/// Appends the inside of a JSON string, without its quotes (RFC 8259 §7). Bytes that are not UTF-8
+/// become U+FFFD.
 pub fn json_text(out: &mut Vec<u8>, text: &[u8]) {
     for chunk in text.utf8_chunks() {
         let bytes = chunk.valid().as_bytes();
@@ -67,8 +71,8 @@ pub fn json_text(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// The value of a header field: control characters, above all line ends, become spaces, so that text from data
-/// cannot add a header (RFC 9110 §5.5).
+/// Appends the value of a header field. Control characters, especially line ends, become spaces, so
+/// that text from data cannot add a header (RFC 9110 §5.5).
 pub fn header_text(out: &mut Vec<u8>, text: &[u8]) {
     let safe = |byte: &u8| if matches!(byte, 0x00..=0x08 | 0x0a..=0x1f | 0x7f) { b' ' } else { *byte };
     out.extend(text.iter().map(safe));

@@ -1,7 +1,8 @@
-//! Bodies and addresses: text escaped into a buffer, and `multipart/form-data` around parts.
+//! Bodies and addresses: escapes text into a buffer, and writes `multipart/form-data`.
 //!
-//! Everything appends to the caller's buffer and allocates nothing of its own, so that a template of a fixed
-//! shape costs no allocation once its buffer has grown. Nothing here can fail: every byte has an escape.
+//! Every function appends to the caller's buffer and allocates nothing itself. A template with a
+//! fixed shape therefore costs no allocation after its buffer has grown. No function can fail,
+//! because every byte has an escape.
 
 mod escape;
 mod multipart;

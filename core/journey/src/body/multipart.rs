@@ -1,23 +1,23 @@
-//! [`Multipart`]: `multipart/form-data` (RFC 7578) written part by part.
+//! [`Multipart`]: writes `multipart/form-data` (RFC 7578) part by part.
 
-/// Letters of a boundary. All of them are allowed unquoted in a `Content-Type`.
+/// Letters of a boundary. All are allowed unquoted in a `Content-Type`.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// Letters taken from the random words: 5 bits each.
+/// Number of letters made from the random words, with 5 bits each.
 const RANDOM_LETTERS: usize = 24;
-/// What every boundary begins with: easy to see in a capture.
+/// Prefix of every boundary, which makes it easy to see in a capture.
 const PREFIX: &[u8; 8] = b"wavetank";
 
-/// A body of parts between boundaries.
+/// A body with parts between boundaries.
 ///
-/// The boundary comes from random words handed in: 120 bits, so that it stands in no part but by a chance
-/// nobody lives to see; the parts are not searched for it.
+/// The boundary is made from 120 random bits. The probability that a part contains it is
+/// negligible, so the parts are not searched for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multipart {
     boundary: [u8; PREFIX.len() + RANDOM_LETTERS],
 }
 
 impl Multipart {
-    /// A body whose boundary comes from two random words.
+    /// Creates a body with a boundary made from two random words.
     pub fn new(random: [u64; 2]) -> Self {
         let mut boundary = [0; PREFIX.len() + RANDOM_LETTERS];
         boundary[..PREFIX.len()].copy_from_slice(PREFIX);
@@ -28,14 +28,14 @@ impl Multipart {
         Self { boundary }
     }
 
-    /// The value of the `Content-Type` header.
+    /// Appends the value of the `Content-Type` header.
     pub fn content_type(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"multipart/form-data; boundary=");
         out.extend_from_slice(&self.boundary);
     }
 
-    /// Begins a part: `name` is the field, `file_name` and `content_type` come with a file. The value is
-    /// appended to `out` by the caller, as it is; then [`Self::part_end`].
+    /// Starts a part. `name` is the field; `file_name` and `content_type` are given for a file. The
+    /// caller then appends the value to `out` as it is and calls [`Self::part_end`].
     pub fn part(
         &self,
         out: &mut Vec<u8>,
@@ -72,7 +72,8 @@ impl Multipart {
     }
 }
 
-/// What browsers do in a quoted name (HTML Standard, "multipart form data"): three characters are escaped.
+/// Appends a quoted name as browsers do (HTML Standard, "multipart form data"): three characters
+/// are escaped.
 fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     for &byte in text {
         match byte {

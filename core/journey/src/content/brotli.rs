@@ -6,14 +6,14 @@ use brotli_decompressor::DecompressorWriter;
 
 use super::sink::LimitedBuffer;
 
-/// Bytes the library decodes at a time.
+/// Number of bytes that the library decodes at a time.
 const CHUNK: usize = 4096;
 
-/// How a stream begins that asks for a window of up to 1 GiB. RFC 7932 §9.1 leaves the pattern free and ends at
-/// 16 MiB; the library would grant it.
+/// First byte of a stream that requests a window of up to 1 GiB. RFC 7932 §9.1 does not use this
+/// pattern and limits windows to 16 MiB, but the library would accept it.
 const LARGE_WINDOW: u8 = 0b001_0001;
 
-/// A brotli body under way.
+/// Decoder state of a brotli body.
 pub(super) struct Unbrotli {
     writer: DecompressorWriter<LimitedBuffer>,
     fed: bool,

@@ -1,4 +1,4 @@
-//! [`Coding`]: what a `Content-Encoding` names.
+//! [`Coding`]: the coding named in `Content-Encoding`.
 
 /// A content coding (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub enum Coding {
     Identity,
     /// `gzip`, `x-gzip`.
     Gzip,
-    /// `deflate`: zlib, or bare deflate as some servers send it.
+    /// `deflate`: zlib, or raw deflate as some servers send it.
     Deflate,
     /// `br`.
     Br,
@@ -16,11 +16,11 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// What to ask for in `Accept-Encoding` where the body is looked into.
+    /// The value of `Accept-Encoding` for responses with a body that is inspected.
     pub const ACCEPTED: &'static str = "gzip, deflate, br, zstd";
 
-    /// Reads the value of a `Content-Encoding` header. `None` for a coding nobody here knows, and for more than
-    /// one on top of each other, which no server in use sends.
+    /// Parses the value of a `Content-Encoding` header. Returns `None` for an unknown coding, and
+    /// for several codings, which no server in use sends.
     pub fn from_header(value: &[u8]) -> Option<Self> {
         let mut named = value
             .split(|byte| *byte == b',')

@@ -1,4 +1,4 @@
-//! [`Decoder`]: one body on its way from coded to plain bytes.
+//! [`Decoder`]: decodes one body.
 
 use super::brotli::Unbrotli;
 use super::coding::Coding;
@@ -6,21 +6,21 @@ use super::inflate::Inflate;
 use super::sink::LimitedBuffer;
 use super::zstd::Unzstd;
 
-/// Why a body could not be decoded.
+/// The reason why a body could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentFault {
-    /// The bytes are not what the coding says.
+    /// The bytes are not valid in this coding.
     Broken,
-    /// The body ended in the middle.
+    /// The body ended too early.
     Truncated,
-    /// Decoded, it would be longer than the limit.
+    /// The decoded body is longer than the limit.
     TooLarge,
 }
 
-/// Decodes one body, piece by piece, into the caller's buffer.
+/// Decodes one body piece by piece into the caller's buffer.
 ///
-/// Holds the coding's window (32 KiB to 8 MiB) while the body is under way, so a million users have one only
-/// while a body arrives. After a fault it stays at that fault.
+/// It holds the coding's window (32 KiB to 8 MiB) only while a body arrives, which matters with a
+/// million users. After a fault it keeps returning that fault.
 #[derive(Debug)]
 pub struct Decoder {
     state: State,
@@ -28,7 +28,8 @@ pub struct Decoder {
     fault: Option<ContentFault>,
 }
 
-/// The coding under way. Boxed: a decoder in waiting must not be as large as the largest coding's state.
+/// The state of the coding in use. It is boxed, so that an idle decoder is not as large as the
+/// largest state.
 #[derive(Debug)]
 enum State {
     Identity,
@@ -38,7 +39,7 @@ enum State {
 }
 
 impl Decoder {
-    /// For a body in `coding` that may become `bytes_max` long.
+    /// Creates a decoder for a body in `coding` with a decoded length of at most `bytes_max`.
     pub fn new(coding: Coding, bytes_max: usize) -> Self {
         let state = match coding {
             Coding::Identity => State::Identity,
@@ -50,7 +51,7 @@ impl Decoder {
         Self { state, sink: LimitedBuffer { left: bytes_max, ..LimitedBuffer::default() }, fault: None }
     }
 
-    /// Decodes the next piece and appends what comes out to `out`.
+    /// Decodes the next piece and appends the result to `out`.
     pub fn feed(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ContentFault> {
         self.step(out, |state, sink| match state {
             State::Identity => std::io::Write::write(sink, piece).map_err(drop).map(drop),
@@ -60,8 +61,8 @@ impl Decoder {
         })
     }
 
-    /// The body has ended: appends what was held back, and tells whether it was whole. An empty body is whole in
-    /// every coding: an answer to HEAD and a 304 have none.
+    /// Ends the body: appends remaining bytes and returns whether it was complete. An empty body is
+    /// complete in every coding, because a response to HEAD and a 304 have none.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ContentFault> {
         let mut whole = true;
         self.step(out, |state, sink| {
@@ -87,7 +88,8 @@ impl Decoder {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        // The libraries' writers own what they write to, so the caller's buffer moves in and out.
+        // The writers of the libraries own their output, so the caller's buffer is moved in and
+        // out.
         std::mem::swap(out, &mut self.sink.bytes);
         let worked = work(&mut self.state, &mut self.sink);
         std::mem::swap(out, &mut self.sink.bytes);

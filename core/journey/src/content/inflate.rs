@@ -6,11 +6,11 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::sink::LimitedBuffer;
 
-/// A gzip, zlib or bare deflate body under way.
+/// Decoder state of a gzip, zlib or raw deflate body.
 #[derive(Debug)]
 pub(super) struct Inflate {
     kind: Kind,
-    /// The first byte of a `deflate` body: two are needed to see what it is.
+    /// The first byte of a `deflate` body. Two bytes are needed to determine its format.
     first: Option<u8>,
     fed: bool,
 }
@@ -50,7 +50,7 @@ impl Inflate {
         self.write(piece, sink)
     }
 
-    /// Ends the body; tells whether it was whole.
+    /// Ends the body and returns whether it was complete.
     pub(super) fn finish(&mut self, sink: &mut LimitedBuffer) -> bool {
         if !self.fed {
             return true;
@@ -69,7 +69,7 @@ impl Inflate {
         }
     }
 
-    /// The first two bytes of the body, once there are two.
+    /// Returns the first two bytes of the body once both have arrived.
     fn first_two(&mut self, piece: &[u8]) -> Option<[u8; 2]> {
         match (self.first, piece) {
             (Some(first), [second, ..]) => Some([first, *second]),
@@ -98,7 +98,7 @@ impl Inflate {
     }
 }
 
-/// What the three writers of flate2 have in common.
+/// The common interface of the three writers of flate2.
 trait Finish: Write {
     fn sink(&mut self) -> &mut LimitedBuffer;
     fn try_finish(&mut self) -> std::io::Result<()>;

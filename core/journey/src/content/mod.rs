@@ -1,4 +1,4 @@
-//! Content codings taken off an answer's body: only where a step looks inside.
+//! Removes content codings from a response body. This is done only if a step inspects the body.
 
 mod brotli;
 mod coding;

@@ -1,17 +1,18 @@
-//! [`decode_body`]: the body of an answer as it was before it was encoded.
+//! [`decode_body`]: returns the body of a response without its content coding.
 
 use super::coding::Coding;
 use super::decoder::{ContentFault, Decoder};
 use crate::extract::ResponseView;
 use crate::follow_up_error::FollowUpError;
 
-/// A body becomes at most so long by decoding: some kilobytes can become gigabytes.
+/// Maximum length of a decoded body. Some kilobytes can decode to gigabytes.
 pub const PLAIN_BYTES_MAX: usize = 16 << 20;
 
-/// The body of `answer` without its content coding, in `buffer` unless it had none.
+/// Returns the body of `answer` without its content coding. A decoded body is stored in `buffer`.
 ///
 /// # Errors
-/// Where the coding is unknown, the body is not in it, or would be longer than [`PLAIN_BYTES_MAX`].
+/// If the coding is unknown, the body is invalid in it, or the decoded body is longer than
+/// [`PLAIN_BYTES_MAX`].
 pub fn decode_body<'a>(
     answer: &ResponseView<'a>,
     buffer: &'a mut Vec<u8>,

@@ -1,8 +1,8 @@
-//! [`LimitedBuffer`]: where a decoder of a library writes to, with a limit.
+//! [`LimitedBuffer`]: the output of a library's decoder, with a limit.
 
 use std::io;
 
-/// Collects at most `left` bytes more; one too many is an error and `overflowed`.
+/// Collects at most `left` more bytes. Any further byte is an error and sets `overflowed`.
 #[derive(Debug, Default)]
 pub(super) struct LimitedBuffer {
     pub(super) bytes: Vec<u8>,

@@ -4,27 +4,27 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::sink::LimitedBuffer;
 
-/// The largest window a frame may ask for: what RFC 9659 §3 allows for content codings.
+/// Maximum window of a frame: the limit of RFC 9659 §3 for content codings.
 const WINDOW_MAX: u64 = 8 << 20;
-/// Header of a frame at its longest (RFC 8878 §3.1.1).
+/// Maximum length of a frame header (RFC 8878 §3.1.1).
 const FRAME_HEAD_MAX: usize = 18;
-/// A block at its longest with its header and the checksum behind the last one.
+/// Maximum length of a block with its header, and the checksum after the last one.
 const BLOCK_MAX: usize = (128 << 10) + 3 + 4;
-/// The type of a block that is one byte many times (RFC 8878 §3.1.1.2).
+/// The type of a block that repeats one byte (RFC 8878 §3.1.1.2).
 const RUN_LENGTH: u32 = 1;
 /// The bit of a frame's descriptor that announces a checksum (RFC 8878 §3.1.1.1.1).
 const CHECKSUM_BIT: u8 = 4;
 
-/// A body of zstd frames under way.
+/// Decoder state of a body of zstd frames.
 #[derive(Default)]
 pub(super) struct Unzstd {
     decoder: FrameDecoder,
-    /// Bytes that are not yet a whole head or block.
+    /// Bytes that are not yet a complete header or block.
     held: Vec<u8>,
     in_frame: bool,
-    /// The frame ends in a checksum of 4 bytes.
+    /// Whether the frame ends with a checksum of 4 bytes.
     checksum: bool,
-    /// Bytes of a skippable frame still to pass over.
+    /// Remaining bytes of a skippable frame.
     skip: u64,
 }
 
@@ -42,7 +42,7 @@ impl Unzstd {
     }
 
     pub(super) fn feed(&mut self, mut piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
-        // In pieces no longer than a block, so that what is held back stays short.
+        // Pieces are at most as long as a block, so that few bytes are held back.
         while !piece.is_empty() {
             let (now, later) = piece.split_at(piece.len().min(BLOCK_MAX));
             self.held.extend_from_slice(now);
@@ -53,12 +53,12 @@ impl Unzstd {
         Ok(())
     }
 
-    /// Whether the body ended at the end of a frame. An empty body did.
+    /// Whether the body ended at the end of a frame. This is true for an empty body.
     pub(super) fn is_complete(&self) -> bool {
         self.held.is_empty() && !self.in_frame && self.skip == 0
     }
 
-    /// Decodes what is held; returns how much of it is used up.
+    /// Decodes the held bytes and returns the number of bytes used.
     fn work(&mut self, sink: &mut LimitedBuffer) -> Result<usize, ()> {
         let mut used = 0;
         loop {
@@ -87,10 +87,10 @@ impl Unzstd {
         }
     }
 
-    /// Reads the head of a frame; `None` while it is incomplete.
+    /// Reads a frame header; `None` while it is incomplete.
     fn head(&mut self, at: usize) -> Result<Option<usize>, ()> {
         let rest = &self.held[at..];
-        // The sixteen magic numbers of frames to pass over.
+        // The sixteen magic numbers of skippable frames.
         if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = rest {
             let Some(length) = rest.get(4..8).and_then(|bytes| bytes.try_into().ok()) else {
                 return Ok(None);
@@ -110,8 +110,9 @@ impl Unzstd {
         }
     }
 
-    /// Decodes one block if it is there as a whole; returns what was read and whether to go on. One at a time: a
-    /// block of 4 bytes can become 128 KiB, and the library would decode all it is shown before handing any out.
+    /// Decodes one block if it is complete. Returns the number of bytes read and whether to
+    /// continue. Only one block is passed at a time: a block of 4 bytes can become 128 KiB, and the
+    /// library decodes all its input before it returns any output.
     fn block(&mut self, at: usize, sink: &mut LimitedBuffer) -> Result<(usize, bool), ()> {
         let rest = &self.held[at..];
         let [a, b, c, ..] = *rest else { return Ok((0, false)) };

@@ -1,6 +1,6 @@
-//! Dates in `Expires`, read as RFC 6265 §5.1.1 has it: by what the tokens look like, in any order.
+//! Dates in `Expires`, parsed as in RFC 6265 §5.1.1: by the form of the tokens, in any order.
 
-/// Seconds since 1970 of a cookie's date; `None` where it is no date.
+/// Returns a cookie's date in seconds since 1970, or `None` if the text is not a date.
 ///
 /// ```
 /// # use wavetank_journey::cookies::cookie_date;
@@ -43,7 +43,8 @@ fn is_delimiter(byte: u8) -> bool {
     matches!(byte, 0x09 | 0x20..=0x2f | 0x3b..=0x40 | 0x5b..=0x60 | 0x7b..=0x7e)
 }
 
-/// A number of `least` to `most` digits at the start of `token`; no digit may follow.
+/// Parses a number of `least` to `most` digits at the start of `token`. No further digit may
+/// follow.
 fn number(token: &[u8], least: usize, most: usize) -> Option<i64> {
     let digits = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (least..=most)
@@ -74,7 +75,8 @@ fn days_of(month: i64, year: i64) -> i64 {
     }
 }
 
-/// H. Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`, for years after 0.
+/// Source: H. Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`, for years
+/// after 0.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year / 400, year % 400);

@@ -4,55 +4,56 @@ use std::cmp::Reverse;
 
 use super::set_cookie::SetCookie;
 
-/// A jar holds so many cookies; one more pushes out the oldest.
+/// Maximum number of cookies of a jar. A further one replaces the oldest.
 const COOKIES_MAX: usize = 150;
-/// A jar holds so many bytes of names, values, domains and paths.
+/// Maximum total length of the names, values, domains and paths of a jar.
 const JAR_BYTES_MAX: usize = 64 << 10;
 
-/// Where a request goes, or an answer comes from.
+/// The destination of a request, or the source of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site<'a> {
     /// The host in lower case, without port.
     pub host: &'a str,
     /// The path of the request, without query.
     pub path: &'a str,
-    /// Over TLS.
+    /// Whether TLS is used.
     pub secure: bool,
 }
 
-/// What became of a `Set-Cookie`.
+/// The result of a `Set-Cookie`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CookieOutcome {
-    /// It is kept.
+    /// The cookie is stored.
     Kept,
-    /// It had ended already: what was kept under its name is gone.
+    /// The cookie has already expired, and a stored one with its name is removed.
     Removed,
-    /// It was ignored, and why.
+    /// The cookie is ignored for this reason.
     Ignored(&'static str),
 }
 
-/// The cookies of one user: a pointer while there are none.
+/// The cookies of one user. An empty jar is a single pointer.
 ///
-/// There is no list of public suffixes: instead a `Domain` without an inner dot is taken only from a host of that
-/// very name. For a load test of one's own servers that keeps what must be kept apart.
+/// There is no list of public suffixes. Instead, a `Domain` without an inner dot is accepted only
+/// from the host with exactly this name. This is enough separation for a load test of one's own
+/// servers.
 #[derive(Clone, Debug, Default)]
 pub struct Jar(Option<Box<Kept>>);
 
 #[derive(Clone, Debug, Default)]
 struct Kept {
-    /// Longest path first, then in the order of their making (RFC 6265 §5.4).
+    /// Longest path first, then in the order of their creation (RFC 6265 §5.4).
     cookies: Vec<Cookie>,
     births: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Cookie {
-    /// Name, value, domain (in lower case), path, one behind the other.
+    /// Name, value, domain (in lower case) and path, concatenated.
     text: Box<[u8]>,
     name_end: u16,
     value_end: u16,
     domain_end: u16,
-    /// Only to the host that set it, not to those below.
+    /// Whether it is sent only to the host that set it, and not to subdomains.
     host_only: bool,
     secure: bool,
     expires: i64,
@@ -84,7 +85,7 @@ impl Cookie {
 }
 
 impl Jar {
-    /// Takes the value of a `Set-Cookie` that came from `site` at `now` (seconds since 1970).
+    /// Handles the value of a `Set-Cookie` from `site` at `now` (seconds since 1970).
     pub fn store(&mut self, header: &[u8], site: &Site<'_>, now: i64) -> CookieOutcome {
         let Some(set) = SetCookie::parse(header, now) else {
             return CookieOutcome::Ignored("no name, no `=`, control characters, or more than 4 KiB");
@@ -124,8 +125,8 @@ impl Jar {
         CookieOutcome::Kept
     }
 
-    /// Appends the value of the `Cookie` header for a request to `site`; false, and nothing appended, where no cookie
-    /// goes there. Allocates only where `out` must grow.
+    /// Appends the value of the `Cookie` header for a request to `site`. Returns false and appends
+    /// nothing if no cookie matches. It allocates only if `out` must grow.
     pub fn render(&self, site: &Site<'_>, now: i64, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         for cookie in self.cookies().iter().filter(|cookie| cookie.goes_to(site, now)) {
@@ -139,23 +140,24 @@ impl Jar {
         out.len() > start
     }
 
-    /// The value that a request to `site` would carry under `name`, the first if there are several.
+    /// Returns the value of the cookie `name` in a request to `site`, or the first one if there are
+    /// several.
     pub fn value(&self, name: &[u8], site: &Site<'_>, now: i64) -> Option<&[u8]> {
         let mut all = self.cookies().iter();
         all.find(|cookie| cookie.name() == name && cookie.goes_to(site, now)).map(Cookie::value)
     }
 
-    /// How many cookies are kept, ended ones that nobody looked at among them.
+    /// Returns the number of stored cookies. It includes expired ones that are not removed yet.
     pub fn len(&self) -> usize {
         self.cookies().len()
     }
 
-    /// Whether none is kept.
+    /// Whether no cookie is stored.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Forgets everything: a new user.
+    /// Removes all cookies, for a new user.
     pub fn clear(&mut self) {
         self.0 = None;
     }
@@ -205,8 +207,8 @@ impl Cookie {
         }
     }
 
-    /// Takes the new value and attributes and keeps the place in the order (RFC 6265 §5.3, 11). A value as long as the
-    /// old one, such as a renewed session, allocates nothing.
+    /// Replaces the value and attributes and keeps the position in the order (RFC 6265 §5.3, 11). A
+    /// value of the same length, such as a renewed session, needs no allocation.
     fn renew(&mut self, set: &SetCookie<'_>, host_only: bool) {
         if self.value().len() == set.value.len() {
             self.text[self.name_end.into()..self.value_end.into()].copy_from_slice(set.value);
@@ -218,7 +220,7 @@ impl Cookie {
     }
 }
 
-/// RFC 6265 §5.1.3: the same name, or a name below it. Addresses have nothing below them.
+/// Whether `host` is `domain` or a subdomain of it (RFC 6265 §5.1.3). Addresses have no subdomains.
 fn domain_matches(host: &str, domain: &[u8]) -> bool {
     let host = host.as_bytes();
     let Some(above) = host.len().checked_sub(domain.len()) else { return false };
@@ -232,7 +234,7 @@ fn is_address(host: &[u8]) -> bool {
     host.starts_with(b"[") || host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-/// RFC 6265 §5.1.4.
+/// Whether the path of a request matches the path of a cookie (RFC 6265 §5.1.4).
 fn path_matches(path: &str, cookie: &[u8]) -> bool {
     match path.as_bytes().strip_prefix(cookie) {
         Some(rest) => rest.is_empty() || rest[0] == b'/' || cookie.ends_with(b"/"),
@@ -240,7 +242,7 @@ fn path_matches(path: &str, cookie: &[u8]) -> bool {
     }
 }
 
-/// The folder of the request (RFC 6265 §5.1.4).
+/// Returns the folder of the request (RFC 6265 §5.1.4).
 fn default_path(path: &str) -> &str {
     match path.rfind('/') {
         Some(at) if at > 0 && path.starts_with('/') => &path[..at],

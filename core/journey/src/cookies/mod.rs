@@ -1,4 +1,4 @@
-//! Cookies as a user agent keeps them (RFC 6265): one [`Jar`] a user.
+//! Cookies as user agents keep them (RFC 6265), with one [`Jar`] for each user.
 
 mod date;
 mod jar;

@@ -2,29 +2,30 @@
 
 use super::date::cookie_date;
 
-/// A cookie with its attributes and value may have so many bytes (RFC 6265 §6.1 asks for at least 4096).
+/// Maximum length of a cookie with its attributes and value (RFC 6265 §6.1 requires at least 4096
+/// bytes).
 pub(super) const COOKIE_BYTES_MAX: usize = 4096;
 
-/// What one `Set-Cookie` says (RFC 6265 §5.2), borrowed from the header.
+/// The contents of one `Set-Cookie` (RFC 6265 §5.2), borrowed from the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetCookie<'a> {
     /// The name, never empty.
     pub name: &'a [u8],
-    /// The value, often with quotes: they belong to it.
+    /// The value. Quotes, which are common, are part of it.
     pub value: &'a [u8],
-    /// Seconds since 1970 at which it ends. `None`: with the user.
+    /// Expiry in seconds since 1970. `None`: when the user ends.
     pub expires: Option<i64>,
-    /// `Domain` without a dot in front; empty: this host only.
+    /// `Domain` without a leading dot; empty: this host only.
     pub domain: &'a [u8],
-    /// `Path`, beginning with `/`; empty: the folder of the request.
+    /// `Path`, starting with `/`; empty: the folder of the request.
     pub path: &'a [u8],
-    /// Only over TLS.
+    /// Whether it is sent over TLS only.
     pub secure: bool,
 }
 
 impl<'a> SetCookie<'a> {
-    /// Reads the header's value at the time `now`, in seconds since 1970. `None` where a user agent ignores it: no
-    /// `=`, no name, control characters in it, more than 4 KiB.
+    /// Parses the header's value at the time `now`, in seconds since 1970. Returns `None` if user
+    /// agents ignore it: no `=`, no name, control characters, or more than 4 KiB.
     pub fn parse(header: &'a [u8], now: i64) -> Option<Self> {
         let is_control = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x0a..=0x1f | 0x7f);
         if header.len() > COOKIE_BYTES_MAX || header.iter().any(is_control) {
@@ -53,7 +54,7 @@ impl<'a> SetCookie<'a> {
                 new.secure = true;
             }
         }
-        // Max-Age wins, wherever it stands.
+        // Max-Age takes precedence at any position.
         new.expires = max_age
             .map(|seconds: i64| if seconds <= 0 { i64::MIN } else { now.saturating_add(seconds) })
             .or(new.expires);
@@ -68,7 +69,7 @@ fn pair(part: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// `Max-Age`; more digits than a number holds are the largest number.
+/// Parses `Max-Age`. A number that is too large becomes the largest number.
 fn seconds(value: &[u8]) -> Option<i64> {
     let (negative, digits) = match value {
         [b'-', digits @ ..] => (true, digits),

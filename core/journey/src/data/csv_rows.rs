@@ -1,4 +1,4 @@
-//! Comma-separated values to a table.
+//! Reads comma-separated values into a table.
 
 use csv::{ReaderBuilder, StringRecord};
 use wavetank_plan::UserError;
@@ -8,7 +8,7 @@ use super::source::RowsConfig;
 use super::table::{Table, TableBuilder};
 use crate::value::JsonType;
 
-/// What else separates values in files called CSV.
+/// Other separators in files called CSV.
 const OTHER_SEPARATORS: [char; 4] = [';', '\t', '|', ','];
 
 pub(super) fn read(
@@ -76,7 +76,8 @@ fn header_builder(name: &str, header: &[&str], any: bool) -> Result<TableBuilder
     TableBuilder::new(name, header)
 }
 
-/// What a header line looks like that is none, or that is separated by something else.
+/// Adds a note if the first line does not look like a header, or if another separator seems to be
+/// used.
 fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Vec<DataNote>) {
     let line = header.join(&char::from(separator).to_string());
     if let [only] = header {

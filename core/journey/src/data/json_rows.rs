@@ -1,4 +1,4 @@
-//! JSON lines to a table.
+//! Reads JSON lines into a table.
 
 use serde_json::{Map, Value};
 use wavetank_plan::UserError;

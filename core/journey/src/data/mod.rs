@@ -1,4 +1,4 @@
-//! Data files: bytes of CSV or JSON lines to a [`Table`], and which row whom falls to.
+//! Data files: reads CSV or JSON lines into a [`Table`], and selects the row of a session.
 
 mod csv_rows;
 mod json_rows;

@@ -1,14 +1,14 @@
-//! [`DataNote`]: what was noticed about a data file that is no error.
+//! [`DataNote`]: a note about a data file that is not an error.
 
-/// Something a person should know about a file that could be read. Nothing is changed silently: what was done is in
-/// `message`.
+/// A note for the user about a file that could be read. Nothing is changed silently: `message` says
+/// what was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataNote {
     /// Stable short name, e.g. `byte_order_mark`.
     pub code: &'static str,
-    /// What was seen, and what was done about it.
+    /// The observation, and what was done about it.
     pub message: String,
-    /// What to do, empty where nothing need be done.
+    /// The recommended action; empty if none is needed.
     pub hint: String,
 }
 

@@ -1,12 +1,12 @@
-//! Which row of a table whom falls to.
+//! Selects the row of a table for a session.
 
 use wavetank_pace::Philox;
 use wavetank_plan::RowChoice;
 
-/// Keeps the choices of rows apart from everything else that is drawn from the seed.
+/// Separates the random choices of rows from all other uses of the seed.
 const DOMAIN: u64 = 0x726f_7773 << 32;
 
-/// Reads the grammar's word: `row: in_order|random|unique|per_user`.
+/// Parses the value of `row: in_order|random|unique|per_user`.
 pub fn row_choice(word: &str) -> Option<RowChoice> {
     Some(match word {
         "in_order" => RowChoice::InOrder,
@@ -17,9 +17,11 @@ pub fn row_choice(word: &str) -> Option<RowChoice> {
     })
 }
 
-/// The row, below `rows`. `index` counts sessions over the whole run, for [`RowChoice::PerUser`] users. `table` is the
-/// table's place in the experiment: two tables are drawn from independently. `None` where there is no row left, or
-/// none at all. A pure function of the seed and the index, never of a thread: 1, 2 or 7 threads give the same rows.
+/// Returns the row, below `rows`. `index` counts sessions over the whole run, or users for
+/// [`RowChoice::PerUser`]. `table` is the index of the table in the experiment, and two tables have
+/// independent choices. Returns `None` if no row is left, or if there are none. It is a pure
+/// function of the seed and the index and does not depend on the thread: 1, 2 or 7 threads give the
+/// same rows.
 pub fn row(choice: RowChoice, rows: u32, seed: u64, table: u32, index: u64) -> Option<u32> {
     let count = u64::from(rows);
     let row = match choice {

@@ -1,4 +1,4 @@
-//! [`RowsConfig`]: how a data file is to be read.
+//! [`RowsConfig`]: the format of a data file.
 
 use wavetank_plan::UserError;
 
@@ -9,29 +9,30 @@ use super::{csv_rows, json_rows, text};
 /// The form of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsFormat {
-    /// Comma-separated values and their kin (RFC 4180).
+    /// Comma-separated values and similar formats (RFC 4180).
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
-/// A data file as the experiment describes it; its bytes are read by the caller.
+/// A data file as described in the experiment. The caller reads its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct RowsConfig<'a> {
-    /// The file, for messages.
+    /// The name of the file, for messages.
     pub name: &'a str,
     /// Its form.
     pub format: RowsFormat,
-    /// The columns' names where the file has no header line; for JSON lines the keys to keep.
+    /// The column names if the file has no header line. For JSON lines, the keys to keep.
     pub columns: Option<&'a [&'a str]>,
-    /// What stands between two values; a comma if nothing is said.
+    /// The separator between two values; default: a comma.
     pub separator: Option<char>,
-    /// The encoding's name; UTF-8 if nothing is said and no byte-order mark says otherwise.
+    /// The name of the encoding; default: UTF-8, unless a byte-order mark indicates another one.
     pub encoding: Option<&'a str>,
 }
 
 impl<'a> RowsConfig<'a> {
-    /// The source of a file of that name: JSON lines for `.jsonl` and `.ndjson`, tab-separated for `.tsv`, else CSV.
+    /// Returns the configuration for a file with this name: JSON lines for `.jsonl` and `.ndjson`,
+    /// tab-separated for `.tsv`, else CSV.
     pub fn named(name: &'a str) -> Self {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is = |wanted: &str| ending.eq_ignore_ascii_case(wanted);
@@ -39,7 +40,7 @@ impl<'a> RowsConfig<'a> {
         Self { name, format, columns: None, separator: is("tsv").then_some('\t'), encoding: None }
     }
 
-    /// Reads the file's bytes. What looks wrong but can be read is a remark.
+    /// Reads the bytes of the file. Suspicious but readable contents give a note.
     pub fn read(&self, bytes: &[u8]) -> Result<(Table, Vec<DataNote>), UserError> {
         let mut remarks = Vec::new();
         let text = text::decode(self.name, bytes, self.encoding, &mut remarks)?;

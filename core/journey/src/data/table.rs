@@ -1,39 +1,40 @@
-//! [`Table`]: rows of text, close together.
+//! [`Table`]: rows of text in compact form.
 
 use wavetank_plan::UserError;
 
 use crate::value::{JsonType, ValueRef};
 
-/// A table may have so many columns.
+/// Maximum number of columns of a table.
 const COLUMNS_MAX: usize = 1000;
 
-/// Named columns and their cells, row by row: all text in one piece, 4 bytes more a cell.
+/// Named columns and their cells, row by row. All text is in one buffer, with 4 additional bytes
+/// per cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     columns: Box<[Box<str>]>,
     text: Box<str>,
     ends: Box<[u32]>,
-    /// One a cell, or none at all where everything is text.
+    /// One for each cell; empty if all cells are text.
     kinds: Box<[JsonType]>,
 }
 
 impl Table {
-    /// The columns' names in order.
+    /// Returns the column names in order.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|name| &**name)
     }
 
-    /// The place of a column.
+    /// Returns the index of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns().position(|column| column == name)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u32 {
         (self.ends.len() / self.columns.len().max(1)) as u32
     }
 
-    /// The cell of a row; `None` outside the table.
+    /// Returns a cell of a row, or `None` outside of the table.
     pub fn cell(&self, row: u32, column: usize) -> Option<ValueRef<'_>> {
         if column >= self.columns.len() {
             return None;
@@ -45,13 +46,13 @@ impl Table {
         Some(ValueRef { kind, text: &self.text.as_bytes()[start as usize..end as usize] })
     }
 
-    /// Bytes held.
+    /// Returns the memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.text.len() + self.ends.len() * size_of::<u32>() + self.kinds.len() * size_of::<JsonType>()
     }
 }
 
-/// A table in the making: rows of a file, or rows written into the experiment itself.
+/// Builds a table from the rows of a file, or from rows written in the experiment.
 #[derive(Clone, Debug)]
 pub struct TableBuilder {
     name: String,
@@ -62,7 +63,8 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// A table of these columns; `name` is the file or variable that messages name. Columns have names, each its own.
+    /// Creates a table with these columns, which need unique names. `name` is the file or variable,
+    /// for messages.
     pub fn new(name: &str, columns: &[&str]) -> Result<Self, UserError> {
         let refuse = |message: String, hint: &str| Err(UserError::usage("data_columns", message, hint));
         if columns.is_empty() || columns.len() > COLUMNS_MAX {
@@ -94,12 +96,12 @@ impl TableBuilder {
         })
     }
 
-    /// The columns' names in order.
+    /// Returns the column names in order.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|name| &**name)
     }
 
-    /// Adds the next cell: row by row, in the order of the columns.
+    /// Adds the next cell, row by row in the order of the columns.
     pub fn push(&mut self, kind: JsonType, text: &str) -> Result<(), UserError> {
         self.text.push_str(text);
         let Ok(end) = u32::try_from(self.text.len()) else {
@@ -116,7 +118,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The table. Without a row it is of no use, and a row that is not full is a mistake.
+    /// Returns the table. A table without rows and an incomplete row are errors.
     pub fn finish(self) -> Result<Table, UserError> {
         if self.ends.is_empty() {
             let message = format!("{} has no rows", self.name);

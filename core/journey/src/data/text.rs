@@ -1,4 +1,4 @@
-//! Bytes of a file to text: encodings and byte-order marks.
+//! Decodes the bytes of a file to text: encodings and byte-order marks.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,9 @@ use wavetank_plan::UserError;
 
 use super::remark::DataNote;
 
-/// The file's text. `encoding` is the experiment's word; without it a byte-order mark decides, else UTF-8. A mark is
-/// taken off, which is remarked upon; bytes that are no text in the encoding are an error with their line.
+/// Returns the text of the file. `encoding` is the value in the experiment. Without it, a
+/// byte-order mark decides, else UTF-8. A mark is removed with a note. Bytes that are invalid in
+/// the encoding are an error with their line.
 pub(super) fn decode<'a>(
     name: &str,
     bytes: &'a [u8],

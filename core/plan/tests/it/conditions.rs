@@ -163,10 +163,10 @@ fn wrong_ones_say_what_was_meant() {
         ("p100 < 1s", "condition_subject", "not a percentile", "max"),
         ("p0 < 1s", "condition_subject", "not a percentile", "min"),
         ("p9e1 < 1s", "condition_subject", "not a percentile", "p50"),
-        ("errors = 0", "condition_subject", "wants a class", "failed"),
+        ("errors = 0", "condition_subject", "needs a class", "failed"),
         ("errors(timeout) = 0", "condition_subject", "\"timeout\"", "request_timeout"),
         ("errors(no_file) = 0", "condition_subject", "\"no_file\"", "no_files?"),
-        ("status = 500", "condition_subject", "wants a code", "status(500)"),
+        ("status = 500", "condition_subject", "needs a code", "status(500)"),
         ("status(5xx) = 0", "condition_subject", "not a status code", "three digits"),
         ("users(buy) > 5", "condition_subject", "no parentheses", "in PHASE"),
         ("p99 < 1s in", "condition_tail", "nothing follows `in`", "in main"),
@@ -182,14 +182,14 @@ fn wrong_ones_say_what_was_meant() {
 #[test]
 fn wrong_names_and_hosts() {
     refused(&[
-        ("cpu < 96%", "condition_subject", "wants a host", "cpu(lb1)?"),
+        ("cpu < 96%", "condition_subject", "needs a host", "cpu(lb1)?"),
         ("cpu(lb1) < 96", "condition_value", "not a share", "96%"),
         ("memory(lb1) < 12Gb", "unit_unknown", "not a unit of a size", "Gb is gigabit; GB?"),
         ("net_in(lb1) < 10GB", "unit_unknown", "not a unit of a link", "10Gbit/s?"),
         ("net_in(lb1) < 10", "unit_missing", "needs a unit", "10Gbit/s"),
-        ("skew < 200ms", "condition_subject", "wants a rendezvous", "skew(doors)?"),
-        ("check = 0", "condition_subject", "wants a check's name", "check(fresh)?"),
-        ("count > 0", "condition_subject", "wants a count's name", "count(sold)?"),
+        ("skew < 200ms", "condition_subject", "needs a rendezvous", "skew(doors)?"),
+        ("check = 0", "condition_subject", "needs a check's name", "check(fresh)?"),
+        ("count > 0", "condition_subject", "needs a count's name", "count(sold)?"),
         ("p99(buy.ttfb) < 1s", "condition_subject", "not kept for each step", "p99(ttfb) in PHASE"),
     ]);
 }

@@ -159,9 +159,12 @@ fn contradictions_are_refused() {
     }
     let none = TlsOptions { alpn: Some(words(&["none", "http/1.1"])), ..TlsOptions::default() };
     check_refused(none, "conflict", "--alpn none,http/1.1", "--alpn none");
-    for (sni, said) in
-        [("127.0.0.1", "is an address"), ("", "no name"), ("a:443", "no name"), ("999.1.1.1", "no name")]
-    {
+    for (sni, said) in [
+        ("127.0.0.1", "is an address"),
+        ("", "not a host name"),
+        ("a:443", "not a host name"),
+        ("999.1.1.1", "not a host name"),
+    ] {
         check_refused(
             TlsOptions { sni: Some(sni.to_owned()), ..TlsOptions::default() },
             "bad_sni",

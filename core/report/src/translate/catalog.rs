@@ -207,7 +207,7 @@ mod tests {
             "发压端迟发：在最差的 10.0 s 内应发的请求中，有 1.2 % 比计划时刻晚 1.00 ms 以上才着手",
         );
         check(
-            "a load thread stalled for 29.7 ms at once: the longest times may be its own",
+            "a load thread stood still for 29.7 ms at once: the longest times may be its own",
             "有负载线程一次停顿达 29.7 ms：最长的那些耗时可能由它造成",
         );
         check(

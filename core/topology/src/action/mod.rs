@@ -1,5 +1,5 @@
-//! [`HostAction`]: what is done to a host while a load runs, as the experiment's `events`, the topology's `faults` and
-//! `wavetank lab fault` and `wavetank lab pool` all say it.
+//! [`HostAction`]: an action on a host while a load runs. It comes from the `events` of an
+//! experiment, the `faults` of a topology file, `wavetank lab fault` or `wavetank lab pool`.
 
 mod parse_fault;
 mod parse_pool;
@@ -16,28 +16,29 @@ use wavetank_plan::{PlannedEvent, UserError};
 
 use crate::{FaultKind, Lab};
 
-/// What is done to a host. It travels from the run to the host's process as JSON; it is no stored format.
+/// An action on a host. The run sends it to the host's process as JSON; it is not a stored format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostAction {
-    /// A fault, which can be taken back.
+    /// A fault, which can be reverted.
     Fault(FaultKind),
-    /// Servers behind a balancer take more or fewer connections; taken back, they take as many as before.
+    /// Servers behind a balancer get more or fewer connections. Reverting restores their previous
+    /// share.
     Pool(PoolAction),
-    /// A command for the host's shell, and the one that takes it back.
+    /// A command for the host's shell, and the command that reverts it.
     Command {
-        /// What is done.
+        /// The command.
         run: String,
-        /// What takes it back.
+        /// The command that reverts it.
         undo: Option<String>,
     },
 }
 
 impl HostAction {
-    /// What `event` asks for in `lab`.
+    /// Returns the action that `event` requests in `lab`.
     ///
     /// # Errors
-    /// A usage error for a host, a service, a server or a network that the lab does not have, and for words that are no
-    /// fault and no change of a pool.
+    /// A usage error if the lab does not have the host, service, server or network, or if the text
+    /// is not a fault or pool change.
     pub fn from_event(event: &PlannedEvent, lab: &Lab) -> Result<Self, UserError> {
         if let Some(fault) = PlannedEvent::fault(&event.run) {
             return parse_fault(fault, lab, &event.host).map(Self::Fault);

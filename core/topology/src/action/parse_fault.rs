@@ -1,4 +1,4 @@
-//! Faults in words: `kill nginx`, `drop 20% front`.
+//! Parses faults given as text: `kill nginx`, `drop 20% front`.
 
 use std::fmt;
 
@@ -7,19 +7,20 @@ use wavetank_plan::{Nanos, UserError, did_you_mean};
 
 use crate::{FaultKind, Host, Interface, Lab};
 
-/// How a fault is said.
+/// The accepted forms of a fault.
 const SHAPES: &str = "kill SERVICE, stop SERVICE, pause SERVICE, cut NETWORK, drop SHARE NETWORK, files SERVICE N or \
                       slow SERVICE TIME";
 const VERBS: [&str; 7] = ["kill", "stop", "pause", "cut", "drop", "files", "slow"];
-/// A service that stands still for longer at a time is paused rather than slow.
+/// The longest delay of a slow service. For longer stops, a service is paused instead.
 const SLOW_MAX: Nanos = Nanos::from_secs(60);
-/// Processes cannot be stopped and let go more finely than this.
+/// The shortest delay: processes cannot be stopped and resumed at a finer granularity.
 const SLOW_MIN: Nanos = Nanos::from_millis(1);
 
-/// The fault that `words` name for the host of `lab` called `host`. The service or the network may be left out where the host has only one.
+/// Parses `words` as a fault of the host of `lab` called `host`. The service or the network may be
+/// left out if the host has only one.
 ///
 /// # Errors
-/// A usage error that tells what is wrong with them, and how faults are said.
+/// A usage error with the reason and the accepted forms.
 pub fn parse_fault(words: &str, lab: &Lab, host: &str) -> Result<FaultKind, UserError> {
     let host = find_host(lab, host)?;
     let mut rest = words.split_whitespace();
@@ -55,7 +56,7 @@ pub fn parse_fault(words: &str, lab: &Lab, host: &str) -> Result<FaultKind, User
     }
 }
 
-/// The host of that name.
+/// Returns the host with this name.
 pub(super) fn find_host<'a>(lab: &'a Lab, name: &str) -> Result<&'a Host, UserError> {
     lab.host(name).ok_or_else(|| {
         let names = || lab.hosts.iter().map(|host| host.name.as_str());
@@ -67,7 +68,7 @@ pub(super) fn find_host<'a>(lab: &'a Lab, name: &str) -> Result<&'a Host, UserEr
     })
 }
 
-/// What was said.
+/// The parts of a fault given as text.
 struct FaultTokens<'a> {
     verb: &'a str,
     /// A name and a quantity, in either order.
@@ -77,7 +78,8 @@ struct FaultTokens<'a> {
 }
 
 impl FaultTokens<'_> {
-    /// The service named beside so many quantities, or the only one.
+    /// Returns the service named in addition to `quantities` quantities, or the host's only
+    /// service.
     fn service(&self, quantities: usize) -> Result<String, UserError> {
         let known: Vec<&str> = self.host.services.iter().map(|service| service.name.as_str()).collect();
         match (self.name(quantities)?, known.as_slice()) {
@@ -88,7 +90,7 @@ impl FaultTokens<'_> {
         }
     }
 
-    /// The interface named, by its network or by itself, or the only one.
+    /// Returns the interface named by its network or by its own name, or the host's only interface.
     fn interface(&self, quantities: usize) -> Result<String, UserError> {
         let network = |interface: &Interface| {
             self.lab.networks.get(interface.network).map_or("", |network| network.name.as_str())
@@ -107,7 +109,7 @@ impl FaultTokens<'_> {
         Ok(found.name.clone())
     }
 
-    /// The one word that is no quantity; `None` where there is none.
+    /// Returns the one argument that is not a quantity, or `None` if there is no such argument.
     fn name(&self, quantities: usize) -> Result<Option<&str>, UserError> {
         let names: Vec<&str> = if quantities == 0 {
             self.rest.clone()
@@ -121,7 +123,7 @@ impl FaultTokens<'_> {
         Ok(names.first().copied())
     }
 
-    /// The one word that is a quantity.
+    /// Returns the one argument that is a quantity.
     fn quantity<T>(&self, parse: impl Fn(&str) -> Result<T, UserError>) -> Result<T, UserError> {
         let word = self.rest.iter().find(|word| is_quantity(word)).copied().unwrap_or_default();
         if word.is_empty() {
@@ -151,12 +153,12 @@ impl FaultTokens<'_> {
     }
 }
 
-/// Quantities begin with a digit; names of services and networks may not.
+/// Whether `word` looks like a quantity, which starts with a digit or a dot.
 fn is_quantity(word: &str) -> bool {
     word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
-/// As [`parse_fault`] reads it.
+/// Formats a fault as [`parse_fault`] reads it.
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = self.verb();

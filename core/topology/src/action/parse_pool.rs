@@ -1,4 +1,4 @@
-//! Changes of a pool in words: `haproxy app1 drain`, `web[1-2] weight 3`.
+//! Parses pool changes given as text: `haproxy app1 drain`, `web[1-2] weight 3`.
 
 use wavetank_plan::{UserError, did_you_mean};
 
@@ -7,14 +7,15 @@ use super::{PoolAction, ServerMode};
 use crate::parse::expanded;
 use crate::{Backend, Host, Lab, Service, ServiceKind};
 
-/// How a change is said.
+/// The accepted forms of a pool change.
 const SHAPES: &str = "SERVICE SERVER drain, SERVICE SERVER ready or SERVICE SERVER weight N";
 
-/// The change that `words` name for a balancer of the host of `lab` called `host`. The service may be left out where
-/// the host has only one whose pool can be changed; a server is a host's name, `NAME:PORT` or a pattern, `app[1-2]`.
+/// Parses `words` as a pool change for a balancer of the host of `lab` called `host`. The service
+/// may be left out if the host has only one service with a changeable pool. A server is a host
+/// name, `NAME:PORT` or a pattern such as `app[1-2]`.
 ///
 /// # Errors
-/// A usage error that tells what is wrong with them, and how changes are said.
+/// A usage error with the reason and the accepted forms.
 pub fn parse_pool_change(words: &str, lab: &Lab, host: &str) -> Result<PoolAction, UserError> {
     let host = find_host(lab, host)?;
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -49,11 +50,12 @@ pub fn parse_pool_change(words: &str, lab: &Lab, host: &str) -> Result<PoolActio
     Ok(PoolAction { service: service.name.clone(), wishes })
 }
 
-/// The services of the host of `lab` called `host` whose pools can be looked at and changed while they run, never none; or
-/// only the one called `service`.
+/// Returns the services of a host with pools that can be read and changed while they run. `host` is
+/// a host name of `lab`. With `service`, only the service with that name is returned. The result is
+/// never empty.
 ///
 /// # Errors
-/// A usage error where there is none of that name, or none at all.
+/// A usage error if no service has such a pool, or not the service with that name.
 pub fn pools_of<'l>(lab: &'l Lab, host: &str, service: Option<&str>) -> Result<Vec<&'l Service>, UserError> {
     let host = find_host(lab, host)?;
     let pools: Vec<&Service> = host.services.iter().filter(|service| has_pool(service)).collect();
@@ -84,8 +86,9 @@ pub fn pools_of<'l>(lab: &'l Lab, host: &str, service: Option<&str>) -> Result<V
     Err(UserError::usage("lab_pool_words", message, hint))
 }
 
-/// Whether what is behind it can be told and changed while it runs. Of a configuration of the user's nobody knows what is
-/// in it; nginx knows no such thing, and keepalived reads its file anew.
+/// Whether the pool of `service` can be read and changed while it runs. The contents of a user's
+/// own configuration are unknown, nginx has no such interface, and keepalived reloads its whole
+/// file.
 fn has_pool(service: &Service) -> bool {
     match &service.kind {
         ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => true,
@@ -103,7 +106,8 @@ fn weight(word: &str, host: &Host) -> Result<u32, UserError> {
     })
 }
 
-/// Where the servers that `word` names stand behind `service`; never none.
+/// Returns the indices of the servers named by `word` among the backends of `service`. The result
+/// is never empty.
 fn places(word: &str, service: &Service, host: &Host) -> Result<Vec<usize>, UserError> {
     let (names, port) = match word.rsplit_once(':') {
         None => (word, None),

@@ -1,35 +1,37 @@
-//! [`PoolAction`]: servers behind a balancer that are to take more or fewer new connections, or none.
+//! [`PoolAction`]: gives servers behind a balancer more, fewer or no new connections.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A change of the pool of servers behind one balancer. Connections under way stay where they are.
+/// A change of the pool of servers behind one balancer. Open connections stay on their servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolAction {
     /// The balancer, a service of the host.
     pub service: String,
-    /// Servers by their places among those behind it ([`Service::backends`](crate::Service::backends)), and what becomes
-    /// of each; never empty.
+    /// Servers by their indices in [`Service::backends`](crate::Service::backends), each with its
+    /// new mode. The list is never empty.
     pub wishes: Vec<(usize, ServerMode)>,
 }
 
-/// What becomes of a server.
+/// The mode of a server in the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ServerMode {
-    /// It gets no new connections.
+    /// The server gets no new connections.
     Drain,
-    /// It gets as many as the topology file says.
+    /// The server gets the share given in the topology file.
     Ready,
-    /// Its part of the new connections, up to [`ServerMode::WEIGHT_MAX`]; 0 is the same as [`Drain`](Self::Drain).
+    /// The server's share of the new connections, up to [`ServerMode::WEIGHT_MAX`]; 0 is the same
+    /// as [`Drain`](Self::Drain).
     Weight(u32),
 }
 
 impl ServerMode {
-    /// As of the topology file, which has `HAProxy`'s bound.
+    /// Largest weight. The topology file has the same limit, which is that of `HAProxy`.
     pub const WEIGHT_MAX: u32 = 256;
 
-    /// What brings a server back to `weight`, whose weight in the topology file is `of_file`.
+    /// Returns the mode that restores `weight` for a server with weight `of_file` in the topology
+    /// file.
     pub const fn restoring(weight: u32, of_file: u32) -> Self {
         if weight == 0 {
             Self::Drain
@@ -40,7 +42,8 @@ impl ServerMode {
         }
     }
 
-    /// What a server weighs from then on, whose weight in the topology file is `of_file`.
+    /// Returns the weight that this mode gives to a server with weight `of_file` in the topology
+    /// file.
     pub const fn weight(self, of_file: u32) -> u32 {
         match self {
             Self::Drain => 0,

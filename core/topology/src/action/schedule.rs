@@ -1,4 +1,5 @@
-//! [`planned_events`]: what a run in a lab does to hosts: the experiment's events and the lab's own faults.
+//! [`planned_events`]: the events of a run in a lab, from the experiment's events and the lab's
+//! faults.
 
 use wavetank_plan::{PlannedEvent, UserError};
 
@@ -6,14 +7,15 @@ use super::HostAction;
 use crate::parse::expanded;
 use crate::{Fault, Lab};
 
-/// Most events of a run, patterns written out.
+/// Maximum number of events of a run, with patterns expanded.
 pub const EVENTS_MAX: usize = 256;
 
-/// The events of a run in `lab`, in the order of their time: `of_experiment`, whose hosts may be patterns, and the
-/// faults of the lab. Everything they name is known to be there.
+/// Returns the events of a run in `lab`, sorted by time. They consist of `of_experiment`, with host
+/// patterns expanded, and of the lab's faults. All names in them are known to exist.
 ///
 /// # Errors
-/// A usage error for the first that names something that is not there, and for more than [`EVENTS_MAX`].
+/// A usage error for the first event that names something unknown, and for more than [`EVENTS_MAX`]
+/// events.
 pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<PlannedEvent>, UserError> {
     let mut events = Vec::new();
     for event in of_experiment {
@@ -23,7 +25,7 @@ pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<P
         })?;
         for host in hosts {
             let event = PlannedEvent { host, ..event.clone() };
-            // What cannot be said must be known before anything is sent.
+            // Invalid events must be found before anything is sent.
             HostAction::from_event(&event, lab)?;
             events.push(event);
         }

@@ -1,30 +1,30 @@
-//! [`FileFault`]: a fault, its host perhaps a pattern.
+//! [`FileFault`]: a fault in the topology file. Its host may be a pattern.
 
 use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::Nanos;
 
-/// A fault, of each host of a pattern.
+/// A fault that applies to each host of a pattern.
 pub(crate) struct FileFault {
     pub(crate) place: Span,
     pub(crate) when: Nanos,
     pub(crate) lasts: Option<Nanos>,
-    /// Names that the pattern stands for; never none.
+    /// The host names that the pattern expands to; never empty.
     pub(crate) hosts: Spanned<Vec<String>>,
     /// The service or the network.
     pub(crate) of: Spanned<String>,
     pub(crate) kind: FileFaultKind,
 }
 
-/// What happens.
+/// The kind of a fault.
 #[derive(Clone, Copy)]
 pub(crate) enum FileFaultKind {
     Kill,
     Stop,
     Pause,
     Cut,
-    /// Packets of a million.
+    /// Dropped packets per million.
     Drop(u32),
-    /// The most files.
+    /// Maximum number of open files.
     Files(u64),
     Slow(Nanos),
 }

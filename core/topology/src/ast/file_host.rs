@@ -9,15 +9,15 @@ use crate::{HostFile, Limits, Role, Subnet};
 
 /// A host, or the hosts of a pattern.
 pub(crate) struct FileHost {
-    /// Names that the key stands for; never none.
+    /// The host names that the key expands to; never empty.
     pub(crate) names: Vec<String>,
-    /// Where the key stands.
+    /// Position of the key.
     pub(crate) place: Span,
     pub(crate) role: Role,
     pub(crate) networks: Vec<FileInterface>,
     pub(crate) virtuals: Vec<FileVirtual>,
     pub(crate) routes: Vec<FileRoute>,
-    /// Keys with dots, and values.
+    /// Dotted sysctl keys with their values.
     pub(crate) sysctls: Vec<(Spanned<String>, String)>,
     pub(crate) files: Vec<HostFile>,
     pub(crate) limits: Limits,
@@ -25,7 +25,7 @@ pub(crate) struct FileHost {
     pub(crate) services: Vec<FileService>,
 }
 
-/// A virtual address and the network, or `lo`.
+/// A virtual address with its network or `lo`.
 pub(crate) struct FileVirtual {
     pub(crate) address: Spanned<IpAddr>,
     pub(crate) on: Spanned<String>,
@@ -35,7 +35,7 @@ pub(crate) struct FileVirtual {
 /// A route; `via` is a host's name or an address.
 pub(crate) struct FileRoute {
     pub(crate) place: Span,
-    /// `None`: the default route, of the family that `via` has.
+    /// The destination; `None` is the default route of the address family of `via`.
     pub(crate) to: Option<Spanned<Subnet>>,
     pub(crate) via: Spanned<String>,
 }

@@ -10,9 +10,9 @@ use crate::Link;
 pub(crate) struct FileInterface {
     /// The network's name.
     pub(crate) network: Spanned<String>,
-    /// Addresses that the file gives, of all hosts of the pattern.
+    /// The addresses given in the file, for all hosts of the pattern.
     pub(crate) addresses: Option<Spanned<Vec<IpAddr>>>,
-    /// Addresses of each host.
+    /// Number of addresses of each host.
     pub(crate) sources: u32,
     pub(crate) link: Link,
 }

@@ -2,12 +2,12 @@
 
 use wavetank_grammar::Span;
 
-/// Hosts and a port, by which a balancer knows them.
+/// Hosts and a port, as a balancer refers to them.
 #[derive(Clone)]
 pub(crate) struct FileServer {
-    /// Names that the pattern stands for; never none.
+    /// The host names that the pattern expands to; never empty.
     pub(crate) names: Vec<String>,
-    /// `None`: the balancer's own.
+    /// The port; `None` is the balancer's own port.
     pub(crate) port: Option<u16>,
     pub(crate) weight: u32,
     pub(crate) place: Span,

@@ -7,13 +7,14 @@ use wavetank_grammar::Spanned;
 use super::FileServer;
 use crate::Service;
 
-/// A service, complete but for what hangs on other hosts.
+/// A service, complete except for the parts that depend on other hosts.
 #[derive(Clone)]
 pub(crate) struct FileService {
-    /// Its servers are empty, and addresses and interfaces of those in the kernel are placeholders.
+    /// The service. Its server list is still empty, and addresses and interfaces of in-kernel
+    /// balancers are placeholders.
     pub(crate) service: Service,
-    /// Those behind it.
+    /// The servers behind it.
     pub(crate) servers: Vec<FileServer>,
-    /// The address of a balancer in the kernel.
+    /// The address of an in-kernel balancer.
     pub(crate) address: Option<Spanned<IpAddr>>,
 }

@@ -1,4 +1,4 @@
-//! The topology file as it was read: the user's names and patterns, nothing looked up yet.
+//! The topology file as it was read, with the user's names and patterns. Nothing is resolved yet.
 
 mod file_fault;
 mod file_host;

@@ -1,4 +1,4 @@
-//! Services that pass connections on in the kernel, and what stands behind a balancer.
+//! In-kernel balancers and the servers behind a balancer.
 
 use super::CustomKind::{Address, Never, Path, Servers};
 use super::service::{BINARY, CHECK_ABOUT, CONFIG, CONNECTIONS, LISTEN, NAME, SERVERS_ABOUT};
@@ -99,7 +99,7 @@ pub(crate) static SERVER: Section = Section {
     verbs: &[],
 };
 
-/// How a balancer finds out.
+/// A balancer's health check of its servers.
 pub(crate) static CHECK: Section = Section {
     name: "check",
     title: "Checks of servers",

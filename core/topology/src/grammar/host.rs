@@ -70,7 +70,7 @@ pub(crate) static INTERFACE: Section = Section {
     verbs: &[],
 };
 
-/// What a host may use.
+/// The resource limits of a host.
 pub(crate) static LIMITS: Section = Section {
     name: "limits",
     title: "Limits",

@@ -1,4 +1,4 @@
-//! The grammar of topology files as a table: every key, what it takes, what it is for.
+//! The grammar of topology files as a table. It lists every key with its value and its purpose.
 
 mod balancing;
 mod fault;
@@ -21,7 +21,7 @@ use wavetank_grammar::json_schema_values::pattern_or_variable;
 
 /// A key of a topology file.
 pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
-/// What it takes.
+/// The kind of value of a key.
 pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
 /// A map with fixed keys.
 pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;

@@ -1,4 +1,4 @@
-//! [`CustomKind`]: single values that only labs have.
+//! [`CustomKind`]: single values that occur only in topology files.
 
 use serde_json::{Value, json};
 use wavetank_grammar::json_schema_values::{number_or, one_or_list, pattern_or_variable, text};
@@ -12,11 +12,11 @@ const ADDRESS: &str = "[0-9a-fA-F:.]+";
 const PORTS: &str = r"\d+( to \d+)?";
 const CPUS: &str = r"\d+(-\d+)?( ?, ?\d+(-\d+)?)*";
 
-/// What a key of a lab takes, where no other file has it.
+/// The kinds of value that occur in topology files but in no other file.
 pub(crate) enum CustomKind {
     /// A share: `5%`.
     Share,
-    /// A rate of data: `1Gbit/s`.
+    /// A bit rate: `1Gbit/s`.
     Link,
     /// `10.30.0.0/24`.
     Subnet,
@@ -24,19 +24,19 @@ pub(crate) enum CustomKind {
     Destination,
     /// `10.30.0.10`.
     Address,
-    /// An address, or `A to B` of them.
+    /// An address, or a range `A to B` of addresses.
     Addresses,
-    /// A port, or `A to B`, or a list.
+    /// A port, a range `A to B`, or a list.
     Ports,
-    /// CPUs by their numbers: `0-3`, `"0,2"`.
+    /// CPU numbers: `0-3`, `"0,2"`.
     Cpus,
-    /// A path that begins with `/`.
+    /// A path that starts with `/`.
     Path,
     /// Permission bits: `"0644"`.
     Mode,
     /// `"app[1-4]:8080"`.
     Servers,
-    /// A single value of any kind, as a sysctl has: text or number.
+    /// A single value of any kind, as for a sysctl: text or number.
     Scalar,
     /// `false`.
     Never,

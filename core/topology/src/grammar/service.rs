@@ -147,7 +147,7 @@ pub(crate) static HAPROXY: Section = Section {
     verbs: &[],
 };
 
-/// Times of a `HAProxy`.
+/// The timeouts of `HAProxy`.
 pub(crate) static TIMEOUTS: Section = Section {
     name: "timeouts",
     title: "Times of haproxy",
@@ -182,7 +182,7 @@ pub(crate) static COMMAND: Section = Section {
     verbs: &[],
 };
 
-/// When a service is up.
+/// The health probe that decides when a service is up.
 pub(crate) static HEALTH: Section = Section {
     name: "health",
     title: "Health of a service",

@@ -1,4 +1,4 @@
-//! [`Backend`]: whom a balancer passes connections on to.
+//! [`Backend`]: a server that a balancer passes connections to.
 
 use std::net::IpAddr;
 
@@ -8,22 +8,23 @@ use wavetank_grammar::Span;
 /// A server behind a balancer, as the balancer reaches it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backend {
-    /// The host, by its place in [`Lab::hosts`](super::Lab::hosts).
+    /// The host, as an index into [`Lab::hosts`](super::Lab::hosts).
     pub host: usize,
     /// The host's name.
     pub name: String,
-    /// Its address on a network that the balancer is on too.
+    /// Its address on a network that it shares with the balancer.
     pub address: IpAddr,
-    /// Its port. Direct routing changes no port: there it is the balancer's.
+    /// Its port. For direct routing it equals the balancer's port, which cannot be changed on the
+    /// way.
     pub port: u16,
     /// Hardware address of its interface on that network.
     pub mac: [u8; 6],
-    /// The balancer's own interface on that network, by its place in the balancer's
+    /// The balancer's own interface on that network, as an index into the balancer's
     /// [`Host::interfaces`](super::Host::interfaces).
     pub interface: usize,
-    /// Its part of the connections, relative to the others', from 1.
+    /// Its share of the connections relative to the other servers, from 1.
     pub weight: u32,
-    /// Where it stands in the file.
+    /// Position in the file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }

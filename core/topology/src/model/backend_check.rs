@@ -6,17 +6,18 @@ use wavetank_plan::Nanos;
 /// A balancer's check of each server behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackendCheck {
-    /// A GET of this path must be answered with a status from 200 to 399; `None`: a connection must be accepted.
+    /// A GET of this path must return a status from 200 to 399. With `None`, accepting a connection
+    /// is enough.
     pub path: Option<String>,
-    /// Time between two checks of one server.
+    /// Interval between two checks of one server.
     #[serde(with = "super::serde_with::nanos")]
     pub every: Nanos,
-    /// A check that takes longer has failed.
+    /// Timeout of one check. A check that takes longer fails.
     #[serde(with = "super::serde_with::nanos")]
     pub timeout: Nanos,
-    /// So many failed checks in a row take a server out, from 1.
+    /// Number of consecutive failed checks that take a server out, from 1.
     pub fall: u32,
-    /// So many good ones in a row take it back in, from 1.
+    /// Number of consecutive successful checks that bring it back, from 1.
     pub rise: u32,
 }
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 /// A program that stays in the foreground.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// Program and arguments; never empty. A text in the file becomes `/bin/sh -c TEXT`, a list stands as it is.
+    /// Program and arguments; never empty. A text in the file becomes `/bin/sh -c TEXT`; a list is
+    /// used as it is.
     pub words: Vec<String>,
-    /// Variables of its environment, beside those that every service has.
+    /// Environment variables, in addition to those that every service has.
     pub environment: Vec<(String, String)>,
 }

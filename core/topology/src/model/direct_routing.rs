@@ -1,4 +1,5 @@
-//! [`DirectRouting`]: connections passed on by their frames, answers that do not come back through the balancer.
+//! [`DirectRouting`]: forwards the frames of a connection. Responses do not return through the
+//! balancer.
 
 use std::net::IpAddr;
 
@@ -7,25 +8,26 @@ use wavetank_plan::Nanos;
 
 use super::{Backend, BackendCheck};
 
-/// Direct routing by nftables at the balancer's ingress. The balancer and its servers have the virtual address among
-/// their [`virtual_addresses`](super::Host::virtual_addresses) already: answering at the balancer, silent at the servers.
+/// Direct routing by nftables at the balancer's ingress hook. The
+/// [`virtual_addresses`](super::Host::virtual_addresses) of the balancer and its servers already
+/// contain the virtual address: answering at the balancer, silent at the servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectRouting {
     /// The virtual address.
     pub address: IpAddr,
-    /// The balancer's interface on which frames come in and go out, by its place in
-    /// [`Host::interfaces`](super::Host::interfaces): all servers are on that network.
+    /// The balancer's interface for incoming and outgoing frames, as an index into
+    /// [`Host::interfaces`](super::Host::interfaces). All servers are on that network.
     pub interface: usize,
-    /// Behind it; never empty, all with the service's ports.
+    /// The servers behind it; never empty. All have the service's ports.
     pub servers: Vec<Backend>,
-    /// Slots of the Maglev table: a prime.
+    /// Number of slots of the Maglev table; a prime.
     pub slots: u32,
-    /// How long a connection is remembered after its last packet that refreshes it; at least as long as the longest
-    /// connection may be silent.
+    /// Lifetime of the entry of a connection after the last packet that refreshes it. It must be at
+    /// least the longest silence of a connection.
     #[serde(with = "super::serde_with::nanos")]
     pub sticky: Nanos,
-    /// Most connections that are remembered.
+    /// Maximum number of remembered connections.
     pub flows_max: u64,
-    /// How a dead server is found; `None`: nobody looks.
+    /// The health check of the servers; `None` if they are not checked.
     pub check: Option<BackendCheck>,
 }

@@ -1,76 +1,77 @@
-//! [`Fault`]: something that goes wrong on purpose.
+//! [`Fault`]: an intended failure.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
 use wavetank_plan::Nanos;
 
-/// A fault of the lab's own, carried out in every run with it.
+/// A fault in the topology file. It is carried out in every run in the lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Time after the start of the load.
     #[serde(with = "super::serde_with::nanos")]
     pub when: Nanos,
-    /// How long it lasts until it is undone; `None`: to the end of the run.
+    /// Duration until it is reverted; `None`: until the end of the run.
     #[serde(with = "super::serde_with::nanos_option")]
     pub lasts: Option<Nanos>,
-    /// Name of the host; a pattern of the file has become one fault for each host.
+    /// Name of the host. A pattern in the file has become one fault for each host.
     pub host: String,
-    /// What happens.
+    /// The kind of fault.
     pub what: FaultKind,
-    /// Where it stands in the file.
+    /// Position in the file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }
 
-/// What happens; services are told by their names on the host, interfaces by theirs (`eth0`).
+/// The kind of a fault. Services are given by their names on the host, interfaces by their own
+/// names (`eth0`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FaultKind {
-    /// All processes of a service get SIGKILL; undone by starting it again.
+    /// Kills all processes of a service with SIGKILL. Reverted by starting it again.
     Kill {
         /// The service.
         service: String,
     },
-    /// A service is stopped in its own orderly way; undone by starting it again.
+    /// Stops a service in its regular way. Reverted by starting it again.
     Stop {
         /// The service.
         service: String,
     },
-    /// All processes of a service stand still (SIGSTOP); undone by SIGCONT.
+    /// Pauses all processes of a service (SIGSTOP). Reverted by SIGCONT.
     Pause {
         /// The service.
         service: String,
     },
-    /// An interface's cable is cut.
+    /// Cuts the cable of an interface.
     Cut {
         /// The interface.
         interface: String,
     },
-    /// A share of an interface's packets is lost, in either direction.
+    /// Drops a share of an interface's packets in both directions.
     Drop {
         /// The interface.
         interface: String,
-        /// Packets of a million.
+        /// Dropped packets per million.
         share_ppm: u32,
     },
-    /// A service's processes can open files up to this number only.
+    /// Limits the number of files that a service's processes can open.
     Files {
         /// The service.
         service: String,
         /// The limit (`RLIMIT_NOFILE`).
         limit: u64,
     },
-    /// A service takes longer to answer.
+    /// Slows a service down.
     Slow {
         /// The service.
         service: String,
-        /// By how much.
+        /// The delay.
         #[serde(with = "super::serde_with::nanos")]
         delay: Nanos,
     },
 }
 
 impl FaultKind {
-    /// Its verb in the file and on the command line.
+    /// Returns the verb of this kind in the file and on the command line.
     pub const fn verb(&self) -> &'static str {
         match self {
             Self::Kill { .. } => "kill",
@@ -83,7 +84,7 @@ impl FaultKind {
         }
     }
 
-    /// The service that it is about; `None`: it is about an interface.
+    /// Returns the affected service, or `None` if an interface is affected.
     pub fn service(&self) -> Option<&str> {
         match self {
             Self::Kill { service }

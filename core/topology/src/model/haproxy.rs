@@ -1,53 +1,56 @@
-//! [`Haproxy`]: what a `HAProxy` does.
+//! [`Haproxy`]: the settings of a `HAProxy` service.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::Nanos;
 
 use super::{Backend, BackendCheck, CustomProgram};
 
-/// A `HAProxy`. It always has a statistics socket, where the lab wants it.
+/// A `HAProxy` service. It always has a statistics socket at a path that the lab chooses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Haproxy {
-    /// What it understands of what passes.
+    /// The protocol level at which it works.
     pub mode: HaproxyMode,
-    /// Whether it ends TLS on its ports, with a certificate that the lab makes.
+    /// Whether it terminates TLS on its ports, with a certificate made by the lab.
     pub tls: bool,
-    /// Behind it; empty only with a configuration of the user's own.
+    /// The servers behind it; empty only with a user's own configuration.
     pub servers: Vec<Backend>,
-    /// How the next server is chosen, in its own words: one of [`Haproxy::BALANCE`].
+    /// `HAProxy`'s own name of the balancing algorithm: one of [`Haproxy::BALANCE`].
     pub balance: String,
-    /// Threads of each process; `None`: the CPUs it may use, divided among its copies, at least one.
+    /// Threads of each process, at least one. With `None`, the CPUs that it may use are divided
+    /// among its copies.
     pub threads: Option<u32>,
-    /// CPUs that its threads are pinned to by `cpu-map`, in turn, by the machine's numbers; empty: not pinned.
+    /// The CPUs to which its threads are pinned in turn (`cpu-map`), by the machine's numbering.
+    /// Empty: not pinned.
     pub pin: Vec<u32>,
-    /// Its times.
+    /// Its timeouts.
     pub timeouts: HaproxyTimeouts,
-    /// How addresses and ports towards the servers are chosen.
+    /// Selection of source addresses and ports for connections to the servers.
     pub sources: HaproxySources,
-    /// How it finds out that a server is dead; `None`: it does not look.
+    /// The health check of the servers; `None` if they are not checked.
     pub check: Option<BackendCheck>,
-    /// Port of its statistics page, on which nothing else listens; `None`: no page. Several copies share it, so a page
-    /// tells of one of them.
+    /// Port of its statistics page, which no other service uses; `None`: no page. Several copies
+    /// share the port, so each page shows the statistics of one copy.
     pub stats: Option<u16>,
-    /// The user's own binary, configuration, and directives left out.
+    /// The user's own binary and configuration, and directives left out.
     pub own: CustomProgram,
 }
 
 impl Haproxy {
-    /// Words that `balance` may be.
+    /// The allowed values of `balance`.
     pub const BALANCE: [&'static str; 5] = ["roundrobin", "leastconn", "source", "random", "first"];
 }
 
-/// What a `HAProxy` understands of what passes.
+/// The protocol level at which a `HAProxy` works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HaproxyMode {
-    /// Bytes.
+    /// It forwards bytes.
     Tcp,
-    /// Requests.
+    /// It forwards HTTP requests.
     Http,
 }
 
-/// Times of a `HAProxy`; `None`: chosen by the generated configuration, which says why.
+/// Timeouts of a `HAProxy`. For `None`, the generated configuration chooses a value and explains
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HaproxyTimeouts {
     /// `timeout connect`.
@@ -67,12 +70,13 @@ pub struct HaproxyTimeouts {
     pub keepalive: Option<Nanos>,
 }
 
-/// How a `HAProxy` chooses its address and port towards a server.
+/// Selection of a `HAProxy`'s source address and port for a connection to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HaproxySources {
     /// The kernel chooses.
     Kernel,
-    /// Explicit ranges (`source ADDRESS:1024-65535`), over all addresses of the balancer's interface towards the server:
-    /// 64,512 ports for each address and server, of which each copy has a part of its own.
+    /// Explicit port ranges (`source ADDRESS:1024-65535`) over all addresses of the balancer's
+    /// interface to the server. That is 64,512 ports for each address and server, divided among the
+    /// copies.
     Ranges,
 }

@@ -3,36 +3,36 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::Nanos;
 
-/// How a service is asked whether it is up.
+/// The health probe of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// What is asked.
+    /// The kind of probe.
     pub probe: Probe,
-    /// Time between two tries.
+    /// Interval between two attempts.
     #[serde(with = "super::serde_with::nanos")]
     pub every: Nanos,
-    /// From its start on it must be up within this time, else the lab is not.
+    /// Time limit from its start. If the service is not up by then, starting the lab fails.
     #[serde(with = "super::serde_with::nanos")]
     pub within: Nanos,
 }
 
-/// What is asked of a service, from inside its own host, at its own first address.
+/// A probe of a service. It runs inside the service's host, against the host's first address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Probe {
-    /// Nothing: it is no process.
+    /// No probe, because the service is not a process.
     None,
-    /// That its processes still run after `every`.
+    /// The processes must still run after `every`.
     Alive,
-    /// That a connection to this port is accepted.
+    /// A connection to this port must be accepted.
     Tcp {
         /// The port.
         port: u16,
     },
-    /// That a GET over plain HTTP is answered with a status from 200 to 399.
+    /// A GET over plain HTTP must return a status from 200 to 399.
     Http {
         /// The port.
         port: u16,
-        /// The path, beginning with `/`.
+        /// The path, starting with `/`.
         path: String,
     },
 }

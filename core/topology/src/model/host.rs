@@ -5,43 +5,45 @@ use wavetank_grammar::Span;
 
 use super::{HostFile, Interface, Limits, Role, Route, Service, Sysctl, VirtualAddress};
 
-/// A host: namespaces of its own, with all that stands in them.
+/// A host with its own namespaces and everything in them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// Its name, which is its hostname too and resolves in every host of the lab: lower-case letters, digits and `-`.
+    /// Its name, made of lower-case letters, digits and `-`. It is also the hostname and resolves
+    /// in every host of the lab.
     pub name: String,
-    /// What it is there for.
+    /// The purpose of the host.
     pub role: Role,
-    /// Its interfaces, `eth0` first, in the order in which its networks stand in the file; `lo` is not among them.
+    /// Its interfaces in the order of its networks in the file, starting with `eth0`. `lo` is not
+    /// included.
     pub interfaces: Vec<Interface>,
-    /// Addresses beside those of its interfaces. Silent ones must come after the sysctls, so that no host answers for
-    /// them even for an instant.
+    /// Addresses in addition to those of its interfaces. Silent ones must be added after the
+    /// sysctls are set. Otherwise the host could answer for them for an instant.
     pub virtual_addresses: Vec<VirtualAddress>,
-    /// Routes beside those that the interfaces' subnets make.
+    /// Routes in addition to those created by the interfaces' subnets.
     pub routes: Vec<Route>,
-    /// Kernel settings, in the order in which they have to be written (`ip_forward` first: writing it resets others).
-    /// Each key once.
+    /// Kernel settings in the order in which they must be written. Writing `ip_forward` resets
+    /// other settings, so it comes first. Each key occurs once.
     pub sysctls: Vec<Sysctl>,
-    /// Files over its `/etc`.
+    /// Files laid over its `/etc`.
     pub files: Vec<HostFile>,
-    /// What it may use of the machine.
+    /// Its resource limits.
     pub limits: Limits,
-    /// Whether an SSH server is wanted on it, on port 22.
+    /// Whether an SSH server runs on it, on port 22.
     pub sshd: bool,
-    /// What runs on it, in the order in which it is started; it is stopped the other way round.
+    /// Its services in the order in which they are started. They are stopped in reverse order.
     pub services: Vec<Service>,
-    /// Where its name stands in the file.
+    /// Position of its name in the file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }
 
 impl Host {
-    /// The service of that name.
+    /// Returns the service with this name.
     pub fn service(&self, name: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.name == name)
     }
 
-    /// The interface on the network with that place in the lab's list.
+    /// Returns the interface on the network with this index in the lab's list.
     pub fn interface_on(&self, network: usize) -> Option<&Interface> {
         self.interfaces.iter().find(|interface| interface.network == network)
     }

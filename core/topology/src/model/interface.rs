@@ -1,4 +1,4 @@
-//! [`Interface`]: a host's end of a cable.
+//! [`Interface`]: the end of a cable at a host.
 
 use std::net::IpAddr;
 
@@ -6,33 +6,35 @@ use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
 use wavetank_plan::Nanos;
 
-/// A host's interface, joined to one network.
+/// A host's interface, connected to one network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interface {
     /// Its name inside the host: `eth0`, `eth1`, …
     pub name: String,
-    /// The network, by its place in [`Lab::networks`](super::Lab::networks). A host has one interface on a network.
+    /// The network, as an index into [`Lab::networks`](super::Lab::networks). A host has at most
+    /// one interface on a network.
     pub network: usize,
-    /// Its addresses, each with the network's prefix in bits; never empty, the first one is the main one and the others
-    /// are further source addresses.
+    /// Its addresses, each with the network's prefix length in bits; never empty. The first is the
+    /// main address, the others are additional source addresses.
     pub addresses: Vec<(IpAddr, u8)>,
-    /// Its hardware address: locally administered, unique in the lab, the same in every `up` of the same file.
+    /// Its hardware address. It is locally administered, unique in the lab, and the same in every
+    /// `up` of the same file.
     pub mac: [u8; 6],
-    /// What its cable does to packets.
+    /// The properties of its cable.
     pub link: Link,
-    /// Where it stands in the file.
+    /// Position in the file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }
 
-/// What a cable does to packets; each value holds for either direction by itself.
+/// The properties of a cable. Each value applies to each direction separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Most bits per second; `None`: as fast as the machine is.
+    /// Maximum bit rate in bits per second; `None`: unlimited.
     pub rate_bits: Option<u64>,
-    /// Time that every packet takes longer, one way; only where the kernel has netem.
+    /// Extra one-way delay of every packet. It needs netem in the kernel.
     #[serde(with = "super::serde_with::nanos_option")]
     pub delay: Option<Nanos>,
-    /// Packets lost of a million.
+    /// Lost packets per million.
     pub loss_ppm: u32,
 }

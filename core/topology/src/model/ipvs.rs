@@ -1,4 +1,4 @@
-//! [`Ipvs`]: the kernel's own balancer, driven by keepalived.
+//! [`Ipvs`]: the kernel's own balancer, controlled by keepalived.
 
 use std::net::IpAddr;
 
@@ -6,35 +6,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backend, BackendCheck, CustomProgram};
 
-/// IPVS by keepalived. Virtual addresses, sysctls and routes that it needs are those of its hosts already.
+/// IPVS controlled by keepalived. The virtual addresses, sysctls and routes that it needs are
+/// already part of its hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ipvs {
     /// The virtual address.
     pub address: IpAddr,
-    /// The balancer's interface that has it, by its place in [`Host::interfaces`](super::Host::interfaces).
+    /// The balancer's interface that has it, as an index into
+    /// [`Host::interfaces`](super::Host::interfaces).
     pub interface: usize,
-    /// Behind it; never empty.
+    /// The servers behind it; never empty.
     pub servers: Vec<Backend>,
     /// keepalived's `lb_algo`: one of [`Ipvs::SCHEDULERS`].
     pub scheduler: String,
     /// keepalived's `lb_kind`.
     pub forward: IpvsForward,
-    /// keepalived's checks; `None`: none.
+    /// keepalived's checks of the servers; `None` if they are not checked.
     pub check: Option<BackendCheck>,
-    /// The user's own keepalived and its configuration.
+    /// The user's own keepalived binary and configuration.
     pub own: CustomProgram,
 }
 
 impl Ipvs {
-    /// Words that `scheduler` may be.
+    /// The allowed values of `scheduler`.
     pub const SCHEDULERS: [&'static str; 7] = ["mh", "rr", "wrr", "lc", "wlc", "sh", "dh"];
 }
 
-/// How IPVS passes packets on.
+/// The way IPVS forwards packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IpvsForward {
-    /// By their frames; answers do not come back through the balancer.
+    /// It forwards the frames. Responses do not return through the balancer.
     DirectRouting,
-    /// By changing their addresses; servers route answers through the balancer.
+    /// It rewrites the addresses. Servers route responses through the balancer.
     Nat,
 }

@@ -1,20 +1,21 @@
-//! [`KeySpan`]: where a key stands in the file.
+//! [`KeySpan`]: the position of a key in the file.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::{Entry, Span};
 
-/// A key of a service and the place of its value, so that a message about a line made of it can show the file's line.
+/// A key of a service and the position of its value. With it, a message about a generated line can
+/// show the line of the topology file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySpan {
     /// The key: `listen`, `servers`, `timeouts.connect`.
     pub key: String,
-    /// Where its value stands.
+    /// Position of its value.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }
 
 impl KeySpan {
-    /// The keys of a map, those of maps inside it with a dot.
+    /// Returns the keys of a map. Keys of nested maps are joined with a dot.
     pub(crate) fn all(entries: &[Entry]) -> Vec<Self> {
         let mut all = Vec::new();
         for entry in entries {

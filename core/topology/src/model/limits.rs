@@ -1,20 +1,20 @@
-//! [`Limits`]: what a host may use of the machine.
+//! [`Limits`]: the resource limits of a host.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
 
-/// Bounds of a host; `None` is none.
+/// The resource limits of a host; `None` is unlimited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The CPUs that its processes may run on, by the machine's numbers, rising.
+    /// The CPUs on which its processes may run, by the machine's numbering, in ascending order.
     pub cpus: Option<Vec<u32>>,
-    /// How much CPU it gets: thousandths of one CPU's time (1,500 is one and a half CPUs).
+    /// CPU time in thousandths of one CPU (1,500 is one and a half CPUs).
     pub cpu_share_milli: Option<u64>,
-    /// Memory of all its processes together, in bytes.
+    /// Total memory of its processes in bytes.
     pub memory_bytes: Option<u64>,
-    /// Open files of each of its processes (`RLIMIT_NOFILE`).
+    /// Open-file limit of each of its processes (`RLIMIT_NOFILE`).
     pub open_files: Option<u64>,
-    /// Where they stand in the file; the host's place where nothing is limited.
+    /// Position in the file; the host's position if nothing is limited.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }

@@ -1,8 +1,9 @@
-//! The model of a lab: everything resolved, no name or pattern left to look up.
+//! The model of a lab. Everything is resolved, and no name or pattern is left to look up.
 //!
-//! [`Lab`] is what all other parts work from: networks and hosts are built of it, services are started of it,
-//! configurations are rendered of it. It is plain data that can be handed to another process of the same program
-//! (`serde`); it is no stored format, and another version of the program need not read it.
+//! [`Lab`] is the basis of all other parts. Networks and hosts are built from it, services are
+//! started from it, and configurations are rendered from it. It is plain data that can be passed to
+//! another process of the same program (`serde`). It is not a stored format, and another version of
+//! the program need not read it.
 
 mod backend;
 mod backend_check;

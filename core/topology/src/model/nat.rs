@@ -1,4 +1,4 @@
-//! [`Nat`]: connections passed on by changing their addresses.
+//! [`Nat`]: forwards connections by rewriting their addresses.
 
 use std::net::IpAddr;
 
@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backend, BackendCheck};
 
-/// NAT by nftables at the balancer, whose forwarding is among its sysctls already.
+/// NAT by nftables at the balancer. The balancer's sysctls already enable forwarding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nat {
-    /// The address that clients know: one of the balancer's own or a virtual one.
+    /// The address that clients use: one of the balancer's own or a virtual address.
     pub address: IpAddr,
-    /// Behind it, with addresses of the same family; never empty.
+    /// The servers behind it, with addresses of the same family; never empty.
     pub servers: Vec<Backend>,
-    /// Whether the balancer's address stands in for the client's, so that answers come back to it. If not, the servers
-    /// have routes through the balancer ([`Host::routes`](super::Host::routes)) to the networks of clients.
+    /// Whether the balancer's address replaces the client's, so that responses return to the
+    /// balancer. If not, the servers have routes to the client networks through the balancer
+    /// ([`Host::routes`](super::Host::routes)).
     pub masquerade: bool,
-    /// How a dead server is found; `None`: nobody looks.
+    /// The health check of the servers; `None` if they are not checked.
     pub check: Option<BackendCheck>,
 }

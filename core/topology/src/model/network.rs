@@ -1,18 +1,18 @@
-//! [`Network`]: what hosts are plugged into.
+//! [`Network`]: a network that connects hosts.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
 use wavetank_plan::Network as Subnet;
 
-/// A network of a lab: one bridge, nothing else on it than the lab's hosts.
+/// A network of a lab: one bridge to which only the lab's hosts are connected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     /// Its name in the file.
     pub name: String,
-    /// The addresses that its hosts have.
+    /// The subnet of its hosts.
     #[serde(with = "super::serde_with::subnet")]
     pub subnet: Subnet,
-    /// Where it stands in the file.
+    /// Position in the file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }

@@ -1,24 +1,24 @@
-//! [`Nginx`]: what an nginx does.
+//! [`Nginx`]: the settings of an nginx service.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Backend, CustomProgram};
 
-/// An nginx.
+/// An nginx service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nginx {
-    /// What it does. With a configuration of the user's own it is [`NginxWork::Static`] without pages.
+    /// Its task. With a user's own configuration it is [`NginxWork::Static`] without pages.
     pub work: NginxWork,
-    /// Whether it ends TLS on its ports, with a certificate that the lab makes.
+    /// Whether it terminates TLS on its ports, with a certificate made by the lab.
     pub tls: bool,
     /// Worker processes; `None`: one for each CPU it may use.
     pub workers: Option<u32>,
-    /// The user's own binary, configuration, and directives left out.
+    /// The user's own binary and configuration, and directives left out.
     pub own: CustomProgram,
 }
 
 impl Nginx {
-    /// Those it passes requests on to; empty unless it is a proxy.
+    /// Returns the servers to which it passes requests. The list is empty unless it is a proxy.
     pub fn backends(&self) -> &[Backend] {
         match &self.work {
             NginxWork::Proxy { servers, .. } => servers,
@@ -27,24 +27,25 @@ impl Nginx {
     }
 }
 
-/// What an nginx does.
+/// The task of an nginx.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NginxWork {
-    /// Serves files. There always is a small page `/`.
+    /// Serves files. A small page `/` always exists.
     Static {
         /// The files.
         pages: Vec<NginxPage>,
     },
     /// A reverse proxy over HTTP.
     Proxy {
-        /// Behind it; never empty.
+        /// The servers behind it; never empty.
         servers: Vec<Backend>,
-        /// Whether connections to them are kept open for the next request.
+        /// Whether connections to the servers are kept open for the next request.
         keepalive: bool,
     },
-    /// A flash sale in Lua, with the paths of `wavetank serve`: `/api/seckill`, `/api/login`, `/api/order`, `/admin/sale`.
+    /// A flash sale in Lua, with the paths of `wavetank serve`: `/api/seckill`, `/api/login`,
+    /// `/api/order`, `/admin/sale`.
     Sale {
-        /// Things to sell until `/admin/sale` says otherwise.
+        /// Number of items to sell until `/admin/sale` changes it.
         stock: u64,
     },
 }
@@ -52,7 +53,7 @@ pub enum NginxWork {
 /// A file that nginx serves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NginxPage {
-    /// Its path, beginning with `/`, without `.` and `..`.
+    /// Its path, starting with `/`, without `.` and `..`.
     pub path: String,
     /// Its size in bytes.
     pub bytes: u64,

@@ -1,27 +1,29 @@
-//! [`CustomProgram`]: the user's own binary and configuration in place of the found and generated ones.
+//! [`CustomProgram`]: the user's own binary and configuration instead of the installed and
+//! generated ones.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
 
-/// What the user brings for a service that is a program of others.
+/// The user's own parts of a service that runs a third-party program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomProgram {
-    /// The binary, by its absolute path or by a name looked up in `PATH`; `None`: the usual name.
+    /// The binary, as an absolute path or a name looked up in `PATH`; `None`: the usual name.
     pub binary: Option<String>,
-    /// The user's own configuration, taken as it is; `None`: one is generated.
+    /// The user's own configuration, used unchanged; `None`: one is generated.
     pub config: Option<CustomConfig>,
-    /// Directives left out of the generated configuration, to see what each of them does; each occurs in it.
+    /// Directives left out of the generated configuration, to show the effect of each. Each of them
+    /// occurs in it.
     pub without: Vec<String>,
 }
 
-/// A configuration file of the user's.
+/// A user's own configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomConfig {
-    /// Its name as the topology file writes it, for messages.
+    /// Its name as written in the topology file, for messages.
     pub name: String,
-    /// What stands in it.
+    /// Its contents.
     pub text: String,
-    /// Where its name stands in the topology file.
+    /// Position of its name in the topology file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }

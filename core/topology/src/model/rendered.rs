@@ -7,20 +7,20 @@ use wavetank_grammar::Span;
 pub struct Rendered {
     /// Its name inside the folder of its service.
     pub path: String,
-    /// What stands in it.
+    /// Its contents.
     pub text: String,
-    /// For each line of `text`, in their order, the place in the topology file that caused it; `None` where nothing but
-    /// our own tuning did.
+    /// For each line of `text`, the position in the topology file that caused it. `None` if only
+    /// our own tuning caused it.
     pub origins: Vec<Option<Span>>,
 }
 
 impl Rendered {
-    /// An empty file of that name.
+    /// Creates an empty file with this name.
     pub fn new(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
     }
 
-    /// Adds one line, or several of the same origin, without the newline at their end.
+    /// Appends one line, or several of the same origin, without the newline at their end.
     pub fn line(&mut self, text: &str, origin: Option<Span>) {
         for line in text.split('\n') {
             self.text.push_str(line);
@@ -29,8 +29,9 @@ impl Rendered {
         }
     }
 
-    /// What caused line `number`, counted from 1 as programs' messages do; where our tuning did, the nearest line above
-    /// it that the topology file caused.
+    /// Returns the origin of line `number`, counted from 1 as in messages of programs. For a line
+    /// caused by our own tuning, this is the origin of the nearest line above that the topology
+    /// file caused.
     pub fn origin_of(&self, number: usize) -> Option<Span> {
         let upto = number.min(self.origins.len());
         self.origins[..upto].iter().rev().find_map(|origin| *origin)

@@ -1,22 +1,22 @@
-//! [`Role`]: what a host is there for.
+//! [`Role`]: the purpose of a host.
 
 use serde::{Deserialize, Serialize};
 
-/// What a host is there for; its kernel settings follow from it.
+/// The purpose of a host. It determines the host's kernel settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// Makes load: load threads run in it.
+    /// Generates load: load threads run in it.
     Load,
-    /// Passes connections on to others.
+    /// Passes connections to other hosts.
     Balancer,
-    /// Answers.
+    /// Answers requests.
     Server,
-    /// Anything else, with no settings but those that every host gets.
+    /// Anything else, with only the settings of every host.
     Other,
 }
 
 impl Role {
-    /// All of them with their words in the file.
+    /// All roles with their names in the file.
     pub const WORDS: [(&'static str, Self); 4] = [
         ("load", Self::Load),
         ("balancer", Self::Balancer),
@@ -24,7 +24,7 @@ impl Role {
         ("other", Self::Other),
     ];
 
-    /// Its word in the file.
+    /// Returns the name in the file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Load => "load",

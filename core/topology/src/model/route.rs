@@ -1,4 +1,4 @@
-//! [`Route`]: where packets to other networks go.
+//! [`Route`]: the way of packets to another network.
 
 use std::net::IpAddr;
 
@@ -9,12 +9,12 @@ use wavetank_plan::Network as Subnet;
 /// A route of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
-    /// To which addresses; `0.0.0.0/0` or `::/0` is the default route.
+    /// The destination addresses; `0.0.0.0/0` or `::/0` is the default route.
     #[serde(with = "super::serde_with::subnet")]
     pub to: Subnet,
-    /// Through which neighbour, who is on a network of the host.
+    /// The next hop, which is on a network of the host.
     pub via: IpAddr,
-    /// Where it stands in the file, or the service that brought it.
+    /// Position in the file, or the service that needs it.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }

@@ -1,5 +1,6 @@
-//! How values of other crates travel inside a [`Lab`](super::Lab): times as nanoseconds, places as four numbers,
-//! networks as people write them. Those crates keep their types free of any format.
+//! The serialised form of values of other crates in a [`Lab`](super::Lab). Times are nanoseconds,
+//! positions are four numbers, and networks have their usual notation. Those crates keep their
+//! types independent of any format.
 
 /// A [`wavetank_plan::Nanos`] as a number.
 pub(super) mod nanos {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `wavetank serve`, with its options. It listens on all addresses of its host.
+/// `wavetank serve` with its options. It listens on all addresses of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serve {
     /// `--tls`, with a certificate made at its start.
@@ -11,7 +11,7 @@ pub struct Serve {
     pub threads: Option<u32>,
     /// `--any`: unknown paths are answered like `/`.
     pub any: bool,
-    /// Further options, a word each, as on the command line; never those above, nor `--listen` or `--connections`
-    /// ([`Service::connections`](super::Service::connections)).
+    /// Further command-line options, one argument each. They never include the options above,
+    /// `--listen` or `--connections` ([`Service::connections`](super::Service::connections)).
     pub options: Vec<String>,
 }

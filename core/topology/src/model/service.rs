@@ -1,4 +1,4 @@
-//! [`Service`]: something that runs on a host.
+//! [`Service`]: a program or an in-kernel balancer of a host.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
@@ -10,32 +10,37 @@ use super::{
 /// A service of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// Its name, unique on its host: the word of its kind (`haproxy`) unless the file gives another.
+    /// Its name, unique on its host. The default is the name of its kind (`haproxy`).
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ServiceKind,
-    /// The TCP ports it listens on, rising; empty only for a [`Command`] that names none.
+    /// The TCP ports on which it listens, in ascending order. Empty only for a [`Command`] that
+    /// names none.
     pub listen: Vec<u16>,
-    /// Processes that share the ports (`SO_REUSEPORT`); 1 for what is no process (direct routing, NAT).
+    /// Number of processes that share the ports (`SO_REUSEPORT`). It is 1 for direct routing and
+    /// NAT, which are not processes.
     pub copies: u32,
-    /// Client connections at once that it is sized for, all copies together; `None`: the file does not say.
+    /// Number of simultaneous client connections for which it is sized, over all copies. `None`:
+    /// not given in the file.
     pub connections: Option<u64>,
-    /// When it counts as up.
+    /// The condition under which it counts as up.
     pub health: Health,
-    /// Where it stands in the file.
+    /// Position in the file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
-    /// Where its keys stand in the file.
+    /// Positions of its keys in the file.
     pub keys: Vec<KeySpan>,
 }
 
 impl Service {
-    /// Where the value of `key` stands in the file; where it does not stand there: the service itself.
+    /// Returns the position of the value of `key` in the file. If the key is missing, this is the
+    /// position of the service.
     pub fn place_of(&self, key: &str) -> Span {
         self.keys.iter().find(|one| one.key == key).map_or(self.place, |one| one.place)
     }
 
-    /// How it finds out that one of its [`backends`](Self::backends) is dead; `None`: it does not look, or nobody can tell.
+    /// Returns the health check of its [`backends`](Self::backends). `None` if it does not check
+    /// them, or if this is unknown.
     pub fn checks(&self) -> Option<&BackendCheck> {
         match &self.kind {
             ServiceKind::Haproxy(haproxy) => haproxy.check.as_ref(),
@@ -46,7 +51,8 @@ impl Service {
         }
     }
 
-    /// Those it passes connections on to; empty for what answers itself.
+    /// Returns the servers to which it passes connections. The list is empty for a service that
+    /// answers itself.
     pub fn backends(&self) -> &[Backend] {
         match &self.kind {
             ServiceKind::Nginx(nginx) => nginx.backends(),
@@ -59,7 +65,7 @@ impl Service {
     }
 }
 
-/// What a service is.
+/// The kind of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ServiceKind {
     /// nginx: static files, a reverse proxy, or a flash sale in Lua.
@@ -79,7 +85,7 @@ pub enum ServiceKind {
 }
 
 impl ServiceKind {
-    /// Its word in the file.
+    /// Returns the name of the kind in the file.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Nginx(_) => "nginx",

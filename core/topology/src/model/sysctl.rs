@@ -6,13 +6,14 @@ use wavetank_grammar::Span;
 /// A setting of the host's network namespace, written and read back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sysctl {
-    /// Its name with dots: `net.core.somaxconn`. A part that has a dot itself does not occur.
+    /// Its dotted name: `net.core.somaxconn`. Parts that contain a dot do not occur.
     pub key: String,
-    /// What is written. When read back, blanks and tabs between numbers are alike.
+    /// The value to write. When it is read back, blanks and tabs between numbers are equivalent.
     pub value: String,
-    /// Why the lab sets it, in a sentence; of a user's own setting: `asked for by the file`.
+    /// The reason for the setting, as a sentence. For a user's own setting it is `asked for by the
+    /// file`.
     pub why: String,
-    /// Where it stands in the file; of one that comes from the role, where the host stands.
+    /// Position in the file. A setting that follows from the role has the position of the host.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,
 }

@@ -1,4 +1,4 @@
-//! Services that pass connections on in the kernel: direct routing, NAT, IPVS.
+//! In-kernel balancers: direct routing, NAT, IPVS.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -11,15 +11,16 @@ use crate::ast::{FileServer, FileService};
 use crate::grammar::MapName;
 use crate::{DirectRouting, Health, Ipvs, IpvsForward, Nat, Probe, ServiceKind};
 
-/// Stands where an address comes in when names become hosts.
+/// Placeholder for an address that is set when names are resolved to hosts.
 const LATER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-/// A prime above 65,536: a hundred times as many slots as a lab has servers, as the Maglev paper advises (§3.4).
+/// A prime above 65,536. That is a hundred times as many slots as a lab has servers, as the Maglev
+/// paper advises (§3.4).
 const SLOTS: u32 = 65_537;
-/// More slots than this take longer to load than anybody waits.
+/// Maximum number of slots. Larger tables take too long to load.
 const SLOTS_MAX: u32 = 655_373;
-/// Connections live long, and only their first packets refresh what is remembered of them.
+/// Connections live long, and only their first packets refresh their entries.
 const STICKY: Nanos = Nanos::from_secs(300);
-/// Connections remembered: 1,048,576 elements of a set, some 150 bytes each.
+/// Number of remembered connections: 1,048,576 elements of a set, about 150 bytes each.
 const FLOWS: u64 = 1 << 20;
 const FLOWS_MAX: u64 = 1 << 24;
 
@@ -59,7 +60,8 @@ impl Reader<'_> {
         Some(FileService { address: Some(address?), ..service })
     }
 
-    /// A prime: by any other number of slots some servers would get more of the table than others.
+    /// Reads the number of slots, which must be a prime. With any other number, some servers would
+    /// get a larger share of the table.
     fn slots(&mut self, node: &Node) -> Option<u32> {
         let slots = self.count_up_to(node, SLOTS_MAX, "slots")?;
         let prime = slots.value > 2 && (2..=slots.value.isqrt()).all(|by| slots.value % by != 0);
@@ -118,7 +120,8 @@ impl Reader<'_> {
 }
 
 impl Common {
-    /// A service that is no process of its own, or whose process does not listen: there is nothing to ask.
+    /// Makes a service that has no process, or a process that does not listen. There is nothing to
+    /// probe.
     fn in_kernel(self, keys: &Keys<'_>, kind: ServiceKind, servers: Vec<FileServer>) -> FileService {
         let probe = if matches!(kind, ServiceKind::Ipvs(_)) { Probe::Alive } else { Probe::None };
         let health = Health { probe, every: Nanos::from_millis(50), within: Nanos::from_secs(10) };

@@ -6,9 +6,9 @@ use super::{Reader, TreeReader as _};
 use crate::ast::{FileFault, FileFaultKind};
 use crate::grammar::{Grammar as _, MapName};
 
-/// Most faults of a lab.
+/// Maximum number of faults of a lab.
 const FAULTS_MAX: usize = 256;
-/// Keys that belong to one verb.
+/// Keys that are valid with one verb only.
 const COMPANIONS: [(&str, &str); 3] = [("share", "drop"), ("limit", "files"), ("by", "slow")];
 
 impl Reader<'_> {

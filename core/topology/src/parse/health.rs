@@ -1,4 +1,4 @@
-//! When a service is up, and how a balancer finds out that a server is dead.
+//! Health probes of services, and balancers' health checks of their servers.
 
 use wavetank_grammar::Node;
 use wavetank_plan::Nanos;
@@ -7,14 +7,15 @@ use super::{Reader, Reported, TreeReader as _};
 use crate::grammar::MapName;
 use crate::{BackendCheck, Health, Probe};
 
-/// Time between two tries, and what a service has in all, unless the file says otherwise.
+/// Default interval between two probes, and default time limit of a service's start.
 const EVERY: Nanos = Nanos::from_millis(50);
 const WITHIN: Nanos = Nanos::from_secs(10);
-/// Failed or good checks in a row that anybody waits for.
+/// Maximum number of consecutive checks, failed or successful.
 const IN_A_ROW_MAX: u32 = 100;
 
 impl Reader<'_> {
-    /// What `node` says, of a service that listens on `ports`; without a port it must be alive.
+    /// Reads the probe of a service that listens on `ports`. Without a port the service only has to
+    /// be alive.
     pub(super) fn health(&mut self, node: Option<&Node>, ports: &[u16]) -> Option<Health> {
         let first = ports.first().copied();
         let plain = first.map_or(Probe::Alive, |port| Probe::Tcp { port });
@@ -44,7 +45,7 @@ impl Reader<'_> {
         Some(Health { probe, every: every?, within: within? })
     }
 
-    /// A balancer's check: `false` is none, nothing is the default.
+    /// Reads a balancer's check. `false` means no check, and a missing value means the default.
     pub(super) fn check(&mut self, node: Option<&Node>) -> Result<Option<BackendCheck>, Reported> {
         let usual = BackendCheck::default();
         let Some(node) = node else { return Ok(Some(usual)) };

@@ -64,7 +64,7 @@ impl Reader<'_> {
         let on = keys.require(self, "on").and_then(|node| self.name(node, "a network"));
         let name = keys.take("name").map(|node| self.host_name(node, "an address"));
         keys.finish();
-        // A name that cannot be one has been told; the address without it would be another lab.
+        // An invalid name was already reported. Ignoring it would make a different lab.
         let name = name.map_or(Some(None), |name| name.map(|name| Some(name.value)));
         Some(FileVirtual { address: address?, on: on?, name: name? })
     }
@@ -78,7 +78,7 @@ impl Reader<'_> {
         Some(FileRoute { place, to: to?.ok()?, via: via? })
     }
 
-    /// `default`, which is `None`, or a network.
+    /// Reads a destination: `default`, which becomes `None`, or a network.
     fn destination(&mut self, node: &Node) -> Result<Option<Spanned<Subnet>>, Reported> {
         let text = self.text(node, "a network").ok_or(Reported)?;
         if text.value == "default" {
@@ -91,14 +91,14 @@ impl Reader<'_> {
         self.fail("lab_route", text.place, message, "10.30.1.0/24, or default").ok_or(Reported)
     }
 
-    /// One address, without a prefix.
+    /// Reads one address without a prefix.
     pub(super) fn address(&mut self, node: &Node) -> Option<Spanned<IpAddr>> {
         let text = self.text(node, "an address")?;
         let address = self.parse_address(&text.value, &text)?;
         Some(Spanned::new(address, text.place))
     }
 
-    /// `word`, a part of `text`, as an address.
+    /// Parses `word`, a part of `text`, as an address.
     pub(super) fn parse_address(&mut self, word: &str, text: &Spanned<String>) -> Option<IpAddr> {
         if let Ok(address) = word.trim().parse() {
             return Some(address);

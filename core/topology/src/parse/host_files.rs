@@ -1,4 +1,4 @@
-//! Files over a host's `/etc`, and files beside the topology file.
+//! Files laid over a host's `/etc`, and files next to the topology file.
 
 use wavetank_grammar::{Entry, Node, Spanned};
 
@@ -6,9 +6,9 @@ use super::{Reader, TreeReader as _};
 use crate::HostFile;
 use crate::grammar::MapName;
 
-/// Longest file that is taken into a lab.
+/// Maximum size of a file that a lab includes.
 const FILE_BYTES_MAX: usize = 4 << 20;
-/// Most files of a host.
+/// Maximum number of files of a host.
 const FILES_MAX: usize = 64;
 /// Files that the lab itself writes on every host.
 const OF_THE_LAB: [&str; 3] = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"];
@@ -40,7 +40,7 @@ impl Reader<'_> {
         Some(HostFile { path: path?, text, mode, place: entry.place })
     }
 
-    /// A path under `/etc`: it is the one folder that a host has of its own.
+    /// Reads a path under `/etc`, which is the only folder that each host has to itself.
     fn etc_path(&mut self, entry: &Entry) -> Option<String> {
         let path = entry.key.as_str();
         let parts = path.strip_prefix("/etc/").map(|rest| rest.split('/'));
@@ -58,7 +58,7 @@ impl Reader<'_> {
         Some(path.to_owned())
     }
 
-    /// `"0644"`.
+    /// Reads permission bits: `"0644"`.
     fn mode(&mut self, node: &Node) -> Option<u32> {
         let text = self.text(node, "permission bits")?;
         let octal = text.value.strip_prefix("0o").unwrap_or(&text.value);
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A file beside the topology file: its name as written and its text.
+    /// Reads a file next to the topology file and returns its name as written and its text.
     pub(super) fn relative_file(&mut self, node: &Node) -> Option<(Spanned<String>, String)> {
         let name = self.clean_text(node, "a file's name")?;
         let bytes = match (self.files)(&name.value) {

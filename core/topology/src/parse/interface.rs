@@ -9,12 +9,12 @@ use crate::Link;
 use crate::ast::FileInterface;
 use crate::grammar::MapName;
 
-/// Most addresses that one host has on one network, and most of a network altogether: the kernel keeps 1,024 neighbours
-/// of all namespaces together, and beyond them packets are lost.
+/// Maximum number of addresses of one host on one network, and of a whole network. The kernel keeps
+/// 1,024 neighbours for all namespaces together; beyond that, packets are lost.
 pub(crate) const ADDRESSES_MAX: u32 = 1_000;
 
 impl Reader<'_> {
-    /// Names, or a map from names to what is to be said of them; `sources` stands at the host.
+    /// Reads names, or a map from names to their settings. `sources` is the key of the host.
     pub(super) fn host_networks(&mut self, node: &Node, sources: Option<&Entry>) -> Vec<FileInterface> {
         let of_host = sources.and_then(|entry| self.count_up_to(&entry.value, ADDRESSES_MAX, "addresses"));
         let all: Vec<Option<FileInterface>> = if let Some(entries) = node.entries() {
@@ -75,7 +75,7 @@ impl Reader<'_> {
         Some(FileInterface { network: network?, addresses: addresses?, sources, link })
     }
 
-    /// `A`, or `A to B`.
+    /// Reads one address `A` or a range `A to B`.
     fn addresses(&mut self, node: &Node) -> Option<Spanned<Vec<IpAddr>>> {
         let text = self.text(node, "an address")?;
         let Some((from, to)) = text.value.split_once(" to ") else {
@@ -92,7 +92,7 @@ impl Reader<'_> {
     }
 }
 
-/// All addresses from the first to the last; `None` if that is nothing or too many.
+/// Returns all addresses from the first to the last; `None` if the range is empty or too large.
 fn range(from: IpAddr, to: IpAddr) -> Option<Vec<IpAddr>> {
     let all: Vec<IpAddr> = match (from, to) {
         (IpAddr::V4(from), IpAddr::V4(to)) if u32::from(to).checked_sub(u32::from(from))? < ADDRESSES_MAX => {

@@ -8,10 +8,10 @@ use crate::Subnet;
 use crate::ast::{FileLab, FileNetwork};
 use crate::grammar::MapName;
 
-/// Most networks of a lab.
+/// Maximum number of networks of a lab.
 const NETWORKS_MAX: usize = 16;
 
-/// The whole file; `file` is its name.
+/// Reads the whole file; `file` is its name.
 pub(crate) fn read_lab(reader: &mut Reader<'_>, root: &Node, file: &str) -> Option<FileLab> {
     let mut keys = reader.open(root, MapName::Lab)?;
     keys.version(reader, "wavetank_lab");
@@ -30,7 +30,7 @@ pub(crate) fn read_lab(reader: &mut Reader<'_>, root: &Node, file: &str) -> Opti
 }
 
 impl Reader<'_> {
-    /// The lab's name out of the file's.
+    /// Derives the lab's name from the file's name.
     fn name_of(&mut self, file: &str, keys: &Keys<'_>) -> Option<String> {
         let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
@@ -70,14 +70,14 @@ impl Reader<'_> {
         } else {
             self.subnet(&entry.value)
         };
-        // A host takes `lo` of its virtual addresses for its own loopback.
+        // In a host's virtual addresses, `lo` is its loopback interface.
         if entry.key == "lo" {
             return self.fail("lab_bad_name", entry.place, "a network cannot be called `lo`", "front: …");
         }
         Some(FileNetwork { name: name?, subnet: subnet? })
     }
 
-    /// A network's addresses: such as may be used by oneself, and at least two of them.
+    /// Reads the subnet of a network. It must be private and have at least two addresses.
     fn subnet(&mut self, node: &Node) -> Option<Spanned<Subnet>> {
         const HINT: &str = "private addresses, for example 10.30.0.0/24";
         let text = self.text(node, "a network's addresses")?;
@@ -107,7 +107,7 @@ impl Reader<'_> {
     }
 }
 
-/// Addresses that anybody may use inside (RFC 1918, RFC 6598, RFC 2544, RFC 4193).
+/// Subnets for private use (RFC 1918, RFC 6598, RFC 2544, RFC 4193).
 const PRIVATE: [&str; 6] =
     ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15", "fd00::/8"];
 

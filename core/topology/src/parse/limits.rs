@@ -1,4 +1,4 @@
-//! What a host may use of the machine.
+//! The resource limits of a host.
 
 use wavetank_grammar::Node;
 
@@ -6,13 +6,13 @@ use super::{Reader, TreeReader as _};
 use crate::Limits;
 use crate::grammar::MapName;
 
-/// Less memory than this and no program starts.
+/// Minimum memory: with less, no program starts.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
-/// Fewer files than this and no program starts.
+/// Minimum number of open files: with fewer, no program starts.
 const OPEN_FILES_MIN: u64 = 32;
-/// Highest number of a CPU that Linux knows of (`CONFIG_NR_CPUS` of distributions' kernels).
+/// Highest CPU number that Linux supports (`CONFIG_NR_CPUS` of distribution kernels).
 const CPU_MAX: u32 = 8_191;
-/// The least CPU time that the kernel gives out (a quota of 1 ms in 100 ms).
+/// Minimum CPU time that the kernel can assign (a quota of 1 ms in 100 ms).
 const CPU_SHARE_MILLI_MIN: u64 = 10;
 
 impl Reader<'_> {
@@ -43,7 +43,8 @@ impl Reader<'_> {
         self.fail("lab_value", node.place, message, format!("at least {shown}"))
     }
 
-    /// CPUs by their numbers, rising, each once: `0-3`, `0,2`, or a list.
+    /// Reads CPU numbers: `0-3`, `0,2`, or a list. The result is in ascending order without
+    /// duplicates.
     pub(super) fn cpus(&mut self, node: &Node) -> Option<Vec<u32>> {
         let mut all = Vec::new();
         for item in node.as_list() {
@@ -65,7 +66,7 @@ impl Reader<'_> {
         Some(all).filter(|all| !all.is_empty())
     }
 
-    /// `50%`, `150%`: thousandths of one CPU's time.
+    /// Reads a share of CPU time (`50%`, `150%`) in thousandths of one CPU.
     fn cpu_share(&mut self, node: &Node) -> Option<u64> {
         let text = self.text(node, "a share of a CPU")?;
         let number =

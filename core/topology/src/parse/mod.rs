@@ -1,7 +1,9 @@
-//! The tree to the parsed form: every key, every verb; all mistakes told, not only the first.
+//! Reads the syntax tree into the parsed form. Every key and verb is read, and all mistakes are
+//! reported, not only the first.
 //!
-//! Each part has a module. A reader's function returns `None` after it has said why. What stands in one place of the file
-//! alone is judged here; what two places say of each other, when names become hosts ([`crate::resolve`]).
+//! Each part has a module. A reader function returns `None` after it has reported a mistake.
+//! Mistakes at a single place of the file are found here. Contradictions between two places are
+//! found when names are resolved to hosts ([`crate::resolve`]).
 
 mod balancing;
 mod fault;
@@ -30,28 +32,31 @@ use wavetank_grammar::Diagnostics;
 
 use crate::grammar::MapName;
 
-/// A map with fixed keys of a lab.
+/// A map with fixed keys in a topology file.
 pub(crate) type Keys<'n> = wavetank_grammar::MapReader<'n, MapName>;
 
-/// Names that all patterns of a file stand for together: 256 hosts, each behind 256 balancers.
+/// Maximum number of names to which all patterns of a file expand: 256 hosts, each behind 256
+/// balancers.
 const NAMES_MAX: usize = 65_536;
 
-/// A mistake has been told, where `None` has a meaning of its own.
+/// A mistake has been reported. It is used where `None` has another meaning.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
-/// What every part is handed: the files beside the topology file, and where to tell mistakes.
+/// The context of all readers: the files next to the topology file, and the diagnostics.
 pub(crate) struct Reader<'a> {
-    /// What stands in a file named by the topology file; an error in words where it cannot be read.
+    /// Returns the contents of a file named by the topology file. The error is the reason as text
+    /// if the file cannot be read.
     pub(crate) files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
-    /// All remarks so far.
+    /// All diagnostics so far.
     pub(crate) out: Diagnostics,
-    /// Names that patterns may still stand for: a short file of patterns could fill any memory.
+    /// Number of names to which patterns may still expand. Without a limit, a short file could fill
+    /// the memory.
     pub(crate) names_left: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader that has read nothing.
+    /// Creates a reader that has read nothing.
     pub(crate) fn new(files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>) -> Self {
         Self { files, out: Diagnostics::default(), names_left: NAMES_MAX }
     }

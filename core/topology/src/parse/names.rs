@@ -1,15 +1,15 @@
-//! Patterns of hosts: `load[1-3]`, `app[01-20]`, `web[1,3,7-9]`.
+//! Host patterns: `load[1-3]`, `app[01-20]`, `web[1,3,7-9]`.
 
 use wavetank_grammar::Span;
 
 use super::text::is_host_name;
 use super::{Reader, TreeReader as _};
 
-/// Most hosts of a lab: each is a process with namespaces of its own.
+/// Maximum number of hosts of a lab. Each host is a process with its own namespaces.
 pub(super) const HOSTS_MAX: usize = 256;
 
 impl Reader<'_> {
-    /// The names that `pattern` stands for, in its order; never none.
+    /// Returns the names to which `pattern` expands, in its order; never empty.
     pub(crate) fn host_names(&mut self, pattern: &str, place: Span) -> Option<Vec<String>> {
         let names = match expanded(pattern) {
             Ok(names) => names,
@@ -30,7 +30,7 @@ impl Reader<'_> {
     }
 }
 
-/// The names that `pattern` stands for, or how it should look.
+/// Returns the names to which `pattern` expands. The error is a hint about the correct form.
 pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
     let shape = || "one pair of brackets with numbers: app[1-4], app[01-20], app[1,3,7-9]".to_owned();
     let Some((head, rest)) = pattern.split_once('[') else {
@@ -48,7 +48,7 @@ pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
         if from > to {
             return Err(format!("from the smaller to the larger: {head}[{last}-{first}]{tail}"));
         }
-        // A leading zero says how many digits all of them have.
+        // A leading zero determines the number of digits of all names.
         let width = if first.starts_with('0') { first.len() } else { 1 };
         if (to - from) as usize >= HOSTS_MAX || names.len() + (to - from) as usize >= HOSTS_MAX {
             return Err(format!("a lab has at most {HOSTS_MAX} hosts"));
@@ -58,7 +58,7 @@ pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// A number of at most four digits.
+/// Parses a number of at most four digits.
 fn number(text: &str) -> Option<u32> {
     let shaped = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| shaped)

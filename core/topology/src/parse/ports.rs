@@ -1,14 +1,15 @@
-//! Ports, and paths over HTTP.
+//! Ports and HTTP paths.
 
 use wavetank_grammar::{Node, Span, Spanned};
 
 use super::{Reader, TreeReader as _};
 
-/// Most ports that one service listens on.
+/// Maximum number of ports of one service.
 const PORTS_MAX: usize = 256;
 
 impl Reader<'_> {
-    /// `8080`, `8080 to 8087`, or a list of such: rising, each once.
+    /// Reads `8080`, `8080 to 8087`, or a list of these. The result is in ascending order without
+    /// duplicates.
     pub(super) fn ports(&mut self, node: &Node) -> Option<Vec<u16>> {
         let mut all = Vec::new();
         for item in node.as_list() {
@@ -38,14 +39,14 @@ impl Reader<'_> {
         Some(all)
     }
 
-    /// One port.
+    /// Reads one port.
     pub(super) fn port(&mut self, node: &Node) -> Option<Spanned<u16>> {
         let text = self.text(node, "a port")?;
         let port = self.parse_port(&text.value, text.place)?;
         Some(Spanned::new(port, text.place))
     }
 
-    /// `word` as a port.
+    /// Parses `word` as a port.
     pub(super) fn parse_port(&mut self, word: &str, place: Span) -> Option<u16> {
         let word = word.trim();
         if let Some(port) = word.parse::<u16>().ok().filter(|port| *port > 0) {
@@ -58,7 +59,7 @@ impl Reader<'_> {
         self.fail("lab_port", place, format!("`{word}` is no port"), hint)
     }
 
-    /// A path that can stand in the first line of a request and in a configuration as it is.
+    /// Reads a path that can be used unchanged in a request line and in a configuration.
     pub(super) fn http_path(&mut self, node: &Node) -> Option<String> {
         let text = self.text(node, "a path")?;
         if is_path(&text.value) {
@@ -69,7 +70,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether `text` is a path of plain letters, which nginx, `HAProxy` and keepalived read alike.
+/// Whether `text` is a path of plain letters, which nginx, `HAProxy` and keepalived all read the
+/// same way.
 pub(super) fn is_path(text: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._~-?&=%+,:@".contains(letter);
     text.starts_with('/') && text.chars().all(plain) && !text.split(['/', '?']).any(|part| part == "..")

@@ -11,15 +11,16 @@ use crate::{
     ServiceKind,
 };
 
-/// Most threads or worker processes of one process.
+/// Maximum number of threads or worker processes of one process.
 const THREADS_MAX: u32 = 256;
 /// A thread group of `HAProxy` has at most 64 threads, and generated configurations have one group.
 const HAPROXY_THREADS_MAX: u32 = 64;
-/// Largest page of nginx, and all of one nginx together: they are written before it starts.
+/// Maximum size of a page of nginx, and of all pages of one nginx together. They are written before
+/// it starts.
 const PAGE_BYTES_MAX: u64 = 1 << 30;
 const PAGES_MAX: usize = 1_000;
 
-/// Options of `wavetank serve` that are keys here.
+/// Options of `wavetank serve` that have their own keys in the file.
 const KEYS_OF_SERVE: [(&str, &str); 5] = [
     ("--listen", "listen"),
     ("--connections", "connections"),
@@ -92,7 +93,7 @@ impl Reader<'_> {
         Some(service)
     }
 
-    /// nginx serves files, or is a proxy, or sells.
+    /// Checks that an nginx has a single task: static files, a proxy or a sale.
     fn one_work(&mut self, works: [Option<&Entry>; 3]) {
         let mut said = works.into_iter().flatten();
         if let (Some(first), Some(second)) = (said.next(), said.next()) {

@@ -1,4 +1,4 @@
-//! Quantities as labs have them.
+//! Quantities in topology files.
 
 use wavetank_grammar::{Node, Spanned};
 use wavetank_plan::Nanos;
@@ -7,12 +7,12 @@ use wavetank_plan::quantity::{parse_link, parse_share};
 use super::{Reader, TreeReader as _};
 
 impl Reader<'_> {
-    /// A duration that is not nothing, without its place.
+    /// Reads a duration above zero and returns it without its position.
     pub(crate) fn positive_duration(&mut self, node: &Node) -> Option<Nanos> {
         self.duration_positive(node).map(|lasting| lasting.value)
     }
 
-    /// A count from 1 to `most`; `what` are "threads".
+    /// Reads a count from 1 to `most`; `what` is the counted thing, such as "threads".
     pub(crate) fn count_up_to(&mut self, node: &Node, most: u32, what: &str) -> Option<Spanned<u32>> {
         let count = self.count_positive(node)?;
         match u32::try_from(count.value) {
@@ -24,12 +24,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A share of packets, as parts of a million.
+    /// Reads a share of packets in parts per million.
     pub(crate) fn share_ppm(&mut self, node: &Node) -> Option<u32> {
         self.quantity(node, "a share", parse_share).map(|share| (share.value * 1e6).round() as u32)
     }
 
-    /// A rate of data in bits per second, at least what a packet now and then needs.
+    /// Reads a bit rate in bits per second, which must be at least [`RATE_BITS_MIN`].
     pub(crate) fn link_rate(&mut self, node: &Node) -> Option<u64> {
         let rate = self.quantity(node, "a link's rate", parse_link)?;
         if rate.value < RATE_BITS_MIN {
@@ -40,5 +40,5 @@ impl Reader<'_> {
     }
 }
 
-/// The slowest link: a packet of 1,500 bytes takes one and a half seconds.
+/// The slowest link: a packet of 1,500 bytes takes 1.5 s.
 const RATE_BITS_MIN: u64 = 8_000;

@@ -1,4 +1,4 @@
-//! Those behind a balancer: `"app[1-4]:8080"`.
+//! Servers behind a balancer: `"app[1-4]:8080"`.
 
 use wavetank_grammar::Node;
 
@@ -6,11 +6,11 @@ use super::{Reader, TreeReader as _};
 use crate::ast::FileServer;
 use crate::grammar::MapName;
 
-/// nginx and `HAProxy` take weights up to 256 (`HAProxy`'s bound; nginx has none).
+/// Maximum weight of a server. This is the limit of `HAProxy`; nginx has none.
 const WEIGHT_MAX: u32 = 256;
 
 impl Reader<'_> {
-    /// One or several; what cannot be read is told and left out.
+    /// Reads one or several servers. Invalid entries are reported and left out.
     pub(super) fn servers(&mut self, node: &Node) -> Vec<FileServer> {
         let all: Vec<_> = node.as_list().iter().map(|item| self.server(item)).collect();
         if all.is_empty() {
@@ -37,7 +37,7 @@ impl Reader<'_> {
         self.server_text(server?, weight?)
     }
 
-    /// `HOSTS:PORT`, or `HOSTS`.
+    /// Reads `HOSTS:PORT` or `HOSTS`.
     fn server_text(&mut self, node: &Node, weight: u32) -> Option<FileServer> {
         let text = self.text(node, "a server")?;
         if let Some((scheme, rest)) = text.value.split_once("://") {

@@ -1,4 +1,4 @@
-//! Services: what they have in common.
+//! Services: the parts that all kinds have in common.
 
 use wavetank_grammar::{Node, Spanned};
 
@@ -7,14 +7,14 @@ use crate::ast::{FileServer, FileService};
 use crate::grammar::{Grammar as _, MapName};
 use crate::{CustomConfig, CustomProgram, Health, KeySpan, Service, ServiceKind};
 
-/// Most services of a host.
+/// Maximum number of services of a host.
 const SERVICES_MAX: usize = 16;
-/// Most processes of a service.
+/// Maximum number of processes of a service.
 const COPIES_MAX: u32 = 256;
 
-/// What stands at every service, read first.
+/// Keys common to all services. They are read first.
 pub(super) struct Common {
-    /// The name that the file gives.
+    /// The name given in the file.
     name: Option<Spanned<String>>,
     pub(super) listen: Vec<u16>,
     copies: u32,
@@ -55,7 +55,8 @@ impl Reader<'_> {
         Some(FileService { service: Service { place: entry.place, ..service.service }, ..service })
     }
 
-    /// Name, ports, copies and connections of a service; `copies` and `connections` are asked for where `room` has them.
+    /// Reads the name, ports, copies and connections of a service. `copies` and `connections` are
+    /// read only if the section `room` has them.
     pub(super) fn common(&mut self, keys: &mut Keys<'_>, room: MapName) -> Option<Common> {
         let has = |key: &str| room.section().keys.iter().any(|known| known.name == key);
         let name = keys.take("name").map(|node| self.name(node, "a service"));
@@ -73,7 +74,8 @@ impl Reader<'_> {
         Some(Common { name: name?, listen: listen?, copies: copies?, connections: connections? })
     }
 
-    /// Binary, configuration and directives left out, where the section has those keys.
+    /// Reads the binary, the configuration and the directives to leave out, if the section `room`
+    /// has these keys.
     pub(super) fn own_program(&mut self, keys: &mut Keys<'_>, room: MapName) -> Option<CustomProgram> {
         let has = |key: &str| room.section().keys.iter().any(|known| known.name == key);
         let binary = keys.take("binary").map(|node| self.binary(node));
@@ -96,7 +98,8 @@ impl Reader<'_> {
         })
     }
 
-    /// An absolute path, or a name that is looked up: nothing relative to a folder that the service does not know.
+    /// Reads an absolute path, or a name to look up in `PATH`. Relative paths are rejected, because
+    /// the service runs in a folder unknown to the user.
     fn binary(&mut self, node: &Node) -> Option<String> {
         let text = self.clean_text(node, "a program")?;
         if text.value.starts_with('/') || !text.value.contains('/') {
@@ -106,7 +109,7 @@ impl Reader<'_> {
         self.fail("lab_value", text.place, message, "an absolute path, or a name in PATH")
     }
 
-    /// Keys that shape a generated configuration make no sense beside a user's own.
+    /// Reports keys that shape a generated configuration when the user gives a configuration.
     pub(super) fn not_beside_config(&mut self, keys: &Keys<'_>, shaping: &[&str]) {
         if !keys.has("config") {
             return;
@@ -123,7 +126,7 @@ impl Reader<'_> {
 type ReadService<'a> = fn(&mut Reader<'a>, &Node) -> Option<FileService>;
 
 impl Common {
-    /// The service that is what `kind` says.
+    /// Makes a service of the given kind.
     pub(super) fn service(
         self,
         keys: &Keys<'_>,

@@ -1,11 +1,11 @@
-//! Kernel settings of a host: only such as belong to its own network namespace.
+//! Kernel settings of a host. Only settings of its own network namespace are allowed.
 
 use wavetank_grammar::{Diagnostic, Entry, Node, Spanned};
 
 use super::{Reader, TreeReader as _};
 
-/// Settings below `net.` that are the machine's and not a namespace's, by their beginnings (tried on Linux 6.18: they are
-/// not there in a new network namespace, or can only be read).
+/// Prefixes of settings below `net.` that belong to the machine and not to a namespace. Tested on
+/// Linux 6.18: in a new network namespace they are missing or read-only.
 const OF_THE_MACHINE: [&str; 16] = [
     "net.core.rmem_",
     "net.core.wmem_",
@@ -25,7 +25,7 @@ const OF_THE_MACHINE: [&str; 16] = [
     "net.nf_conntrack_max",
 ];
 
-/// Settings that kernels no longer have, with what to know of them.
+/// Settings that current kernels no longer have, each with a hint.
 const GONE: [(&str, &str); 2] = [
     (
         "net.ipv4.tcp_tw_recycle",
@@ -37,7 +37,8 @@ const GONE: [(&str, &str); 2] = [
     ),
 ];
 
-/// The backlog of a socket is kept in 16 bits by old kernels, and deeper queues turn overload into seconds.
+/// Maximum socket backlog. Old kernels store it in 16 bits, and deeper queues turn overload into
+/// seconds of waiting.
 const SOMAXCONN_MAX: u64 = 65_535;
 
 impl Reader<'_> {

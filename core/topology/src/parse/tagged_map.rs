@@ -1,4 +1,4 @@
-//! Opening a map, whose verbs are judged at once.
+//! Opens a map and checks its verbs.
 
 use wavetank_grammar::Node;
 
@@ -6,7 +6,8 @@ use super::{Keys, Reader, TreeReader as _};
 use crate::grammar::{Grammar as _, MapName};
 
 impl Reader<'_> {
-    /// Opens `node` as what `room` says; keys that are not there, and verbs that are none or several, are told.
+    /// Opens `node` as a map of the kind `room`. Unknown keys are reported, and so are missing,
+    /// unknown or multiple verbs.
     pub(crate) fn open<'n>(&mut self, node: &'n Node, room: MapName) -> Option<Keys<'n>> {
         let keys = Keys::open(self, node, room)?;
         let section = room.section();

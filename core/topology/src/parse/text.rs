@@ -1,11 +1,13 @@
-//! Texts and names. No variables: a lab is one file, and `$` is the programs' own.
+//! Texts and names. Variables are not supported: a lab is one file, and `$` belongs to the
+//! programs.
 
 use wavetank_grammar::{Entry, Node, Span, Spanned};
 
 use super::{Reader, TreeReader as _};
 
 impl Reader<'_> {
-    /// A text that stands for itself: nothing that a program's argument or environment cannot hold.
+    /// Reads a literal text. Characters that a program's argument or environment cannot contain are
+    /// rejected.
     pub(crate) fn clean_text(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let text = self.text(node, what)?;
         if text.value.contains('\0') {
@@ -19,23 +21,23 @@ impl Reader<'_> {
         Some(text)
     }
 
-    /// Texts that stand for themselves, one or several.
+    /// Reads one or several literal texts.
     pub(crate) fn clean_texts(&mut self, node: &Node, what: &str) -> Vec<Spanned<String>> {
         self.each(node, |reader, item| reader.clean_text(item, what))
     }
 
-    /// Whether `node` is the word `false`, as in place of a map.
+    /// Whether `node` is `false`, which may replace a map.
     pub(crate) fn is_false(node: &Node) -> bool {
         node.scalar().is_some_and(|scalar| scalar.plain && scalar.text == "false")
     }
 
-    /// A name of a network or a service.
+    /// Reads the name of a network or a service.
     pub(crate) fn name(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let name = self.text(node, what)?;
         if is_name(&name.value) { Some(name) } else { self.bad_name(&name.value, name.place, what) }
     }
 
-    /// A key that is the name of a network.
+    /// Returns the key of `entry` as the name of a network.
     pub(crate) fn own_name(&mut self, entry: &Entry, what: &str) -> Option<Spanned<String>> {
         if is_name(&entry.key) {
             return Some(Spanned::new(entry.key.clone(), entry.place));
@@ -43,13 +45,13 @@ impl Reader<'_> {
         self.bad_name(&entry.key, entry.place, what)
     }
 
-    /// A name that others resolve, or that stands in names of the system: no `_` in it.
+    /// Reads a name without `_`, since hosts resolve it or it becomes part of a system name.
     pub(crate) fn host_name(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let name = self.text(node, what)?;
         if is_host_name(&name.value) { Some(name) } else { self.bad_name(&name.value, name.place, what) }
     }
 
-    /// A name that cannot be one, with what it could be.
+    /// Reports an invalid name and suggests a valid one.
     pub(crate) fn bad_name<T>(&mut self, name: &str, place: Span, what: &str) -> Option<T> {
         let message = format!("`{name}` is no name of {what}");
         let near = name_like(name);
@@ -61,10 +63,12 @@ impl Reader<'_> {
     }
 }
 
-/// Longest name: of a lab, a network, a host, a service. They become parts of names of folders and cgroups.
+/// Maximum length of the name of a lab, network, host or service. They become parts of names of
+/// folders and cgroups.
 pub(crate) const NAME_LETTERS_MAX: usize = 24;
 
-/// Whether `text` can be the name of a network or a service: one of a host, `_` allowed inside.
+/// Whether `text` can be the name of a network or a service. The rules are those of a host name,
+/// and `_` is allowed inside.
 pub(crate) fn is_name(text: &str) -> bool {
     is_host_name(&text.replace('_', "-"))
 }
@@ -79,7 +83,8 @@ pub(crate) fn is_host_name(text: &str) -> bool {
         && ends.iter().all(|end| end.is_some_and(|letter| *letter != b'-'))
 }
 
-/// `text` changed as little as makes a name of it; empty if nothing is left.
+/// Turns `text` into a valid name with as few changes as possible. The result is empty if nothing
+/// is left.
 pub(crate) fn name_like(text: &str) -> String {
     let own = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let near: String =

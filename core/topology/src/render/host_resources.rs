@@ -1,12 +1,14 @@
-//! [`HostResources`]: what the host of a service has, which the file does not say.
+//! [`HostResources`]: the resources of a service's host that the topology file does not contain.
 
-/// What sizes are computed from beside the file. All of it is read inside the host, whose limits are in it already.
+/// The values from which sizes are computed, in addition to the file. They are read inside the
+/// host, so they include its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostResources {
-    /// CPUs that a process there may run on, at least 1.
+    /// CPUs on which a process of the host may run, at least 1.
     pub cpus: u32,
-    /// Files that a process there may open (`RLIMIT_NOFILE`).
+    /// Open-file limit of a process of the host (`RLIMIT_NOFILE`).
     pub files: u64,
-    /// Modules that nginx has to load for Lua, by their absolute paths, in order; none where it is built in.
+    /// Absolute paths of the modules that nginx must load for Lua, in order. Empty if Lua is built
+    /// in.
     pub lua_modules: Vec<String>,
 }

@@ -1,5 +1,6 @@
-//! Configurations of real programs, made of a [`Lab`](crate::Lab): each directive with the reason why it stands there,
-//! sizes by formula. What a program says about one of them is told with the topology file's line that caused it.
+//! Renders configurations of real programs from a [`Lab`](crate::Lab). Each directive comes with
+//! its reason, and sizes follow formulas. Messages of a program about a configuration are reported
+//! with the line of the topology file that caused them.
 
 mod haproxy;
 mod host_resources;

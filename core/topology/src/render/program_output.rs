@@ -1,26 +1,27 @@
-//! [`ConfigMessage`]: what a program says about a configuration, read out of its own output.
+//! [`ConfigMessage`]: a program's message about a configuration, parsed from its output.
 
-/// Most bytes of a program's words that are passed on.
+/// Maximum length in bytes of a message that is passed on.
 const WORDS_BYTES_MAX: usize = 600;
-/// Most complaints that are passed on: the first ones, since the others often follow from them.
+/// Maximum number of complaints that are passed on. The first ones are kept, since later ones often
+/// follow from them.
 const COMPLAINTS_MAX: usize = 3;
 
-/// A program's own words.
+/// A message of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigMessage {
-    /// Without times, process numbers and paths of ours; one line.
+    /// The text in one line, without times, process ids and our own paths.
     pub words: String,
-    /// The line of the configuration that they are about, from 1.
+    /// The line of the configuration to which it refers, from 1.
     pub line: Option<usize>,
 }
 
-/// What `nginx -t` said: `… [emerg] 7#7: unknown directive "x" in /path/nginx.conf:12`. `config` is the file's name;
-/// words about another file, which it includes, keep that file's path.
+/// Parses the output of `nginx -t`: `… [emerg] 7#7: unknown directive "x" in /path/nginx.conf:12`.
+/// `config` is the file's name. A message about another, included file keeps the path of that file.
 pub fn parse_nginx_error(output: &str, config: &str) -> ConfigMessage {
     let grave = output.lines().find_map(|line| {
         let (_, rest) =
             ["[emerg] ", "[alert] ", "[crit] "].iter().find_map(|level| line.split_once(level))?;
-        // `PID#THREAD: `, which the first lines of a start do not have.
+        // `PID#THREAD: `, which is missing in the first lines after the start.
         let numbered = |head: &str| head.bytes().all(|byte| byte.is_ascii_digit() || byte == b'#');
         Some(match rest.split_once(": ") {
             Some((head, words)) if numbered(head) => words,
@@ -34,7 +35,8 @@ pub fn parse_nginx_error(output: &str, config: &str) -> ConfigMessage {
     }
 }
 
-/// What `haproxy -c` said: `[ALERT]    (7) : config : parsing [/path/haproxy.cfg:12] : unknown keyword …`.
+/// Parses the output of `haproxy -c`: `[ALERT]    (7) : config : parsing [/path/haproxy.cfg:12] :
+/// unknown keyword …`.
 pub fn parse_haproxy_error(output: &str, config: &str) -> ConfigMessage {
     let mut line = None;
     let mut words: Vec<&str> = Vec::new();
@@ -42,7 +44,7 @@ pub fn parse_haproxy_error(output: &str, config: &str) -> ConfigMessage {
         // Before 2.4: `[ALERT] 325/162230 (7) : …`, without `config`.
         let Some((_, rest)) = alert.split_once(") : ") else { continue };
         let mut rest = rest.strip_prefix("config : ").unwrap_or(rest);
-        // Some of its parsers say the place twice.
+        // Some of its parsers print the position twice.
         while let Some((place, behind)) =
             rest.strip_prefix("parsing [").and_then(|rest| rest.split_once("] : "))
         {
@@ -57,7 +59,8 @@ pub fn parse_haproxy_error(output: &str, config: &str) -> ConfigMessage {
     if words.is_empty() { last(output) } else { ConfigMessage { words: clipped(&words.join("; ")), line } }
 }
 
-/// What `nft --check` said: `RULES.nft:12:5-8: Error: syntax error, unexpected …`, then the line and arrows below it.
+/// Parses the output of `nft --check`: `RULES.nft:12:5-8: Error: syntax error, unexpected …`,
+/// followed by the line and arrows below it.
 pub fn parse_nft_error(output: &str, rules: &str) -> ConfigMessage {
     let found = output.lines().find_map(|line| {
         let (place, words) = line.split_once(": Error: ")?;
@@ -69,7 +72,8 @@ pub fn parse_nft_error(output: &str, rules: &str) -> ConfigMessage {
     ConfigMessage { words: clipped(words), line }
 }
 
-/// What `keepalived --config-test` said: `(/path/keepalived.conf: Line 6) Invalid lvs_scheduler …`.
+/// Parses the output of `keepalived --config-test`: `(/path/keepalived.conf: Line 6) Invalid
+/// lvs_scheduler …`.
 pub fn parse_keepalived_error(output: &str, config: &str) -> ConfigMessage {
     let found = output.lines().find_map(|line| {
         let (place, words) = line.split_once('(')?.1.split_once(") ")?;
@@ -81,14 +85,14 @@ pub fn parse_keepalived_error(output: &str, config: &str) -> ConfigMessage {
     ConfigMessage { words: clipped(words), line }
 }
 
-/// The line of `PATH:LINE`, if the path is that of `config`.
+/// Returns the line of `PATH:LINE` if the path is `config`.
 fn line_in(place: &str, config: &str) -> Option<usize> {
     let (path, line) = place.trim().rsplit_once(':')?;
     let ours = path.rsplit('/').next() == Some(config);
     ours.then(|| line.parse().ok()).flatten()
 }
 
-/// A program that ended in a way of its own: the last it said.
+/// Returns the last message of a program that ended in an unknown way.
 fn last(output: &str) -> ConfigMessage {
     let line = output.lines().map(str::trim).rfind(|line| !line.is_empty());
     ConfigMessage { words: clipped(line.unwrap_or("it said nothing")), line: None }

@@ -4,57 +4,57 @@ use wavetank_grammar::{Diagnostic, Span};
 
 use crate::{Rendered, Service};
 
-/// See the module's description. What is *tuned* the user may leave out (`without`); what is *needed* he may not,
-/// because nothing would run without it.
+/// A configuration while it is being written. The user may leave out *tuned* directives
+/// (`without`). *Needed* directives cannot be left out, because nothing would run without them.
 pub(super) struct ConfigWriter<'a> {
     rendered: Rendered,
     service: &'a Service,
     without: &'a [String],
-    /// What could be left out, in the order of the file.
+    /// The directives that can be left out, in the order of the file.
     tuned: Vec<String>,
     depth: usize,
-    /// What ends a directive.
+    /// The end of a directive.
     end: &'static str,
 }
 
 impl<'a> ConfigWriter<'a> {
-    /// An empty file of that name. Directives end with `end`.
+    /// Creates an empty file with this name. Directives end with `end`.
     pub(super) fn new(path: &str, service: &'a Service, without: &'a [String], end: &'static str) -> Self {
         Self { rendered: Rendered::new(path), service, without, tuned: Vec::new(), depth: 0, end }
     }
 
-    /// A sentence of its own.
+    /// Writes a comment on its own line.
     pub(super) fn remark(&mut self, text: &str) {
         for line in text.lines() {
             self.put(&format!("# {line}"), None);
         }
     }
 
-    /// A directive that must be there.
+    /// Writes a directive that is required.
     pub(super) fn needed(&mut self, directive: &str, why: &str, origin: Option<Span>) {
         self.reason(why, origin);
         let end = self.end;
         self.put(&format!("{directive}{end}"), origin);
     }
 
-    /// A directive that belongs to the one before it and needs no reason of its own.
+    /// Writes a directive that belongs to the previous one and needs no separate reason.
     pub(super) fn also(&mut self, directive: &str, origin: Option<Span>) {
         self.needed(directive, "", origin);
     }
 
-    /// The directive `name` with its value, unless the user leaves it out.
+    /// Writes the directive `name` with its value, unless the user leaves it out.
     pub(super) fn tuned(&mut self, name: &str, value: &str, why: &str, origin: Option<Span>) {
         if self.is_directive_kept(name) {
             self.needed(&format!("{name} {value}"), why, origin);
         }
     }
 
-    /// A directive made of a key of the file.
+    /// Writes a directive that follows from a key of the file.
     pub(super) fn directive_from_key(&mut self, name: &str, value: &str, why: &str, key: &str) {
         self.tuned(name, value, why, Some(self.service.place_of(key)));
     }
 
-    /// Whether `name` stays in: a directive, or a word of one that is needed.
+    /// Whether `name` is kept: a directive, or an argument of a required one.
     pub(super) fn is_directive_kept(&mut self, name: &str) -> bool {
         if !self.tuned.iter().any(|one| one == name) {
             self.tuned.push(name.to_owned());
@@ -62,18 +62,18 @@ impl<'a> ConfigWriter<'a> {
         !self.without.iter().any(|left_out| left_out == name)
     }
 
-    /// A block that stands in one line, or anything else that ends by itself.
+    /// Writes a block on one line, or anything else with its own end.
     pub(super) fn block(&mut self, text: &str, origin: Option<Span>) {
         self.put(text, origin);
     }
 
-    /// The beginning of a block or section: what follows stands further in.
+    /// Writes the start of a block or section and indents the following lines.
     pub(super) fn open(&mut self, head: &str, origin: Option<Span>) {
         self.put(head, origin);
         self.depth += 1;
     }
 
-    /// Its end; `tail` closes it where the language wants that.
+    /// Ends a block. `tail` closes it if the language requires that.
     pub(super) fn close(&mut self, tail: &str) {
         self.depth -= 1;
         if !tail.is_empty() {
@@ -81,7 +81,7 @@ impl<'a> ConfigWriter<'a> {
         }
     }
 
-    /// The file, if all that was to be left out has been in it.
+    /// Returns the file, if every directive to leave out occurred in it.
     pub(super) fn finish(self) -> Result<Rendered, Diagnostic> {
         let Self { rendered, service, without, tuned, .. } = self;
         match without.iter().find(|left_out| !tuned.contains(left_out)) {

@@ -1,25 +1,29 @@
-//! Sizes by formula.
+//! Formulas for sizes.
 
-/// Files of a process that are no connection: listening sockets, logs, libraries, event queues.
+/// Open files of a process that are not connections: listening sockets, logs, libraries, event
+/// queues.
 const OTHER_FILES: u64 = 128;
-/// The lab sets `net.core.somaxconn` to this, which caps every queue of connections to be accepted.
+/// The lab sets `net.core.somaxconn` to this value, which limits every accept queue.
 const BACKLOG_MAX: u64 = 65_535;
-/// Below this a queue is too short for a burst and saves nothing.
+/// Minimum length of an accept queue. A shorter one is too short for a burst and saves nothing.
 const BACKLOG_MIN: u64 = 4_096;
 
-/// Client connections that one process can have beside each other when each takes `files_each` files.
+/// Returns the number of simultaneous client connections of one process if each takes `files_each`
+/// open files.
 pub(super) const fn room(files: u64, files_each: u64) -> u64 {
     files.saturating_sub(OTHER_FILES) / files_each
 }
 
-/// The share of one of `parts` of `whole` things that a hash deals out: the mean and six standard deviations, which one
-/// in a billion passes. A single part gets them all.
+/// Returns the maximum share of one part when a hash distributes `whole` items over `parts`. It is
+/// the mean plus six standard deviations, which is exceeded once in a billion. A single part gets
+/// all items.
 pub(super) fn hash_share_max(whole: u64, parts: u64) -> u64 {
     let mean = whole.div_ceil(parts);
     if parts == 1 { mean } else { mean + 6 * (mean.isqrt() + 1) }
 }
 
-/// Connections that may wait to be accepted: a quarter of a second's, when all come within two seconds.
+/// Returns the length of the accept queue: the connections of a quarter of a second if all arrive
+/// within two seconds.
 pub(super) fn backlog(connections: Option<u64>) -> u64 {
     let burst = connections.unwrap_or_default().div_ceil(8).min(BACKLOG_MAX);
     burst.next_power_of_two().clamp(BACKLOG_MIN, BACKLOG_MAX)

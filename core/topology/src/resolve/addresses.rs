@@ -1,4 +1,5 @@
-//! Addresses: those that the file gives first, then virtual ones, then the rest from the front of each network.
+//! Assigns addresses: first those given in the file, then virtual ones, then the rest from the
+//! front of each network.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,7 +12,7 @@ use super::hosts::UnassignedInterface;
 use crate::parse::ADDRESSES_MAX;
 use crate::{ServiceKind, Subnet};
 
-/// Who has which address.
+/// The owner of each address.
 type Taken = BTreeMap<IpAddr, String>;
 
 /// Gives each interface its addresses.
@@ -53,7 +54,8 @@ pub(super) fn assign(draft: &mut Draft<'_>, plugs: &[UnassignedInterface], out: 
     }
 }
 
-/// The addresses that hosts of a network can have. The first one of IPv6 means all of its routers (RFC 4291, 2.6.1).
+/// Returns the addresses that hosts of a network can have. The first IPv6 address of a subnet
+/// addresses all of its routers (RFC 4291, 2.6.1), so it is excluded.
 fn range_of(subnet: Subnet) -> RangeInclusive<IpAddr> {
     let range = subnet.bindable();
     let first = match range.first {
@@ -63,7 +65,7 @@ fn range_of(subnet: Subnet) -> RangeInclusive<IpAddr> {
     first..=range.last
 }
 
-/// The address after this one, up to `last`.
+/// Returns the next address up to `last`.
 fn after(address: IpAddr, last: IpAddr) -> Option<IpAddr> {
     let next = match address {
         IpAddr::V4(v4) => IpAddr::V4(u32::from(v4).checked_add(1)?.into()),
@@ -72,7 +74,7 @@ fn after(address: IpAddr, last: IpAddr) -> Option<IpAddr> {
     (next <= last).then_some(next)
 }
 
-/// Puts an address on an interface, if it can be there.
+/// Adds an address to an interface if the interface can have it.
 fn give(
     draft: &mut Draft<'_>,
     plug: &UnassignedInterface,
@@ -96,7 +98,7 @@ fn give(
     }
 }
 
-/// Why a host cannot have `address` in `subnet`.
+/// Returns the reason why a host cannot have `address` in `subnet`.
 fn unfit(subnet: Subnet, address: IpAddr) -> Option<&'static str> {
     if !subnet.contains(address) {
         Some("is not in network")
@@ -109,7 +111,8 @@ fn unfit(subnet: Subnet, address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// Virtual addresses are nobody's own. Several hosts may have the same one.
+/// Reserves virtual addresses. They belong to no single host, and several hosts may have the same
+/// one.
 fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) {
     let mut wanted: Vec<(IpAddr, Span)> = Vec::new();
     for (host, origin) in draft.hosts.iter().zip(&draft.origins) {
@@ -117,7 +120,7 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
         for service in &origin.services {
             let Some(address) = &service.address else { continue };
             let mut own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
-            // NAT also works for an address that the balancer has anyway.
+            // NAT also works for an address that the balancer already has.
             let own = own.any(|(own, _)| *own == address.value);
             if !(own && matches!(service.service.kind, ServiceKind::Nat(_))) {
                 wanted.push((address.value, address.place));
@@ -147,7 +150,8 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
     }
 }
 
-/// The kernel's table of neighbours has 1,024 places for all namespaces together.
+/// Reports too many addresses. The kernel's table of neighbours has 1,024 entries for all
+/// namespaces together.
 fn tell_crowded(draft: &Draft<'_>, plugs: &[UnassignedInterface], out: &mut Diagnostics) {
     for (index, network) in draft.networks.iter().enumerate() {
         let here =

@@ -1,4 +1,4 @@
-//! Servers behind balancers become hosts with addresses.
+//! Resolves servers behind balancers to hosts with addresses.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
@@ -6,7 +6,7 @@ use super::Draft;
 use crate::ast::{FileServer, FileService};
 use crate::{Backend, IpvsForward, NginxWork, Service, ServiceKind};
 
-/// Most servers behind one service.
+/// Maximum number of servers behind one service.
 const BACKENDS_MAX: usize = 256;
 
 /// Fills the servers of all balancers.
@@ -20,7 +20,7 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Makes `servers` those behind `service`.
+/// Sets the servers behind `service`.
 pub(super) fn put(service: &mut Service, servers: Vec<Backend>) {
     match &mut service.kind {
         ServiceKind::Nginx(nginx) => {
@@ -36,7 +36,7 @@ pub(super) fn put(service: &mut Service, servers: Vec<Backend>) {
     }
 }
 
-/// Whether packets keep their ports on their way to the server.
+/// Whether packets keep their port on the way to the server.
 fn keeps_ports(service: &Service) -> bool {
     match &service.kind {
         ServiceKind::DirectRouting(_) => true,
@@ -76,7 +76,7 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
     all
 }
 
-/// The port of a server; direct routing cannot change it.
+/// Returns the port of a server. Direct routing cannot change the port.
 fn port_of(service: &Service, server: &FileServer, out: &mut Diagnostics) -> Option<u16> {
     let first = service.listen.first().copied()?;
     let port = server.port.unwrap_or(first);
@@ -136,7 +136,7 @@ fn in_kernel(service: &Service) -> bool {
     matches!(service.kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
 }
 
-/// A server on which nothing listens at the port is no server.
+/// Reports a server on which no service listens at the port.
 fn heard(
     draft: &Draft<'_>,
     host: usize,

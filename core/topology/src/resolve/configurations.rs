@@ -1,5 +1,5 @@
-//! Configurations that cannot be made: more connections than processes may open files for, directives to leave out that
-//! there are not.
+//! Finds configurations that cannot be rendered: too many connections for the open-file limit, or
+//! directives to leave out that do not occur.
 
 use wavetank_grammar::Diagnostics;
 
@@ -7,8 +7,8 @@ use super::Draft;
 use crate::render::{HostResources, haproxy, nginx};
 use crate::{MachineFacts, ServiceKind};
 
-/// Makes all configurations as they are made inside the hosts, and keeps what is wrong with them. Where nothing is known of
-/// the machine it is told when the lab comes up.
+/// Renders all configurations as inside the hosts and keeps their errors. If the machine is
+/// unknown, these errors are reported when the lab starts.
 pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnostics) {
     for host in &draft.hosts {
         let own = host.limits.cpus.as_ref().map(|cpus| cpus.len() as u32);
@@ -16,7 +16,7 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
         else {
             continue;
         };
-        // Where the modules lie changes nothing but their lines.
+        // The paths of the modules change only their own lines.
         let means = HostResources { cpus, files, lua_modules: Vec::new() };
         for service in &host.services {
             let made = match &service.kind {

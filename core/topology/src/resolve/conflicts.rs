@@ -1,4 +1,4 @@
-//! What two parts of one host claim: a name, a port, an address; and names that mean two things.
+//! Finds conflicts: a name, port or address used by two parts of one host, and ambiguous names.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
@@ -8,7 +8,7 @@ use crate::{Host, Service, ServiceKind};
 /// Port of the SSH server.
 const SSH_PORT: u16 = 22;
 
-/// Tells all clashes.
+/// Reports all conflicts.
 pub(super) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for host in &draft.hosts {
         services(host, out);
@@ -43,7 +43,7 @@ fn services(host: &Host, out: &mut Diagnostics) {
     }
 }
 
-/// Whether a service has this port.
+/// Whether a service uses this port.
 fn claims(service: &Service, port: u16) -> bool {
     let stats = match &service.kind {
         ServiceKind::Haproxy(haproxy) => haproxy.stats,
@@ -52,7 +52,8 @@ fn claims(service: &Service, port: u16) -> bool {
     service.listen.contains(&port) || stats == Some(port)
 }
 
-/// Whether both are balancers in the kernel and take different addresses: they never see each other's packets.
+/// Whether both are in-kernel balancers with different addresses. Such balancers never see each
+/// other's packets.
 fn apart(one: &Service, other: &Service) -> bool {
     let address = |service: &Service| match &service.kind {
         ServiceKind::DirectRouting(direct) => Some(direct.address),
@@ -69,7 +70,7 @@ fn tell_port(port: u16, whose: &str, service: &Service, key: &str, out: &mut Dia
     out.push(Diagnostic::error("lab_port_twice", service.place_of(key), message, hint));
 }
 
-/// A name leads to one address everywhere.
+/// Reports names that resolve to more than one address.
 fn virtual_names(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
     for one in &host.virtual_addresses {
         let Some(name) = &one.name else { continue };

@@ -1,4 +1,4 @@
-//! Faults: of services and interfaces that there are.
+//! Resolves faults to existing services and interfaces.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
@@ -6,7 +6,7 @@ use super::{Draft, unknown};
 use crate::ast::{FileFault, FileFaultKind, FileLab};
 use crate::{Fault, FaultKind, ServiceKind};
 
-/// The faults of the file, one for each host.
+/// Returns the faults of the file, one for each host.
 pub(super) fn faults(file: &FileLab, draft: &Draft<'_>, out: &mut Diagnostics) -> Vec<Fault> {
     let mut all = Vec::new();
     for of_file in &file.faults {
@@ -37,7 +37,7 @@ fn what(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagnosti
     Some(kind)
 }
 
-/// The host's interface on the network that the file names.
+/// Returns the host's interface on the network that the file names.
 fn interface(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagnostics) -> Option<String> {
     let (name, place) = (of_file.of.value.as_str(), of_file.of.place);
     let interfaces = &draft.hosts[host].interfaces;
@@ -50,7 +50,7 @@ fn interface(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diag
     found.map(|interface| interface.name.clone())
 }
 
-/// The host's service that the file names.
+/// Returns the host's service that the file names.
 fn service(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagnostics) -> Option<String> {
     let (name, place) = (of_file.of.value.as_str(), of_file.of.place);
     let host = &draft.hosts[host];
@@ -63,7 +63,7 @@ fn service(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagno
     Some(name.to_owned())
 }
 
-/// As [`service`], for what can be done to processes only.
+/// Like [`service`], for faults that apply to processes only.
 fn process(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagnostics) -> Option<String> {
     let name = service(draft, host, of_file, out)?;
     let kind = draft.hosts[host].service(&name).map(|service| &service.kind)?;

@@ -1,4 +1,4 @@
-//! Hosts: patterns written out, interfaces without addresses yet.
+//! Creates hosts from expanded patterns, with interfaces that have no addresses yet.
 
 use std::net::IpAddr;
 
@@ -8,25 +8,25 @@ use super::unknown;
 use crate::ast::{FileHost, FileInterface, FileLab};
 use crate::{Host, Interface, Network};
 
-/// An interface that wants addresses.
+/// An interface that needs addresses.
 pub(super) struct UnassignedInterface {
-    /// The host and its interface, by their places.
+    /// The indices of the host and of its interface.
     pub(super) host: usize,
     pub(super) interface: usize,
-    /// Addresses that the file gives this host.
+    /// The addresses given in the file for this host.
     pub(super) given: Vec<IpAddr>,
-    /// How many it wants, those included.
+    /// The number of addresses that it needs, including the given ones.
     pub(super) wanted: usize,
-    /// Where they stand.
+    /// Position of the addresses in the file.
     pub(super) place: Span,
 }
 
-/// For each host, what the file says of it.
+/// Returns the entry in the file of each host.
 pub(super) fn origins(file: &FileLab) -> Vec<&FileHost> {
     file.hosts.iter().flat_map(|host| host.names.iter().map(move |_| host)).collect()
 }
 
-/// All hosts and their interfaces.
+/// Creates all hosts and their interfaces.
 pub(super) fn hosts(
     file: &FileLab,
     networks: &[Network],
@@ -54,8 +54,8 @@ pub(super) fn hosts(
     (hosts, plugs)
 }
 
-/// The networks of a host by their places, and what the file says of each; unknown ones and ones that stand there twice
-/// are told.
+/// Returns the network indices of a host, each with its entry in the file. Unknown and duplicate
+/// networks are reported.
 fn interfaces<'f>(
     host: &'f FileHost,
     networks: &[Network],
@@ -90,7 +90,8 @@ fn interfaces<'f>(
     all
 }
 
-/// Which of the addresses that the file gives a pattern belong to its host number `index` of `hosts`.
+/// Selects the addresses of host number `index` out of `hosts` hosts from those given for the whole
+/// pattern.
 fn plug(
     of_file: &FileInterface,
     (host, interface): (usize, usize),
@@ -128,8 +129,8 @@ fn host(of_file: &FileHost, name: &str, index: usize, interfaces: &[(usize, &Fil
     }
 }
 
-/// A locally administered address: `WT`, the network, the host. A host has one interface on a network, so none occurs
-/// twice; other labs have switches of their own.
+/// Returns a locally administered hardware address, made of `WT`, the network and the host. A host
+/// has one interface on a network, so each address is unique. Other labs have their own switches.
 fn mac(network: usize, host: usize) -> [u8; 6] {
     let [_, network] = (network as u16).to_be_bytes();
     let [high, low] = (host as u16).to_be_bytes();

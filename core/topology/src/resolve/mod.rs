@@ -1,8 +1,10 @@
-//! Names become hosts: the parsed file to a [`Lab`], with all checks between its parts.
+//! Resolves names to hosts: turns the parsed file into a [`Lab`] and checks its parts against each
+//! other.
 //!
-//! The order is that of what depends on what: networks, hosts, addresses, servers behind balancers, virtual addresses,
-//! routes, kernel settings, faults; configurations, which are made of all of them, at the end. A part that fails is told
-//! and the next ones still run where they can, so that one reading tells as much as it can.
+//! The order follows the dependencies: networks, hosts, addresses, servers behind balancers,
+//! virtual addresses, routes, kernel settings, faults. Configurations depend on all of them and
+//! come last. If a part fails, the error is reported and the following parts still run where
+//! possible. One pass therefore reports as many mistakes as possible.
 
 mod addresses;
 mod balancers;
@@ -23,7 +25,7 @@ use wavetank_plan::did_you_mean;
 use crate::ast::{FileHost, FileLab};
 use crate::{Host, Lab, MachineFacts, Network};
 
-/// The lab of a file; `None` after at least one error.
+/// Returns the lab of a file, or `None` after at least one error.
 pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnostics) -> Option<Lab> {
     total_size::check(file, out);
     if out.has_errors() {
@@ -57,16 +59,16 @@ pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnosti
     Some(Lab { name: file.name.clone(), networks: draft.networks, hosts: draft.hosts, faults })
 }
 
-/// The lab as far as it is known.
+/// The lab while it is being resolved.
 struct Draft<'f> {
     networks: Vec<Network>,
     hosts: Vec<Host>,
-    /// For each host, what the file says of it.
+    /// The entry in the file of each host.
     origins: Vec<&'f FileHost>,
 }
 
 impl Draft<'_> {
-    /// The place of the host of that name in the list; a name that is none is told.
+    /// Returns the index of the host with this name. An unknown name is reported.
     fn host_named(&self, name: &str, place: Span, out: &mut Diagnostics) -> Option<usize> {
         let found = self.hosts.iter().position(|host| host.name == name);
         if found.is_none() {
@@ -76,7 +78,7 @@ impl Draft<'_> {
         found
     }
 
-    /// The interfaces by which `from` reaches `to`, that of `from` first, on the first network that both are on.
+    /// Returns the interfaces of `from` and `to` on the first network that both share.
     fn shared(&self, from: usize, to: usize) -> Option<(usize, usize)> {
         let (from, to) = (&self.hosts[from].interfaces, &self.hosts[to].interfaces);
         let there = |network: usize| to.iter().position(|other| other.network == network);
@@ -84,7 +86,7 @@ impl Draft<'_> {
     }
 }
 
-/// Nothing of this name is known; `lacks` says where: "no host".
+/// Returns the error for an unknown name. `lacks` is the start of the message, such as "no host".
 fn unknown<'k>(
     code: &'static str,
     lacks: &str,

@@ -1,11 +1,11 @@
-//! Networks: apart from each other.
+//! Networks, which must not overlap.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use crate::Network;
 use crate::ast::FileLab;
 
-/// The networks of the file; those that overlap an earlier one are told.
+/// Returns the networks of the file. A network that overlaps an earlier one is reported.
 pub(super) fn networks(file: &FileLab, out: &mut Diagnostics) -> Vec<Network> {
     let mut all: Vec<Network> = Vec::new();
     for network in &file.networks {

@@ -1,4 +1,4 @@
-//! What hosts want of the machine, held against what it has.
+//! Compares the resource limits of hosts with the resources of the machine.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::quantity::show_count;
@@ -6,12 +6,12 @@ use wavetank_plan::quantity::show_count;
 use super::Draft;
 use crate::{Host, Limits, MachineFacts, Role, ServiceKind};
 
-/// Tells limits that the machine cannot give.
+/// Reports limits that the machine cannot provide.
 pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnostics) {
     let mut told: Vec<Span> = Vec::new();
     for host in &draft.hosts {
         cpus(host, machine, out);
-        // One entry of the file may stand for many hosts.
+        // One entry of the file may describe many hosts.
         if host.role == Role::Load && !told.contains(&host.limits.place) {
             told.push(host.limits.place);
             of_load(&host.limits, out);
@@ -38,7 +38,8 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
     }
 }
 
-/// Load threads are wavetank's own, not the host's processes: of its limits only the CPUs hold for them.
+/// Reports limits that have no effect on load threads. These threads belong to wavetank and not to
+/// the host's processes, so only the CPU limit applies to them.
 fn of_load(limits: &Limits, out: &mut Diagnostics) {
     let all = [
         ("cpu", limits.cpu_share_milli.is_some()),

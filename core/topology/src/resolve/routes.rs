@@ -1,4 +1,4 @@
-//! Routes: those of the file, and those by which answers come back through a balancer.
+//! Routes: those of the file, and those by which responses return through a balancer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +8,7 @@ use super::Draft;
 use crate::ast::FileRoute;
 use crate::{IpvsForward, Route, ServiceKind, Subnet};
 
-/// Puts routes on hosts.
+/// Adds routes to hosts.
 pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
         let origin = draft.origins[host];
@@ -39,7 +39,7 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The address of a route's neighbour: one on a network of the host.
+/// Returns the address of a route's next hop, which is on a network of the host.
 fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagnostics) -> Option<IpAddr> {
     let (word, place) = (route.via.value.as_str(), route.via.place);
     let via = if let Ok(address) = word.parse() {
@@ -66,7 +66,7 @@ fn strange(draft: &Draft<'_>, host: usize, word: &str, place: Span, out: &mut Di
     None
 }
 
-/// Adds a route; one to the same network by another way is told.
+/// Adds a route. A second route to the same network through another next hop is reported.
 fn add(draft: &mut Draft<'_>, host: usize, new: Route, out: &mut Diagnostics) {
     let host = &mut draft.hosts[host];
     match host.routes.iter().find(|route| route.to == new.to) {
@@ -80,7 +80,8 @@ fn add(draft: &mut Draft<'_>, host: usize, new: Route, out: &mut Diagnostics) {
     }
 }
 
-/// Where clients keep their addresses, servers send answers to clients' networks through the balancer.
+/// Adds routes for servers behind a balancer that keeps client addresses. Servers send responses to
+/// the client networks through the balancer.
 fn back_through(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagnostics) {
     let service = &draft.hosts[host].services[index];
     let (returns, address) = match &service.kind {

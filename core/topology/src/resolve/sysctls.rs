@@ -1,5 +1,5 @@
-//! Kernel settings: a new network namespace starts from the kernel's defaults, so each host gets what its role needs,
-//! then what its services need, then what the file says.
+//! Kernel settings. A new network namespace has the kernel's defaults. Each host then gets the
+//! settings of its role, of its services and of the file, in this order.
 
 use std::net::IpAddr;
 
@@ -27,7 +27,7 @@ const OF_EVERYBODY: [(&str, &str, &str); 4] = [
     ("net.ipv4.tcp_wmem", "4096 16384 16777216", "as tcp_rmem, for what is sent"),
 ];
 
-/// Of whoever opens many connections.
+/// Settings of hosts that open many connections.
 const OF_CONNECTING: [(&str, &str, &str); 3] = [
     (
         "net.ipv4.ip_local_port_range",
@@ -48,7 +48,7 @@ const OF_SERVERS: [(&str, &str, &str); 1] = [(
     "half-open connections of clients that are gone leave within seconds",
 )];
 
-/// Of hosts that have an address silently (the kernel's ip-sysctl.rst).
+/// Settings of hosts with a silent address (the kernel's ip-sysctl.rst).
 const OF_SILENCE: [(&str, &str, &str); 2] = [
     (
         "net.ipv4.conf.all.arp_ignore",
@@ -58,7 +58,7 @@ const OF_SILENCE: [(&str, &str, &str); 2] = [
     ("net.ipv4.conf.all.arp_announce", "2", "asks by ARP in the name of the interface's own address only"),
 ];
 
-/// Writes down the settings of all hosts.
+/// Sets the kernel settings of all hosts.
 pub(super) fn apply(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
         let mut wanted = of_services(&draft.hosts[host]);
@@ -80,16 +80,16 @@ pub(super) fn apply(draft: &mut Draft<'_>, out: &mut Diagnostics) {
                 None => all.push(own),
             }
         }
-        // Writing ip_forward sets what stands under conf back to a router's or a host's defaults.
+        // Writing ip_forward resets the settings below conf to the defaults of a router or a host.
         all.sort_by_key(|one| !FORWARD.contains(&one.key.as_str()));
         draft.hosts[host].sysctls = all;
     }
 }
 
-/// Whether packets are passed on, of IPv4 and of IPv6.
+/// Settings that enable packet forwarding for IPv4 and IPv6.
 const FORWARD: [&str; 2] = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"];
 
-/// The setting for packets of the family of `address`.
+/// Returns the forwarding setting for the family of `address`.
 const fn forward(address: IpAddr) -> &'static str {
     if address.is_ipv4() { FORWARD[0] } else { FORWARD[1] }
 }
@@ -115,8 +115,8 @@ fn of_role(host: &Host) -> Wanted {
     all
 }
 
-/// Ports that services listen on, kept from connections that go out: such a connection would keep a service from
-/// starting.
+/// Returns the setting that reserves the ports of services. An outgoing connection on such a port
+/// would keep the service from starting.
 fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
     let mut ports: Vec<u16> =
         host.services.iter().flat_map(|service| service.listen.iter().copied()).collect();
@@ -127,7 +127,7 @@ fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
     ports.retain(|port| *port >= 1024);
     ports.sort_unstable();
     ports.dedup();
-    // The kernel shows neighbouring ports as a range, and what is written is read back.
+    // Settings are read back after writing, and the kernel shows adjacent ports as a range.
     let mut ranges: Vec<(u16, u16)> = Vec::new();
     for port in ports {
         match ranges.last_mut() {
@@ -164,7 +164,8 @@ fn of_services(host: &Host) -> Wanted {
             want(forward(direct.address), "0", why);
         }
     }
-    // Nobody answers for an address of IPv6 on an interface that does not have it.
+    // IPv6 needs no setting: a host never answers for an IPv6 address on an interface that does not
+    // have it.
     let silent = |one: &VirtualAddress| one.at == VirtualPlace::Silent && one.address.is_ipv4();
     if host.virtual_addresses.iter().any(silent) {
         all.extend(owned(&OF_SILENCE));
@@ -172,7 +173,7 @@ fn of_services(host: &Host) -> Wanted {
     all
 }
 
-/// A setting that breaks what the host is there for.
+/// Warns about a setting in the file that breaks the purpose of the host.
 fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Span), out: &mut Diagnostics) {
     let silence = ["net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
     let needed = FORWARD.contains(&key) || silence.contains(&key);

@@ -1,4 +1,5 @@
-//! What a file hands out by the megabyte, for all hosts together: a pattern multiplies it.
+//! Limits the total size of the contents that a file gives to all hosts together, since a pattern
+//! multiplies them.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::quantity::show_size;
@@ -6,14 +7,16 @@ use wavetank_plan::quantity::show_size;
 use crate::ast::{FileHost, FileLab};
 use crate::{NginxPage, NginxWork, Service, ServiceKind};
 
-/// Bytes of all texts that hosts get (`files`, `config`): each of them has its own, and the lab's processes hand all of it
-/// to one another.
+/// Maximum total size in bytes of the texts of all hosts (`files`, `config`). Each host has its own
+/// copy, and the lab's processes pass all of them to each other.
 const TEXTS_MAX: u64 = 6 << 20;
 
-/// Bytes of all pages that servers get. They lie below `/run`, which is memory.
+/// Maximum total size in bytes of the pages of all servers. They are stored below `/run`, which is
+/// memory.
 const PAGES_MAX: u64 = 1 << 30;
 
-/// Tells the first host with which it becomes too much. Before hosts are written out: that would take the memory.
+/// Reports the first host with which the total becomes too large. This check comes before hosts are
+/// expanded, because expanding them would use the memory.
 pub(super) fn check(file: &FileLab, out: &mut Diagnostics) {
     let (mut texts, mut pages) = (0_u64, 0_u64);
     for host in &file.hosts {
@@ -37,7 +40,7 @@ fn too_much(bytes: u64, what: &str, place: Span, hint: String, out: &mut Diagnos
     out.push(Diagnostic::error("lab_too_many", place, message, hint));
 }
 
-/// Bytes of texts that each host gets.
+/// Returns the bytes of texts of each host.
 fn texts_of(host: &FileHost) -> u64 {
     let files = host.files.iter().map(|file| file.text.len());
     let configs = host.services.iter().filter_map(|service| match &service.service.kind {
@@ -49,7 +52,7 @@ fn texts_of(host: &FileHost) -> u64 {
     files.chain(configs.map(|config| config.text.len())).map(|bytes| bytes as u64).sum()
 }
 
-/// Bytes of pages that each host gets.
+/// Returns the bytes of pages of each host.
 fn pages_of(host: &FileHost) -> u64 {
     let of = |service: &Service| match &service.kind {
         ServiceKind::Nginx(nginx) => match &nginx.work {

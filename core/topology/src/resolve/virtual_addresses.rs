@@ -1,4 +1,4 @@
-//! Virtual addresses: those of the file, and those that balancers in the kernel bring.
+//! Virtual addresses: those of the file and those of in-kernel balancers.
 
 use std::net::IpAddr;
 
@@ -8,15 +8,16 @@ use super::balancers::put;
 use super::{Draft, unknown};
 use crate::{IpvsForward, ServiceKind, VirtualAddress, VirtualPlace};
 
-/// What a balancer in the kernel wants of its address.
+/// The forwarding of an in-kernel balancer, which determines what its address requires.
 enum Want {
-    /// The frames' way: on one network with the servers, who have it silently.
+    /// Frames are forwarded. The servers must be on the network of the address and have it
+    /// silently.
     Direct,
-    /// Answers come back to the balancer.
+    /// Addresses are rewritten. Responses return to the balancer.
     Translated,
 }
 
-/// Puts virtual addresses on hosts.
+/// Adds virtual addresses to hosts.
 pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
         let origin = draft.origins[host];
@@ -38,7 +39,7 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     tell_answering_twice(draft, out);
 }
 
-/// `lo`, or a network of the host.
+/// Returns the place of an address: `lo`, or an interface on a network of the host.
 fn place_of(
     draft: &Draft<'_>,
     host: usize,
@@ -59,7 +60,8 @@ fn place_of(
     found.map(VirtualPlace::Answering)
 }
 
-/// An address that answers must be one of its network, or nobody asks for it there.
+/// Reports an answering address outside of the subnet of its network, because no host would send
+/// ARP requests for it there.
 fn tell_elsewhere(
     draft: &Draft<'_>,
     host: usize,
@@ -76,7 +78,8 @@ fn tell_elsewhere(
     }
 }
 
-/// Adds a virtual address; the same one in the same place is there once, and a name wins over none.
+/// Adds a virtual address. The same address in the same place is stored once, and a missing name is
+/// filled in.
 fn add(draft: &mut Draft<'_>, host: usize, new: VirtualAddress, out: &mut Diagnostics) {
     let all = &mut draft.hosts[host].virtual_addresses;
     match all.iter_mut().find(|one| one.address == new.address) {
@@ -124,7 +127,8 @@ fn of_service(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagno
     }
 }
 
-/// The servers of direct routing: on the address's network, which they have silently.
+/// Gives the virtual address silently to the servers of direct routing. They must be on the network
+/// of the address.
 fn silent_behind(
     draft: &mut Draft<'_>,
     (host, index, interface): (usize, usize, usize),
@@ -137,7 +141,7 @@ fn silent_behind(
     for server in &mut servers {
         let there = draft.hosts[server.host].interface_on(network);
         let Some((there, first)) = there.and_then(|there| Some((there, there.addresses.first()?.0))) else {
-            // The hosts of one pattern lack it alike.
+            // All hosts of one pattern have the same mistake, so it is reported once.
             if told.replace(server.place) == Some(server.place) {
                 continue;
             }
@@ -149,7 +153,7 @@ fn silent_behind(
             out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
             continue;
         };
-        // Of several networks in common this is the one that counts.
+        // If several networks are shared, this one is used.
         (server.address, server.mac, server.interface) = (first, there.mac, interface);
         let silent = VirtualAddress { address, at: VirtualPlace::Silent, name: None, place };
         add(draft, server.host, silent, out);
@@ -157,7 +161,8 @@ fn silent_behind(
     put(&mut draft.hosts[host].services[index], servers);
 }
 
-/// The servers of NAT, which makes no packet of IPv6 of one of IPv4: reached on a network of the address's family.
+/// Selects addresses of the balancer's family for the servers of NAT. NAT does not translate
+/// between IPv6 and IPv4.
 fn alike_behind(
     draft: &mut Draft<'_>,
     (host, index): (usize, usize),
@@ -187,7 +192,7 @@ fn alike_behind(
     put(&mut draft.hosts[host].services[index], servers);
 }
 
-/// Two hosts that answer for one address is what direct routing exists to avoid.
+/// Reports two hosts that answer for one address. Direct routing exists to avoid that.
 fn tell_answering_twice(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut seen: Vec<(IpAddr, &str)> = Vec::new();
     for host in &draft.hosts {

@@ -8,15 +8,17 @@ use crate::{DirectRouting, Host, Rendered, Service};
 
 /// The name of the map that remembers connections.
 pub(super) const FLOWS: &str = "flows";
-/// A connection that a client has ended is remembered for this long, for the rest of the server's answer to be acknowledged.
+/// Lifetime of the entry of a connection that the client has closed. The rest of the server's
+/// response is acknowledged within this time.
 const CLOSING: Nanos = Nanos::from_secs(60);
 
-/// The family and name of the service's table.
+/// Returns the family and name of the service's table.
 pub(super) fn table(service: &Service) -> String {
     format!("netdev {}", ruleset::table_name(service))
 }
 
-/// The whole table, without the slots. `nft -f` of it replaces a table of that name.
+/// Returns the whole table without the slots. Loading it with `nft -f` replaces a table with the
+/// same name.
 pub(super) fn rules(service: &Service, direct: &DirectRouting, balancer: &Host, path: String) -> Rendered {
     let mut text = Ruleset::new(path, service);
     let table = table(service);
@@ -34,14 +36,15 @@ pub(super) fn rules(service: &Service, direct: &DirectRouting, balancer: &Host, 
     text.finish()
 }
 
-/// Lines that give the slots to the servers by `weights`. No connection under way notices.
+/// Returns the lines that assign the slots to the servers by `weights`. Open connections are not
+/// affected.
 pub(super) fn slots(service: &Service, direct: &DirectRouting, weights: &[u32]) -> String {
     let maglev = ruleset::maglev(&direct.servers, weights, direct.slots);
     let element = |(slot, owner): (usize, &u32)| format!("{slot} : {}", mark(*owner as usize));
     ruleset::replace_map(&table(service), "slots", maglev.lookup_table().iter().enumerate().map(element))
 }
 
-/// A server's number in the maps. 0 stands for none.
+/// Returns a server's number in the maps, in which 0 means none.
 fn mark(index: usize) -> usize {
     index + 1
 }
@@ -86,7 +89,7 @@ fn chains(text: &mut Ruleset<'_>, service: &Service, direct: &DirectRouting, bal
     text.static_rule("  }");
 }
 
-/// A packet from a client.
+/// Writes the chain for packets from clients.
 fn steer(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     let (flow, sticky) = (family.key(), seconds(direct.sticky));
     let closing = seconds(direct.sticky.min(CLOSING));
@@ -107,7 +110,7 @@ fn steer(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     text.static_rule("  }");
 }
 
-/// A connection that is new here.
+/// Writes the chain for connections that are new here.
 fn opening(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     let (flow, sticky) = (family.key(), seconds(direct.sticky));
     text.static_rule("  chain opening {");
@@ -121,7 +124,8 @@ fn opening(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     text.static_rule("  }");
 }
 
-/// A message about a packet that a server sent, for which it stands to hear that.
+/// Writes the chain for ICMP messages about packets that a server has sent. They arrive at the
+/// balancer and are forwarded to that server.
 fn told(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     text.static_rule("  chain told {");
     text.static_rule("    meta mark set 0");

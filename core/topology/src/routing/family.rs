@@ -1,40 +1,47 @@
-//! [`Family`]: what rules call the parts of a packet of IPv4 or IPv6.
+//! [`Family`]: the expressions of rules for the parts of an IPv4 or IPv6 packet.
 
 use std::net::IpAddr;
 
 use super::ruleset::SEED;
 
-/// An address and what `nft` says about packets of its family.
+/// An address, with the `nft` expressions for packets of its family.
 ///
-/// A connection is known by the client's address and both ports. A router tells of a packet that it could not pass on by
-/// ICMP, with that packet's beginning in it, and `nft` has no names for the fields in there, only places (`@th,BIT,BITS`)
-/// whose values it takes for plain numbers. So that one map can be asked by either packet, its keys are plain numbers for
-/// both: fields of the packet itself are named by their places, too. Those count from the network header (`@nh`), since
-/// `nft` knows ports at their places behind the transport header; hence headers without options only.
+/// A connection is identified by the client's address and both ports. A router reports an
+/// undeliverable packet by an ICMP message that contains the start of that packet. `nft` has no
+/// names for the fields inside the message. It has only raw positions (`@th,BIT,BITS`), with plain
+/// numbers as values.
 ///
-/// A statement of `nft` 1.0 that updates a map has room for keys of 16 bytes. Of an address of IPv6 stands there what a
-/// hash makes of it and its last 32 bits, which differ for any two hosts of a network.
+/// Both kinds of packet must find the same map entry. The keys are therefore plain numbers for
+/// both, and fields of the packet itself are also given by position. These positions count from the
+/// network header (`@nh`), because `nft` replaces positions after the transport header by named
+/// ports. As a result, only headers without options are supported.
+///
+/// A statement of `nft` 1.0 that updates a map has room for keys of 16 bytes. For an IPv6 address,
+/// the key contains a hash of the address and its last 32 bits. The last 32 bits differ for any two
+/// hosts of a network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Family {
     address: IpAddr,
 }
 
-/// Places of the parts of a packet that tell connections apart, and of the same parts, the other way round, in the
-/// packet that an ICMP message is about: a packet of an answer.
+/// Positions of the fields of a packet that identify its connection. The same fields also occur in
+/// the packet inside an ICMP message. That packet was sent by the server, so source and destination
+/// are swapped.
 struct Places {
-    /// Of the key: the client's address and both ports, from the network header.
+    /// The key in the packet, counted from the network header: the client's address and both ports.
     key: &'static str,
-    /// The same key of the packet inside of a message, from the ICMP header.
+    /// The same key in the packet inside a message, counted from the ICMP header.
     told: &'static str,
-    /// What the slots' hash is over, inside of a message.
+    /// The fields hashed for the slots, in the packet inside a message.
     told_hash: &'static str,
-    /// Header of IP without options, and TCP: the packet itself, and the one inside.
+    /// Condition for an IP header without options, followed by TCP: for the packet itself, and for
+    /// the one inside.
     plain: &'static str,
     told_plain: &'static str,
-    /// The address that the packet inside came from, and its port.
+    /// The source address and port of the packet inside.
     told_from: &'static str,
     told_port: &'static str,
-    /// Messages about packets that did not arrive.
+    /// ICMP messages about undelivered packets.
     messages: &'static str,
 }
 
@@ -50,7 +57,7 @@ const FOUR: Places = Places {
     messages: "icmp type { destination-unreachable, time-exceeded, parameter-problem }",
 };
 
-/// RFC 8200, RFC 4443. `HASH(…)` stands for the hash of an address.
+/// RFC 8200, RFC 4443. `HASH(…)` is replaced by the hash of an address.
 const SIX: Places = Places {
     key: "HASH(@nh,64,128) . @nh,160,32 . @nh,320,16 . @nh,336,16",
     told: "HASH(@th,256,128) . @th,352,32 . @th,400,16 . @th,384,16",
@@ -63,22 +70,24 @@ const SIX: Places = Places {
 };
 
 impl Family {
-    /// That of `address`.
+    /// Returns the family of `address`.
     pub(super) const fn from_address(address: IpAddr) -> Self {
         Self { address }
     }
 
-    /// `ip` or `ip6`: the protocol, and the table family that sees only it.
+    /// Returns `ip` or `ip6`. This is the protocol, and also the table family that sees only this
+    /// protocol.
     pub(super) const fn as_str(self) -> &'static str {
         if self.address.is_ipv4() { "ip" } else { "ip6" }
     }
 
-    /// The key of a packet from a client in the map of connections.
+    /// Returns the key of a client's packet in the map of connections.
     pub(super) fn key(self) -> String {
         hashed(self.places().key)
     }
 
-    /// The type of such a key, for the map: `nft` has no name for the type of a hash but by another number.
+    /// Returns the type of such a key for the map. `nft` has no name for the type of a hash, so
+    /// another number of that type is used.
     pub(super) fn key_type(self) -> String {
         let key = self.places().key;
         match key.split_once(") . ") {
@@ -87,27 +96,27 @@ impl Family {
         }
     }
 
-    /// The key of the connection that an ICMP message is about.
+    /// Returns the key of the connection to which an ICMP message refers.
     pub(super) fn icmp_error_key(self) -> String {
         hashed(self.places().told)
     }
 
-    /// The number of a connection's slot: a hash over the client's address and both ports.
+    /// Returns the slot of a connection: a hash of the client's address and both ports.
     pub(super) fn slot(self, slots: u32) -> String {
         format!("jhash {} saddr . tcp sport . tcp dport mod {slots} seed {SEED}", self.as_str())
     }
 
-    /// The same number for the connection that an ICMP message is about.
+    /// Returns the same slot for the connection to which an ICMP message refers.
     pub(super) fn icmp_error_slot(self, slots: u32) -> String {
         format!("jhash {} mod {slots} seed {SEED}", self.places().told_hash)
     }
 
-    /// Packets for the address, to one of `ports`, a set.
+    /// Matches packets to the address and to one of `ports`, which is a set.
     pub(super) fn service_match(self, ports: &str) -> String {
         format!("{} daddr {} {} tcp dport {ports}", self.as_str(), self.address, self.places().plain)
     }
 
-    /// ICMP messages for the address about packets from one of `ports`.
+    /// Matches ICMP messages to the address about packets from one of `ports`.
     pub(super) fn icmp_error_match(self, ports: &[u16]) -> String {
         let Places { messages, told_plain, told_from, told_port, .. } = self.places();
         let from = match self.address {
@@ -128,10 +137,10 @@ impl Family {
     }
 }
 
-/// How many values the hash of an address has.
+/// Number of values of the hash of an address.
 const HASHES: u32 = u32::MAX;
 
-/// `HASH(X)` written out.
+/// Expands `HASH(X)`.
 fn hashed(key: &str) -> String {
     match key.strip_prefix("HASH(").and_then(|rest| rest.split_once(')')) {
         None => key.to_owned(),

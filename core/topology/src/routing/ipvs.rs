@@ -1,4 +1,4 @@
-//! IPVS as a configuration of keepalived.
+//! IPVS, as a configuration of keepalived.
 
 use wavetank_plan::Nanos;
 
@@ -7,8 +7,9 @@ use crate::{Backend, BackendCheck, Ipvs, IpvsForward, Rendered, Service};
 /// The file's name in the folder of its service.
 pub const KEEPALIVED_CONFIG: &str = "keepalived.conf";
 
-/// keepalived's configuration for `service`, whose kind is `ipvs`: a virtual server for each port. What it wants of the
-/// kernel beside IPVS (the address, silence about it on the servers, forwarding) the lab has set already.
+/// Returns keepalived's configuration for `service` of kind `ipvs`, with a virtual server for each
+/// port. The lab has already set up the other requirements: the address, its silence on the
+/// servers, and forwarding.
 pub fn keepalived(service: &Service, ipvs: &Ipvs) -> Rendered {
     let mut out = Rendered::new(KEEPALIVED_CONFIG);
     out.line("# Nobody is told by mail, and nothing outside of this host hears of it.", None);
@@ -76,7 +77,7 @@ fn real_server(out: &mut Rendered, (server, port): (&Backend, u16), check: Optio
     out.line("    }", origin);
 }
 
-/// Seconds with the decimals that keepalived knows.
+/// Formats seconds with the decimals that keepalived accepts.
 fn seconds(time: Nanos) -> String {
     let text = format!("{:.3}", time.as_secs_f64().max(0.001));
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

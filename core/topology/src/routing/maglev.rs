@@ -1,19 +1,22 @@
-//! [`Maglev`]: a lookup table that gives every server its share and changes little when one comes or goes.
+//! [`Maglev`]: a lookup table that gives every server its share and changes little when a server
+//! comes or goes.
 
-/// A table of slots, each of which belongs to one member, made as in §3.4 of "Maglev: A Fast and Reliable Software Network
-/// Load Balancer" (Eisenbud et al., NSDI 2016): every member has a permutation of the slots of its own and takes, in
-/// turns, the next slot of it that is still free. Members with the same weight get the same number of slots but for one,
-/// and a member that goes away leaves most slots of the others where they were.
+/// A table of slots, each assigned to one member. It follows §3.4 of "Maglev: A Fast and Reliable
+/// Software Network Load Balancer" (Eisenbud et al., NSDI 2016). Every member has its own
+/// permutation of the slots. In turns, each member takes the next slot of its permutation that is
+/// still free. Members with the same weight get the same number of slots, up to a difference of
+/// one. When a member leaves, most slots of the other members stay the same.
 ///
-/// The paper leaves weights open. Here a member takes as many slots a turn as its weight says, after all weights were
-/// divided by their greatest common divisor, so that the counts are exact but for one turn.
+/// The paper leaves weights open. Here a member takes as many slots in each turn as its weight. All
+/// weights are first divided by their greatest common divisor, so the counts are exact up to one
+/// turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maglev {
     slots: Vec<u32>,
 }
 
-/// A member's permutation of the slots: `offset`, `offset + skip`, `offset + 2 skip`, … modulo their number, which is
-/// prime, so that every slot comes up once.
+/// A member's permutation of the slots: `offset`, `offset + skip`, `offset + 2 skip`, … modulo the
+/// number of slots. That number is prime, so every slot occurs once.
 struct Walk {
     at: u64,
     skip: u64,
@@ -22,16 +25,18 @@ struct Walk {
 }
 
 impl Maglev {
-    /// A table of `slots` slots, a prime, for `members`: name and weight; a weight of 0 gets none. The same names and
-    /// weights make the same table in any order, on any machine, so that two balancers agree without speaking to each
-    /// other. Nobody with a weight: an empty table.
+    /// Creates a table of `slots` slots, a prime, for `members`, given by name and weight. A weight
+    /// of 0 gets no slot. The same names and weights give the same table in any order and on any
+    /// machine, so two balancers agree without communicating. If no member has a weight, the table
+    /// is empty.
     pub fn new(members: &[(&str, u32)], slots: u32) -> Self {
         let divisor = members.iter().fold(0, |divisor, (_, weight)| common(divisor, *weight));
         if divisor == 0 {
             return Self { slots: Vec::new() };
         }
         let mut order: Vec<usize> = (0..members.len()).filter(|&index| members[index].1 > 0).collect();
-        // Who takes first decides who gets the odd slot: by name, since the order of a list means nothing.
+        // The member that starts gets the odd slot. Members are sorted by name, because the order
+        // of the list has no meaning.
         order.sort_by_key(|&index| members[index].0);
         let size = u64::from(slots);
         let walk = |index: usize| {
@@ -42,7 +47,8 @@ impl Maglev {
         Self { slots: filled(order.into_iter().map(walk).collect(), slots) }
     }
 
-    /// Whose each slot is, as the member's place in the list that the table was made of; empty if nobody has a weight.
+    /// Returns the owner of each slot, as an index into the list of members. The table is empty if
+    /// no member has a weight.
     pub fn lookup_table(&self) -> &[u32] {
         &self.slots
     }
@@ -59,7 +65,7 @@ fn filled(mut walks: Vec<Walk>, slots: u32) -> Vec<u32> {
                 if left == 0 {
                     return table;
                 }
-                // Ends: a slot is free, and the walk comes to all of them.
+                // This loop ends: a slot is free, and the walk reaches all slots.
                 while table[walk.at as usize] != FREE {
                     walk.at = (walk.at + walk.skip) % size;
                 }
@@ -70,7 +76,7 @@ fn filled(mut walks: Vec<Walk>, slots: u32) -> Vec<u32> {
     }
 }
 
-/// The greatest common divisor; that of 0 and a number is the number.
+/// Returns the greatest common divisor. With 0, this is the other number.
 const fn common(mut one: u32, mut other: u32) -> u32 {
     while other != 0 {
         (one, other) = (other, one % other);
@@ -78,8 +84,9 @@ const fn common(mut one: u32, mut other: u32) -> u32 {
     one
 }
 
-/// A hash of a name: FNV-1a over its bytes, then the finalizer of `SplitMix64`, since FNV alone leaves names that differ in
-/// their last letter close together. `salt` makes independent ones.
+/// Hashes a name with FNV-1a over its bytes and the finalizer of `SplitMix64`. FNV alone gives
+/// close values for names that differ only in their last letter. Different values of `salt` give
+/// independent hashes.
 fn mixed(name: &str, salt: u64) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut hash =
@@ -104,7 +111,7 @@ mod tests {
         Maglev::new(&members, slots)
     }
 
-    /// Every member has its part of the slots to within one turn of its own.
+    /// Checks that every member has its share of the slots, within one turn.
     #[track_caller]
     fn check(weights: &[u32], slots: u32) {
         let table = table(weights, slots);
@@ -131,7 +138,7 @@ mod tests {
         check(&[1, 2, 5], 4_099);
         check(&[200, 100, 0, 50], 65_537);
         check(&[1; 100], 65_537);
-        // More members than slots: the first ones by name have one each.
+        // With more members than slots, the first ones by name have one slot each.
         let few = table(&[1; 20], 7);
         let mut owners = few.lookup_table().to_vec();
         owners.sort_unstable();
@@ -155,7 +162,8 @@ mod tests {
         assert_eq!(named(&one, ["a", "b", "c"]), named(&other, ["c", "a", "b"]));
     }
 
-    /// One member of `count` goes: how many slots of the others change hands, of all.
+    /// Returns the fraction of all slots that move between the remaining members when one member of
+    /// `count` leaves.
     fn moved(count: usize, slots: u32) -> f64 {
         let full = table(&vec![1; count], slots);
         let mut worst: f64 = 0.0;
@@ -172,19 +180,20 @@ mod tests {
 
     #[test]
     fn who_stays_keeps_nearly_everything() {
-        // §5.3 of the paper: of a table of 65,537 slots less than 2 % move beside the lost server's own when one of some
-        // hundreds goes; where a hundred slots a server are few, more do.
+        // §5.3 of the paper: with 65,537 slots and some hundreds of servers, the loss of one server
+        // moves its own slots and less than 2 % of the others. With only about a hundred slots for
+        // each server, more slots move.
         for (count, slots, most) in [(2, 1021, 0.0), (4, 4_099, 0.1), (4, 65_537, 0.1), (100, 65_537, 0.05)] {
             let moved = moved(count, slots);
             assert!(moved <= most, "{count} servers, {slots} slots: {:.2} % moved", moved * 100.0);
         }
-        // Taking the remainder of a hash by the number of servers would move three of four.
+        // The remainder of a hash by the number of servers would move three of four.
         assert!(moved(4, 65_537) < 0.25);
     }
 
     #[test]
     fn the_table_is_the_same_for_ever() {
-        // Two versions of the program may balance for the same address side by side.
+        // Two versions of the program may balance for the same address in parallel.
         let table = Maglev::new(&[("app1:80", 1), ("app2:80", 1), ("app3:80", 1)], 13);
         assert_eq!(table.lookup_table(), [2, 1, 2, 0, 0, 2, 2, 0, 0, 1, 1, 0, 1]);
     }

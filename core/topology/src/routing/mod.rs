@@ -1,5 +1,6 @@
-//! Balancers in the kernel, on paper: who owns which slot of a hash table, who of the servers is alive, and the texts for
-//! `nft` and keepalived that make it so. Whoever carries this out only runs programs and asks servers whether they live.
+//! In-kernel balancers as pure functions. They compute the owner of each slot of a hash table, the
+//! servers that are alive, and the texts for `nft` and keepalived. The caller only runs programs
+//! and checks the servers.
 
 mod direct;
 mod family;

@@ -4,16 +4,18 @@ use super::family::Family;
 use super::ruleset::{self, Ruleset};
 use crate::{Nat, Rendered, Service};
 
-/// Slots of the Maglev table, a prime: more than a hundred for each of 40 servers. A table of 65,537 would be exact to a
-/// thousandth where nobody chooses.
+/// Number of slots of the Maglev table, a prime. With 40 servers, each gets more than a hundred
+/// slots. A table of 65,537 slots would be exact to a thousandth, but NAT has no key to choose the
+/// size.
 const SLOTS: u32 = 4_099;
 
-/// The family and name of the service's table.
+/// Returns the family and name of the service's table.
 pub(super) fn table(service: &Service, nat: &Nat) -> String {
     format!("{} {}", Family::from_address(nat.address).as_str(), ruleset::table_name(service))
 }
 
-/// The whole table, without the slots. `nft -f` of it replaces a table of that name.
+/// Returns the whole table without the slots. Loading it with `nft -f` replaces a table with the
+/// same name.
 pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     let mut text = Ruleset::new(path, service);
     let (table, address, family) = (table(service, nat), nat.address, Family::from_address(nat.address));
@@ -48,7 +50,8 @@ pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     text.finish()
 }
 
-/// Lines that give the slots to the servers by `weights`. Connections under way stay where they are.
+/// Returns the lines that assign the slots to the servers by `weights`. Open connections stay on
+/// their servers.
 pub(super) fn slots(service: &Service, nat: &Nat, weights: &[u32]) -> String {
     let maglev = ruleset::maglev(&nat.servers, weights, SLOTS);
     let element = |(slot, owner): (usize, &u32)| {

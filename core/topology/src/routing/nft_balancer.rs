@@ -3,8 +3,9 @@
 use super::{Pool, direct, nat};
 use crate::{Backend, BackendCheck, DirectRouting, Host, Nat, Rendered, Service, ServiceKind};
 
-/// Direct routing or NAT, as somebody with `nft` carries it out. Three texts make its life: [`rules`](Self::rules) once,
-/// [`slots`](Self::slots) each time that the pool changes, [`removal`](Self::removal) at the end.
+/// Direct routing or NAT, as texts for a process that runs `nft`. There are three texts:
+/// [`rules`](Self::rules) once, [`slots`](Self::slots) after each change of the pool, and
+/// [`removal`](Self::removal) at the end.
 #[derive(Clone, Copy, Debug)]
 pub struct NftBalancer<'l> {
     service: &'l Service,
@@ -19,7 +20,7 @@ enum How<'l> {
 }
 
 impl<'l> NftBalancer<'l> {
-    /// The steering that `service` of `balancer` wants; `None` if it is another kind of service.
+    /// Returns the rules for `service` of `balancer`, or `None` if the service is of another kind.
     pub fn for_service(service: &'l Service, balancer: &'l Host) -> Option<Self> {
         let how = match &service.kind {
             ServiceKind::DirectRouting(direct) => How::Direct(direct),
@@ -29,7 +30,8 @@ impl<'l> NftBalancer<'l> {
         Some(Self { service, balancer, how })
     }
 
-    /// The rules, for a file named after the service. No slot has a server yet, so that clients are refused.
+    /// Returns the rules, for a file named after the service. No slot has a server yet, so clients
+    /// are refused.
     pub fn rules(&self) -> Rendered {
         let path = format!("{}.nft", self.service.name);
         match self.how {
@@ -38,7 +40,8 @@ impl<'l> NftBalancer<'l> {
         }
     }
 
-    /// Gives all slots to the servers by their weights, those of [`Pool::weights`], in one step.
+    /// Returns the text that assigns all slots to the servers in one step, by the weights of
+    /// [`Pool::weights`].
     pub fn slots(&self, weights: &[u32]) -> String {
         match self.how {
             How::Direct(direct) => direct::slots(self.service, direct, weights),
@@ -46,12 +49,12 @@ impl<'l> NftBalancer<'l> {
         }
     }
 
-    /// Takes the rules away. Clients are refused from then on.
+    /// Returns the text that removes the rules. Afterwards clients are refused.
     pub fn removal(&self) -> String {
         format!("delete table {}\n", self.table())
     }
 
-    /// The family and name of its table, by which `nft` knows it: `netdev wavetank_web`.
+    /// Returns the family and name of its table in `nft`: `netdev wavetank_web`.
     pub fn table(&self) -> String {
         match self.how {
             How::Direct(_) => direct::table(self.service),
@@ -59,8 +62,9 @@ impl<'l> NftBalancer<'l> {
         }
     }
 
-    /// The map of its table that remembers connections, to the mark of their servers: the server's place among
-    /// [`servers`](Self::servers), from 1. `None`: the kernel's connection tracking remembers them.
+    /// Returns the map of its table that remembers connections. It leads to the mark of the server,
+    /// which is its number in [`servers`](Self::servers), from 1. `None`: the kernel's connection
+    /// tracking remembers them.
     pub fn flows(&self) -> Option<&'static str> {
         match self.how {
             How::Direct(_) => Some(direct::FLOWS),
@@ -68,7 +72,7 @@ impl<'l> NftBalancer<'l> {
         }
     }
 
-    /// Whom it steers to.
+    /// Returns the servers that get its connections.
     pub fn servers(&self) -> &'l [Backend] {
         match self.how {
             How::Direct(direct) => &direct.servers,
@@ -76,7 +80,7 @@ impl<'l> NftBalancer<'l> {
         }
     }
 
-    /// How it finds out who lives; `None`: nobody looks.
+    /// Returns the health check of the servers, or `None` if they are not checked.
     pub fn check(&self) -> Option<&'l BackendCheck> {
         match self.how {
             How::Direct(direct) => direct.check.as_ref(),
@@ -84,7 +88,7 @@ impl<'l> NftBalancer<'l> {
         }
     }
 
-    /// All servers, alive.
+    /// Returns the pool of all servers, each alive.
     pub fn pool(&self) -> Pool {
         let (fall, rise) = self.check().map_or((1, 1), |check| (check.fall, check.rise));
         Pool::new(self.servers().iter().map(|server| server.weight), fall, rise)

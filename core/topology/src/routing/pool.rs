@@ -1,16 +1,17 @@
-//! [`Pool`]: who of the servers behind a balancer takes new connections.
+//! [`Pool`]: the servers behind a balancer that accept new connections.
 
-/// What a check changed.
+/// A change caused by a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolChange {
-    /// The server is out: it gets no new connections.
+    /// The server is taken out and gets no new connections.
     Out,
-    /// It is back in.
+    /// The server is back.
     In,
 }
 
-/// The servers of a balancer: what they weigh, and whether they live. They count as alive until the first checks say
-/// otherwise, so that a lab whose servers start at the same time as its balancer is not refused its first requests.
+/// The servers of a balancer with their weights and states. A server counts as alive until its
+/// checks fail. Otherwise a lab that starts its servers and its balancer together would refuse its
+/// first requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     fall: u32,
@@ -22,18 +23,20 @@ pub struct Pool {
 struct Member {
     weight: u32,
     alive: bool,
-    /// Checks in a row that say the opposite of `alive`.
+    /// Number of consecutive checks that contradict `alive`.
     against: u32,
 }
 
 impl Pool {
-    /// Servers with these weights. `fall` failed checks in a row take one out, `rise` good ones take it back in.
+    /// Creates a pool of servers with these weights. `fall` consecutive failed checks take a server
+    /// out, and `rise` consecutive successful ones bring it back.
     pub fn new(weights: impl IntoIterator<Item = u32>, fall: u32, rise: u32) -> Self {
         let members = weights.into_iter().map(|weight| Member { weight, alive: true, against: 0 }).collect();
         Self { fall: fall.max(1), rise: rise.max(1), members }
     }
 
-    /// A check of server `index` succeeded or failed. `Some` if that takes it out or back in.
+    /// Records a successful or failed check of server `index`. Returns the change if it takes the
+    /// server out or brings it back.
     pub fn handle_check(&mut self, index: usize, good: bool) -> Option<PoolChange> {
         let member = self.members.get_mut(index)?;
         if good == member.alive {
@@ -49,20 +52,20 @@ impl Pool {
         Some(if good { PoolChange::In } else { PoolChange::Out })
     }
 
-    /// Somebody gives server `index` another weight; 0 drains it: its connections go on and no new ones come. True if
-    /// that is another one than before.
+    /// Sets the weight of server `index`. A weight of 0 drains it: open connections continue and no
+    /// new ones arrive. Returns whether the weight has changed.
     pub fn set_weight(&mut self, index: usize, weight: u32) -> bool {
         self.members
             .get_mut(index)
             .is_some_and(|member| std::mem::replace(&mut member.weight, weight) != weight)
     }
 
-    /// What each server weighs for new connections, in order: 0 for who is out.
+    /// Returns the weight of each server for new connections, in order. A server that is out has 0.
     pub fn weights(&self) -> Vec<u32> {
         self.members.iter().map(|member| if member.alive { member.weight } else { 0 }).collect()
     }
 
-    /// What server `index` is to weigh while it lives.
+    /// Returns the weight of server `index` while it is alive.
     pub fn target_weight(&self, index: usize) -> u32 {
         self.members.get(index).map_or(0, |member| member.weight)
     }
@@ -72,7 +75,7 @@ impl Pool {
         self.members.get(index).is_some_and(|member| member.alive)
     }
 
-    /// How many take new connections.
+    /// Returns the number of servers that accept new connections.
     pub fn accepting_count(&self) -> usize {
         self.weights().iter().filter(|weight| **weight > 0).count()
     }
@@ -82,7 +85,8 @@ impl Pool {
 mod tests {
     use super::*;
 
-    /// Checks of one server, `+` good and `-` failed; what changed, as `o` and `i`, `.` for nothing.
+    /// Runs checks of one server, `+` for success and `-` for failure. Returns the changes as `o`
+    /// (out) and `i` (in), with `.` for no change.
     #[track_caller]
     fn check(fall: u32, rise: u32, checks: &str, expected: &str) {
         let mut pool = Pool::new([3, 1], fall, rise);

@@ -1,4 +1,4 @@
-//! [`Ruleset`]: a text for `nft` while it is being written, and what such texts have in common.
+//! [`Ruleset`]: a text for `nft` while it is being written, and the parts common to such texts.
 
 use std::fmt::Write as _;
 
@@ -7,24 +7,26 @@ use wavetank_grammar::Span;
 use super::Maglev;
 use crate::{Backend, Rendered, Service};
 
-/// Seed of the hash over a connection's addresses: any fixed number, the same on all balancers of an address.
+/// Seed of the hash of a connection's addresses. It is an arbitrary constant, the same on all
+/// balancers of an address.
 pub(super) const SEED: &str = "0x57415645";
-/// Elements in one line, so that a message of `nft` about one names a line that can be read.
+/// Number of elements in one line. Short lines keep a message of `nft` about one of them readable.
 const ELEMENTS_PER_LINE: usize = 64;
 
-/// The name of a service's table: letters, digits and `_`, which is all that `nft` takes without quotes.
+/// Returns the name of a service's table. It contains letters, digits and `_` only, because `nft`
+/// accepts nothing else without quotes.
 pub(super) fn table_name(service: &Service) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     format!("wavetank_{}", service.name.chars().map(plain).collect::<String>())
 }
 
-/// The ports of a service as a set.
+/// Returns the ports of a service as a set.
 pub(super) fn ports(service: &Service) -> String {
     let ports: Vec<String> = service.listen.iter().map(ToString::to_string).collect();
     format!("{{ {} }}", ports.join(", "))
 }
 
-/// Who owns which slot, by the servers' names, if they weigh `weights`.
+/// Returns the owner of each slot for these weights. Servers are identified by their names.
 pub(super) fn maglev(servers: &[Backend], weights: &[u32], slots: u32) -> Maglev {
     let names: Vec<String> =
         servers.iter().map(|server| format!("{}:{}", server.name, server.port)).collect();
@@ -33,8 +35,8 @@ pub(super) fn maglev(servers: &[Backend], weights: &[u32], slots: u32) -> Maglev
     Maglev::new(&members, slots)
 }
 
-/// Lines that put `elements` into `map` of `table` in the place of all that are in it. Within one `nft -f` that is one
-/// step: no packet sees the map empty or half full.
+/// Returns the lines that replace the contents of `map` in `table` by `elements`. Within one `nft
+/// -f` this is a single step, so no packet sees the map empty or half full.
 pub(super) fn replace_map(table: &str, map: &str, elements: impl Iterator<Item = String>) -> String {
     let mut text = format!("flush map {table} {map}\n");
     let elements: Vec<String> = elements.collect();
@@ -44,7 +46,7 @@ pub(super) fn replace_map(table: &str, map: &str, elements: impl Iterator<Item =
     text
 }
 
-/// A text with reasons and origins.
+/// A text in which each line has its origin.
 pub(super) struct Ruleset<'s> {
     rendered: Rendered,
     service: &'s Service,
@@ -55,17 +57,17 @@ impl<'s> Ruleset<'s> {
         Self { rendered: Rendered::new(path), service }
     }
 
-    /// A line that the value of `key` caused, or the service itself.
+    /// Writes a line caused by the value of `key`, or by the service itself.
     pub(super) fn rule_from_key(&mut self, text: &str, key: &str) {
         self.rendered.line(text, Some(self.service.place_of(key)));
     }
 
-    /// A line of one server.
+    /// Writes a line caused by one server.
     pub(super) fn rule_for_server(&mut self, text: &str, place: Span) {
         self.rendered.line(text, Some(place));
     }
 
-    /// A line that needs none.
+    /// Writes a line without an origin.
     pub(super) fn static_rule(&mut self, text: &str) {
         self.rendered.line(text, None);
     }

@@ -1,4 +1,4 @@
-//! What is done to hosts, in words: what they are read as, what they are written as, and what is refused.
+//! Actions on hosts given as text: how they are parsed and formatted, and which ones are rejected.
 
 use wavetank_grammar::Span;
 use wavetank_plan::{Nanos, PlannedEvent};
@@ -63,7 +63,8 @@ fn lab() -> Lab {
     }
 }
 
-/// `words` for `host` are a fault that is written as `written`, and read back from that as the same.
+/// Checks that `words` for `host` parse to a fault that is formatted as `written`, and that
+/// `written` parses to the same fault.
 #[track_caller]
 fn check(host: &str, words: &str, written: &str) {
     let fault = parse_fault(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));

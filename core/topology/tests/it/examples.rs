@@ -1,4 +1,4 @@
-//! The labs that ship are read without a remark, and stand on their own.
+//! The example labs are read without diagnostics and need no other files.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Every mistake with what its author reads: `mistakes/NAME.yaml` beside `NAME.txt`.
-//! `WAVETANK_GOLDEN=update` writes the answers anew; read the difference before it lands.
+//! Every mistake with the message that its author reads: `mistakes/NAME.yaml` next to `NAME.txt`.
+//! `WAVETANK_GOLDEN=update` rewrites the messages; read the difference before committing it.
 
 #[path = "../../../grammar/tests/it/common/mistakes.rs"]
 mod common;

@@ -1,4 +1,5 @@
-//! Whatever becomes of a topology file, reading it ends: with a lab or with an error, never in a panic, and with little work.
+//! Reading a mutated topology file always ends with a lab or an error. It never panics and takes
+//! little work.
 
 use crate::mutation;
 use crate::support;
@@ -11,7 +12,7 @@ use wavetank_topology::Lab;
 
 const MUTATIONS: u64 = 5_000;
 
-/// Words that mean something in a lab.
+/// Texts that have a meaning in a lab.
 const WORDS: [&str; 20] = [
     "0",
     "-1",

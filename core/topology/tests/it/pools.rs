@@ -1,4 +1,4 @@
-//! Changes of a pool in words: what they are read as, and what is refused.
+//! Pool changes given as text: how they are parsed, and which ones are rejected.
 
 use crate::support;
 

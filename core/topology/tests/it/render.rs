@@ -1,4 +1,5 @@
-//! Configurations for nginx and `HAProxy`: what stands in them, what each line is there for, and what does not fit.
+//! Configurations for nginx and `HAProxy`: their contents, the reason for each line, and sizes that
+//! do not fit.
 
 use wavetank_grammar::Diagnostic;
 use wavetank_topology::render::{HostResources, haproxy, haproxy_room, nginx};
@@ -188,7 +189,7 @@ fn what_is_left_out_is_gone_and_must_have_been_there() {
     assert!(error.hint.contains("open_file_cache"), "{}", error.hint);
 }
 
-/// What becomes of so many connections: a line, or the hint of a refusal.
+/// Returns the outcome for this number of connections: a line, or the hint of an error.
 #[track_caller]
 fn size(service: &str, files: u64, expected: Result<&str, &str>) {
     let rendered = rendered(&balanced(service), 0, &means(2, files));

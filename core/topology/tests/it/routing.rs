@@ -1,4 +1,4 @@
-//! What the file says of balancers in the kernel, and the texts that `nft` and keepalived get of it.
+//! In-kernel balancers in the file, and the texts generated for `nft` and keepalived.
 
 use wavetank_topology::{Input, Lab, MachineFacts, NftBalancer, Pool, ServiceKind, keepalived, read};
 
@@ -77,7 +77,7 @@ fn steering(lab: &Lab) -> NftBalancer<'_> {
     NftBalancer::for_service(&host.services[0], host).expect("it steers")
 }
 
-/// Lines of `text` in which `word` stands.
+/// Returns the lines of `text` that contain `word`.
 #[track_caller]
 fn check(text: &str, word: &str, expected: usize) {
     let count = text.lines().filter(|line| line.contains(word)).count();

@@ -50,7 +50,7 @@ fn schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Every key that the schema knows stands in one file, which is read whole and validates.
+/// One file contains every key of the schema. It is read completely and validates.
 #[test]
 fn every_key_is_read() {
     let text = include_str!("../golden/everything.yaml");

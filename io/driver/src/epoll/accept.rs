@@ -1,4 +1,4 @@
-//! Accepting connections: bounded, and paused where it fails.
+//! Accepting connections: a bounded number per turn, with a pause after a failure.
 
 use std::os::fd::AsRawFd;
 
@@ -9,13 +9,13 @@ use crate::driver::{ConnId, Event, ListenerId};
 use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
-/// Pause after a failed accept: files may be free again by then.
+/// Length of the pause after accepting failed: files may be free again by then.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
 /// Connections accepted from one listener before other events get their turn.
 const ACCEPTS_MAX: u32 = 64;
 
 impl Epoll {
-    /// Watch the listeners again that were paused.
+    /// Watches the paused listeners again.
     pub(super) fn resume_accepting(&mut self) -> Result<(), Errno> {
         self.resume_at = Nanos::MAX;
         while let Some(listener) = self.paused.pop() {
@@ -24,7 +24,7 @@ impl Epoll {
         Ok(())
     }
 
-    /// Change what is awaited from a listener that is registered already.
+    /// Changes which events of a registered listener are watched.
     fn watch_listener(&self, listener: u32, events: u32) -> Result<(), Errno> {
         let token = Token::new(Operation::Listener, ConnId { slot: listener, generation: 0 });
         let mut event = libc::epoll_event { events, u64: token.0 };
@@ -37,7 +37,7 @@ impl Epoll {
     pub(super) fn listener_ready(&mut self, listener: u32) -> Option<Event> {
         let id = ListenerId(listener);
         let Some(fd) = self.listeners.get(listener as usize) else {
-            // It was ready in this turn, and is closed since.
+            // It was ready in this turn and has been closed since.
             self.at += 1;
             return None;
         };
@@ -62,7 +62,8 @@ impl Epoll {
             Err(errno) => {
                 self.accepted = 0;
                 self.at += 1;
-                // It stays readable; without a pause the thread would spin on the same error.
+                // The listener stays readable; without a pause the thread would spin on the same
+                // error.
                 if self.watch_listener(listener, 0).is_ok() {
                     self.paused.push(listener);
                     self.resume_at = self.clock.now().after(ACCEPT_PAUSE);

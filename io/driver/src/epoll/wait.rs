@@ -1,4 +1,4 @@
-//! Waiting to the microsecond: by `epoll_pwait2`, or with a timer among what is waited for.
+//! Waiting with microsecond precision: by `epoll_pwait2`, or with a timer among the watched files.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -10,10 +10,10 @@ use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 use crate::{Clock, Errno};
 
-/// A timer that ends `epoll_wait`, because the timeout of that call has millisecond resolution.
+/// A timer that ends `epoll_wait`: the timeout of that call counts in milliseconds.
 pub(super) struct Timer {
     fd: OwnedFd,
-    /// For when it is set; [`Nanos::MAX`]: for never.
+    /// The instant it is set to; [`Nanos::MAX`] if it is not set.
     at: Nanos,
 }
 
@@ -22,22 +22,22 @@ impl Timer {
         // SAFETY: no pointers are passed.
         let fd =
             Errno::check(unsafe { libc::timerfd_create(TIME_LINE, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
-        // SAFETY: the kernel just returned `fd`, and no other value owns it.
+        // SAFETY: `fd` was just returned by the kernel and has no other owner.
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) }, at: Nanos::MAX })
     }
 
-    /// Ring at `at` and not before; a call only where that is news.
+    /// Sets the timer to `at`. Makes a system call only if that is a change.
     fn set(&mut self, clock: Clock, at: Nanos) -> Result<(), Errno> {
         if self.at == at {
             return Ok(());
         }
-        // Zero would disarm it, and means never; an instant before the host's start has passed
-        // anyway.
+        // Zero would disarm the timer, and is used for "never". An instant before the host's start
+        // has passed, so 1 serves.
         let ns = if at == Nanos::MAX { 0 } else { clock.monotonic(at).max(1) };
         let value = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
         let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         let when = libc::itimerspec { it_interval: never, it_value: value };
-        // SAFETY: `when` outlives the call; the old value is not asked for.
+        // SAFETY: `when` outlives the call; the old value is not requested.
         Errno::check(unsafe {
             libc::timerfd_settime(
                 self.fd.as_raw_fd(),
@@ -52,17 +52,17 @@ impl Timer {
 }
 
 impl Epoll {
-    /// From now on waits are ended by a timer.
+    /// From now on, a timer ends the waits.
     pub(super) fn add_timer(&mut self) -> Result<(), Errno> {
         let timer = Timer::new()?;
         let token = Token::new(Operation::Timer, ConnId { slot: 0, generation: 0 });
-        // Edge-triggered: that it rang need not be read, each setting is an edge of its own.
+        // Edge-triggered: each setting causes a new edge, so the timer need not be read.
         self.watch(&timer.fd, (libc::EPOLLIN | libc::EPOLLET) as u32, token)?;
         self.timer = Some(timer);
         Ok(())
     }
 
-    /// Fill `ready`, waiting until `until` at most.
+    /// Fills `ready`; waits until `until` at most.
     pub(super) fn wait_kernel(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
         if self.timer.is_none() {
             match self.wait_exactly(until.since(now)) {
@@ -99,8 +99,8 @@ impl Epoll {
     fn wait_exactly(&mut self, left: u64) -> Result<(), Errno> {
         let timeout =
             libc::timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
-        // Not the C library's wrapper: that is a point of cancellation, which costs time.
-        // SAFETY: `ready` has room for EVENTS_MAX events; `timeout` outlives the call; no signal mask.
+        // The C library's wrapper is avoided: it is a cancellation point, which costs time. SAFETY:
+        // `ready` has room for EVENTS_MAX events; `timeout` outlives the call; no signal mask.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,

@@ -1,4 +1,4 @@
-//! [`TlsClient`]: our side of TLS with the targets of a run.
+//! [`TlsClient`]: the client side of TLS with the targets of a run.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,40 +17,41 @@ use super::sessions::SessionCache;
 use super::verify::{self, CachingVerifier, NoVerifier};
 use crate::driver::DialTls;
 
-/// Our side of TLS with the targets of a run: made once, shared by all threads.
+/// The client side of TLS with the targets of a run: made once, shared by all threads.
 #[derive(Debug)]
 pub struct TlsClient {
     /// Never empty.
     ways: Vec<TlsProfile>,
-    /// Each with the way of speaking to it.
+    /// Server names, each with the index of its profile.
     names: Vec<(ServerName<'static>, usize)>,
 }
 
-/// One way of speaking TLS.
+/// One TLS configuration.
 #[derive(Debug)]
 struct TlsProfile {
     config: ClientConfig,
-    /// `None`: any certificate will do.
+    /// `None`: any certificate is accepted.
     judge: Option<Arc<WebPkiServerVerifier>>,
     resume: TlsResume,
 }
 
 impl TlsClient {
-    /// Creates a client from `plan` with the servers of `names`, which [`DialTls::name`] indexes:
-    /// host names or addresses (IPv6 with or without brackets). Certificates must be valid for
-    /// them, and the handshake names them (SNI, for host names). The code that resolved the plan
-    /// put [`TlsPlan::sni`] in place of them.
+    /// Makes the client side of `plan` for the servers in `names`, the list that [`DialTls::name`]
+    /// indexes. Names are host names or addresses (IPv6 with or without brackets). Certificates
+    /// must be valid for them, and the handshake sends host names (SNI). The code that resolved the
+    /// plan has already put [`TlsPlan::sni`] in their place.
     ///
-    /// Without [`TlsPlan::ca_pem`] the host's own roots are trusted; if it has none, Mozilla's as
-    /// of the build of this program. Fails on unknown groups and ciphers, on PEM that cannot be
-    /// read, on a key that does not belong to its certificate, and on names that no certificate can
-    /// be for.
+    /// Without [`TlsPlan::ca_pem`] the host's own roots are trusted. If the host has none, these
+    /// are Mozilla's roots as of the build of this program. Fails on unknown groups and ciphers,
+    /// unreadable PEM, a key that does not belong to its certificate, and names that no certificate
+    /// can contain.
     pub fn new(plan: &TlsPlan, names: &[String]) -> Result<Self, TlsProblem> {
         let plans: Vec<&TlsPlan> = names.iter().map(|_| plan).collect();
         Self::each(plan, names, &plans)
     }
 
-    /// The same with a plan for each of `names`; `common` is what most of them have.
+    /// As [`new`](Self::new), with a plan for each of `names`; `common` is the plan of most of
+    /// them.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -73,7 +74,7 @@ impl TlsClient {
         Ok(Self { ways, names: all })
     }
 
-    /// With this configuration and no server names.
+    /// Uses a configuration unchanged, without any server.
     #[cfg(test)]
     pub(super) fn from_config(config: ClientConfig) -> Self {
         let ways = vec![TlsProfile { config, judge: None, resume: TlsResume::Never }];
@@ -88,7 +89,7 @@ impl TlsProfile {
         let judge = if plan.verify {
             let roots = verify::roots(plan.ca_pem.as_deref())?;
             let judge = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-            Some(judge.build().map_err(|error| TlsProblem::new(error.to_string(), "another CA file"))?)
+            Some(judge.build().map_err(|error| TlsProblem::new(error.to_string(), "use another CA file"))?)
         } else {
             None
         };
@@ -111,7 +112,7 @@ impl TlsProfile {
 }
 
 fn unusable(error: &Error) -> TlsProblem {
-    TlsProblem::new(format!("these TLS settings do not fit together: {error}"), "fewer of them")
+    TlsProblem::new(format!("these TLS settings do not fit together: {error}"), "use fewer of them")
 }
 
 fn server_name(name: &str) -> Result<ServerName<'static>, TlsProblem> {
@@ -119,23 +120,23 @@ fn server_name(name: &str) -> Result<ServerName<'static>, TlsProblem> {
     if let Ok(address) = bare.parse::<IpAddr>() {
         return Ok(ServerName::IpAddress(address.into()));
     }
-    // A dot at the end is for name servers; TLS knows no such names (RFC 6066 §3).
+    // A trailing dot is for name servers; TLS does not allow it in names (RFC 6066 §3).
     let bare = name.strip_suffix('.').unwrap_or(name);
     ServerName::try_from(bare.to_owned()).map_err(|_| {
-        let hint = "a host name like www.example.com, or an address";
+        let hint = "use a host name like www.example.com, or an address";
         TlsProblem::new(format!("`{name}` cannot be a server's name in TLS"), hint)
     })
 }
 
-/// One thread's share of a [`TlsClient`].
+/// The part of a [`TlsClient`] that belongs to one thread.
 pub(super) struct ThreadTlsClient {
     shared: Arc<TlsClient>,
-    /// By way.
+    /// Configuration and session cache of each profile.
     own: Vec<(Arc<ClientConfig>, Arc<SessionCache>)>,
 }
 
 impl ThreadTlsClient {
-    /// Create it on the thread that uses it, before anything waits for it.
+    /// Call it on the thread that uses it, before any measured time runs.
     pub(super) fn new(shared: Arc<TlsClient>) -> Self {
         let own = shared.ways.iter().map(|way| {
             seed(way.config.crypto_provider());
@@ -153,12 +154,12 @@ impl ThreadTlsClient {
         Self { own: own.collect(), shared }
     }
 
-    /// Whether there is a server of this number.
+    /// Returns whether the server that `dial` names exists.
     pub(super) fn has_server(&self, dial: DialTls) -> bool {
         usize::from(dial.name) < self.shared.names.len()
     }
 
-    /// The beginning of a handshake.
+    /// Starts a handshake.
     pub(super) fn begin(&self, dial: DialTls) -> Result<UnbufferedClientConnection, Error> {
         let (name, way) = &self.shared.names[usize::from(dial.name)];
         let (config, sessions) = &self.own[*way];
@@ -166,14 +167,14 @@ impl ThreadTlsClient {
         UnbufferedClientConnection::new(Arc::clone(config), name.clone())
     }
 
-    /// What was kept for the user of that number is not for the next one.
+    /// Drops the sessions of this user number: a different user has it next.
     pub(super) fn forget(&self, session: u32) {
         for (_, sessions) in &self.own {
             sessions.forget(session, self.shared.names.len());
         }
     }
 
-    /// What follows is about this connection.
+    /// Selects the sessions of this connection for the calls that follow.
     #[inline]
     pub(super) fn set_current(&self, dial: DialTls) {
         if let Some((_, way)) = self.shared.names.get(usize::from(dial.name)) {
@@ -190,8 +191,8 @@ mod tests {
 
     #[test]
     fn names_are_taken_as_they_are_given() {
-        // `--sni` is applied where targets get their names; here it must not override the name of
-        // one of several.
+        // `--sni` is applied when targets get their names. Here it must not replace the name of one
+        // of several targets.
         let plan = TlsPlan {
             verify: false,
             ca_pem: None,

@@ -1,4 +1,4 @@
-//! Groups, cipher suites and versions by their names.
+//! Groups, cipher suites and versions, selected by name.
 
 use std::sync::Arc;
 
@@ -8,15 +8,16 @@ use wavetank_plan::{TlsVersions, tls_names};
 
 use super::problem::TlsProblem;
 
-/// What is spoken: a provider of the groups and ciphers chosen, and the versions.
+/// The cryptography of a configuration: a provider with the chosen groups and ciphers, and the
+/// versions.
 pub(super) struct CryptoConfig {
     pub(super) provider: Arc<CryptoProvider>,
     pub(super) versions: Vec<&'static SupportedProtocolVersion>,
 }
 
 impl CryptoConfig {
-    /// Empty lists are the library's choice: X25519, P-256, P-384, X25519MLKEM768, and all its
-    /// ciphers.
+    /// Empty lists mean the library's choice: X25519, P-256, P-384, X25519MLKEM768, and all ciphers
+    /// it has.
     pub(super) fn new(
         versions: TlsVersions,
         groups: &[String],
@@ -34,8 +35,8 @@ impl CryptoConfig {
             TlsVersions::Tls12 => &[&version::TLS12],
             TlsVersions::Tls13 => &[&version::TLS13],
         };
-        // A version without a cipher or a group of its own cannot be negotiated: offering it would
-        // mislead the peer.
+        // A version for which no cipher or no group is selected can never be agreed on. Offering it
+        // would only mislead the peer.
         let is_possible = |version: &&&'static SupportedProtocolVersion| {
             let version = version.version;
             provider.cipher_suites.iter().any(|suite| suite.version().version == version)
@@ -43,10 +44,10 @@ impl CryptoConfig {
         };
         let versions: Vec<_> = wanted.iter().filter(is_possible).copied().collect();
         if versions.is_empty() {
-            let hint = "ciphers of TLS 1.3 begin with TLS_AES or TLS_CHACHA20, those of 1.2 with TLS_ECDHE; groups \
-                        with MLKEM are of 1.3 only";
+            let hint = "ciphers of TLS 1.3 start with TLS_AES or TLS_CHACHA20, those of 1.2 with TLS_ECDHE; groups \
+                        with MLKEM require 1.3";
             return Err(TlsProblem::new(
-                "the TLS versions, ciphers and groups asked for do not go together",
+                "the requested TLS versions, ciphers and groups do not go together",
                 hint,
             ));
         }
@@ -73,12 +74,13 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) ->
     TlsProblem::new(format!("there is no TLS {what} `{name}`"), format!("there is: {}", known.join(", ")))
 }
 
-/// The name of a group in TLS. The library's own name for it is one of its spellings.
+/// Returns the name of a group in TLS. The library's own name for it is one of its spellings.
 pub(super) fn group_name(group: NamedGroup) -> &'static str {
     group.as_str().and_then(tls_names::group).unwrap_or("?")
 }
 
-/// The name of a cipher suite in TLS. The library's own name for it is one of its spellings.
+/// Returns the name of a cipher suite in TLS. The library's own name for it is one of its
+/// spellings.
 pub(super) fn cipher_name(cipher: CipherSuite) -> &'static str {
     cipher.as_str().and_then(tls_names::cipher).unwrap_or("?")
 }

@@ -1,8 +1,8 @@
-//! Describes TLS errors in plain language.
+//! Plain-language messages for TLS errors.
 
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
-/// `error` in one line.
+/// Returns `error` as one line.
 pub(super) fn error_text(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(problem) => certificate(problem),
@@ -12,14 +12,14 @@ pub(super) fn error_text(error: &Error) -> String {
             "the peer does not speak TLS here: is this a port for plain HTTP?".to_owned()
         }
         Error::InvalidMessage(problem) => format!("the peer sent a malformed TLS message ({problem:?})"),
-        Error::NoCertificatesPresented => "the peer showed no certificate".to_owned(),
-        Error::UnsupportedNameType => "the peer's name cannot stand in a certificate".to_owned(),
+        Error::NoCertificatesPresented => "the peer sent no certificate".to_owned(),
+        Error::UnsupportedNameType => "a certificate cannot contain the peer's name".to_owned(),
         Error::DecryptError => "a TLS record could not be decrypted: it was damaged or forged".to_owned(),
         Error::PeerSentOversizedRecord => "the peer sent a TLS record larger than allowed".to_owned(),
         Error::NoApplicationProtocol => "no application protocol (ALPN) in common".to_owned(),
-        Error::PeerMisbehaved(problem) => format!("the peer broke the rules of TLS ({problem:?})"),
+        Error::PeerMisbehaved(problem) => format!("the peer violated the TLS protocol ({problem:?})"),
         Error::InappropriateMessage { .. } | Error::InappropriateHandshakeMessage { .. } => {
-            "the peer sent a TLS message out of turn".to_owned()
+            "the peer sent an unexpected TLS message".to_owned()
         }
         Error::EncryptError => "a TLS record could not be encrypted".to_owned(),
         other => other.to_string(),
@@ -43,22 +43,22 @@ fn certificate(problem: &CertificateError) -> String {
         CertificateError::BadSignature => "the certificate's signature is wrong",
         CertificateError::BadEncoding => "the certificate is malformed",
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-            "the certificate is not meant for this side of TLS"
+            "the certificate is not valid for this side of TLS"
         }
-        // The default of `openssl req -x509`.
+        // `openssl req -x509` makes such certificates by default.
         other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
-            "the certificate is a CA's and no server's (CA:TRUE): make it with basicConstraints=CA:FALSE"
+            "the certificate is a CA's, not a server's (CA:TRUE): make it with basicConstraints=CA:FALSE"
         }
         other => return format!("the certificate is not accepted ({other:?})"),
     }
     .to_owned()
 }
 
-/// Names listed in full would be pages for certificates of large sites.
+/// Maximum number of names in a message: certificates of large sites have pages of them.
 const NAMES_MAX: usize = 4;
 
 fn other_name(expected: &str, presented: &[String]) -> String {
-    // As webpki shows them: DnsName("a.example"), IpAddress(127.0.0.1).
+    // webpki formats them as DnsName("a.example"), IpAddress(127.0.0.1).
     let plain = |name: &String| {
         let inner = name.split_once('(').map_or(name.as_str(), |(_, inner)| inner.trim_end_matches(')'));
         inner.trim_matches('"').to_owned()
@@ -75,18 +75,18 @@ fn other_name(expected: &str, presented: &[String]) -> String {
 
 fn alert_received(alert: AlertDescription) -> String {
     let why = match alert {
-        AlertDescription::HandshakeFailure => "no way to speak in common, or a certificate is wanted",
-        AlertDescription::ProtocolVersion => "it does not speak this version of TLS",
-        AlertDescription::UnrecognisedName => "it does not know the name asked for (SNI)",
-        AlertDescription::CertificateRequired => "it wants a client certificate",
+        AlertDescription::HandshakeFailure => "no common TLS parameters, or a certificate is required",
+        AlertDescription::ProtocolVersion => "it does not support this version of TLS",
+        AlertDescription::UnrecognisedName => "it does not know the requested name (SNI)",
+        AlertDescription::CertificateRequired => "it requires a client certificate",
         AlertDescription::UnknownCA => "it does not trust the issuer of our certificate",
         AlertDescription::BadCertificate
         | AlertDescription::CertificateUnknown
         | AlertDescription::UnsupportedCertificate => "it does not accept our certificate",
-        AlertDescription::CertificateExpired => "it holds our certificate for expired",
+        AlertDescription::CertificateExpired => "it considers our certificate expired",
         AlertDescription::NoApplicationProtocol => "no application protocol (ALPN) in common",
-        AlertDescription::InsufficientSecurity => "it wants stronger ciphers",
-        AlertDescription::InternalError => "it has a problem of its own",
+        AlertDescription::InsufficientSecurity => "it requires stronger ciphers",
+        AlertDescription::InternalError => "it has an internal problem",
         AlertDescription::DecryptError => "it could not check a signature or decrypt a message",
         _ => "",
     };
@@ -98,7 +98,7 @@ fn alert_received(alert: AlertDescription) -> String {
     }
 }
 
-/// As the RFCs write it: `HandshakeFailure` → `handshake_failure`.
+/// Returns the name as the RFCs write it: `HandshakeFailure` → `handshake_failure`.
 fn alert_name(alert: AlertDescription) -> String {
     let debug = format!("{alert:?}");
     let mut name = String::with_capacity(debug.len() + 4);
@@ -124,7 +124,7 @@ fn incompatible(problem: &PeerIncompatible) -> String {
         | PeerIncompatible::SupportedVersionsExtensionRequired
         | PeerIncompatible::Tls12NotOffered
         | PeerIncompatible::Tls12NotOfferedOrEnabled => "no version of TLS in common",
-        other => return format!("the peer cannot do what we ask for ({other:?})"),
+        other => return format!("the peer lacks a required feature ({other:?})"),
     }
     .to_owned()
 }

@@ -1,22 +1,22 @@
-//! [`HandshakeInfo`]: what a handshake came to.
+//! [`HandshakeInfo`]: the result of a handshake.
 
 use rustls::{CommonState, HandshakeKind, ProtocolVersion};
 
 use super::crypto_config;
 
-/// What a handshake came to.
+/// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandshakeInfo {
     /// `TLSv1.2` or `TLSv1.3`.
     pub version: &'static str,
-    /// The cipher suite by its name in TLS, e.g. `TLS_AES_128_GCM_SHA256`.
+    /// The TLS name of the cipher suite, e.g. `TLS_AES_128_GCM_SHA256`.
     pub cipher: &'static str,
-    /// TLS name of the key exchange group, e.g. `X25519`; `None` where a resumed session of 1.2
-    /// needed none.
+    /// The TLS name of the key exchange group, e.g. `X25519`. `None` for a resumed TLS 1.2 session
+    /// without a key exchange.
     pub group: Option<&'static str>,
     /// Whether an earlier session was resumed.
     pub resumed: bool,
-    /// The application protocol agreed on.
+    /// The application protocol that was agreed on.
     pub alpn: Option<Alpn>,
 }
 
@@ -39,7 +39,7 @@ impl HandshakeInfo {
     }
 }
 
-/// The name of an application protocol; longer ones than any that is registered are cut.
+/// The name of an application protocol. Names longer than any registered one are cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Alpn {
     bytes: [u8; 15],
@@ -54,7 +54,7 @@ impl Alpn {
         Self { bytes, len: len as u8 }
     }
 
-    /// The name, e.g. `http/1.1`; empty where it is no text.
+    /// Returns the name, e.g. `http/1.1`; empty if it is not valid text.
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
     }

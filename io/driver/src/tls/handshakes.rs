@@ -1,4 +1,4 @@
-//! [`HandshakeQueue`]: the order of the expensive handshake steps.
+//! [`HandshakeQueue`]: the order in which handshakes do their expensive steps.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use super::stream::TlsStage;
 use super::{Stream, Tls};
 use crate::driver::{ConnId, Driver};
 
-/// Steps between one wait and the next; a step is up to 150 µs of public-key cryptography.
+/// Steps between two waits; a step is up to 150 µs of public-key cryptography.
 const STEPS_MAX: u32 = 4;
-/// While steps wait, this many events of the inner driver go ahead of each.
+/// While steps wait, this many events of the inner driver go ahead of each step.
 const EVENTS_PER_STEP: u32 = 16;
 
-/// The queue of handshakes that can continue, in the order in which they could. Each connection is
-/// in it at most once.
+/// The queue of handshakes that can continue, in the order in which they became ready. Each
+/// connection is in it at most once.
 #[derive(Default)]
 pub(super) struct HandshakeQueue {
     queue: VecDeque<ConnId>,
@@ -32,12 +32,12 @@ impl HandshakeQueue {
         self.queue.is_empty()
     }
 
-    /// One more event has gone ahead.
+    /// Counts one more event that has gone ahead.
     pub(super) fn note_other_event(&mut self) {
         self.passed += 1;
     }
 
-    /// Enough events have gone ahead.
+    /// Returns whether enough events have gone ahead.
     pub(super) fn is_due(&self) -> bool {
         self.passed >= EVENTS_PER_STEP && self.has_work_left()
     }
@@ -59,7 +59,7 @@ impl HandshakeQueue {
 }
 
 impl<D: Driver> Tls<D> {
-    /// One step of one handshake.
+    /// Does one step of the first handshake in the queue.
     pub(super) fn step_next(&mut self) {
         let Some(conn) = self.handshakes.pop() else { return };
         let Some(stream) = self.streams.get(conn) else { return };
@@ -68,10 +68,10 @@ impl<D: Driver> Tls<D> {
         self.step(conn);
     }
 
-    /// The same for a connection outside of its turn.
+    /// Does one step of this connection's handshake, even if others are ahead of it.
     pub(super) fn step(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
-        // It may have failed since it entered the queue.
+        // It may have failed since it was queued.
         if stream.stage != TlsStage::Over {
             if stream.machine.is_none() {
                 let Some((client, dial)) = self.client.as_ref().zip(stream.dial) else { return };
@@ -84,14 +84,14 @@ impl<D: Driver> Tls<D> {
             self.incoming.append(&mut stream.rest);
             self.advance(conn);
         }
-        // What came while this waited in the queue.
+        // The inner connection may have ended while this one was in the queue.
         let ended = self.streams.get(conn).and_then(|stream| stream.extra.as_mut()?.ended.take());
         if let Some(how) = ended {
             self.ended(conn, how);
         }
     }
 
-    /// Whether the handshake of this connection has just become complete.
+    /// Returns whether the handshake of this connection has just become complete.
     pub(super) fn opened(stream: &mut Stream) -> bool {
         let shaking = stream.stage == TlsStage::Shaking;
         let open = stream.machine.as_ref().is_some_and(|machine| !machine.state().is_handshaking());

@@ -1,4 +1,4 @@
-//! What comes from the inner driver, and what becomes of it.
+//! Events of the inner driver, and how the TLS layer handles them.
 
 use rustls::Error;
 
@@ -6,12 +6,13 @@ use super::stream::TlsStage;
 use super::{Stream, Tls, error_text};
 use crate::driver::{CloseReason, ConnId, Driver, Event};
 
-/// Most bytes received while a handshake is in the queue. With more it goes ahead of the others, so
-/// that no peer can make us store any amount.
+/// Maximum number of bytes received while a handshake is in the queue. Beyond it, the handshake
+/// goes ahead of the others, so that a peer cannot make this side buffer any amount.
 const QUEUED_BYTES_MAX: usize = 64 * 1024;
 
 impl<D: Driver> Tls<D> {
-    /// Returns the event to report directly; all others are in `told`.
+    /// Handles an event of the inner driver. Returns the event to report immediately, if any; all
+    /// others are in the queue of ready events.
     #[inline]
     pub(super) fn filter(&mut self, event: Event) -> Option<Event> {
         match event {
@@ -87,12 +88,13 @@ impl<D: Driver> Tls<D> {
                     self.handshakes.push(stream);
                 }
             }
-            // Data after the end is ignored.
+            // Bytes after the end are ignored.
             TlsStage::Over => {}
         }
     }
 
-    /// Processes `incoming`, sends required replies, and reports the results.
+    /// Processes `incoming`, sends the responses that TLS requires, and queues the resulting
+    /// events.
     pub(super) fn advance(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
         if let Some((client, dial)) = self.client.as_ref().zip(stream.dial) {
@@ -102,7 +104,7 @@ impl<D: Driver> Tls<D> {
         self.out.clear();
         let read = stream.read(&mut self.incoming, &mut self.plain, &mut self.out);
         let opened = Self::opened(stream);
-        // If this fails, the inner driver reports it after the data before it.
+        // If this fails, the inner driver reports it, after everything that arrived before.
         let _ = self.flush_ciphertext(conn);
         if opened {
             self.told.push_back(Event::Secured(conn));
@@ -121,11 +123,11 @@ impl<D: Driver> Tls<D> {
         }
     }
 
-    /// The inner connection ended.
+    /// Handles the end of the inner connection.
     pub(super) fn ended(&mut self, conn: ConnId, how: CloseReason) {
         let Some(stream) = self.streams.get(conn) else { return };
         let how = match (stream.stage, how) {
-            // The peer has said so before; only what breaks the connection is news.
+            // The peer's end was reported before; only a break of the connection is a new event.
             (TlsStage::Over, CloseReason::Eof) => return,
             (TlsStage::Open, CloseReason::Eof) => CloseReason::Truncated,
             (TlsStage::Shaking, CloseReason::Eof) => {
@@ -140,14 +142,14 @@ impl<D: Driver> Tls<D> {
     pub(super) fn fail(&mut self, conn: ConnId, error: &Error) {
         self.fault = Some(error_text::error_text(error));
         if let Some(stream) = self.streams.get(conn) {
-            // The library has said its last word on it.
+            // The library has no more to do for this connection.
             stream.machine = None;
             stream.rest = Vec::new();
         }
         self.over(conn, CloseReason::Tls);
     }
 
-    /// Nothing is read any more.
+    /// Ends reading on this connection.
     fn over(&mut self, conn: ConnId, how: CloseReason) {
         if let Some(stream) = self.streams.get(conn) {
             stream.stage = TlsStage::Over;

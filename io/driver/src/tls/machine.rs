@@ -1,4 +1,4 @@
-//! [`TlsState`]: the library's state of one connection, client or server, without buffers of its
+//! [`TlsState`]: the library's state of one connection, as client or server, without buffers of its
 //! own.
 
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
@@ -8,14 +8,14 @@ use rustls::unbuffered::{
 };
 use rustls::{CommonState, Error};
 
-/// Most plaintext of one record (RFC 8446 §5.1).
+/// Maximum plaintext of one record (RFC 8446 §5.1).
 const RECORD_BYTES: usize = 16 * 1024;
 /// Header, content type, tag and nonce: more than any record adds to its plaintext.
 const RECORD_OVERHEAD: usize = 64;
-/// A `close_notify` with all around it.
+/// A `close_notify` with everything around it.
 const GOODBYE_BYTES: usize = 128;
 
-/// Room for ciphertext, used again and again: it grows once to what is needed most.
+/// A reusable buffer for ciphertext: it grows once to the largest size needed.
 #[derive(Debug, Default)]
 pub(super) struct Out {
     bytes: Vec<u8>,
@@ -45,14 +45,14 @@ pub(super) enum TlsState {
     Server(Box<UnbufferedServerConnection>),
 }
 
-/// What reading came to.
+/// The result of reading.
 #[derive(Debug, Default)]
 pub(super) struct Read {
-    /// Bytes of the input that are done with; the rest must come again, with more behind it.
+    /// Bytes of the input that were consumed. The rest must be passed in again, followed by more.
     pub(super) used: usize,
-    /// The peer said that nothing more will come.
+    /// The peer announced that it will send no more.
     pub(super) closed: bool,
-    /// It cannot go on.
+    /// The error after which the connection cannot continue.
     pub(super) fault: Option<Error>,
 }
 
@@ -64,7 +64,8 @@ impl TlsState {
         }
     }
 
-    /// Work through `incoming`, adding plaintext to `plain` and what must be answered to `out`.
+    /// Processes `incoming`. Adds plaintext to `plain`, and the bytes that TLS must send in
+    /// response to `out`.
     pub(super) fn read(&mut self, incoming: &mut [u8], plain: &mut Vec<u8>, out: &mut Out) -> Read {
         match self {
             Self::Client(client) => read(&mut **client, incoming, plain, out),
@@ -72,8 +73,8 @@ impl TlsState {
         }
     }
 
-    /// Appends `plain` to `out`, encrypted. `rest` is what reading left over: it may be half a
-    /// message, which the library needs to see again. Returns false if nothing can be sent (any
+    /// Adds `plain` to `out`, encrypted. `rest` is the input that reading left over. It may be half
+    /// a message, which the library must see again. Returns false if nothing can be sent (any
     /// more).
     pub(super) fn write(&mut self, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
         match self {
@@ -82,7 +83,7 @@ impl TlsState {
         }
     }
 
-    /// Say that nothing more will come from here.
+    /// Adds the announcement that this side sends no more.
     pub(super) fn write_close_notify(&mut self, rest: &mut [u8], out: &mut Out) -> bool {
         match self {
             Self::Client(client) => write(&mut **client, Outbound::Goodbye, rest, out),
@@ -91,7 +92,7 @@ impl TlsState {
     }
 }
 
-/// What both sides have in common.
+/// The interface that client and server have in common.
 trait Side {
     type Data;
     fn state(&self) -> &CommonState;
@@ -143,7 +144,7 @@ fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &m
                 read.closed = true;
                 more = false;
             }
-            // Early data is neither offered nor accepted; `WriteTraffic` and `BlockedHandshake`
+            // Early data is not offered or accepted; `WriteTraffic` and `BlockedHandshake`
             // need more input.
             Ok(_) => more = false,
             Err(error) => {
@@ -156,8 +157,8 @@ fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &m
             break;
         }
     }
-    // The alert for the peer. After an error the library must not see input again: it asserts that
-    // it finds no second error.
+    // The alert that informs the peer. After an error the library must not see input again: it
+    // asserts that there is no second error.
     while read.fault.is_some() && side.state().wants_write() {
         match side.process(&mut []).state {
             Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
@@ -189,8 +190,8 @@ fn write<S: Side>(side: &mut S, words: Outbound<'_>, rest: &mut [u8], out: &mut 
                         out.len += len;
                         true
                     }
-                    // The buffer is large enough by construction; keys are renewed long before they
-                    // are used up.
+                    // The buffer is large enough by construction, and keys are renewed long before
+                    // they are exhausted.
                     Err(EncryptError::InsufficientSize(_) | EncryptError::EncryptExhausted) => false,
                 };
             }

@@ -1,19 +1,19 @@
 //! [`Tls`]: TLS as a filter between a driver and its caller.
 //!
-//! Dials that request TLS get it, and so do all accepted connections if there is a server
-//! configuration; everything else passes through. The caller hears of the connection
-//! ([`Event::Connected`], [`Event::Accepted`]) when TCP has it, then of [`Event::Secured`], then
-//! plaintext. Data it sends before that is kept and follows.
+//! Dials that ask for TLS get it, and so do all accepted connections if there is a server side. All
+//! other connections pass through. The caller first gets the TCP connection ([`Event::Connected`],
+//! [`Event::Accepted`]), then [`Event::Secured`], then plaintext. Bytes sent before
+//! [`Event::Secured`] are kept and sent after it.
 //!
-//! An idle connection holds no buffers. Ciphertext is made and opened in buffers of the thread, and
-//! only half a record stays with its connection.
+//! An idle connection holds no buffers. Ciphertext is encrypted and decrypted in buffers of the
+//! thread; only half a record stays with its connection.
 //!
-//! Handshakes cost a hundred times as much as a request. Only a few of their steps are done between
-//! two waits. The others queue, and events of established connections go ahead of them.
+//! A handshake costs a hundred times as much as a request. Only a few handshake steps are done
+//! between two waits. The others queue, and events of established connections go ahead of them.
 //!
-//! The end: a `close_notify` of the peer is [`CloseReason::Eof`]. An end of the connection without
-//! it is [`CloseReason::Truncated`], as any host on the way could have forged it; in the handshake
-//! it is [`CloseReason::Tls`].
+//! How connections end: a `close_notify` of the peer is [`CloseReason::Eof`]. An end of the
+//! connection without it is [`CloseReason::Truncated`], as any party on the path could have forged
+//! it. During the handshake, such an end is [`CloseReason::Tls`].
 
 mod client;
 mod crypto_config;
@@ -58,18 +58,18 @@ pub struct Tls<D> {
     server: Option<Arc<TlsServer>>,
     streams: Streams,
     handshakes: HandshakeQueue,
-    /// Connections with a long send that continues after others had their turn.
+    /// Connections with a long send that continues after the others had their turn.
     sending: VecDeque<ConnId>,
-    /// How many of them before the next wait.
+    /// Number of them to continue before the next wait.
     sends_left: usize,
-    /// Events that are not reported yet; a few of one connection at most.
+    /// Events that are ready to be returned; at most a few of one connection.
     told: VecDeque<Event>,
-    /// Ciphertext under work.
+    /// The ciphertext being processed.
     incoming: Vec<u8>,
     /// Plaintext of the last [`Event::Received`].
     plain: Vec<u8>,
     out: Out,
-    /// The last [`Event::Received`] was of a TLS connection.
+    /// The last [`Event::Received`] was one of a TLS connection.
     plain_told: bool,
     fault: Option<String>,
     /// See [`Driver::bytes_sent`].
@@ -77,10 +77,9 @@ pub struct Tls<D> {
 }
 
 impl<D: Driver> Tls<D> {
-    /// Wraps `inner` in TLS, for dials with `client` and for all its listeners with `server`;
-    /// without either, everything passes through. Create it on the thread that uses it, before a
-    /// clock runs: the thread's random generator gathers its entropy here, which takes tens of
-    /// milliseconds.
+    /// Adds TLS to `inner`: with `client` for dials, with `server` for all listeners. Without
+    /// either, everything passes through. Call it on the thread that uses it, before a clock runs:
+    /// the thread's random generator gathers its entropy here, which takes tens of milliseconds.
     pub fn wrap(inner: D, client: Option<Arc<TlsClient>>, server: Option<Arc<TlsServer>>) -> Self {
         if let Some(server) = &server {
             server.prepare_thread();
@@ -103,12 +102,12 @@ impl<D: Driver> Tls<D> {
         }
     }
 
-    /// Nothing of ours waits to be done.
+    /// Returns whether this layer has nothing left to do.
     fn is_idle(&self) -> bool {
         self.told.is_empty() && self.handshakes.is_empty() && self.sending.is_empty()
     }
 
-    /// Events of a connection that has been closed since are dropped.
+    /// Returns whether the connection of this event has been closed since. Such events are dropped.
     fn is_stale(&self, event: Event) -> bool {
         let (Event::Received(conn, _) | Event::Flushed(conn) | Event::Ended(conn, _) | Event::Secured(conn)) =
             event
@@ -122,14 +121,14 @@ impl<D: Driver> Tls<D> {
 impl<D: Driver> Driver for Tls<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
 
-    /// Without TLS: [`Tls::wrap`] gives it.
+    /// Makes a driver without TLS; [`Tls::wrap`] adds it.
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         Ok(Self::wrap(D::new(setup)?, None, None))
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
         let Some(tls) = dial.tls else { return self.inner.connect(dial) };
-        // Never in the clear what was to be secret.
+        // Bytes intended for TLS must never be sent unencrypted.
         if !self.client.as_ref().is_some_and(|client| client.has_server(tls)) {
             return Err(Errno(libc::EPROTONOSUPPORT));
         }
@@ -178,8 +177,9 @@ impl<D: Driver> Driver for Tls<D> {
         sent
     }
 
-    /// With TLS on either side: encrypted plaintext and data passed through, as handed to the inner
-    /// driver, which may keep some of it. Without TLS: what the kernel has taken.
+    /// With TLS on either side, these are plaintext bytes handed to the inner driver, encrypted or
+    /// passed through. The inner driver may still keep some of them. Without TLS, these are the
+    /// bytes that the kernel has taken.
     fn bytes_sent(&self) -> u64 {
         if self.client.is_none() && self.server.is_none() {
             return self.inner.bytes_sent();
@@ -235,7 +235,7 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.send_now();
     }
 
-    /// Of a TLS connection the library's own sends count, too, such as the end of a handshake.
+    /// For a TLS connection, this includes the library's own sends, such as the end of a handshake.
     fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
         self.inner.take_unsent()
     }

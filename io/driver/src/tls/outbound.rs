@@ -1,4 +1,4 @@
-//! Sending: what is kept, when it is encrypted, and when it is gone.
+//! Sending: what is kept, when it is encrypted, and when it has been sent.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use super::stream::{PIECE_BYTES, Stream, TlsStage};
 use crate::Errno;
 use crate::driver::{CloseReason, ConnId, Driver, Event, SendStatus};
 
-/// Encrypted and handed over in one go, before others have their turn.
+/// Bytes that are encrypted and handed over before other connections have their turn.
 const GO_BYTES: usize = 256 * 1024;
 
 impl<D: Driver> Tls<D> {
-    /// Give the ciphertext in `out` to the inner driver.
+    /// Hands the ciphertext in `out` to the inner driver.
     pub(super) fn flush_ciphertext(&mut self, conn: ConnId) -> Result<(), Errno> {
         if self.out.filled().is_empty() {
             return Ok(());
@@ -26,8 +26,8 @@ impl<D: Driver> Tls<D> {
         Ok(())
     }
 
-    /// Sends, or keeps what cannot be sent now. `shared` are the same bytes where they need not be
-    /// copied.
+    /// Sends bytes, or keeps those that cannot be sent now. `shared` holds the same bytes if they
+    /// need not be copied.
     pub(super) fn send_tls(
         &mut self,
         conn: ConnId,
@@ -38,7 +38,7 @@ impl<D: Driver> Tls<D> {
         if stream.goodbye_said {
             return Err(Errno(libc::EPIPE));
         }
-        // After the end of what the peer sends there may still be an answer.
+        // After the peer has sent its end, this side may still respond.
         let ready = stream.stage != TlsStage::Shaking && stream.is_flushed();
         if ready && bytes.len() <= PIECE_BYTES {
             self.out.clear();
@@ -59,7 +59,8 @@ impl<D: Driver> Tls<D> {
         Ok(if stream.flush_owed { SendStatus::Pending } else { SendStatus::All })
     }
 
-    /// Encrypts and passes on as much waiting data as the inner driver takes, within a fair share.
+    /// Encrypts waiting bytes and hands them over: as many as the inner driver takes, up to the
+    /// fair share.
     fn send_some(&mut self, conn: ConnId) -> Result<(), Errno> {
         let mut left = GO_BYTES;
         loop {
@@ -79,7 +80,7 @@ impl<D: Driver> Tls<D> {
         }
     }
 
-    /// The library sends no more, and no lower layer reports it.
+    /// Ends the connection: the library sends no more, and the inner driver does not report this.
     #[cold]
     fn cannot_encrypt(&mut self, conn: ConnId) -> Errno {
         let errno = Errno(libc::EPIPE);
@@ -89,21 +90,21 @@ impl<D: Driver> Tls<D> {
         errno
     }
 
-    /// Resumes the first interrupted long send.
+    /// Continues the first connection with an interrupted long send.
     pub(super) fn resume_next_sending(&mut self) {
         if let Some(conn) = self.sending.pop_front() {
             self.resume_sending(conn);
         }
     }
 
-    /// Sending is possible again: sends what waits, and reports when it is done.
+    /// Sends the waiting bytes after an obstacle has gone, and reports when all are sent.
     pub(super) fn resume_sending(&mut self, conn: ConnId) {
         let shaking = self.streams.peek(conn).is_none_or(|stream| stream.stage == TlsStage::Shaking);
         if shaking {
             return;
         }
         if self.send_some(conn).is_err() {
-            // The code that found its end reports it.
+            // The code that found the failure reports the end.
             return;
         }
         let Some(stream) = self.streams.get(conn) else { return };
@@ -124,7 +125,8 @@ impl<D: Driver> Tls<D> {
         }
     }
 
-    /// Sends `close_notify` if all earlier data is with the kernel; otherwise it would be false.
+    /// Sends `close_notify`, if all bytes sent before it are with the kernel. Otherwise it would
+    /// announce a complete transfer falsely.
     pub(super) fn send_close_notify(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
         if stream.goodbye_said || stream.stage == TlsStage::Shaking || !stream.is_flushed() {
@@ -134,7 +136,7 @@ impl<D: Driver> Tls<D> {
         *goodbye_said = true;
         self.out.clear();
         if machine.write_close_notify(rest, &mut self.out) {
-            // If this fails the connection is gone, and there is no owner left to notify.
+            // If this fails, the connection has ended, and the peer cannot be informed.
             let _ = self.flush_ciphertext(conn);
         }
     }

@@ -1,4 +1,4 @@
-//! Certificates and keys out of PEM, judged by the library that uses them.
+//! Reads certificates and keys from PEM, and checks them with the library that uses them.
 
 use std::sync::Arc;
 
@@ -10,12 +10,11 @@ use wavetank_plan::pem;
 
 use super::problem::TlsProblem;
 
-const CERT_HINT: &str =
-    "a certificate stands between -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----";
-const KEY_HINT: &str = "a key stands between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY-----, \
+const CERT_HINT: &str = "use a certificate between -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----";
+const KEY_HINT: &str = "use a key between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY-----, \
                         unencrypted: RSA, ECDSA or Ed25519";
 
-/// What errors call a certificate and its key, with the options that name them.
+/// The names of a certificate and its key in errors, with the options that set them.
 #[derive(Clone, Copy)]
 pub(super) struct PemSource {
     cert: &'static str,
@@ -29,7 +28,8 @@ impl PemSource {
         Self { cert: "the server certificate (--tls-cert)", key: "the server key (--tls-key)" };
 }
 
-/// Returns all certificates of `pem`; at least one. `whose` names the file's purpose in errors.
+/// Returns all certificates of `pem`; at least one. `whose` names the purpose of the file in
+/// errors.
 pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
     match pem::certificates(pem) {
         Ok(all) => Ok(all.into_iter().map(CertificateDer::from).collect()),
@@ -37,7 +37,7 @@ pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer
     }
 }
 
-/// A chain and its key, checked to belong together.
+/// Returns a chain and its key, checked to belong together.
 pub(super) fn identity(
     chain_pem: &[u8],
     key_pem: &[u8],
@@ -47,14 +47,15 @@ pub(super) fn identity(
     let PemSource { cert: its_cert, key: its_key } = whose;
     let chain = certificates(chain_pem, its_cert)?;
     let key = pem::private_key(key_pem)
-        .map_err(|fault| TlsProblem::new(format!("{its_key} is of no use: {fault}"), KEY_HINT))?;
+        .map_err(|fault| TlsProblem::new(format!("{its_key} is unusable: {fault}"), KEY_HINT))?;
     let key = provider
         .key_provider
         .load_private_key(key)
-        .map_err(|error| TlsProblem::new(format!("{its_key} is of no use: {}", plain(&error)), KEY_HINT))?;
+        .map_err(|error| TlsProblem::new(format!("{its_key} is unusable: {}", plain(&error)), KEY_HINT))?;
     let certified = CertifiedKey::new(chain, key);
     match certified.keys_match() {
-        // Unknown: the key does not reveal its public half. The handshake will show.
+        // Unknown: the key does not reveal its public half. The handshake will show whether it
+        // fits.
         Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(certified)),
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
             let hint = "the first certificate of the chain must be the one made with this key";
@@ -64,7 +65,7 @@ pub(super) fn identity(
     }
 }
 
-/// Roots out of `pem`.
+/// Returns the roots in `pem`.
 pub(super) fn roots(pem: &[u8], whose: &str) -> Result<RootCertStore, TlsProblem> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(pem, whose)? {

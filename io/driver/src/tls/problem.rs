@@ -1,13 +1,13 @@
-//! [`TlsProblem`]: what is wrong with the TLS that was asked for.
+//! [`TlsProblem`]: an error in the requested TLS configuration.
 
 use std::fmt;
 
-/// What is wrong with the TLS that was asked for, and what to do about it.
+/// An error in the requested TLS configuration, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsProblem {
-    /// Description of the problem, with the invalid value in back-quotes.
+    /// The error message, with the offending input in backticks.
     pub what: String,
-    /// What to do.
+    /// The hint: what to do about it.
     pub hint: String,
 }
 

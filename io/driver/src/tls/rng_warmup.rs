@@ -1,12 +1,12 @@
-//! [`seed`]: pays the one-time cost of the library's random generator before anything waits for it.
+//! [`seed`]: pays the one-time cost of the library's random generator before any measurement.
 
 use rustls::crypto::CryptoProvider;
 
-/// Draws from the generator of `provider` on this thread. Each thread has its own, which gathers
-/// entropy on the first draw: tens of milliseconds that would otherwise count as the peer's time in
-/// the first handshake.
+/// Draws from the generator of `provider` on this thread. Each thread has a generator, which
+/// gathers entropy on the first draw and computes for tens of milliseconds. Otherwise the first
+/// handshake would include that time, as if the peer had taken it.
 pub(super) fn seed(provider: &CryptoProvider) {
-    // A generator without entropy also fails the handshakes, which report it.
+    // Without entropy the handshakes fail as well, and those failures are reported.
     let _ = provider.secure_random.fill(&mut [0; 32]);
 }
 
@@ -36,7 +36,7 @@ mod tests {
         }
     }
 
-    /// A side that counts what is drawn.
+    /// Checks a driver with a provider that counts the draws.
     fn check(client: bool, server: bool) {
         let provider = Arc::new(CryptoProvider { secure_random: &Counting, ..aws_lc_rs::default_provider() });
         let client = client.then(|| {

@@ -1,4 +1,4 @@
-//! [`TlsServer`]: our side of TLS as a server.
+//! [`TlsServer`]: the server side of TLS.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -20,8 +20,9 @@ use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
 use super::rng_warmup::seed;
 
-/// The server side of TLS: made once, shared by all threads. Tickets contain the sealed sessions,
-/// so that resumption costs the server no memory, and any thread accepts another's ticket.
+/// The server side of TLS: made once, shared by all threads. Tickets hold the encrypted sessions
+/// themselves, so that resumption costs the server no memory. Each thread accepts the tickets of
+/// all others.
 #[derive(Debug)]
 pub struct TlsServer {
     config: Arc<ServerConfig>,
@@ -30,10 +31,10 @@ pub struct TlsServer {
 }
 
 impl TlsServer {
-    /// Creates a server from a certificate chain (its own first) and its key, both as PEM.
+    /// Makes a server with a certificate chain (its own first) and its key, both as PEM.
     ///
-    /// Fails on PEM that cannot be read, on a key that does not belong to the certificate, and on
-    /// unknown groups and ciphers.
+    /// Fails on unreadable PEM, on a key that does not belong to the certificate, and on unknown
+    /// groups and ciphers.
     pub fn new(chain_pem: &[u8], key_pem: &[u8], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
         let CryptoConfig { provider, versions } =
             CryptoConfig::new(options.versions, &options.groups, &options.ciphers)?;
@@ -46,7 +47,7 @@ impl TlsServer {
                 let roots = Arc::new(pem::roots(ca_pem, "the CA file for clients (--tls-client-ca)")?);
                 WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider))
                     .build()
-                    .map_err(|error| TlsProblem::new(error.to_string(), "another CA file"))?
+                    .map_err(|error| TlsProblem::new(error.to_string(), "use another CA file"))?
             }
         };
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -64,43 +65,49 @@ impl TlsServer {
         Ok(Self { config: Arc::new(config), chain_pem: chain_pem.to_vec(), fingerprint })
     }
 
-    /// Creates a server with a new self-signed certificate for `names` (host names and addresses),
-    /// on a new P-256 key. The certificate is its own CA file and does not expire within any use.
+    /// Makes a server with a new self-signed certificate for `names` (host names and addresses), on
+    /// a new P-256 key. The certificate is its own CA file, and it is valid for longer than it will
+    /// be used.
     pub fn self_signed(names: &[String], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
         let (chain_pem, key_pem) = make(names).map_err(|error| {
-            TlsProblem::new(format!("cannot make a certificate: {error}"), "give one, with its key")
+            TlsProblem::new(
+                format!("cannot make a certificate: {error}"),
+                "pass one with its key: --tls-cert, --tls-key",
+            )
         })?;
         Self::new(chain_pem.as_bytes(), key_pem.as_bytes(), options)
     }
 
-    /// The certificate chain as PEM: what a client is given to trust.
+    /// Returns the certificate chain as PEM: the file that a client must trust.
     pub fn chain_pem(&self) -> &[u8] {
         &self.chain_pem
     }
 
-    /// SHA-256 of the own certificate, as `openssl x509 -fingerprint -sha256` shows it: `AB:CD:…`.
+    /// Returns the SHA-256 of the server's certificate, as `openssl x509 -fingerprint -sha256`
+    /// prints it: `AB:CD:…`.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// With a configuration as it is.
+    /// Uses a configuration unchanged.
     #[cfg(test)]
     pub(super) fn from_config(config: ServerConfig) -> Self {
         Self { config: Arc::new(config), chain_pem: Vec::new(), fingerprint: String::new() }
     }
 
-    /// Call it on each thread that serves, before anything waits for it.
+    /// Call it on each serving thread, before any client waits for it.
     pub(super) fn prepare_thread(&self) {
         seed(self.config.crypto_provider());
     }
 
-    /// A connection that waits for its client to begin.
+    /// Returns a connection that waits for its client to start.
     pub(super) fn begin(&self) -> Result<UnbufferedServerConnection, Error> {
         UnbufferedServerConnection::new(Arc::clone(&self.config))
     }
 }
 
-/// Fails if no cipher can use the certificate's key, because no handshake would ever complete.
+/// Fails if no selected cipher can be used with the certificate's key: no handshake would ever
+/// succeed.
 fn check_key_fits(
     own: &CertifiedKey,
     provider: &CryptoProvider,
@@ -122,12 +129,12 @@ fn check_key_fits(
     };
     Err(TlsProblem::new(
         format!("the server certificate has {has}, and none of the ciphers goes with it (--tls-ciphers)"),
-        format!("ciphers {with} or of TLS 1.3; or a certificate with another key: --tls-cert, --tls-key"),
+        format!("use ciphers {with} or of TLS 1.3, or a certificate with another key: --tls-cert, --tls-key"),
     ))
 }
 
 fn unusable(error: &Error) -> TlsProblem {
-    TlsProblem::new(format!("these TLS settings do not fit together: {error}"), "fewer of them")
+    TlsProblem::new(format!("these TLS settings do not fit together: {error}"), "use fewer of them")
 }
 
 fn make(names: &[String]) -> Result<(String, String), rcgen::Error> {

@@ -1,4 +1,4 @@
-//! [`SessionCache`]: what one thread's connections may resume.
+//! [`SessionCache`]: the sessions that connections of one thread may resume.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,21 +11,21 @@ use wavetank_plan::TlsResume;
 
 use crate::driver::DialTls;
 
-/// Tickets kept for each user: a server usually sends two, and a user has one connection after the
+/// Tickets kept for each user: servers usually send two, and a user has one connection after the
 /// other.
 const USER_TICKETS_MAX: usize = 2;
-/// Tickets kept for all connections of a thread: as many as may come up at the same time.
+/// Tickets kept for all connections of a thread: the number that may be opened at the same time.
 const SHARED_TICKETS_MAX: usize = 1_024;
-/// Most caches kept; later users start without a session each time.
+/// Caches kept. Users beyond this number do a full handshake each time.
 const CACHES_MAX: usize = 1 << 20;
 
-/// The sessions of one thread, by server name and user. The library asks by server name only, so
-/// the current user is set before each call of it.
+/// The sessions of one thread, by server name and user. The library looks them up by server name
+/// only, so the user is set before each call of it.
 #[derive(Debug)]
 pub(super) struct SessionCache {
     resume: TlsResume,
     current: AtomicU64,
-    /// Never contended: one thread uses it.
+    /// Never contended: only one thread uses it.
     caches: Mutex<HashMap<u64, Cache>>,
 }
 
@@ -38,19 +38,19 @@ struct Cache {
 }
 
 impl SessionCache {
-    /// For one thread.
+    /// Returns an empty cache for one thread.
     pub(super) fn new(resume: TlsResume) -> Self {
         Self { resume, current: AtomicU64::new(0), caches: Mutex::default() }
     }
 
-    /// The calls of the library that follow are about this connection.
+    /// Selects the connection of the library calls that follow.
     #[inline]
     pub(super) fn select_connection(&self, dial: DialTls) {
         let session = if self.resume == TlsResume::User { dial.session } else { 0 };
         self.current.store(u64::from(dial.name) << 32 | u64::from(session), Ordering::Relaxed);
     }
 
-    /// Drops the sessions of this user with all `names` servers.
+    /// Drops the sessions of this user with each of the first `names` servers.
     pub(super) fn forget(&self, session: u32, names: usize) {
         if self.resume != TlsResume::User {
             return;
@@ -105,7 +105,7 @@ impl ClientSessionStore for SessionCache {
     fn insert_tls13_ticket(&self, _: ServerName<'static>, value: Tls13ClientSessionValue) {
         let most = if self.resume == TlsResume::User { USER_TICKETS_MAX } else { SHARED_TICKETS_MAX };
         self.write(|cache| {
-            // A server decides how many it sends: the youngest stay.
+            // The server decides how many tickets it sends; the newest are kept.
             if cache.tickets.len() >= most {
                 cache.tickets.pop_front();
             }

@@ -1,4 +1,4 @@
-//! [`Stream`]: one TLS connection. [`Streams`]: those of one driver.
+//! [`Stream`]: one TLS connection. [`Streams`]: all TLS connections of one driver.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::machine::{Out, Read, TlsState};
 use crate::driver::{CloseReason, ConnId, DialTls};
 
-/// Plaintext that goes into one send: some records, so that the kernel is not asked for each.
+/// Plaintext of one send: several records, so that they share one system call.
 pub(super) const PIECE_BYTES: usize = 64 * 1024;
 
-/// How far a connection has come.
+/// The stage of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TlsStage {
-    /// Not connected yet, or the handshake goes on.
+    /// Not connected yet, or in the handshake.
     Shaking,
-    /// Data flow.
+    /// The handshake is complete and data flows.
     Open,
-    /// TLS is over: nothing is read any more.
+    /// TLS has ended: nothing more is read.
     Over,
 }
 
@@ -25,34 +25,33 @@ pub(super) enum TlsStage {
 pub(super) struct Stream {
     pub(super) id: ConnId,
     pub(super) stage: TlsStage,
-    /// The dial whose sessions are current; `None` on the server's side.
+    /// Selects its sessions in the cache; `None` on the server side.
     pub(super) dial: Option<DialTls>,
-    /// `None` until the connection is there.
+    /// `None` until the connection is open.
     pub(super) machine: Option<TlsState>,
-    /// Received, and not to be understood without what follows; empty between records.
+    /// Received bytes of an incomplete record; empty between records.
     pub(super) rest: Vec<u8>,
-    /// What only some connections have at some moments.
+    /// State that only some connections have at some moments.
     pub(super) extra: Option<Box<StreamExtra>>,
-    /// In the queue of handshakes.
+    /// The connection is in the queue of handshakes.
     pub(super) queued: bool,
-    /// The inner driver keeps bytes of ours.
+    /// The inner driver keeps bytes of this connection.
     pub(super) inner_pending: bool,
-    /// The caller received [`crate::SendStatus::Pending`] and must receive
-    /// [`crate::Event::Flushed`].
+    /// The caller got [`crate::SendStatus::Pending`], so [`crate::Event::Flushed`] must follow.
     pub(super) flush_owed: bool,
-    /// Our `close_notify` is out, or on its way.
+    /// The `close_notify` of this side has been sent or is on its way.
     pub(super) goodbye_said: bool,
 }
 
-/// What only some connections have at some moments.
+/// State that only some connections have at some moments.
 #[derive(Default)]
 pub(super) struct StreamExtra {
-    /// Plaintext that waits: for the handshake, or for the peer to read.
+    /// Plaintext that waits for the handshake, or for the peer to read.
     pub(super) unsent: VecDeque<(Arc<[u8]>, usize)>,
-    /// The connection ended while its handshake was queued: reported after the queue has reached
-    /// it.
+    /// How the connection ended while its handshake was queued. Reported after its turn in the
+    /// queue.
     pub(super) ended: Option<CloseReason>,
-    /// Sending ends when all is sent.
+    /// Sending ends after all of it is sent.
     pub(super) finish: bool,
 }
 
@@ -72,12 +71,12 @@ impl Stream {
         }
     }
 
-    /// Whether plaintext waits here.
+    /// Returns whether plaintext waits here.
     pub(super) fn has_unsent(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| !extra.unsent.is_empty())
     }
 
-    /// All is with the kernel.
+    /// Returns whether everything is with the kernel.
     pub(super) fn is_flushed(&self) -> bool {
         !self.inner_pending && !self.has_unsent()
     }
@@ -86,24 +85,23 @@ impl Stream {
         self.extra.get_or_insert_default()
     }
 
-    /// Reads `incoming`, which starts with what was left over before, and keeps what is left over
-    /// now.
+    /// Reads `incoming`, which starts with the rest of the previous read. Keeps the new rest.
     pub(super) fn read(&mut self, incoming: &mut [u8], plain: &mut Vec<u8>, out: &mut Out) -> Read {
         let Some(machine) = &mut self.machine else { return Read::default() };
         let read = machine.read(incoming, plain, out);
-        // Exactly what is needed: an idle connection keeps nothing, or part of a record.
+        // Allocates exactly what is needed: an idle connection keeps nothing, or part of a record.
         self.rest = incoming[read.used..].to_vec();
         read
     }
 
-    /// Encrypt `plain`, which goes ahead of nothing. Returns whether it can be sent.
+    /// Encrypts `plain`, with nothing waiting ahead of it. Returns whether it can be sent.
     #[inline]
     pub(super) fn write(&mut self, plain: &[u8], out: &mut Out) -> bool {
         write(&mut self.machine, plain, &mut self.rest, out)
     }
 
-    /// Encrypts up to `PIECE_BYTES` of the waiting data. Returns the number of plaintext bytes;
-    /// `None` if it cannot be sent.
+    /// Encrypts up to `PIECE_BYTES` of the waiting plaintext. Returns the number of plaintext
+    /// bytes; `None`: they cannot be sent.
     pub(super) fn write_piece(&mut self, out: &mut Out) -> Option<usize> {
         let Some(extra) = &mut self.extra else { return Some(0) };
         let Some((bytes, from)) = extra.unsent.front_mut() else { return Some(0) };
@@ -120,7 +118,7 @@ impl Stream {
     }
 }
 
-/// Encrypt. A library that will not is not asked again.
+/// Encrypts `plain`. After the library has refused once, it is not called again.
 fn write(machine: &mut Option<TlsState>, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
     let written = machine.as_mut().is_some_and(|machine| machine.write(plain, rest, out));
     if !written {

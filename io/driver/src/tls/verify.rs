@@ -1,4 +1,4 @@
-//! [`CachingVerifier`] and [`NoVerifier`]: how servers' certificates are judged.
+//! [`CachingVerifier`] and [`NoVerifier`]: how certificates of servers are verified.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,14 +11,14 @@ use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use super::pem;
 use super::problem::TlsProblem;
 
-/// For how long a chain that was good is good without looking again.
+/// A chain that was valid is accepted for this long without verifying it again.
 const REMEMBERED_S: u64 = 60;
-/// Chains remembered. A run has few server names, but a balancer may have a certificate on each
-/// host.
+/// Chains remembered. A run has few server names, but a load balancer may have a certificate on
+/// each host.
 const CHAINS_MAX: usize = 32;
 
-/// Returns the trusted roots: the certificates of `ca_pem` alone, or else the host's own. An empty
-/// container has none, so Mozilla's list as of this build is used.
+/// Returns the trusted roots: the certificates of `ca_pem` alone, or else the host's own. If there
+/// are none, as in an empty container, these are Mozilla's list as of the build of this program.
 pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> {
     if let Some(ca_pem) = ca_pem {
         return pem::roots(ca_pem, "the CA file (--cacert)");
@@ -28,7 +28,7 @@ pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> 
 
 fn or_built_in(native: Vec<CertificateDer<'static>>) -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    // Of a host's hundreds, single ones may be broken: what is left counts.
+    // A host has hundreds of roots, and single ones may be malformed: only the others count.
     roots.add_parsable_certificates(native);
     if roots.is_empty() {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
@@ -36,8 +36,8 @@ fn or_built_in(native: Vec<CertificateDer<'static>>) -> RootCertStore {
     roots
 }
 
-/// Verifies by roots and names, and remembers valid chains: in a load test the same chain comes
-/// with every handshake. The signature of the handshake itself is checked each time.
+/// Verifies chains by roots and names, and remembers the valid ones: in a load test each handshake
+/// has the same chain. The signature of the handshake is checked each time.
 #[derive(Debug)]
 pub(super) struct CachingVerifier {
     judge: Arc<WebPkiServerVerifier>,
@@ -61,7 +61,7 @@ impl Good {
 }
 
 impl CachingVerifier {
-    /// For one thread, so that its lock is never waited for.
+    /// Makes a verifier for one thread, so that its lock is never contended.
     pub(super) fn new(judge: Arc<WebPkiServerVerifier>) -> Self {
         Self { judge, good: Mutex::default() }
     }
@@ -118,8 +118,8 @@ impl ServerCertVerifier for CachingVerifier {
     }
 }
 
-/// Accepts any certificate for any name. It still checks that the certificate's key signed the
-/// handshake: a real client pays for that check, so this one must too.
+/// Accepts any certificate for any name. The signature of the handshake is still checked: a real
+/// client pays for that check, so the load generator must pay as well.
 #[derive(Debug)]
 pub(super) struct NoVerifier(pub(super) Arc<CryptoProvider>);
 

@@ -1,7 +1,7 @@
-//! [`Listeners`]: accepts into slots chosen here, a limited number at a time.
+//! [`Listeners`]: accepts a bounded number of peers at a time, into slots chosen by this driver.
 //!
-//! It does not use one accept that stays armed. That one takes a connection first and then looks
-//! for a slot, and drops the connection where the table is full.
+//! It does not use a multishot accept, which takes a connection first and then looks for a slot. If
+//! the table is full, that kind drops the connection.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,17 +20,17 @@ use crate::{Errno, socket};
 
 /// Accepts armed for each listener.
 const ACCEPTS: u32 = 64;
-/// Pause after a failed accept: there may be room again by then.
+/// Length of the pause after accepting failed: there may be room again by then.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
 
 /// See the module's description.
 pub(super) struct Listeners {
     list: Vec<Listener>,
-    /// Some listener has fewer accepts armed than it should.
+    /// Some listener has fewer armed accepts than it should have.
     short: bool,
-    /// When those that failed are tried again; [`Nanos::MAX`] if there are none.
+    /// When failed listeners are tried again; [`Nanos::MAX`] if none has failed.
     pub(super) resume_at: Nanos,
-    /// No more connections are accepted.
+    /// Accepting has ended permanently.
     shut: bool,
 }
 
@@ -55,9 +55,9 @@ impl Listeners {
         Ok((id, bound))
     }
 
-    /// Stops accepting: waiting connections are reset, new ones are refused, and other programs may
-    /// listen there. Closing a listener does not work while accepts are armed, because they hold
-    /// it; shut down, they end.
+    /// Stops accepting: waiting peers are reset, new ones are refused, and other sockets may listen
+    /// on the port. Closing a listener is not enough, because armed accepts hold it; shutting it
+    /// down ends them.
     pub(super) fn shut_down(&mut self) {
         self.shut = true;
         self.resume_at = Nanos::MAX;
@@ -68,7 +68,7 @@ impl Listeners {
 }
 
 impl Uring {
-    /// Retries listeners after their pause, and arms missing accepts.
+    /// Retries listeners after their pause, and arms the missing accepts.
     #[inline]
     pub(super) fn arm_accepts(&mut self, now: Nanos) {
         if now >= self.listeners.resume_at {
@@ -92,7 +92,7 @@ impl Uring {
                 return;
             }
             let (fd, armed) = (Fd(listener.fd.as_raw_fd()), listener.armed);
-            // Another ring only when there is no other way.
+            // Use another ring only if this one has no room.
             if armed > 0 && !self.slots.has_room(self.roomy) {
                 return;
             }
@@ -108,7 +108,8 @@ impl Uring {
         }
     }
 
-    /// There is no slot for the next peer. Reports it if there is a peer.
+    /// There is no slot for the next peer. Reports that if a peer is waiting, and pauses the
+    /// listener.
     fn refuse(&mut self, index: usize, errno: Errno) {
         let mut waiting = [PollFd::new(&self.listeners.list[index].fd, PollFlags::IN)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -125,7 +126,7 @@ impl Uring {
         self.listeners.resume_at = self.clock.now().after(ACCEPT_PAUSE);
     }
 
-    /// An accept ended.
+    /// Handles the completion of an accept.
     pub(super) fn on_accept(&mut self, conn: ConnId, result: i32) -> Option<Event> {
         let id = ListenerId(self.slots.listener(conn));
         if !self.slots.accepted(conn, result >= 0) {
@@ -140,7 +141,7 @@ impl Uring {
         }
         self.slots.close(conn);
         match -result {
-            // A peer that gave up while waiting is no failure of ours.
+            // A peer that gave up while waiting is not a failure of this side.
             libc::ECONNABORTED | libc::EINTR | libc::EAGAIN | libc::ECANCELED => None,
             _ if self.listeners.list[index].paused || self.listeners.shut => None,
             errno => {

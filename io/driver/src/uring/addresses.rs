@@ -1,10 +1,10 @@
-//! [`Addresses`]: socket addresses until the kernel has read them.
+//! [`Addresses`]: keeps socket addresses until the kernel has read them.
 
 use std::net::SocketAddr;
 
 use crate::socket;
 
-/// A socket address as the kernel reads it.
+/// A socket address in the kernel's format.
 pub(super) struct Address {
     storage: libc::sockaddr_storage,
     length: libc::socklen_t,
@@ -20,7 +20,7 @@ impl Address {
     }
 }
 
-/// Addresses in places that do not move until they are all let go.
+/// Addresses at places in memory that do not move until all of them are cleared.
 pub(super) struct Addresses {
     places: Vec<Address>,
 }
@@ -30,12 +30,12 @@ impl Addresses {
         Self { places: Vec::with_capacity(max) }
     }
 
-    /// Whether there is no place left for `count` more.
+    /// Returns whether there is no room for `count` more.
     pub(super) const fn is_full(&self, count: usize) -> bool {
         self.places.len() + count > self.places.capacity()
     }
 
-    /// Keep `address`. There must be a place left.
+    /// Stores `address`. There must be room for it.
     pub(super) fn push(&mut self, address: SocketAddr) -> &Address {
         assert!(!self.is_full(1), "the addresses before would move");
         let (storage, length) = socket::to_kernel(address);
@@ -43,7 +43,8 @@ impl Addresses {
         self.places.last().expect("just kept")
     }
 
-    /// The kernel has read them all: it copies addresses when it takes an entry from the queue.
+    /// Removes all addresses, once the kernel has read them. It copies an address when it takes the
+    /// entry from the queue.
     pub(super) fn clear(&mut self) {
         self.places.clear();
     }

@@ -1,4 +1,4 @@
-//! The two ends of a connection, which only a file of the process can be asked for.
+//! Both addresses of a connection: the kernel returns them only for a file of the process.
 
 use std::os::fd::{FromRawFd, OwnedFd};
 
@@ -10,9 +10,9 @@ use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
 impl Uring {
-    /// Returns the addresses of `conn`. Its socket is in the process's file table for a moment:
-    /// installed there, or still there from its creation on kernels older than 6.11, which may lack
-    /// the install operation.
+    /// Returns both addresses of `conn`. The query needs the socket in the process's table of files
+    /// for a moment. It is installed there, or is still there since it was made, on kernels before
+    /// 6.11, which may not be able to install it.
     pub(super) fn query_addresses(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
         if self.slots.phase(conn) != Phase::Open {
             return Err(Errno(libc::ENOTCONN));
@@ -24,7 +24,7 @@ impl Uring {
         socket::ends(&socket)
     }
 
-    /// The file that is still there from the making of `conn`'s socket, if it is.
+    /// Removes and returns the file left from making `conn`'s socket, if there is one.
     pub(super) fn take_outside(&mut self, conn: ConnId) -> Option<OwnedFd> {
         if self.outside.is_empty() {
             return None;
@@ -35,14 +35,14 @@ impl Uring {
             .map(|(_, fd)| fd)
     }
 
-    /// Another name for `conn`'s socket, among the process's files.
+    /// Installs `conn`'s socket into the process's table of files as well.
     fn install(&mut self, conn: ConnId) -> Result<OwnedFd, Errno> {
         let (ring, slot) = self.slots.place(conn.slot);
         let token = Token::new(Operation::Install, conn);
         self.queue(ring, sqe::install(in_table(slot)), token);
         let from = self.ready.len();
         self.submit()?;
-        // It never waits: its result is reported on submission.
+        // The operation never waits: its result arrives with the call that submits it.
         let told = self.ready[from..].iter_mut().find(|completion| completion.token == token.0);
         let completion = told.ok_or(Errno(libc::EIO))?;
         completion.token = Token::new(Operation::Aside, conn).0;
@@ -50,11 +50,11 @@ impl Uring {
     }
 }
 
-/// Converts the result of installing a socket in the process's file table.
+/// Converts the result of installing a socket into the process's table of files.
 pub(super) fn into_owned_fd(result: i32) -> Result<OwnedFd, Errno> {
     if result < 0 {
         return Err(Errno(-result));
     }
-    // SAFETY: the kernel made this number for us alone, and this is the only one to take it.
+    // SAFETY: the kernel made this descriptor for this caller alone, and nothing else takes it.
     Ok(unsafe { OwnedFd::from_raw_fd(result) })
 }

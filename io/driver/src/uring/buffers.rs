@@ -1,4 +1,4 @@
-//! [`Buffers`]: memory that the kernel receives into, of its own choice which.
+//! [`Buffers`]: memory for receives; the kernel chooses the buffer of each.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -9,24 +9,24 @@ use io_uring::types::BufRingEntry;
 use super::sqe::{GROUP, errno};
 use crate::Errno;
 
-/// Buffers of one ring; a power of two. One call brings the answers of some twenty connections.
+/// Buffers of one ring; a power of two. One call brings the responses of some twenty connections.
 pub(super) const BUFFERS: u16 = 64;
-/// Size of one buffer, in bytes. It is large so that long responses arrive in as few pieces as with
-/// epoll. The part that short ones leave unused is never touched, and takes no memory.
+/// Bytes of one buffer. It is large, so that long responses arrive in as few pieces as with epoll.
+/// The part that short responses do not use is never touched and takes no memory.
 pub(super) const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Buffers of one ring and the queue that passes them to the kernel. A buffer belongs to the kernel
-/// after [`give`](Self::give), and to us after the completion that names it.
+/// Buffers of one ring, and the queue that gives them to the kernel. A buffer belongs to the kernel
+/// from [`give`](Self::give) until a completion names it.
 pub(super) struct Buffers {
     queue: Mapping,
     bytes: Mapping,
-    /// Buffers given so far, including those that are not published yet.
+    /// Number of buffers given so far, including those not published yet.
     given: u16,
     published: u16,
 }
 
 impl Buffers {
-    /// All of them ready to be given.
+    /// Allocates all buffers, ready to be given.
     pub(super) fn new() -> Result<Self, Errno> {
         let queue = Mapping::new(usize::from(BUFFERS) * size_of::<BufRingEntry>())?;
         let bytes = Mapping::new(usize::from(BUFFERS) * BUFFER_BYTES)?;
@@ -38,22 +38,22 @@ impl Buffers {
         Ok(this)
     }
 
-    /// Make them known to `uring` as its group.
+    /// Registers them with `uring` as its group.
     pub(super) fn register(&self, uring: &IoUring) -> Result<(), Errno> {
         let queue = self.queue.start.as_ptr() as u64;
-        // SAFETY: the queue is page-aligned, has BUFFERS entries, and is unmapped only after the ring is gone
-        // (`Ring` drops the instance before its buffers).
+        // SAFETY: the queue is page-aligned and has BUFFERS entries. It is unmapped only after the
+        // ring is gone (`Ring` drops the instance before its buffers).
         unsafe { uring.submitter().register_buf_ring_with_flags(queue, BUFFERS, GROUP, 0) }
             .map_err(|error| errno(&error))
     }
 
-    /// Give `buffer` to the kernel, at the next [`publish`](Self::publish).
+    /// Gives `buffer` to the kernel with the next [`publish`](Self::publish).
     #[inline]
     pub(super) fn give(&mut self, buffer: u16) {
         let address = self.bytes.start.as_ptr().wrapping_byte_add(usize::from(buffer) * BUFFER_BYTES);
         let place = usize::from(self.given % BUFFERS);
-        // SAFETY: `place` is in the queue, which is BUFFERS entries long and was zeroed, which is a
-        // valid entry; the kernel does not read entries past the published tail.
+        // SAFETY: `place` is in the queue, which is BUFFERS entries long. The queue was zeroed,
+        // which is a valid entry. The kernel does not read entries past the published tail.
         let entry = unsafe { &mut *self.queue.start.as_ptr().cast::<BufRingEntry>().add(place) };
         entry.set_addr(address as u64);
         entry.set_len(BUFFER_BYTES as u32);
@@ -61,7 +61,7 @@ impl Buffers {
         self.given = self.given.wrapping_add(1);
     }
 
-    /// Let the kernel see what was given.
+    /// Makes all given buffers visible to the kernel.
     #[inline]
     pub(super) fn publish(&mut self) {
         if self.published == self.given {
@@ -69,23 +69,24 @@ impl Buffers {
         }
         self.published = self.given;
         let first = self.queue.start.as_ptr().cast::<BufRingEntry>().cast_const();
-        // SAFETY: `first` is the queue's first entry, which is initialised; its tail field lives as long.
+        // SAFETY: `first` is the first entry of the queue, which is initialised; its tail field
+        // lives as long as the queue.
         let tail = unsafe { &*BufRingEntry::tail(first).cast::<AtomicU16>() };
         tail.store(self.given, Ordering::Release);
     }
 
-    /// The first `len` bytes of a buffer that a completion named.
+    /// Returns the first `len` bytes of a buffer that a completion named.
     #[inline]
     pub(super) fn bytes(&self, buffer: u16, len: usize) -> &[u8] {
         assert!(buffer < BUFFERS && len <= BUFFER_BYTES, "{len} bytes of buffer {buffer}");
         let start = self.bytes.start.as_ptr().wrapping_byte_add(usize::from(buffer) * BUFFER_BYTES);
         // SAFETY: the buffer is in the mapping, which lives as long as `self`. It is ours from the
-        // completion that named it until it is given again, for which `self` is borrowed again.
+        // completion that named it until it is given again, which borrows `self` mutably.
         unsafe { std::slice::from_raw_parts(start.cast(), len) }
     }
 }
 
-/// Zeroed memory of its own pages, which take up room only once they are touched.
+/// Zeroed memory on separate pages, which take up room only once they are touched.
 struct Mapping {
     start: NonNull<libc::c_void>,
     len: usize,

@@ -1,7 +1,7 @@
-//! Closes connections, and ends their sending.
+//! Closing connections and their sending side.
 //!
-//! Emptying a slot of the table closes nothing while an operation holds the socket, so pending
-//! operations are cancelled first, in the same call.
+//! Emptying a slot of the table closes nothing while an operation holds the socket. Operations in
+//! flight are therefore cancelled first, in the same call.
 
 use io_uring::{opcode, squeue::Flags};
 use wavetank_plan::{Close, Nanos};
@@ -12,27 +12,28 @@ use super::{Uring, sqe};
 use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 
-/// Operations that may be pending without ending by themselves.
+/// Operations in flight that may not end by themselves.
 const CANCELLED: [Operation; 4] =
     [Operation::Receive, Operation::Readable, Operation::Writable, Operation::Connect];
 
-/// How often closed connections with something unsent are looked at.
+/// Interval between two checks of closed connections with unsent bytes.
 const LOOK_EACH: Nanos = Nanos::SECOND;
-/// Number of checks in a row, at which the peer had taken nothing, before it is reset. A server we
-/// dialed is not reading a request without a waiting user, and its slot and address are needed
-/// again.
+/// Number of consecutive checks without progress after which a dialed peer is reset. Such a peer
+/// does not read the request, its response is not needed any more, and the slot and the address
+/// must become free.
 const LOOKS_DIALED: u32 = 1;
-/// Who dialed us may read its answer slowly, and the kernel asks for more only now and then.
+/// The same for an accepted peer. It may read its response slowly, and its kernel asks for more
+/// only now and then.
 const LOOKS_ACCEPTED: u32 = 60;
 
-/// A closed connection with something unsent.
+/// A closed connection with unsent bytes.
 pub(super) struct ClosingConn {
     conn: ConnId,
-    /// When it is looked at again.
+    /// The time of the next check.
     pub(super) at: Nanos,
-    /// Bytes that were unsent when it was looked at last.
+    /// Number of unsent bytes at the last check.
     left: usize,
-    /// Looks since the peer took some.
+    /// Number of checks since the peer took some bytes.
     looks: u32,
 }
 
@@ -44,10 +45,10 @@ impl Uring {
                 self.unsettled.push(conn);
             }
             Phase::Open | Phase::Connecting => {
-                // Data reported as sent leaves first, because the batch names its connections by
-                // slot alone.
+                // Bytes reported as sent must leave first: the batch identifies its connections by
+                // slot only.
                 if self.flows[conn.slot as usize].batch == self.outgoing.number() {
-                    // If that fails, the next wait reports it.
+                    // If this fails, the next wait returns the error.
                     let _ = self.submit();
                 }
                 self.end(conn, how);
@@ -63,13 +64,13 @@ impl Uring {
         }
     }
 
-    /// Whether the owner takes something for sent that the kernel may not have yet.
+    /// Returns whether bytes that the owner considers sent may not be with the kernel yet.
     fn has_promises(&self, conn: ConnId) -> bool {
         let flow = &self.flows[conn.slot as usize];
         flow.promised || flow.batch == self.outgoing.number()
     }
 
-    /// The batch is submitted: what hung on that goes on.
+    /// Continues everything that waited for the batch, which is submitted now.
     pub(super) fn settle(&mut self) {
         while let Some(conn) = self.unsettled.pop() {
             let phase = self.slots.phase(conn);
@@ -87,7 +88,7 @@ impl Uring {
         }
     }
 
-    /// Resets connections with peers that took nothing for too long.
+    /// Resets connections with a peer that took nothing for too long.
     #[cold]
     pub(super) fn reset_stuck(&mut self, now: Nanos) {
         while let Some(last) = self.leaving.pop_front_if(|leaving| leaving.at <= now) {
@@ -106,7 +107,7 @@ impl Uring {
         }
     }
 
-    /// Nothing of `conn` is unsent.
+    /// `conn` has no unsent bytes any more.
     pub(super) fn on_all_sent(&mut self, conn: ConnId) {
         if self.slots.phase(conn) == Phase::Leaving {
             self.end(conn, Close::Fin);
@@ -118,14 +119,14 @@ impl Uring {
         }
     }
 
-    /// Ends the armed receive; its end is reported, and leads to the next one.
+    /// Cancels the armed receive. Its completion arms the next one.
     pub(super) fn rearm_receive(&mut self, conn: ConnId) {
         let (ring, _) = self.slots.place(conn.slot);
         let entry = sqe::cancel(Token::new(Operation::Receive, conn)).flags(Flags::SKIP_SUCCESS);
         self.queue(ring, entry, Token::new(Operation::Aside, conn));
     }
 
-    /// Close `conn` now.
+    /// Closes `conn` now.
     pub(super) fn end(&mut self, conn: ConnId, how: Close) {
         let connecting = self.slots.phase(conn) == Phase::Connecting;
         drop(self.take_outside(conn));

@@ -1,4 +1,4 @@
-//! Making connections.
+//! Opening connections.
 
 use std::os::fd::AsFd;
 
@@ -11,7 +11,7 @@ use crate::driver::{ConnId, Dial};
 use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
-/// Entries of one connect at most.
+/// Maximum number of queue entries of one connect.
 const ENTRIES_MAX: usize = 7;
 
 impl Uring {
@@ -35,13 +35,13 @@ impl Uring {
         Ok(conn)
     }
 
-    /// Creates the socket in its slot. A failure there is reported instead of the connect, or
-    /// before it.
+    /// Makes the socket in its slot. A failure is reported instead of the connect, or before it.
     fn make_here(&mut self, conn: ConnId, dial: &Dial) {
         let (ring, slot) = self.slots.place(conn.slot);
         let socket = in_table(slot);
         let prepare = Token::new(Operation::Prepare, conn);
-        // These are over when they are submitted, each before the next begins: links would cost.
+        // These operations complete during submission, each before the next one starts, so they
+        // need no links, which would cost time.
         let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
         self.queue(ring, quiet(sqe::make_socket(slot, dial.to.is_ipv4())), prepare);
         self.flow(conn.slot).delayed = true;
@@ -54,15 +54,15 @@ impl Uring {
             let entry = sqe::set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
             self.queue(ring, quiet(entry), prepare);
         }
-        // As on epoll, a source address that a closed connection still occupies can be used again.
+        // As on epoll: an address that a closed connection still occupies may be used again.
         self.queue(ring, quiet(sqe::set_option(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
-        // Linked to the connect: from another address nothing may be sent. If it fails, the connect
-        // fails in silence.
+        // Linked to the connect: nothing may be sent from another address. If binding fails, the
+        // connect fails without a completion.
         let entry = sqe::bind(socket, self.addresses.push(from)).flags(Flags::IO_LINK);
         self.queue(ring, quiet(entry), Token::new(Operation::Bind, conn));
     }
 
-    /// Make the socket among the process's files, for a moment, where it can be bound.
+    /// Makes the socket in the process's table of files for a moment, where it can be bound.
     fn make_outside(&mut self, ring: usize, conn: ConnId, dial: &Dial) -> Result<(), Errno> {
         let socket = socket::tcp(dial.to)?;
         if let Some(from) = dial.from {
@@ -71,10 +71,10 @@ impl Uring {
         if dial.speaks_at_once {
             socket::delay_acknowledgement(&socket)?;
         }
-        // A socket that may not block would be given up where it ought to be waited for.
+        // For a non-blocking socket, operations would fail instead of waiting.
         rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| Errno(errno.raw_os_error()))?;
         if self.rings[ring].closes_queued {
-            // The slot's last socket is still to be taken out of it.
+            // The last socket of the slot must be removed first.
             self.submit()?;
         }
         let (_, slot) = self.slots.place(conn.slot);
@@ -85,7 +85,7 @@ impl Uring {
         Ok(())
     }
 
-    /// A free slot of `ring`, with nothing kept for it.
+    /// Takes a free slot of `ring` and clears its send state.
     pub(super) fn take(&mut self, ring: usize, phase: Phase, listener: u16) -> Option<ConnId> {
         let conn = self.slots.take(ring, phase, listener)?;
         if self.flows.len() < self.slots.len() {
@@ -95,7 +95,7 @@ impl Uring {
         Some(conn)
     }
 
-    /// `conn` is open: await what comes, and send what was kept.
+    /// `conn` is open: starts receiving, and sends the kept bytes.
     pub(super) fn opened(&mut self, conn: ConnId) {
         self.await_bytes(conn, true);
         if self.flow(conn.slot).unsent.is_some() {
@@ -103,14 +103,14 @@ impl Uring {
         }
     }
 
-    /// Set the receive or the watch that `conn` is without. `later`: nothing is there yet.
+    /// Arms the receive or the watch that `conn` lacks. `later`: no bytes have arrived yet.
     pub(super) fn await_bytes(&mut self, conn: ConnId, later: bool) {
         let (ring, slot) = self.slots.place(conn.slot);
         let socket = in_table(slot);
-        // Before any bytes have arrived, a reset arrives alone, and an armed receive reports it.
-        // Most connections that are closed after one response never have a watch.
+        // Before any bytes have arrived, a reset arrives alone, and the armed receive reports it.
+        // Most connections that are closed after one response therefore never need a watch.
         if let Some(bytes) = self.slots.wants_watch(conn).filter(|&bytes| bytes || !later) {
-            // The end of the peer is reported for any requested event.
+            // A watch reports that the peer is gone whichever events it requests.
             let events = if bytes { libc::POLLIN | libc::POLLRDHUP } else { 0 };
             self.queue(ring, sqe::watch(socket, events, true), Token::new(Operation::Readable, conn));
             self.slots.begin(conn, Operation::Readable);
@@ -124,16 +124,17 @@ impl Uring {
         self.slots.begin(conn, Operation::Receive);
     }
 
-    /// Queues an entry. If that fails, the next wait reports it.
+    /// Queues an entry. If this fails, the next wait returns the error.
     pub(super) fn queue(&mut self, ring: usize, entry: squeue::Entry, token: Token) {
-        // SAFETY: entries point to statics, to registered buffers, or to `addresses`, which are
-        // dropped only when everything is submitted, by when the kernel has copied them.
+        // SAFETY: entries point to statics, to registered buffers, or to `addresses`. Addresses are
+        // cleared only after everything is submitted, when the kernel has copied them.
         if let Err(errno) = unsafe { self.rings[ring].push(&entry.user_data(token.0)) } {
             self.failed = Some(errno);
         }
     }
 
-    /// A step of a connect failed, or it is done. Returns the event to report.
+    /// Handles the completion of a connect, or the failure of one of its steps. Returns the event
+    /// to report.
     pub(super) fn on_connect(
         &mut self,
         token: Token,
@@ -141,7 +142,7 @@ impl Uring {
     ) -> Option<Result<ConnId, (ConnId, Errno)>> {
         let (conn, operation) = (token.conn(), token.operation()?);
         if operation == Operation::Prepare {
-            // Its connect fails as well, unheard.
+            // Its connect fails as well, and that is not reported.
             if self.slots.phase(conn) != Phase::Connecting {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! From completions to events.
+//! Translates completions into events.
 
 use io_uring::cqueue;
 
@@ -30,7 +30,7 @@ impl Uring {
         None
     }
 
-    /// The owner has seen the bytes of the last receive.
+    /// Returns the buffer of the last receive to the kernel: the owner has seen its bytes.
     #[inline]
     pub(super) fn give_back(&mut self) {
         if let Some((ring, buffer)) = self.lent.take() {
@@ -42,7 +42,7 @@ impl Uring {
     fn receive_told(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
         let Completion { result, flags, .. } = completion;
         if let Some(buffer) = buffer(flags) {
-            // The next call returns it to the kernel, whether an event is reported or not.
+            // The next call returns it, whether the receive is reported or not.
             self.lent = Some((self.slots.place(conn.slot).0, buffer));
         }
         let (more, rest) = (cqueue::more(flags), cqueue::sock_nonempty(flags));
@@ -80,7 +80,8 @@ impl Uring {
                 self.read(conn, reading);
                 None
             }
-            // What is left of these by now is their errors where nothing is read any more.
+            // The completions of these that are left are errors on connections where nothing is
+            // read any more.
             Operation::Send | Operation::Piece => {
                 let errno = self.why_sending_failed(conn);
                 match self.slots.broke(conn, errno) {
@@ -98,7 +99,7 @@ impl Uring {
                 self.waker.acknowledge().then_some(Event::Woken)
             }
             Operation::Listener => Some(Event::AcceptFailed(ListenerId(conn.slot), Errno(-result))),
-            // No caller waits for it any more.
+            // Its result is not needed any more.
             Operation::Install => {
                 drop(into_owned_fd(result));
                 None
@@ -116,7 +117,7 @@ impl Uring {
         flow.and_then(|flow| Errno::unpacked(flow.broke)).unwrap_or(Errno(libc::EPIPE))
     }
 
-    /// Do about reading what is to be done. Whether nothing is left to read.
+    /// Executes `reading`. Returns whether nothing is left to read.
     pub(super) fn read(&mut self, conn: ConnId, reading: ReceiveAction) -> bool {
         match reading {
             ReceiveAction::AsIs => {}

@@ -1,9 +1,9 @@
 //! [`Uring`]: the driver on io\_uring.
 //!
-//! Sockets are in tables of the rings instead of the process's file table, so that many rings hold
-//! more of them than one process may have files. Sends are queued and leave with the next wait, in
-//! the same call; receives stay armed and bring their bytes with them. [`Slots`] knows what
-//! connections wait for, and knows no kernel.
+//! Sockets are in tables of the rings instead of the process's table of files. Several rings can
+//! therefore hold more sockets than one process may have files. Sends are queued and leave with the
+//! next wait, in the same call that waits. Receives stay armed, and their completions contain the
+//! received bytes. [`Slots`] records what connections wait for, without any kernel calls.
 
 mod accept;
 mod addresses;
@@ -43,51 +43,54 @@ use teardown_watch::TeardownWatch;
 
 pub use probe::{UringFacts, UringMissing, probe_uring};
 
-/// Most connections with a receive that stays armed. An armed receive costs the kernel 0.9 KB, a
-/// watch for readable data a quarter of that.
+/// Maximum number of connections with a receive that stays armed. An armed receive costs the kernel
+/// 0.9 KB, a watch for readability a quarter of that.
 const HOT_MAX: u32 = 4_096;
-/// Sockets of one ring at least: making a ring costs more than a table that is larger than needed.
+/// Minimum number of sockets of one ring: making a ring costs more than a table that is larger than
+/// needed.
 const SOCKETS_MIN: u32 = 1_024;
-/// Rings of one driver: their eventfds and descriptors are files. The plan counts on as many.
+/// Rings of one driver: their eventfds and descriptors are files. The plan assumes the same number.
 const RINGS_MAX: usize = RINGS_PER_THREAD_MAX as usize;
-/// Up to this many sockets, the end of each is requested and awaited, which takes milliseconds. A
-/// ring that is left to the kernel takes 40 ms, and no longer for many sockets.
+/// Up to this number of sockets, each operation is cancelled and waited for, which takes
+/// milliseconds. A ring that is left to the kernel takes 40 ms, independent of the number of
+/// sockets.
 const FEW: usize = 1_024;
 
 /// See the module's description.
 pub struct Uring {
-    /// The kernel reads or writes memory in here or below: `Drop` ends all pending operations
-    /// before any of it is freed.
+    /// The memory that the kernel reads or writes is in here or below. `Drop` ends all operations
+    /// in flight before any of it is freed.
     rings: Vec<Ring>,
     /// Taken by `Drop`.
     witness: Option<TeardownWatch>,
-    /// The ring that had room for a socket last.
+    /// The ring that last had room for a socket.
     roomy: usize,
     slots: Slots,
-    /// By slot: what is kept for sending.
+    /// Send state, by slot.
     flows: Vec<Flow>,
     outgoing: SendBatch,
     addresses: Addresses,
-    /// Connections with a piece of a long send to go.
+    /// Connections with a piece of a long send to queue.
     pieces: VecDeque<ConnId>,
-    /// The connection of a send with a call of its own, and its result.
+    /// The connection of a send in a separate call, and its result.
     at_once: Option<(ConnId, Option<i32>)>,
-    /// Connections to check again once the batch is submitted: closed or ended while it held sends
-    /// of theirs.
+    /// Connections to revisit once the batch is submitted: they were closed or shut down while the
+    /// batch held their sends.
     unsettled: Vec<ConnId>,
-    /// Closed connections with something unsent, by the instant they are looked at again.
+    /// Closed connections with unsent bytes, ordered by their next check.
     leaving: VecDeque<ClosingConn>,
-    /// See [`Driver::take_unsent`]; entries that are not taken are dropped with the next wait.
+    /// See [`Driver::take_unsent`]. Entries that the owner does not take are dropped with the next
+    /// wait.
     unsent: Vec<(ConnId, u32)>,
-    /// Number of them when the last wait ended.
+    /// Number of entries of `unsent` when the last wait ended.
     unsent_offered: usize,
-    /// Connections with a receive or watch to be set again.
+    /// Connections that need a new receive or watch.
     thirsty: Vec<ConnId>,
-    /// Completions that are not reported to the owner yet.
+    /// Completions that were not reported to the owner yet.
     ready: Vec<Completion>,
     /// Next entry of `ready` to report.
     at: usize,
-    /// The buffer that the owner is looking at: its ring and number.
+    /// The buffer that the owner is reading: its ring and number.
     lent: Option<(usize, u16)>,
     listeners: Listeners,
     clock: Clock,
@@ -97,38 +100,38 @@ pub struct Uring {
     eventfd: Option<OwnedFd>,
     /// Sockets can be bound and given options in their slots.
     bind_op: bool,
-    /// By slot, sockets that were created outside and are still in the process's file table, with
-    /// their generation. Their addresses will be requested.
+    /// Sockets, by slot and with their generation, that were made outside and are still in the
+    /// process's table of files, because their addresses will be queried.
     outside: BTreeMap<u32, (u16, OwnedFd)>,
-    /// Operations were cancelled, and sockets can close when they end.
+    /// Operations were cancelled that must complete before their sockets close.
     ends_awaited: bool,
     bytes_sent: u64,
-    /// Until when the last wait worked.
+    /// The instant until which the last wait worked.
     worked_until: Nanos,
-    /// Of calls that carried sends, in nanoseconds.
+    /// Duration of the longest call that carried sends, in nanoseconds.
     longest_send: u64,
-    /// Receives that found no buffer free.
+    /// Number of receives that found no free buffer.
     starved: u64,
-    /// Why queueing or submitting failed. Every later wait reports it: queued entries may never be
-    /// submitted, and this driver is unusable.
+    /// Why queueing or submitting failed. Every later wait returns it: queued entries may never be
+    /// submitted, so this driver cannot continue.
     failed: Option<Errno>,
 }
 
-/// What is kept for sending on one connection.
+/// The send state of one connection.
 #[derive(Default)]
 struct Flow {
-    /// What the kernel has not taken, if anything.
+    /// Bytes that the kernel has not taken, if any.
     unsent: Option<Box<SendBuffer>>,
     /// The last batch with a send of this connection.
     batch: u32,
     /// The owner waits for [`Event::Flushed`].
     owed: bool,
-    /// Some of it was taken for sent already.
+    /// Some of these bytes were already reported as sent.
     promised: bool,
-    /// Nagle's delay is on. The first data waits for nothing. Later data must not wait either, but
+    /// Nagle's delay is on. The first send waits for nothing. Later sends must not wait either, but
     /// most connections that send once never send again.
     delayed: bool,
-    /// Why sending failed, packed; 0: it has not.
+    /// The errno of a failed send, packed; 0: no send has failed.
     broke: u8,
 }
 
@@ -142,7 +145,7 @@ impl Driver for Uring {
             files.map_or(SOCKETS_PER_RING_MAX, |files| u32::try_from(files).unwrap_or(SOCKETS_PER_RING_MAX));
         let wanted =
             setup.sockets.max(SOCKETS_MIN).checked_next_power_of_two().unwrap_or(SOCKETS_PER_RING_MAX);
-        // The table holds one file more than sockets.
+        // The table holds one file in addition to the sockets.
         let per_ring = wanted.min(files.saturating_sub(1)).clamp(1, SOCKETS_PER_RING_MAX);
         let mut this = Self {
             rings: Vec::new(),
@@ -241,7 +244,7 @@ impl Driver for Uring {
     }
 
     fn send_now(&mut self) {
-        // If it fails, the next wait reports it.
+        // If this fails, the next wait returns the error.
         let _ = self.submit();
     }
 
@@ -273,14 +276,13 @@ impl Driver for Uring {
 }
 
 impl Uring {
-    /// Returns the number of receives that found no free buffer. They are tried again; many of them
-    /// mean that buffers are too few for the data of one turn.
+    /// Returns the number of receives so far that found no free buffer. They are repeated. Many of
+    /// them mean that there are too few buffers for the data of one turn.
     pub const fn no_buffer_count(&self) -> u64 {
         self.starved
     }
 
-    /// The same driver, newly created, with at most `max` connections with a receive that stays
-    /// armed.
+    /// Returns this unused driver with at most `max` connections with an armed receive.
     #[must_use]
     pub fn with_hot_max(mut self, max: u32) -> Self {
         self.slots = Slots::new(self.slots.per_ring(), max);
@@ -288,12 +290,12 @@ impl Uring {
         self
     }
 
-    /// How many rings there are.
+    /// Returns the number of rings.
     pub const fn rings(&self) -> usize {
         self.rings.len()
     }
 
-    /// A ring with room for another socket; made if there is none.
+    /// Returns a ring with room for another socket; makes one if necessary.
     fn ring_with_room(&mut self) -> Result<usize, Errno> {
         if let Some(errno) = self.failed {
             return Err(errno);
@@ -315,7 +317,7 @@ impl Uring {
         let witness = self.witness.as_ref().expect("it is taken when there will be no more rings");
         let ring = Ring::new(self.slots.per_ring(), witness.end())?;
         if self.rings.len() == 1 {
-            // One ring is waited for in the kernel; of several, none can be waited for alone.
+            // A wait in the kernel is for one ring only, so several rings share an eventfd.
             let eventfd = wait::eventfd()?;
             self.rings[0].register_eventfd(eventfd.as_fd())?;
             self.eventfd = Some(eventfd);
@@ -328,7 +330,7 @@ impl Uring {
         Ok(self.rings.len() - 1)
     }
 
-    /// What is kept for `slot`, which has a connection.
+    /// Returns the send state of `slot`, which has a connection.
     #[inline]
     fn flow(&mut self, slot: u32) -> &mut Flow {
         &mut self.flows[slot as usize]
@@ -337,18 +339,19 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Sent data leaves, as it would have left immediately on other drivers.
+        // Queued sends leave now; other drivers would have sent them immediately.
         let _ = self.submit();
-        // Who dials from here on is refused, however long the rest takes.
+        // New peers are refused from now on, even if the rest takes long.
         self.listeners.shut_down();
         if self.slots.len() <= FEW {
             self.rings.iter_mut().for_each(Ring::quiesce);
             return;
         }
         let buffers: Vec<_> = self.rings.drain(..).map(Ring::close).collect();
-        let witness = self.witness.take().expect("no other thread takes it");
+        let witness = self.witness.take().expect("only `drop` takes it");
         if !witness.wait_all_closed(self.clock) {
-            // Leaked rather than written to when they belong to another owner.
+            // The kernel may still write to the buffers, so they are leaked instead of being reused
+            // for something else.
             std::mem::forget(buffers);
         }
     }

@@ -1,7 +1,7 @@
-//! [`probe_uring`]: checks whether this kernel lets us use io\_uring as the driver needs it.
+//! [`probe_uring`]: tests whether io\_uring is usable on this host as the driver needs it.
 //!
-//! It tries instead of checking the version: hosts forbid io\_uring by sysctl or by a filter of
-//! system calls, and distributions backport features.
+//! It tries the operations and ignores the kernel's version: hosts forbid io\_uring by sysctl or by
+//! a filter of system calls, and distributions backport features.
 
 use io_uring::{IoUring, Probe, cqueue, opcode, types};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
@@ -10,14 +10,14 @@ use super::buffers::Buffers;
 use super::sqe::{errno, recv_multishot, set_up};
 use crate::Errno;
 
-/// What is there beyond the necessary.
+/// The optional features that are available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UringFacts {
     /// Direct descriptors can be bound and given options (6.11).
     pub bind_op: bool,
 }
 
-/// What is not there.
+/// The first required feature that is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UringMissing {
     /// The reason: `EPERM` if it is forbidden, `ENOSYS` if it was left out, `EINVAL` if the kernel
@@ -27,7 +27,7 @@ pub struct UringMissing {
     pub what: &'static str,
 }
 
-/// What the driver cannot do without, with its name.
+/// The operations that the driver requires, with their names.
 const NEEDED: [(u8, &str); 9] = [
     (opcode::Socket::CODE, "IORING_OP_SOCKET"),
     (opcode::Connect::CODE, "IORING_OP_CONNECT"),
@@ -40,7 +40,7 @@ const NEEDED: [(u8, &str); 9] = [
     (opcode::Close::CODE, "IORING_OP_CLOSE"),
 ];
 
-/// Try what the driver does, on sockets of our own.
+/// Tries the operations of the driver on sockets made for this test.
 pub fn probe_uring() -> Result<UringFacts, UringMissing> {
     let fails = |what| move |errno: Errno| UringMissing { errno, what };
     let uring = set_up(8, 8).map_err(fails("io_uring_setup"))?;
@@ -63,13 +63,13 @@ pub fn probe_uring() -> Result<UringFacts, UringMissing> {
     Ok(UringFacts { bind_op: known.is_supported(opcode::Bind::CODE) })
 }
 
-/// A receive into provided buffers that stays armed.
+/// Tries a multishot receive into provided buffers.
 fn receives(uring: IoUring) -> Result<(), UringMissing> {
     let fails = |what| move |errno: Errno| UringMissing { errno, what };
     let from_rustix = |errno: rustix::io::Errno| Errno(errno.raw_os_error());
     let buffers = Buffers::new().map_err(fails("mmap"))?;
     buffers.register(&uring).map_err(fails("IORING_REGISTER_PBUF_RING"))?;
-    // Shadowed, so that it is dropped before the buffers it receives into.
+    // Shadowed, so that it is dropped before the buffers that it receives into.
     let mut uring = uring;
     let (near, far) =
         rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)

@@ -1,4 +1,4 @@
-//! [`Ring`]: one io\_uring instance: its queues, its table of sockets, its buffers.
+//! [`Ring`]: one io\_uring instance with its queues, its table of sockets and its buffers.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -9,42 +9,42 @@ use super::buffers::Buffers;
 use super::sqe::{errno, set_up};
 use crate::Errno;
 
-/// Entries of the submission queue. What does not fit is submitted in several calls.
+/// Entries of the submission queue. A larger number is submitted in several calls.
 pub(super) const SUBMISSIONS: u32 = 256;
-/// Entries of the completion queue. What does not fit the kernel keeps, and hands over later.
+/// Entries of the completion queue. The kernel keeps further completions, and hands them over
+/// later.
 const COMPLETIONS: u32 = 2_048;
-/// From this number of sockets, a ring requests more of them than it needs, because the kernel
-/// sizes other structures by it. The lists it searches for an operation to cancel are then 256
-/// instead of 64.
+/// Number of sockets from which a ring has a larger completion queue. The kernel sizes other tables
+/// by it: the lists searched for an operation to cancel are then 256 instead of 64.
 const SOCKETS_MANY: u32 = 16_384;
-/// Those.
+/// Entries of that larger completion queue.
 const COMPLETIONS_MANY: u32 = 8_192;
-/// How often submitting may fail in a row before that is an error, with a pause behind each failure: half a second,
-/// in which a host that is short of memory may have found some.
+/// Number of consecutive failures of submitting before it is an error, with a pause after each.
+/// That is half a second, in which a host that is short of memory may have found some.
 const FAILURES_MAX: u32 = 500;
-/// The pause: a millisecond.
+/// The pause after a failure: a millisecond.
 const PAUSE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// Number of calls in a row that a flag requested without any work, after which the flag is
-/// ignored. The kernel sets the flag after queueing its work. If the ring's thread takes that work
-/// in between, the flag stays until there is other work for the ring: for minutes, if its
-/// connections are silent. Work without a result, such as a watch for data that was read already,
-/// is done at twenty of a kind in a call.
+/// After this many consecutive calls that the flag requested and that brought nothing, the flag is
+/// no reason to stay awake. The kernel sets the flag after it has queued its work. If the ring's
+/// thread takes that work in between, the flag stays set without any work. It stays until the ring
+/// has other work: for minutes, if its connections are silent. Work without a result, such as a
+/// watch reporting bytes that were already read, is done at twenty of a kind per call.
 const BARREN_MAX: u8 = 100;
-/// Calls after which ending pending operations is given up.
+/// Number of calls after which the attempt to end the operations in flight is given up.
 const QUIESCE_CALLS_MAX: u32 = 10_000;
 
 /// One io\_uring instance. The rings of a driver belong to the thread that made it.
 pub(super) struct Ring {
-    /// Dropped first: nothing below may go while the kernel could still use it.
+    /// Dropped first: nothing below may be freed while the kernel could still use it.
     uring: IoUring,
     pub(super) buffers: Buffers,
-    /// What every wait adds.
+    /// Flags that every wait adds.
     wait_flags: EnterFlags,
-    /// Waits can be given an instant instead of a length (6.12).
+    /// Waits can be given an instant instead of a duration (6.12).
     waits_until: bool,
-    /// A slot of the table is emptied by an entry that is not submitted yet.
+    /// An entry that empties a slot of the table is queued but not submitted yet.
     pub(super) closes_queued: bool,
-    /// Calls in a row that its flag asked for and that brought nothing.
+    /// Number of consecutive calls that the flag requested and that brought nothing.
     barren: u8,
     /// Nothing is submitted any more.
     given_up: bool,
@@ -59,8 +59,9 @@ pub(super) struct Completion {
 }
 
 impl Ring {
-    /// Creates a ring with a table of `sockets` sockets, and after them `last`, which stays open
-    /// until no operation is pending. Fails with `EMFILE` if that is above the limit on open files.
+    /// Makes a ring with a table of `sockets` sockets. After them comes `last`, a file that stays
+    /// open until no operation is in flight. Fails with `EMFILE` if that exceeds the limit on open
+    /// files.
     pub(super) fn new(sockets: u32, last: BorrowedFd<'_>) -> Result<Self, Errno> {
         let many = sockets > SOCKETS_MANY;
         let uring = set_up(SUBMISSIONS, if many { COMPLETIONS_MANY } else { COMPLETIONS })?;
@@ -83,32 +84,32 @@ impl Ring {
         Ok(this)
     }
 
-    /// Whether sockets can be bound in their slots.
+    /// Returns whether sockets can be bound in their slots.
     pub(super) fn can_bind(&self) -> bool {
         let mut known = Probe::new();
         self.uring.submitter().register_probe(&mut known).is_ok() && known.is_supported(opcode::Bind::CODE)
     }
 
-    /// Lets the kernel signal completions on `eventfd`.
+    /// Makes the kernel signal completions on `eventfd`.
     pub(super) fn register_eventfd(&self, eventfd: BorrowedFd<'_>) -> Result<(), Errno> {
         self.uring.submitter().register_eventfd(eventfd.as_raw_fd()).map_err(|error| errno(&error))
     }
 
-    /// Put `socket` into `slot` of the table.
+    /// Puts `socket` into `slot` of the table.
     pub(super) fn install(&self, slot: u32, socket: BorrowedFd<'_>) -> Result<(), Errno> {
         let update = self.uring.submitter().register_files_update(slot, &[socket.as_raw_fd()]);
         update.map(drop).map_err(|error| errno(&error))
     }
 
-    /// Queues an entry; if there is no room, earlier entries are submitted.
+    /// Queues an entry; if there is no room, submits the entries before it.
     ///
     /// # Safety
-    /// The memory that the entry points to must stay valid until it is submitted, and, for an
-    /// operation that is not complete by then, until its last completion.
+    /// The memory that the entry points to must stay in place until the entry is submitted. For an
+    /// operation that is not complete by then, it must stay until its last completion.
     #[inline]
     pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Errno> {
         loop {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             if unsafe { self.uring.submission().push(entry) }.is_ok() {
                 return Ok(());
             }
@@ -116,12 +117,12 @@ impl Ring {
         }
     }
 
-    /// Never submit again: what is queued points to what will be gone.
+    /// Ends all submitting: queued entries point to memory that will be freed.
     pub(super) const fn abandon(&mut self) {
         self.given_up = true;
     }
 
-    /// Make room for `count` entries that must be submitted together.
+    /// Makes room for `count` entries that must be submitted together.
     pub(super) fn make_room(&mut self, count: usize) -> Result<(), Errno> {
         let queue = self.uring.submission();
         let room = queue.capacity() - queue.len();
@@ -129,27 +130,27 @@ impl Ring {
         if room < count { self.submit() } else { Ok(()) }
     }
 
-    /// How many entries are queued.
+    /// Returns the number of queued entries.
     #[inline]
     pub(super) fn queued(&mut self) -> u32 {
         self.uring.submission().len() as u32
     }
 
-    /// Whether completions wait in the queue.
+    /// Returns whether completions wait in the queue.
     #[inline]
     pub(super) fn has_completions(&mut self) -> bool {
         !self.uring.completion().is_empty()
     }
 
-    /// Whether a call would bring completions.
+    /// Returns whether a call would bring completions.
     #[inline]
     pub(super) fn is_flagged(&mut self) -> bool {
         let queue = self.uring.submission();
         queue.taskrun() || queue.cq_overflow()
     }
 
-    /// Submits queued entries and executes deferred work, if there is any. Returns whether there
-    /// was something to submit.
+    /// Submits queued entries and runs deferred work, if there is either. Returns whether there was
+    /// something to submit.
     #[inline]
     pub(super) fn submit_if_needed(&mut self) -> Result<bool, Errno> {
         let submits = self.queued() > 0;
@@ -161,13 +162,13 @@ impl Ring {
         Ok(submits)
     }
 
-    /// Whether there are completions, or a call may well bring some.
+    /// Returns whether there are completions, or a call may bring some.
     #[inline]
     pub(super) fn has_completions_hint(&mut self) -> bool {
         self.has_completions() || (self.barren < BARREN_MAX && self.is_flagged())
     }
 
-    /// Take all completions that are there.
+    /// Takes all available completions.
     #[inline]
     pub(super) fn drain(&mut self, into: &mut Vec<Completion>) {
         loop {
@@ -179,25 +180,27 @@ impl Ring {
             if !self.uring.submission().cq_overflow() {
                 return;
             }
-            // What did not fit the kernel hands over now; if that fails, then at the next wait.
+            // The kernel hands over the completions that did not fit now; if that fails, with the
+            // next wait.
             if self.call(0, 0, EnterFlags::GETEVENTS, None).is_err() || !self.has_completions() {
                 return;
             }
         }
     }
 
-    /// Submit what is queued, and nothing else.
+    /// Submits the queued entries, and does nothing else.
     pub(super) fn submit(&mut self) -> Result<(), Errno> {
         self.enter(0, EnterFlags::empty(), None)
     }
 
-    /// Submit, and do what the kernel has put off until now.
+    /// Submits the queued entries, and runs work that the kernel has deferred.
     pub(super) fn submit_and_reap(&mut self) -> Result<(), Errno> {
         self.enter(0, EnterFlags::GETEVENTS, None)
     }
 
-    /// The same, and waits for a completion until an instant of the monotonic clock. `left` returns
-    /// the remaining time once everything is submitted, for kernels that need it that way.
+    /// As [`submit_and_reap`](Self::submit_and_reap), then waits for a completion until an instant
+    /// of the monotonic clock. `left` returns the remaining time. It is called after everything is
+    /// submitted, for kernels that need a duration.
     pub(super) fn wait(&mut self, until: i64, left: impl FnOnce() -> i64) -> Result<(), Errno> {
         let mut flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG | self.wait_flags;
         let at = if self.waits_until {
@@ -225,7 +228,7 @@ impl Ring {
                 break;
             }
             match self.call(queued, complete, flags, args) {
-                // Some were not taken: the kernel stopped there and did not wait.
+                // The kernel did not take all entries: it stopped there and did not wait.
                 Ok(taken) if taken < queued => {}
                 Ok(_) | Err(Errno(libc::ETIME)) => break,
                 Err(Errno(libc::EINTR | libc::EBUSY)) if self.queued() == 0 => break,
@@ -249,14 +252,15 @@ impl Ring {
         flags: EnterFlags,
         args: Option<&SubmitArgs>,
     ) -> Result<u32, Errno> {
-        // SAFETY: the memory of entries lives long enough, which `push` requires; the arguments are
-        // what EXT_ARG announces, and outlive the call.
+        // SAFETY: the memory that entries point to lives long enough, as `push` requires. The
+        // arguments are those that EXT_ARG announces, and outlive the call.
         let result = unsafe { self.uring.submitter().enter(queued, complete, flags.bits(), args) };
         result.map(|taken| taken as u32).map_err(|error| errno(&error))
     }
 
-    /// Ends all pending operations and closes every socket of the table before the ring is dropped.
-    /// The kernel searches from the start for each cancellation, so this is for few sockets only.
+    /// Ends all operations in flight and closes every socket of the table, before the ring is
+    /// dropped. For each operation to cancel, the kernel searches from the start, so this is only
+    /// for few sockets.
     pub(super) fn quiesce(&mut self) {
         let mut waste = Vec::new();
         let _ = self.submit();
@@ -271,13 +275,14 @@ impl Ring {
         let _ = self.uring.submitter().unregister_files();
     }
 
-    /// The ring itself.
+    /// Returns the file descriptor of the ring.
     #[cfg(test)]
     pub(super) fn fd(&self) -> std::os::fd::RawFd {
         self.uring.as_raw_fd()
     }
 
-    /// Drops the ring. The kernel may fill the buffers until the last file of the table is closed.
+    /// Closes the ring and returns its buffers. The kernel may fill them until the last file of the
+    /// table is closed.
     pub(super) fn close(self) -> Buffers {
         let Self { uring, buffers, .. } = self;
         drop(uring);
@@ -285,20 +290,20 @@ impl Ring {
     }
 }
 
-/// Memory is short, perhaps for a moment: programs that could free some need the CPU.
+/// Memory is short, perhaps for a moment: a process that could free some needs the CPU.
 #[cold]
 fn pause() {
-    // No event reports that there is memory again, so none is awaited.
+    // No event reports that memory is available again, so this waits for none.
     let _ = rustix::event::poll(&mut [], Some(&PAUSE));
 }
 
-/// The socket in `slot` of a ring's table.
+/// Returns the socket in `slot` of a ring's table.
 #[inline]
 pub(super) const fn in_table(slot: u32) -> Fixed {
     Fixed(slot)
 }
 
-/// Which buffer a completion filled.
+/// Returns the buffer that a completion filled.
 #[inline]
 pub(super) fn buffer(flags: u32) -> Option<u16> {
     cqueue::buffer_select(flags)

@@ -1,9 +1,9 @@
 //! Sending: small sends in batches, long ones immediately and in pieces.
 //!
-//! A small send is reported as taken by the kernel before it is: it leaves with the next call, and
-//! almost always completely. If it did not, that is found before anything else is reported, and the
-//! rest is kept. A long send has a call of its own, so that only the part the kernel did not take
-//! must be copied.
+//! A small send is reported as done before the kernel has it. It leaves with the next call, and
+//! almost always completely. If it did not, the driver finds out before it reports anything else,
+//! and keeps the rest. A long send is made in a separate call, so that only the bytes that the
+//! kernel did not take must be copied.
 
 use std::sync::Arc;
 
@@ -18,21 +18,22 @@ use crate::driver::{ConnId, SendStatus};
 use crate::send_buffer::SEND_BYTES_MAX;
 use crate::token::{Operation, Token};
 
-/// Pieces of long sends that one call hands over at most.
+/// Maximum number of pieces of long sends that one call hands over.
 const PIECES_MAX: usize = 8;
 
-/// Result of a piece.
+/// The result of a piece.
 enum Progress {
-    /// There is more to send, or no caller waits for its end.
+    /// Nothing to report: there is more to send, or the owner does not wait for the end.
     Told,
-    /// The owner must be notified that everything is sent.
+    /// All bytes are sent, which is to be reported to the owner.
     Flushed,
-    /// It failed, which must be reported.
+    /// The piece failed, which is to be reported.
     Failed,
 }
 
 impl Uring {
-    /// Send `bytes`: `add` puts them into the batch, `shared` makes bytes that can be kept of them.
+    /// Sends `bytes`. `add` puts them into the batch; `shared` turns them into bytes that can be
+    /// kept.
     #[inline]
     pub(super) fn queue_send(
         &mut self,
@@ -74,12 +75,12 @@ impl Uring {
                 self.keep(conn, shared(), taken);
                 return Ok(SendStatus::Pending);
             }
-            // Room is needed, or the outcome of the send before.
+            // The batch is full, or the result of the previous send is needed.
             self.submit()?;
         }
     }
 
-    /// Switch Nagle's delay off, ahead of what is sent next.
+    /// Switches Nagle's delay off, ahead of the next send.
     #[cold]
     fn undelay(&mut self, conn: ConnId) {
         let (ring, slot) = self.slots.place(conn.slot);
@@ -89,12 +90,13 @@ impl Uring {
         self.flow(conn.slot).delayed = false;
     }
 
-    /// Send as much of `bytes` as the kernel takes now.
+    /// Sends as much of `bytes` as the kernel takes now.
     #[cold]
     fn send_at_once(&mut self, conn: ConnId, bytes: &[u8]) -> Result<usize, Errno> {
         let (ring, slot) = self.slots.place(conn.slot);
         let entry = sqe::send(in_table(slot), bytes).user_data(Token::new(Operation::Piece, conn).0);
-        // SAFETY: it is submitted below, when the send is over; if that fails, nothing ever is again.
+        // SAFETY: the entry is submitted below, which completes the send; if that fails, nothing is
+        // submitted again.
         unsafe { self.rings[ring].push(&entry) }?;
         self.slots.begin(conn, Operation::Piece);
         self.at_once = Some((conn, None));
@@ -102,7 +104,7 @@ impl Uring {
             self.rings[ring].abandon();
             return Err(errno);
         }
-        // A send that may not wait has its result on submission.
+        // A send that may not wait completes during submission.
         let result = self.at_once.take().and_then(|(_, result)| result).unwrap_or(-libc::EIO);
         match usize::try_from(result) {
             Ok(taken) => {
@@ -120,7 +122,7 @@ impl Uring {
         }
     }
 
-    /// Keep `bytes` from `from` on, behind what is kept already.
+    /// Keeps `bytes`, from offset `from` on, after the bytes kept already.
     #[cold]
     fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>, from: usize) {
         let open = self.slots.phase(conn) == Phase::Open;
@@ -128,7 +130,7 @@ impl Uring {
         flow.owed = true;
         let first = flow.unsent.is_none();
         flow.unsent.get_or_insert_default().push(bytes, from);
-        // It will take more than one send of the kernel.
+        // The kernel will need more than one send for it.
         if std::mem::take(&mut flow.delayed) {
             self.undelay(conn);
         }
@@ -137,7 +139,7 @@ impl Uring {
         }
     }
 
-    /// Queue the batch and the next pieces.
+    /// Queues the batch and the next pieces.
     #[inline]
     pub(super) fn fill(&mut self) -> Result<(), Errno> {
         while let Some((conn, bytes)) = self.outgoing.next() {
@@ -145,7 +147,8 @@ impl Uring {
             let entry = sqe::send(in_table(slot), bytes)
                 .flags(Flags::SKIP_SUCCESS)
                 .user_data(Token::new(Operation::Send, conn).0);
-            // SAFETY: the batch keeps its bytes where they are until it is submitted, when the send is over.
+            // SAFETY: the batch keeps its bytes in place until it is submitted, which completes the
+            // send.
             unsafe { self.rings[ring].push(&entry) }?;
             self.bytes_sent += bytes.len() as u64;
             self.outgoing.queued();
@@ -164,16 +167,16 @@ impl Uring {
             let Some(bytes) = unsent.next_chunk() else { continue };
             let (ring, slot) = self.slots.place(conn.slot);
             let entry = sqe::send(in_table(slot), bytes).user_data(Token::new(Operation::Piece, conn).0);
-            // SAFETY: unsent data stays until its send has reported how much was taken; if the
-            // connection is closed before it is submitted, the batch keeps the bytes.
+            // SAFETY: unsent bytes stay in place until the completion of their send. If the
+            // connection is closed before the entry is submitted, the batch keeps the bytes.
             unsafe { self.rings[ring].push(&entry) }?;
             self.slots.begin(conn, Operation::Piece);
         }
         Ok(())
     }
 
-    /// Checks the completions from `from` on for sends: the owner must know what was not taken
-    /// before it sends more.
+    /// Looks for completions of sends, from index `from` on: bytes that were not taken must be
+    /// known before the owner sends more.
     #[inline]
     pub(super) fn collect_sends(&mut self, from: usize) {
         for at in from..self.ready.len() {
@@ -213,7 +216,7 @@ impl Uring {
         }
     }
 
-    /// Returns whether a caller waits for exactly this piece.
+    /// Returns whether the driver waits for this piece.
     fn is_awaited(&mut self, conn: ConnId, came: i32) -> bool {
         match &mut self.at_once {
             Some((awaited, result)) if *awaited == conn => {
@@ -224,11 +227,12 @@ impl Uring {
         }
     }
 
-    /// A small send was taken in part, or failed. Returns whether that is all; an error must still
-    /// be reported.
+    /// Handles a small send that was taken in part or failed. Returns whether that is all; if not,
+    /// an error is still to be reported.
     fn fell_short(&mut self, conn: ConnId, result: i32) -> bool {
         let Some((bytes, times)) = self.outgoing.find(conn) else {
-            // Reported too late: the rest is gone, and missing bytes must not go unnoticed.
+            // The completion came too late: the rest of the bytes is gone, and missing bytes must
+            // not go unnoticed.
             self.slots.stale += 1;
             return !self.sending_failed(conn, Errno(libc::EIO));
         };
@@ -249,8 +253,8 @@ impl Uring {
         true
     }
 
-    /// Nothing can be sent on `conn` any more, and nothing is kept for it. Returns whether to
-    /// report that now, because nothing is left to read.
+    /// Ends sending on `conn` and drops the bytes kept for it. Returns whether to report that now,
+    /// because nothing is left to read.
     #[cold]
     fn sending_failed(&mut self, conn: ConnId, errno: Errno) -> bool {
         if self.slots.phase(conn) == Phase::Free {
@@ -265,7 +269,7 @@ impl Uring {
         self.read(conn, reading)
     }
 
-    /// A piece was taken, in part perhaps, or failed.
+    /// Handles a piece that was taken, perhaps in part, or that failed.
     fn piece_told(&mut self, conn: ConnId, result: i32) -> Progress {
         let wanted = self.slots.done(conn, Operation::Piece);
         let taken = if result == -libc::EAGAIN { 0 } else { result };

@@ -1,29 +1,31 @@
-//! [`SendBatch`]: the small sends of one batch, which leave with the next call into the kernel.
+//! [`SendBatch`]: the small sends of one batch, which leave with the next system call.
 
 use std::sync::Arc;
 
 use crate::ConnId;
 use crate::send_buffer::SendBuffer;
 
-/// Largest small send: it counts as done when it is handed over, and is undone if it was not.
+/// Maximum length of a small send. It is considered done when it is handed over, and this is
+/// corrected if it was not.
 pub(super) const SMALL_BYTES_MAX: usize = 16 * 1024;
-/// Sends of one call: each takes the kernel some microseconds, in which nothing else is done.
+/// Maximum number of sends of one call: each takes the kernel some microseconds, during which this
+/// thread does nothing else.
 pub(super) const BATCH_MAX: usize = 32;
-/// Copied bytes of one batch.
+/// Maximum number of copied bytes of one batch.
 const COPIED_BYTES_MAX: usize = (BATCH_MAX + 1) * SMALL_BYTES_MAX;
 
-/// One send, at most one of each connection in a batch: of two, the second could overtake the rest
+/// One send. A batch has at most one of each connection: of two, the second could overtake the rest
 /// of the first.
 #[derive(Clone, Copy)]
 struct Out {
     conn: ConnId,
     from: From,
     len: u32,
-    /// How often the owner sent: what follows goes with it.
+    /// Number of sends of the owner: later ones are merged into the first.
     times: u16,
 }
 
-/// Where the bytes are.
+/// The place of the bytes.
 #[derive(Clone, Copy)]
 enum From {
     /// Index into `shared`.
@@ -35,16 +37,17 @@ enum From {
 /// See the module's description.
 pub(super) struct SendBatch {
     outs: Vec<Out>,
-    /// Kept until the kernel has taken its part of them. The last one is kept for longer: most
-    /// loads send the same bytes again, and then no counter that threads share is touched.
+    /// Kept until the kernel has taken its part of them. The last one is kept longer: most loads
+    /// send the same bytes again, and then no counter shared between threads is touched.
     shared: Vec<Arc<[u8]>>,
     copied: Box<[u8]>,
-    /// Of connections that were closed.
+    /// Unsent bytes of connections that were closed.
     kept: Vec<SendBuffer>,
     used: usize,
-    /// Number of them queued for the kernel; none of those is queued twice if submitting fails.
+    /// Number of sends that are queued for the kernel. If submitting fails, none of them is queued
+    /// twice.
     queued: usize,
-    /// Counts the batches; 0 is none.
+    /// Number of the batch, starting at 1; 0 means none.
     number: u32,
 }
 
@@ -61,19 +64,19 @@ impl SendBatch {
         }
     }
 
-    /// The present batch.
+    /// Returns the number of the current batch.
     #[inline]
     pub(super) const fn number(&self) -> u32 {
         self.number
     }
 
-    /// Returns whether there is no room for another send of any length.
+    /// Returns whether there may be no room for another small send of maximum length.
     #[inline]
     pub(super) const fn is_full(&self) -> bool {
         self.outs.len() == BATCH_MAX || self.used + SMALL_BYTES_MAX > self.copied.len()
     }
 
-    /// Add a send of shared bytes.
+    /// Adds a send of shared bytes.
     #[inline]
     pub(super) fn share(&mut self, conn: ConnId, bytes: &Arc<[u8]>) {
         if !self.shared.last().is_some_and(|last| Arc::ptr_eq(last, bytes)) {
@@ -83,7 +86,7 @@ impl SendBatch {
         self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
     }
 
-    /// Add a send of bytes that are copied.
+    /// Adds a send of bytes, which are copied.
     #[inline]
     pub(super) fn copy(&mut self, conn: ConnId, bytes: &[u8]) {
         let from = From::Copied(self.used as u32);
@@ -91,8 +94,8 @@ impl SendBatch {
         self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
     }
 
-    /// Adds `bytes` to the send of `conn` in this batch. `false`: it is queued already, it would be
-    /// too long, or there is no room.
+    /// Adds `bytes` to the send of `conn` in this batch. Returns `false` if that send is already
+    /// queued, would become too long, or has no room.
     pub(super) fn extend(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
         let found = self.outs.iter().rposition(|out| out.conn == conn);
         let Some(at) = found.filter(|&at| at >= self.queued) else { return false };
@@ -126,19 +129,19 @@ impl SendBatch {
         self.used += bytes.len();
     }
 
-    /// The next send of the batch that is not queued yet.
+    /// Returns the next send of the batch that is not queued yet.
     #[inline]
     pub(super) fn next(&self) -> Option<(ConnId, &[u8])> {
         self.outs.get(self.queued).map(|out| (out.conn, self.bytes(out)))
     }
 
-    /// It is queued.
+    /// Marks that send as queued.
     #[inline]
     pub(super) const fn queued(&mut self) {
         self.queued += 1;
     }
 
-    /// What was sent on `conn` in this batch, and how often.
+    /// Returns the bytes sent on `conn` in this batch, and the number of sends.
     pub(super) fn find(&self, conn: ConnId) -> Option<(&[u8], u16)> {
         self.outs.iter().find(|out| out.conn == conn).map(|out| (self.bytes(out), out.times))
     }
@@ -151,8 +154,8 @@ impl SendBatch {
         }
     }
 
-    /// The kernel has taken its part, and reported if that was less than all: the next batch
-    /// starts.
+    /// Starts the next batch: the kernel has taken this one, and has reported every send that was
+    /// not taken completely.
     #[inline]
     pub(super) fn reset(&mut self) {
         self.outs.clear();
@@ -164,7 +167,7 @@ impl SendBatch {
         }
     }
 
-    /// Keep what an entry that is queued may point to until the next batch begins.
+    /// Keeps bytes that a queued entry may point to until the next batch starts.
     pub(super) fn requeue(&mut self, unsent: SendBuffer) {
         self.kept.push(unsent);
     }
@@ -182,7 +185,8 @@ mod tests {
         assert!(outgoing.extend(one, b"b"));
         assert_eq!(outgoing.next(), Some((one, &b"ab"[..])));
         outgoing.queued();
-        // The submitting call failed: queued sends stay as they are, and only new ones are queued.
+        // The call that should have submitted it failed. Queued entries stay unchanged, and only
+        // new ones are queued.
         assert!(!outgoing.extend(one, b"c"));
         outgoing.share(two, &Arc::from(&b"d"[..]));
         assert_eq!((outgoing.find(one), outgoing.next()), (Some((&b"ab"[..], 2)), Some((two, &b"d"[..]))));

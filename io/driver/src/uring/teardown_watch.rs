@@ -1,12 +1,13 @@
-//! [`TeardownWatch`]: reports when the kernel has released every ring of a driver.
+//! [`TeardownWatch`]: detects when the kernel has released every ring of a driver.
 //!
-//! Closing a ring only starts its end: a kernel thread cancels pending operations, waits for them,
-//! and then closes the files in the table. So each table holds one end of a pipe. When the other
-//! end reports that all of them are closed, no operation is left that could write into our memory.
+//! Closing a ring only starts its end: a kernel thread cancels the operations in flight, waits for
+//! them, and then closes the files of the table. So each table holds one end of a pipe. When the
+//! other end reports that all of them are closed, no operation is left that could write into memory
+//! of this process.
 //!
-//! This costs each operation the same. `IORING_REGISTER_SYNC_CANCEL` and `IORING_OP_ASYNC_CANCEL`
-//! start their search again for each operation they cancel, and pass all cancelled ones: for
-//! 100,000 it took 14 s.
+//! With this method, the cost per operation is constant. `IORING_REGISTER_SYNC_CANCEL` and
+//! `IORING_OP_ASYNC_CANCEL` restart their search for each operation, and pass all those already
+//! cancelled: for 100,000 it took 14 s.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -16,9 +17,9 @@ use wavetank_plan::Nanos;
 
 use crate::{Clock, Errno};
 
-/// How long rings may take to end. The kernel needs some microseconds for each connection. It takes
-/// longer than this only if something else keeps a ring open, such as a process that was forked in
-/// that moment.
+/// Time limit for the end of the rings. The kernel needs some microseconds for each connection. It
+/// exceeds this limit only if something else keeps a ring open, such as a process forked at that
+/// moment.
 const PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// See the module's description.
@@ -33,12 +34,12 @@ impl TeardownWatch {
         Ok(Self { ours, theirs })
     }
 
-    /// What every table of sockets is to hold.
+    /// Returns the end that every table of sockets must hold.
     pub(super) fn end(&self) -> BorrowedFd<'_> {
         self.theirs.as_fd()
     }
 
-    /// Wait until every table is closed. `false`: some is not, and may never be.
+    /// Waits until every table is closed. `false`: some table is still open, and may remain so.
     pub(super) fn wait_all_closed(self, clock: Clock) -> bool {
         let Self { ours, theirs } = self;
         drop(theirs);
@@ -46,8 +47,7 @@ impl TeardownWatch {
         loop {
             let left = until.0.saturating_sub(clock.now().0).max(0);
             let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
-            // Nothing is ever written, so it becomes readable only when the last other end is
-            // closed.
+            // Nothing is ever written, so the only event is the close of the last other end.
             let mut told = [PollFd::new(&ours, PollFlags::IN)];
             match poll(&mut told, Some(&left)) {
                 Err(rustix::io::Errno::INTR) => {}

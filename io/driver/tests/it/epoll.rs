@@ -1,10 +1,11 @@
-//! The epoll driver does what every driver must, with all that newer kernels have and without.
+//! The epoll driver passes the suite of all drivers, with all features of newer kernels and
+//! without.
 
 mod with_all {
     crate::driver_suite!(wavetank_driver::Epoll);
 }
 
-/// What a kernel before 5.11 leaves of it.
+/// The features of a kernel before 5.11.
 mod without_epoll_pwait2 {
     use wavetank_driver::{Epoll, Feature};
 

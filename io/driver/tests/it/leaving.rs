@@ -1,4 +1,4 @@
-//! Closing behind what a peer does not read: it is waited for, and not for ever.
+//! Closing while the peer does not read: the driver waits for the peer, up to a limit.
 
 use crate::suite::bench;
 
@@ -11,8 +11,8 @@ use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, PATIENCE, dial};
 
-/// Close `conn` when some small send that was told to be with the kernel is not, because the peer's buffers are full.
-/// Returns how much was told.
+/// Sends until a small send reported as done is not with the kernel, because the peer's buffers are
+/// full. Then closes `conn`. Returns the number of bytes reported as sent.
 fn stuck(bench: &mut Bench<Uring>, conn: ConnId) -> usize {
     let before = bench.driver.bytes_sent();
     let mut promised = 0;
@@ -52,11 +52,11 @@ fn a_target_that_reads_nothing_is_reset() {
 fn a_client_that_reads_slowly_gets_everything() {
     let mut bench = Bench::<Uring>::new();
     let mut peer = dial(bench.listen());
-    let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+    let Heard::Accepted(conn) = bench.hear() else { panic!("a peer dials") };
     let promised = stuck(&mut bench, conn);
     let mut buffer = vec![0; promised];
     let mut taken = 0;
-    // Half of what is left, in each of the breaks.
+    // Reads half of the rest after each pause.
     for _ in 0..2 {
         let until = bench.clock.now().after(Nanos::from_millis(1_700));
         while bench.clock.now() < until {

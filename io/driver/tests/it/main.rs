@@ -1,4 +1,4 @@
-//! All integration tests of this crate in one program, so that one link serves them all.
+//! All integration tests of this crate in one program, so that it is linked only once.
 
 mod epoll;
 mod leaving;

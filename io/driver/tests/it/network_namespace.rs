@@ -1,5 +1,4 @@
-//! Threads that are sent to another network namespace: they are there and nobody else is, whatever table their files
-//! are in.
+//! Threads in another network namespace: only they are there, with every kind of file table.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -17,7 +16,7 @@ use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 /// Nothing here takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The tables that can be had here.
+/// Returns the kinds of file table that are available here.
 fn tables() -> Vec<FileTables> {
     let found = Features::probe(Features::all());
     let all = [(Feature::Unshare, PerThread), (Feature::OwnProcess, PerProcess)];
@@ -27,13 +26,13 @@ fn tables() -> Vec<FileTables> {
     tables
 }
 
-/// Which namespace the calling thread is in.
+/// Returns the namespace of the calling thread.
 fn here() -> String {
     let link = fs::read_link("/proc/thread-self/ns/net").expect("/proc is mounted");
     link.to_string_lossy().into_owned()
 }
 
-/// A namespace with nothing in it, and what it is called; `None`, which is told, where none can be made.
+/// Returns an empty namespace and its name. Prints a note and returns `None` if none can be made.
 fn elsewhere(test: &str) -> Option<(NetworkNamespace, String)> {
     let made = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET)?;
@@ -64,13 +63,13 @@ fn a_thread_is_where_it_was_sent_and_nobody_else() {
         let life = move |start: StartReporter<(), ()>| {
             let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
-            // Its loopback is another one, on which nobody listens, and which is down.
+            // Its loopback is a different one: it is down, and nothing listens there.
             let refused = TcpStream::connect(at).err().map(|error| error.kind());
             tells.send((here(), refused)).expect("it is awaited");
         };
         let started = spawn_in(Some(network.clone()), "away".to_owned(), files, life, no_crash);
         let started = started.expect("a thread");
-        let told = told.recv_timeout(PATIENCE).expect("it tells");
+        let told = told.recv_timeout(PATIENCE).expect("the thread reports");
         assert_eq!(told, (name.clone(), Some(ErrorKind::NetworkUnreachable)), "{files:?}");
         started.handle.join().expect("it came to its end");
         assert_eq!(here(), before, "{files:?}: only the thread went");

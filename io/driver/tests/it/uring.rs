@@ -1,10 +1,11 @@
-//! The io\_uring driver does what every driver must, with all that newer kernels have and without.
+//! The io\_uring driver passes the suite of all drivers, with all features of newer kernels and
+//! without.
 
 mod with_all {
     crate::driver_suite!(wavetank_driver::Uring);
 }
 
-/// What a kernel before 6.11 leaves of it.
+/// The features of a kernel before 6.11.
 mod without_bind_op {
     use wavetank_driver::{Feature, Uring};
 
@@ -13,7 +14,7 @@ mod without_bind_op {
     crate::driver_suite!(super::Made<super::Without<super::Uring, { super::Feature::BindOp as usize }>>);
 }
 
-/// Every connection one of those whose receive is not armed until there is something to receive.
+/// The receive of each connection is armed only when there is something to receive.
 mod parked {
     use wavetank_driver::{Driver, DriverConfig, Errno, Uring};
 
@@ -32,7 +33,8 @@ mod parked {
     crate::driver_suite!(super::Made<super::Parked>);
 }
 
-/// One connection keeps its receive armed, all others do not; a slot may go from one kind to the other.
+/// One connection keeps its receive armed, all others do not. A slot may change from one kind to
+/// the other.
 mod one_hot {
     use wavetank_driver::{Driver, DriverConfig, Errno, Uring};
 

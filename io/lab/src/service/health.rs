@@ -126,7 +126,13 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
         let port = listener.local_addr().expect("it is bound").port();
         assert!(all_listen(&[port]) && all_listen(&[]));
-        drop(listener);
+        // Bound and not listening: no other test can take the port meanwhile.
+        let bound =
+            rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None)
+                .expect("a socket");
+        rustix::net::bind(&bound, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a port");
+        let address = rustix::net::getsockname(&bound).expect("it is bound");
+        let port = SocketAddr::try_from(address).expect("an address of IPv4").port();
         assert!(!all_listen(&[port]));
         let refused = super::check(IpAddr::V4(Ipv4Addr::LOCALHOST), &Probe::Tcp { port });
         assert!(refused.is_err_and(|words| words.contains("refused")));

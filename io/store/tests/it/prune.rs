@@ -169,7 +169,7 @@ fn some_searches_never_go() {
     };
     check(&|_| None, "it is being written");
     check(&put("report.html"), "`report.html`, which is not one of a search's files");
-    check(&put("runs/notes.txt"), "`runs/notes.txt`, which is none");
+    check(&put("runs/notes.txt"), "`runs/notes.txt`, which is not one of");
     let run_being_written = |folder: &SearchFolder| {
         let meta = RunMeta { id: "dd01".to_owned(), ..meta() };
         Some(ArchiveWriter::create(&folder.runs(), &meta).expect("the folder is writable"))
@@ -208,7 +208,7 @@ fn some_runs_never_go() {
     for (part, reason) in [
         ("aa01", "`report.html`, which is not one of the archive's files"),
         ("aa02", "`intervals/x.jsonl`"),
-        ("cc01", "only linked"),
+        ("cc01", "it is a link"),
         ("cc02", "no file in it shows"),
         ("dd01", "being written"),
     ] {

@@ -194,7 +194,7 @@ fn a_server_that_insists_on_a_certificate_says_so() {
     let run = |words: &str| {
         server.program(&url, &format!("--cacert @ca.pem --format json -n 3 -c 1 {words}")).run()
     };
-    check_probe(&run("--tls 1.3"), "it wants a client certificate", "--cert FILE --key FILE");
+    check_probe(&run("--tls 1.3"), "it requires a client certificate", "--cert FILE --key FILE");
     check_probe(&run("--tls 1.2"), "alert", "--cert FILE --key FILE");
     let given = run("--tls 1.3 --cert @client.pem --key @client.key");
     assert_eq!(given.expect_exit(0).result().count("requests.done"), 3, "{given}");

@@ -66,7 +66,7 @@ pub(crate) fn engine_told(stderr: &str, way: Way) {
     let rest = line.trim_start_matches("engine").trim();
     assert!(rest.starts_with(way.engine), "{way:?}: {line}");
     let masked = way.mask.split(',').any(|word| word == "uring");
-    assert_eq!(rest.contains("uring is masked by WAVETANK_MASK: take it out"), masked, "{way:?}: {line}");
+    assert_eq!(rest.contains("uring is masked by WAVETANK_MASK: remove it"), masked, "{way:?}: {line}");
 }
 
 /// The archive of the only run says what was used.

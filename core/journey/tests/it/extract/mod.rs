@@ -103,7 +103,7 @@ fn what_cannot_be_compiled_is_said() {
     check_refused("", "extract", "nothing can be extracted", "`status`");
     check_refused("json", "extract", "does not say what", "$.items");
     check_refused("status 200", "extract", "behind `status`", "leave");
-    check_refused("header a b", "extract", "`a b` is not a header name", "location");
+    check_refused("header a b", "extract", "`a b` is no name of a header", "location");
     check_refused("regex sku=(.*)", "extract_regex", "between slashes", "regex /");
     check_refused("regex /a(/", "extract_regex", "unclosed group", "no look-around");
     check_refused("regex /a/x", "extract_regex", "`x` is no flag", "`i`");

@@ -1,7 +1,8 @@
-//! A configuration for `HAProxy`, over TCP or HTTP. Every copy has one of its own: they share the port, but neither a
-//! statistics socket nor source ports towards the servers.
+//! Renders the configuration of `HAProxy`, for TCP or HTTP. Every copy has its own configuration.
+//! Copies share the port, but not the statistics socket and the source ports to the servers.
 //!
-//! All paths in it are relative to the folder in which it is started, so that no file of the machine's is touched.
+//! All paths in it are relative to the folder in which `HAProxy` starts, so none of the machine's
+//! files is touched.
 
 mod servers;
 
@@ -16,15 +17,16 @@ use crate::{Haproxy, HaproxyMode, Host, Rendered, Service};
 
 pub use servers::{HAPROXY_BACKEND, haproxy_servers};
 
-/// Its name in the folder of its copy.
+/// Name of the configuration in the folder of its copy.
 pub const HAPROXY_CONFIG: &str = "haproxy.cfg";
-/// Its statistics socket in the folder of its copy.
+/// Name of the statistics socket in the folder of its copy.
 pub const HAPROXY_SOCKET: &str = "stats.sock";
 
-/// Files that each client connection takes: its own, and the one to a server.
+/// Open files of each client connection: its own, and the one to a server.
 const FILES_EACH: u64 = 2;
 
-/// Client connections that one `HAProxy` can have where a process may open `files`.
+/// Returns the number of client connections that one `HAProxy` can have with an open-file limit of
+/// `files`.
 pub const fn haproxy_room(files: u64) -> u64 {
     size::room(files, FILES_EACH)
 }
@@ -34,20 +36,20 @@ struct Writer<'a> {
     service: &'a Service,
     haproxy: &'a Haproxy,
     means: &'a HostResources,
-    /// Which of the copies, from 0.
+    /// Index of this copy.
     copy: u32,
-    /// Client connections that this copy takes at most.
+    /// Maximum number of client connections of this copy.
     connections: u64,
     threads: u32,
     script: ConfigWriter<'a>,
 }
 
-/// The configuration of copy `copy` (from 0) of `haproxy`, which is what `service` of `host` is. With one of the user's
-/// own it is that one, for every copy.
+/// Renders the configuration of copy `copy` (from 0) of `haproxy`, the kind of `service` on `host`.
+/// A user's own configuration is returned unchanged for every copy.
 ///
 /// # Errors
-/// More connections than its copies can hold with the files they may open, or a directive to leave out that is not in
-/// it.
+/// If the open-file limit is too low for the connections of its copies, or if a directive to leave
+/// out does not occur in the configuration.
 pub fn haproxy(
     host: &Host,
     service: &Service,
@@ -67,7 +69,7 @@ pub fn haproxy(
     writer.write()
 }
 
-/// Client connections of one copy.
+/// Returns the number of client connections of one copy.
 fn connections(service: &Service, means: &HostResources) -> Result<u64, Diagnostic> {
     let room = haproxy_room(means.files);
     let Some(all) = service.connections else { return Ok(room.max(1)) };
@@ -240,7 +242,7 @@ impl Writer<'_> {
             let backlog = size::backlog(self.service.connections);
             write!(options, " backlog {backlog}").expect("writing to a string does not fail");
         }
-        // One thread has one queue anyway.
+        // With one thread there is only one queue.
         if self.threads > 1 && self.script.is_directive_kept("shards") {
             options.push_str(" shards by-thread");
         }
@@ -265,7 +267,7 @@ impl Writer<'_> {
         script.tuned("stats refresh", "2s", "As it goes.", origin);
     }
 
-    /// Every address of the host, of both families where it has both.
+    /// Returns the wildcard address of the host, for both families if the host has both.
     fn bind_address(&self, port: u16) -> String {
         let six =
             self.host.interfaces.iter().flat_map(|one| &one.addresses).any(|(address, _)| address.is_ipv6());

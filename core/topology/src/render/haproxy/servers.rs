@@ -1,15 +1,16 @@
-//! The part of `HAProxy`'s configuration that names the servers, and from where it reaches them.
+//! The part of `HAProxy`'s configuration with the servers and the source addresses used to reach
+//! them.
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::Writer;
 use crate::{Backend, Haproxy, HaproxyMode, HaproxySources, Host};
 
-/// First port of a range of source ports where nothing listens above it.
+/// First source port of a range if no service listens above it.
 const PORT_FIRST: u32 = 1_024;
 /// The port after the last one.
 const PORT_END: u32 = 65_536;
-/// Weights of `HAProxy` end here.
+/// Maximum weight in `HAProxy`.
 const WEIGHT_MAX: u32 = 256;
 
 impl Writer<'_> {
@@ -65,7 +66,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A line for each server and own address, each with ports of its own.
+    /// Writes a line for each pair of server and own address, each with its own source ports.
     fn ranged(&mut self, servers: &[Backend]) {
         let (first, last) = self.ports();
         let why = format!(
@@ -84,8 +85,9 @@ impl Writer<'_> {
         }
     }
 
-    /// First and last source port of this copy. They lie above the ports that something on the host listens on, if that
-    /// leaves half of them: such a port would be tried in vain, again and again.
+    /// Returns the first and last source port of this copy. The range starts above the ports on
+    /// which the host listens, if at least half of the ports remain. `HAProxy` would otherwise try
+    /// such a port in vain again and again.
     fn ports(&self) -> (u16, u16) {
         let listening = self.host.services.iter().flat_map(|service| &service.listen).copied();
         let own = self.haproxy.stats.into_iter();
@@ -98,11 +100,12 @@ impl Writer<'_> {
     }
 }
 
-/// The backend that all servers are in.
+/// The backend that contains all servers.
 pub const HAPROXY_BACKEND: &str = "servers";
 
-/// By which names the server with this place in [`Haproxy::servers`] is known to it: one, or one for each own address where
-/// the file wants ranges of ports; none if there is no such server.
+/// Returns the names by which `HAProxy` knows the server with this index in [`Haproxy::servers`].
+/// There is one name, or one for each own address if the file requests port ranges. The list is
+/// empty if the server does not exist.
 pub fn haproxy_servers(host: &Host, haproxy: &Haproxy, server: usize) -> Vec<String> {
     let Some(server) = haproxy.servers.get(server) else { return Vec::new() };
     let name = server_name(server, &haproxy.servers);
@@ -113,19 +116,19 @@ pub fn haproxy_servers(host: &Host, haproxy: &Haproxy, server: usize) -> Vec<Str
     (0..lines).map(|line| line_name(&name, line)).collect()
 }
 
-/// The addresses from which the server is reached.
+/// Returns the source addresses from which the server is reached.
 fn sources(host: &Host, server: &Backend) -> Vec<IpAddr> {
     let interface = host.interfaces.get(server.interface);
     let addresses = interface.map_or(&[][..], |one| &one.addresses).iter().map(|(address, _)| *address);
     addresses.filter(|address| address.is_ipv6() == server.address.is_ipv6()).collect()
 }
 
-/// The name of a server's line number `line`, from 0.
+/// Returns the name of a server's line with index `line`.
 fn line_name(server: &str, line: usize) -> String {
     if line == 0 { server.to_owned() } else { format!("{server}-{}", line + 1) }
 }
 
-/// Its name on statistics: the host's, and the port where a host is there twice.
+/// Returns the server's name in statistics: the host name, with the port if the host occurs twice.
 fn server_name(server: &Backend, all: &[Backend]) -> String {
     let twice = all.iter().filter(|other| other.name == server.name).count() > 1;
     if twice { format!("{}-{}", server.name, server.port) } else { server.name.clone() }

@@ -1,7 +1,7 @@
-//! A configuration for nginx: static files, a reverse proxy, or a flash sale in Lua.
+//! Renders the configuration of nginx: static files, a reverse proxy, or a flash sale in Lua.
 //!
-//! All paths in it are relative to the folder in which nginx is started (`-p FOLDER/`), so that one text serves every
-//! copy, and no file of the machine's is touched.
+//! All paths in it are relative to the folder in which nginx starts (`-p FOLDER/`). One text
+//! therefore serves every copy, and none of the machine's files is touched.
 
 mod proxy;
 mod sale;
@@ -16,19 +16,19 @@ use crate::{Host, Nginx, NginxWork, Rendered, Service};
 
 pub use sale::sale_program;
 
-/// Its name in the folder of its service.
+/// Name of the configuration in the folder of its service.
 pub const NGINX_CONFIG: &str = "nginx.conf";
-/// Its statistics (`stub_status`), a socket in the folder of its service.
+/// Name of the socket for its statistics (`stub_status`) in the folder of its service.
 pub const NGINX_SOCKET: &str = "status.sock";
-/// Where its statistics are on that socket.
+/// Path of the statistics on that socket.
 pub const NGINX_STATUS_PATH: &str = "/nginx_status";
 
-/// Connections of a worker where the file does not say how many there will be.
+/// Connections of a worker if the file does not give their number.
 const CONNECTIONS_DEFAULT: u64 = 8_192;
-/// Worker processes of one nginx at most.
+/// Maximum number of worker processes of one nginx.
 const WORKERS_MAX: u64 = 512;
 
-/// What is written, and what it is computed from.
+/// The text being written and the values from which it is computed.
 struct Writer<'a> {
     host: &'a Host,
     service: &'a Service,
@@ -36,16 +36,17 @@ struct Writer<'a> {
     means: &'a HostResources,
     /// Worker processes of one copy.
     workers: u64,
-    /// Places for connections of one worker, to both sides.
+    /// Connection slots of one worker, for both sides.
     connections: u64,
     script: ConfigWriter<'a>,
 }
 
-/// The configuration of `nginx`, which is what `service` of `host` is. With one of the user's own it is that one.
+/// Renders the configuration of `nginx`, the kind of `service` on `host`. A user's own
+/// configuration is returned unchanged.
 ///
 /// # Errors
-/// More connections than its processes can hold with the files they may open, or a directive to leave out that is not in
-/// it.
+/// If the open-file limit is too low for the connections of its processes, or if a directive to
+/// leave out does not occur in the configuration.
 pub fn nginx(
     host: &Host,
     service: &Service,
@@ -68,7 +69,7 @@ pub fn nginx(
     writer.write()
 }
 
-/// How many workers there are, and how many connections each has places for.
+/// Returns the number of workers and the number of connection slots of each.
 fn workers(service: &Service, nginx: &Nginx, means: &HostResources) -> Result<(u64, u64), Diagnostic> {
     let sides = if nginx.backends().is_empty() { 1 } else { 2 };
     let copies = u64::from(service.copies.max(1));
@@ -78,7 +79,7 @@ fn workers(service: &Service, nginx: &Nginx, means: &HostResources) -> Result<(u
     let Some(clients) = service.connections else {
         return Ok((wanted.unwrap_or(cpus), (CONNECTIONS_DEFAULT * sides).min(room).max(64)));
     };
-    // A worker opens its files by itself, so more workers hold more connections.
+    // Each worker has its own open-file limit, so more workers handle more connections.
     let each = |workers: u64| size::hash_share_max(clients, copies * workers) * sides + 64;
     let fits = |workers: &u64| each(*workers) <= room;
     let workers = match wanted {
@@ -230,7 +231,7 @@ impl Writer<'_> {
         if self.nginx.tls {
             options.push_str(" ssl");
         }
-        // Several copies could not share a port without it.
+        // Several copies cannot share a port without it.
         if self.script.is_directive_kept("reuseport") || self.service.copies > 1 {
             options.push_str(" reuseport");
         }
@@ -271,7 +272,7 @@ impl Writer<'_> {
     }
 }
 
-/// CPUs as nginx wants them: a digit for each, the first CPU last.
+/// Returns a CPU mask in nginx's form: one digit for each CPU, the first CPU last.
 fn mask(cpus: &[u32]) -> String {
     let last = cpus.iter().copied().max().unwrap_or_default();
     (0..=last).rev().map(|cpu| if cpus.contains(&cpu) { '1' } else { '0' }).collect()

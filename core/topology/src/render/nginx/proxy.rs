@@ -1,13 +1,13 @@
-//! The part of nginx's configuration that passes requests on.
+//! The part of nginx's configuration that forwards requests.
 
 use super::Writer;
 use crate::Backend;
 
-/// Idle connections to servers that a worker keeps where the file does not say how many clients there are.
+/// Idle connections to servers that a worker keeps if the file does not give the number of clients.
 const KEPT_DEFAULT: u64 = 128;
 
 impl Writer<'_> {
-    /// Whom requests are passed on to.
+    /// Writes the servers to which requests are forwarded.
     pub(super) fn upstream(&mut self, servers: &[Backend], keepalive: bool) {
         let origin = Some(self.service.place_of("servers"));
         let sources = self.sources(servers);
@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Which of the balancer's addresses a connection to a server comes from.
+    /// Distributes connections to servers over the balancer's addresses.
     fn deal_sources(&mut self, sources: &[String]) {
         let origin = Some(self.service.place_of("servers"));
         let why =
@@ -67,7 +67,8 @@ impl Writer<'_> {
         self.script.close("}");
     }
 
-    /// The addresses towards the servers, if all of them are on one network; else the kernel chooses.
+    /// Returns the source addresses to the servers if all servers are on one network. Otherwise the
+    /// kernel chooses.
     fn sources(&self, servers: &[Backend]) -> Vec<String> {
         let Some(first) = servers.first() else { return Vec::new() };
         if servers.iter().any(|server| server.interface != first.interface) {
@@ -78,7 +79,7 @@ impl Writer<'_> {
         alike.map(|(address, _)| address.to_string()).collect()
     }
 
-    /// How they are passed on.
+    /// Writes the directives that forward requests.
     pub(super) fn pass(&mut self, servers: &[Backend], keepalive: bool) {
         let origin = Some(self.service.place_of("servers"));
         let several = self.sources(servers).len() > 1;

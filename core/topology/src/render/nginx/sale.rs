@@ -1,19 +1,20 @@
-//! The part of nginx's configuration that is a flash sale in Lua.
+//! The part of nginx's configuration with the flash sale in Lua.
 
 use super::Writer;
 
-/// The sale itself.
+/// The Lua program of the sale.
 const PROGRAM: &str = include_str!("sale.lua");
 
-/// Memory for who has bought: a million of the longest names fit, and only what is used is taken.
+/// Memory for the names of the buyers. A million of the longest names fit, and only used memory is
+/// allocated.
 const BUYERS_MIB: u64 = 320;
 
-/// Paths and what answers them.
+/// Paths and the functions that answer them.
 const PATHS: [(&str, &str); 4] =
     [("/api/seckill", "show"), ("/api/login", "login"), ("/api/order", "order"), ("/admin/sale", "admin")];
 
 impl Writer<'_> {
-    /// What makes nginx speak Lua.
+    /// Writes the lines that load Lua into nginx.
     pub(super) fn lua_modules(&mut self) {
         let origin = Some(self.service.place_of("sale"));
         for (index, module) in self.means.lua_modules.iter().enumerate() {
@@ -22,7 +23,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What the workers share.
+    /// Writes the memory that the workers share.
     pub(super) fn sale_memory(&mut self, stock: u64) {
         let origin = Some(self.service.place_of("sale"));
         let script = &mut self.script;
@@ -44,7 +45,7 @@ impl Writer<'_> {
         script.also("client_body_buffer_size 4k", origin);
     }
 
-    /// Where it is asked.
+    /// Writes the locations of the sale.
     pub(super) fn counters(&mut self) {
         let origin = Some(self.service.place_of("sale"));
         for (path, function) in PATHS {
@@ -58,7 +59,7 @@ impl Writer<'_> {
     }
 }
 
-/// The sale's own file beside the configuration: name and text.
+/// Returns the name and text of the sale's own file, which is next to the configuration.
 pub fn sale_program() -> (&'static str, &'static str) {
     ("sale.lua", PROGRAM)
 }

@@ -12,7 +12,7 @@ use wavetank_topology::{Input, Lab, MachineFacts, Parsed, read};
 pub(crate) const MACHINE: MachineFacts =
     MachineFacts { cpus: Some(2), open_files: Some(20_000), memory_bytes: Some(24 << 30) };
 
-/// Reads a topology file beside which `app.conf` lies, and `picture.png`, which is no text.
+/// Reads a topology file that is next to `app.conf` and to `picture.png`, which is not text.
 pub(crate) fn reading(name: &str, bytes: &[u8]) -> Parsed {
     let files = |name: &str| match name {
         "app.conf" => Ok(b"listen 8080;\n".to_vec()),
@@ -30,7 +30,7 @@ pub(crate) fn lab(text: &str) -> Lab {
     reading.lab.unwrap_or_else(|| panic!("{shown}"))
 }
 
-/// The labs that ship: name and text. Experiments lie beside them.
+/// The example labs as names and texts. Their experiments are next to them.
 pub(crate) fn example_labs() -> Vec<(String, String)> {
     let folder = root().join("examples/labs");
     let all = names_in(&folder, "yaml").into_iter().map(|name| {

@@ -1,8 +1,8 @@
-//! [`Slots`]: the contents of the socket tables, and the operations pending on them.
+//! [`Slots`]: the use of each slot in the tables of sockets, and the operations in flight there.
 //!
-//! It knows no kernel: operations start, completions arrive in any order, and it decides what to
-//! report. A slot is given away again only after every operation on it has ended, so that a
-//! completion can never be mistaken for one of the next connection.
+//! This part makes no kernel calls: operations start, completions arrive in any order, and the
+//! events to report follow. A slot is reused only after every operation on it has ended, so that a
+//! completion is never attributed to the next connection.
 
 mod pending_ops;
 mod receive;
@@ -13,36 +13,36 @@ use crate::token::Operation;
 use pending_ops::PendingOps;
 pub(super) use receive::{ReceiveAction, ReceiveOutcome};
 
-/// How far a slot's connection is.
+/// The phase of a slot's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// There is none.
+    /// No connection.
     Free,
-    /// A listener's next peer will be put here.
+    /// Reserved for the next peer of a listener.
     Accepting,
     Connecting,
     Open,
-    /// Closed by its owner, but some of what was sent may still have to be kept.
+    /// Closed by its owner, but some sent bytes may still have to be kept.
     Leaving,
-    /// Closed; operations are coming to their end.
+    /// Closed; operations in flight are ending.
     Closing,
 }
 
 /// The peer has sent its FIN, which was reported to the owner.
 const FINISHED: u8 = 1 << 0;
-/// It takes no more sends.
+/// The connection takes no more sends.
 const BROKEN: u8 = 1 << 1;
 /// The break was reported to the owner.
 const BREAK_TOLD: u8 = 1 << 2;
 /// Its receive stays armed.
 const HOT: u8 = 1 << 3;
-/// There was new data to read during a read.
+/// Something became readable while a read was in flight.
 const AGAIN: u8 = 1 << 4;
-/// Sending ends once all is sent.
+/// Sending ends after all of it is sent.
 const SHUT_LATER: u8 = 1 << 5;
-/// The peer is known to be gone: what is left is read up to the error.
+/// The peer is known to be gone: the rest is read up to the error.
 const ENDING: u8 = 1 << 6;
-/// It was not accepted.
+/// This side dialed; the connection was not accepted.
 const DIALED: u8 = 1 << 7;
 
 /// One slot.
@@ -52,7 +52,7 @@ struct Slot {
     under_way: PendingOps,
     phase: Phase,
     flags: u8,
-    /// Who accepts here.
+    /// The listener that accepts into this slot.
     listener: u16,
 }
 
@@ -65,11 +65,11 @@ impl Slot {
     }
 }
 
-/// Slots that are free in one ring.
+/// The free slots of one ring.
 #[derive(Default)]
 struct FreeSlots {
     free: Vec<u32>,
-    /// Slots from here on were never used.
+    /// Slots from this number on were never used.
     fresh: u32,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Slots {
     all: Vec<Slot>,
     rooms: Vec<FreeSlots>,
     per_ring: u32,
-    /// How many more connections may have a receive that stays armed.
+    /// Number of further connections with a receive that may stay armed.
     hot_left: u32,
     pub(super) stale: u64,
 }
@@ -88,13 +88,13 @@ impl Slots {
         Self { all: Vec::new(), rooms: Vec::new(), per_ring, hot_left: hot_max, stale: 0 }
     }
 
-    /// The same with room for this many slots before memory is allocated.
+    /// Reserves room for this many slots, so that no memory is allocated before they are used up.
     pub(super) fn with_room(mut self, slots: usize) -> Self {
         self.all.reserve_exact(slots);
         self
     }
 
-    /// Another ring with its slots.
+    /// Adds a ring with its slots.
     pub(super) fn add_ring(&mut self) {
         self.rooms.push(FreeSlots::default());
     }
@@ -103,7 +103,7 @@ impl Slots {
         self.per_ring
     }
 
-    /// Returns the table and the position of `slot`.
+    /// Returns the ring with `slot` in its table, and the index there.
     #[inline]
     pub(super) const fn place(&self, slot: u32) -> (usize, u32) {
         if slot < self.per_ring {
@@ -117,12 +117,12 @@ impl Slots {
         !room.free.is_empty() || room.fresh < self.per_ring
     }
 
-    /// How many slots were ever in use, in the order of their numbers.
+    /// Returns the number of slots that were ever in use, counted in the order of their numbers.
     pub(super) const fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// A free slot of `ring`, of a generation of its own.
+    /// Takes a free slot of `ring`, with a new generation.
     pub(super) fn take(&mut self, ring: usize, phase: Phase, listener: u16) -> Option<ConnId> {
         let room = &mut self.rooms[ring];
         let slot = room.free.pop().or_else(|| {
@@ -148,7 +148,7 @@ impl Slots {
         self.all.get_mut(conn.slot as usize).filter(|slot| slot.generation == conn.generation)
     }
 
-    /// How far `conn` is; [`Phase::Free`] for an old or unknown id.
+    /// Returns the phase of `conn`; [`Phase::Free`] for an old or unknown id.
     #[inline]
     pub(super) fn phase(&self, conn: ConnId) -> Phase {
         match self.all.get(conn.slot as usize) {
@@ -157,7 +157,7 @@ impl Slots {
         }
     }
 
-    /// Whether what is sent on `conn` can arrive.
+    /// Returns whether bytes sent on `conn` can arrive.
     #[inline]
     pub(super) fn takes_sends(&self, conn: ConnId) -> bool {
         self.all.get(conn.slot as usize).is_some_and(|slot| {
@@ -170,17 +170,17 @@ impl Slots {
         self.get(conn).is_some_and(|slot| slot.under_way.has(operation))
     }
 
-    /// Whether we dialed.
+    /// Returns whether this side dialed.
     pub(super) fn is_dialed(&mut self, conn: ConnId) -> bool {
         self.get(conn).is_some_and(|slot| slot.has(DIALED))
     }
 
-    /// Returns the listener whose completions `conn`'s slot waits for.
+    /// Returns the listener that accepts into the slot of `conn`.
     pub(super) fn listener(&mut self, conn: ConnId) -> u32 {
         self.get(conn).map_or(0, |slot| u32::from(slot.listener))
     }
 
-    /// `operation` is queued for the kernel; its completion will come, once or more often.
+    /// Records that `operation` is queued for the kernel; it will complete at least once.
     #[inline]
     pub(super) fn begin(&mut self, conn: ConnId, operation: Operation) {
         let Some(slot) = self.get(conn) else { return };
@@ -188,8 +188,8 @@ impl Slots {
         slot.under_way = slot.under_way.with(operation);
     }
 
-    /// Handles a completion of `operation`; without `more` it was the last. Returns the slot,
-    /// unless there is no owner to notify.
+    /// Records a completion of `operation`; without `more` it was the last one. Returns the slot,
+    /// unless no owner needs the result any more.
     #[inline]
     fn complete(&mut self, conn: ConnId, operation: Operation, more: bool) -> Option<&mut Slot> {
         let found = self.all.get_mut(conn.slot as usize).filter(|slot| slot.generation == conn.generation);
@@ -201,7 +201,8 @@ impl Slots {
             slot.under_way = slot.under_way.without(operation);
         }
         if slot.phase == Phase::Closing {
-            // The end of an operation is what we asked for ourselves.
+            // The last completion was requested by this driver, so only earlier ones count as
+            // stale.
             self.stale += u64::from(more);
             self.free_if_done(conn);
             return None;
@@ -209,9 +210,9 @@ impl Slots {
         self.all.get_mut(conn.slot as usize)
     }
 
-    /// A connect ended. Whether the connection is still wanted.
+    /// Records the end of a connect. Returns whether the connection is still needed.
     pub(super) fn connected(&mut self, conn: ConnId, operation: Operation, worked: bool) -> bool {
-        // A failed bind counts as a failed connect.
+        // A failed bind replaces the completion of its connect.
         let operation = if operation == Operation::Bind { Operation::Connect } else { operation };
         let hot_left = self.hot_left;
         let Some(slot) = self.complete(conn, operation, false) else { return false };
@@ -222,7 +223,7 @@ impl Slots {
         true
     }
 
-    /// An accept ended. Whether its slot is still wanted.
+    /// Records the end of an accept. Returns whether its slot is still needed.
     pub(super) fn accepted(&mut self, conn: ConnId, worked: bool) -> bool {
         self.connected(conn, Operation::Accept, worked)
     }
@@ -232,8 +233,8 @@ impl Slots {
         slot.flags |= if hot { HOT } else { 0 };
     }
 
-    /// A receive returned `result`. Returns what to report, and whether a receive or a watch may
-    /// have to be set.
+    /// Handles a receive that completed with `result`. Returns the outcome to report, and whether a
+    /// receive or a watch may have to be armed.
     #[inline]
     pub(super) fn received(
         &mut self,
@@ -250,7 +251,7 @@ impl Slots {
         }
         if result > 0 {
             let again = !more && (slot.has(HOT | AGAIN | ENDING) || rest);
-            // A reset may have come with them: from now on it is watched for.
+            // A reset may have arrived with them: from now on, a watch reports it.
             let unwatched = slot.has(HOT) && !slot.under_way.has(Operation::Readable) && !slot.has(ENDING);
             return (ReceiveOutcome::Bytes(result as usize), again || unwatched);
         }
@@ -268,7 +269,7 @@ impl Slots {
         }
     }
 
-    /// `conn` broke. Returns what to report.
+    /// Records that `conn` broke. Returns the outcome to report.
     pub(super) fn broke(&mut self, conn: ConnId, errno: Errno) -> ReceiveOutcome {
         let Some(slot) = self.get(conn) else { return ReceiveOutcome::Nothing };
         let told = slot.has(BREAK_TOLD);
@@ -280,15 +281,15 @@ impl Slots {
         }
     }
 
-    /// All that came before a send failed has been read.
+    /// All bytes that arrived before a failed send have been read.
     fn failed(slot: &mut Slot) -> ReceiveOutcome {
         let told = slot.has(BREAK_TOLD);
         slot.flags |= FINISHED | BREAK_TOLD;
         if told { ReceiveOutcome::Nothing } else { ReceiveOutcome::Failed }
     }
 
-    /// A send failed: nothing can be sent on `conn` any more. Its owner is notified after earlier
-    /// data. Returns what to do about reading that.
+    /// Records a failed send: nothing can be sent on `conn` any more. The owner gets that event
+    /// after all bytes that arrived before. Returns how to continue reading them.
     pub(super) fn sending_failed(&mut self, conn: ConnId) -> ReceiveAction {
         let Some(slot) = self.get(conn) else { return ReceiveAction::AsIs };
         slot.flags |= BROKEN;
@@ -302,12 +303,12 @@ impl Slots {
         if slot.under_way.has(Operation::Receive) { ReceiveAction::Anew } else { ReceiveAction::Now }
     }
 
-    /// The watch reported something (or ended); `gone`: the peer is gone. Returns what to do about
-    /// reading.
+    /// Handles an event of the watch, or its end; `gone` means that the peer is gone. Returns how
+    /// to continue reading.
     ///
     /// An armed receive may miss a reset. If it arrives together with bytes, the kernel wakes the
-    /// receive once for both, and it takes the bytes. So an armed receive is ended, and armed
-    /// again.
+    /// receive once for both, and the receive takes the bytes. So an armed receive is cancelled and
+    /// armed again.
     pub(super) fn readable(&mut self, conn: ConnId, more: bool, gone: bool) -> ReceiveAction {
         let Some(slot) = self.complete(conn, Operation::Readable, more) else { return ReceiveAction::AsIs };
         if slot.phase != Phase::Open || slot.has(FINISHED) || (slot.has(HOT) && !gone) {
@@ -321,13 +322,14 @@ impl Slots {
         }
     }
 
-    /// An operation ended that is not reported. Returns whether its connection still exists.
+    /// Records the end of an operation that is not reported. Returns whether its connection still
+    /// exists.
     pub(super) fn done(&mut self, conn: ConnId, operation: Operation) -> bool {
         self.complete(conn, operation, false).is_some()
     }
 
     /// Returns whether to queue a receive: `Some(true)` for one that stays armed. After a failed
-    /// send, only present data is read.
+    /// send, only the bytes that are already there are read.
     #[inline]
     pub(super) fn wants_receive(&mut self, conn: ConnId) -> Option<bool> {
         let slot = self.get(conn)?;
@@ -339,22 +341,22 @@ impl Slots {
         Some(slot.has(HOT) && !slot.has(BROKEN))
     }
 
-    /// Returns whether to set a watch: `Some(true)` for readable data, `Some(false)` for the end of
-    /// the peer only.
+    /// Returns whether to set a watch: `Some(true)` for readability, `Some(false)` only for a peer
+    /// that is gone.
     pub(super) fn wants_watch(&mut self, conn: ConnId) -> Option<bool> {
         let slot = self.get(conn)?;
         let reading = slot.phase == Phase::Open && !slot.has(FINISHED | ENDING);
         (reading && !slot.under_way.has(Operation::Readable)).then(|| !slot.has(HOT))
     }
 
-    /// Sending is to end once all is sent.
+    /// Records that sending ends after all of it is sent.
     pub(super) fn shutdown_when_sent(&mut self, conn: ConnId) {
         if let Some(slot) = self.get(conn) {
             slot.flags |= SHUT_LATER;
         }
     }
 
-    /// Whether that is the case; asked once all is sent.
+    /// Returns and clears that record; called after all bytes are sent.
     pub(super) fn take_shut_later(&mut self, conn: ConnId) -> bool {
         let Some(slot) = self.get(conn) else { return false };
         let wanted = slot.has(SHUT_LATER);
@@ -362,15 +364,15 @@ impl Slots {
         wanted
     }
 
-    /// The owner has closed `conn`, and some of what it sent may still have to be kept.
+    /// Records that the owner has closed `conn` while some sent bytes may still have to be kept.
     pub(super) fn begin_close(&mut self, conn: ConnId) {
         if let Some(slot) = self.get(conn) {
             slot.phase = Phase::Leaving;
         }
     }
 
-    /// Closes `conn`. Returns the pending operations that must be cancelled; the slot is free when
-    /// all have ended.
+    /// Closes `conn`. Returns the operations in flight to cancel; the slot is free when all
+    /// operations have ended.
     pub(super) fn close(&mut self, conn: ConnId) -> PendingOps {
         let Some(slot) = self.get(conn) else { return PendingOps::default() };
         let (under_way, hot) = (slot.under_way, slot.has(HOT));

@@ -1,13 +1,13 @@
-//! [`PendingOps`]: the pending operations of a slot.
+//! [`PendingOps`]: the operations of a slot that are in flight.
 
 use crate::token::Operation;
 
-/// A set of pending operations, at most one of each kind.
+/// A set of operations in flight, at most one of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::uring) struct PendingOps(u16);
 
 impl PendingOps {
-    /// None.
+    /// The empty set.
     pub(super) const NONE: Self = Self(0);
 
     pub(in crate::uring) const fn has(self, operation: Operation) -> bool {

@@ -1,9 +1,8 @@
-//! [`ReceiveOutcome`] and [`ReceiveAction`]: the result of a receive, and what to do about the next
-//! one.
+//! [`ReceiveOutcome`] and [`ReceiveAction`]: the result of a receive, and how to continue reading.
 
 use crate::driver::CloseReason;
 
-/// What is reported to the owner about a receive.
+/// The result of a receive, for the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::uring) enum ReceiveOutcome {
     Nothing,
@@ -15,15 +14,15 @@ pub(in crate::uring) enum ReceiveOutcome {
     Starved,
 }
 
-/// What to do about reading.
+/// How to continue reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::uring) enum ReceiveAction {
-    /// Nothing.
+    /// Change nothing.
     AsIs,
-    /// Read what is there.
+    /// Read the available bytes.
     Now,
-    /// End the receive that is armed; its end leads to the next one.
+    /// Cancel the armed receive; its completion arms the next one.
     Anew,
-    /// There is nothing left to read: report the end.
+    /// Nothing is left to read: report the end.
     Over,
 }

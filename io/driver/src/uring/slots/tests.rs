@@ -1,4 +1,4 @@
-//! Completions in any order: nothing is reported of a closed connection, no slot is given away
+//! Completions in any order: no event of a closed connection is reported, and no slot is given out
 //! twice or lost.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ const RINGS: usize = 2;
 const PER_RING: u32 = 3;
 const HOT_MAX: u32 = 2;
 
-/// What may happen next; numbers choose among what is there.
+/// A step of the test; numbers select among the existing connections and operations.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Dial {
@@ -20,7 +20,7 @@ enum Step {
     Accept {
         ring: usize,
     },
-    /// The kernel completes one of the pending operations.
+    /// The kernel completes one of the operations in flight.
     Complete {
         which: usize,
         result: i32,
@@ -30,14 +30,14 @@ enum Step {
     Close {
         which: usize,
     },
-    /// Closed while sends of it are in the batch; settled later.
+    /// The owner closes a connection while the batch has sends of it; settled later.
     Leave {
         which: usize,
     },
     SendFails {
         which: usize,
     },
-    /// Pieces of a long send, and the wait for room.
+    /// Start another operation: a piece of a long send, or the wait for room.
     Operate {
         which: usize,
         operation: Operation,
@@ -70,7 +70,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     )
 }
 
-/// What the owner of a connection knows of it.
+/// What the owner of a connection knows about it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     open: bool,
@@ -81,11 +81,11 @@ struct Known {
 /// The driver and the kernel around the slots.
 struct World {
     slots: Slots,
-    /// What the kernel has not completed for the last time.
+    /// Operations without their last completion.
     under_way: Vec<(ConnId, Operation)>,
     /// Connections that their owner has not closed.
     known: HashMap<ConnId, Known>,
-    /// Closed ones that wait for their last sends.
+    /// Closed connections that wait for their last sends.
     leaving: Vec<ConnId>,
     /// Every id that was ever given out.
     given: Vec<ConnId>,
@@ -113,7 +113,7 @@ impl World {
         assert_eq!(self.slots.place(conn.slot).0, ring);
         assert!(!self.given.contains(&conn), "{conn:?} is an old id");
         let here = |id: &ConnId| id.slot == conn.slot;
-        assert!(!self.under_way.iter().any(|(id, _)| here(id)), "an operation is pending there");
+        assert!(!self.under_way.iter().any(|(id, _)| here(id)), "an operation is in flight there");
         assert!(!self.known.keys().any(here) && !self.leaving.iter().any(here), "the slot is in use");
         self.given.push(conn);
         self.begin(conn, operation);
@@ -143,7 +143,7 @@ impl World {
         match operation {
             Operation::Connect => {
                 if self.slots.connected(conn, operation, result >= 0) {
-                    let known = self.known.get_mut(&conn).expect("reported a closed connection");
+                    let known = self.known.get_mut(&conn).expect("an event of a closed connection");
                     assert!(!known.open);
                     known.open = result >= 0;
                     self.opened_or_not(conn, result);
@@ -252,7 +252,7 @@ impl World {
                 self.leaving.push(conn);
             }
             Step::SendFails { which } => {
-                // Also of connections long gone.
+                // Includes connections that were closed long ago.
                 if self.given.is_empty() {
                     return;
                 }
@@ -260,7 +260,7 @@ impl World {
                 let reading = self.slots.sending_failed(conn);
                 self.read(conn, reading);
                 assert!(!self.slots.takes_sends(conn));
-                // Its end will be reported: it was, or a pending operation leads to it.
+                // Its end was reported or will be: an operation in flight leads to it.
                 let open = self.known.get(&conn).is_some_and(|known| known.open && !known.broken);
                 assert!(
                     !open || self.under_way.contains(&(conn, Operation::Receive)),
@@ -276,7 +276,7 @@ impl World {
         }
     }
 
-    /// Closes everything; the kernel completes all pending operations.
+    /// Closes everything; the kernel completes all operations in flight.
     fn end(mut self) {
         for conn in self.known.drain().map(|(conn, _)| conn).chain(self.leaving.drain(..)).collect::<Vec<_>>()
         {
@@ -290,8 +290,7 @@ impl World {
                 self.complete(conn, operation, -libc::ECANCELED, false, false);
             }
         }
-        // Nothing is lost, and nothing is duplicated: each ring gives out exactly its slots once
-        // more.
+        // No slot is lost or duplicated: each ring gives out each of its slots exactly once more.
         for ring in 0..RINGS {
             let mut again: Vec<_> = std::iter::from_fn(|| self.slots.take(ring, Phase::Connecting, 0))
                 .map(|conn| conn.slot)

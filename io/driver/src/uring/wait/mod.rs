@@ -1,4 +1,4 @@
-//! Waiting: the call of a turn that submits, waits and brings what came.
+//! Waiting: the call of a turn that submits entries, waits and collects completions.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -12,8 +12,8 @@ use crate::Errno;
 use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 
-/// The longest sleep while a ring is flagged that has had nothing to report for long. If there is
-/// something after all, it is at most this late.
+/// Maximum sleep while a ring has long been flagged without any result. If there is something after
+/// all, it is handled at most this late.
 const NAP_IN_DOUBT: Nanos = Nanos::from_millis(5);
 
 impl Uring {
@@ -25,13 +25,13 @@ impl Uring {
             return Err(errno);
         }
         if self.at < self.ready.len() {
-            // More arrived than one turn handles: sent data leaves, and nothing new is requested,
-            // except the ends of operations that hold closed sockets open.
+            // More completions arrived than one turn handles. Queued sends leave, and nothing new
+            // is requested, except the end of operations that hold closed sockets open.
             self.submit()?;
             if std::mem::take(&mut self.ends_awaited) {
                 for ring in &mut self.rings {
-                    // Operations that waited for sends to leave are cancelled and closed by entries
-                    // that are queued only now.
+                    // Closes that waited for their sends are queued only now, as cancel and close
+                    // entries.
                     if ring.queued() > 0 || ring.is_flagged() {
                         ring.submit_and_reap()?;
                     }
@@ -70,8 +70,8 @@ impl Uring {
         Ok(!self.ready.is_empty())
     }
 
-    /// Submits queued entries, and handles their results directly. A failure concerns the driver
-    /// and no single connection: the next wait reports it again.
+    /// Submits queued entries, and takes in their immediate results. A failure concerns the driver
+    /// and no single connection: the next wait returns it again.
     pub(super) fn submit(&mut self) -> Result<(), Errno> {
         let began = self.clock.now();
         let submitted = self.fill().and_then(|()| self.rings.iter_mut().try_for_each(Ring::submit));
@@ -84,14 +84,15 @@ impl Uring {
         Ok(())
     }
 
-    /// The present call, which may have carried sends, was made at `began`.
+    /// Records the duration of the current call, which started at `began` and may have carried
+    /// sends.
     #[inline]
     fn worked_since(&mut self, began: Nanos) {
         self.worked_until = self.clock.now();
         self.longest_send = self.longest_send.max(self.worked_until.since(began));
     }
 
-    /// Everything is submitted: handles the completions, and drops what was kept for submitting.
+    /// Everything is submitted: takes in the completions, and frees the memory kept for submitting.
     #[inline]
     fn take_in(&mut self) {
         let from = self.ready.len();
@@ -106,8 +107,9 @@ impl Uring {
         }
     }
 
-    /// With one ring, the call that submits brings what is there, and where that is nothing, the next one sleeps.
-    /// One call could do both, but nobody could tell then how long the sends took and how long it slept.
+    /// With one ring, the call that submits returns the available completions; if there are none,
+    /// the next call sleeps. One call could do both, but then the time of the sends could not be
+    /// separated from the sleep.
     #[inline]
     fn wait_on_one(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
         let ring = &mut self.rings[0];
@@ -127,7 +129,7 @@ impl Uring {
         Ok(())
     }
 
-    /// Of several rings none can be waited for alone: all tell one eventfd.
+    /// The kernel cannot wait for several rings in one call, so all of them signal one eventfd.
     fn wait_on_all(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
         loop {
             let mut queued = false;
@@ -141,8 +143,8 @@ impl Uring {
             if !self.ready.is_empty() {
                 return Ok(());
             }
-            // A ring that had more to do than one call does is flagged still, and tells no more of it:
-            // before sleeping all are looked at once more.
+            // A ring with more work than one call does is still flagged, but does not signal again.
+            // So all rings are checked once more before sleeping.
             if self.rings.iter_mut().any(|ring| ring.queued() > 0 || ring.has_completions_hint()) {
                 continue;
             }
@@ -158,7 +160,7 @@ impl Uring {
         }
     }
 
-    /// Sleep until some ring tells something, at most `left` nanoseconds. Whether it was told.
+    /// Sleeps until some ring signals, at most `left` nanoseconds. Returns whether one did.
     fn sleep(&self, left: i64) -> bool {
         let Some(eventfd) = &self.eventfd else { return false };
         let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
@@ -167,7 +169,7 @@ impl Uring {
             return false;
         }
         let mut count = [0; 8];
-        // Only its being readable matters.
+        // Only its readability matters.
         let _ = rustix::io::read(eventfd, &mut count);
         true
     }
@@ -179,7 +181,7 @@ impl Uring {
     }
 }
 
-/// Counts what rings tell.
+/// Makes the eventfd that counts the signals of rings.
 pub(super) fn eventfd() -> Result<OwnedFd, Errno> {
     rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK | rustix::event::EventfdFlags::CLOEXEC)
         .map_err(|errno| Errno(errno.raw_os_error()))

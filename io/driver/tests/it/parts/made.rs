@@ -1,4 +1,4 @@
-//! [`Made`]: a driver made in a way of its own, to go through the suite like any other.
+//! [`Made`]: a driver made in a special way, for the suite of all drivers.
 
 use std::marker::PhantomData;
 use std::net::SocketAddr;
@@ -10,14 +10,14 @@ use wavetank_driver::{
 };
 use wavetank_plan::{Close, Nanos};
 
-/// How a driver is made.
+/// The way a driver is made.
 pub(crate) trait Make {
     type Driver: Driver;
 
     fn make(setup: &DriverConfig) -> Result<Self::Driver, Errno>;
 }
 
-/// `D` without the feature whose number is `FEATURE`: on a kernel that lacks something.
+/// `D` without the feature with the number `FEATURE`, as on a kernel that lacks it.
 pub(crate) struct Without<D, const FEATURE: usize>(PhantomData<D>);
 
 impl<D: Driver, const FEATURE: usize> Make for Without<D, FEATURE> {

@@ -1,4 +1,4 @@
-//! [`Bench`]: a driver on the test bench, with plain blocking sockets as its peers.
+//! [`Bench`]: a driver on a test bench, with plain blocking sockets as its peers.
 
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -36,22 +36,22 @@ impl<D: Driver> Bench<D> {
         Self::of(D::new(&DriverConfig::small(clock)).expect("a driver"))
     }
 
-    /// With a driver made elsewhere.
+    /// Returns a bench with a driver made elsewhere.
     pub(crate) fn of(driver: D) -> Self {
         Self { clock: driver.clock(), driver }
     }
 
-    /// Listen on a free port of 127.0.0.1.
+    /// Listens on a free port of 127.0.0.1.
     pub(crate) fn listen(&mut self) -> SocketAddr {
         self.driver.listen(any_port()).expect("a free port").1
     }
 
-    /// Let leave what the driver was told to do: some drivers do it with the next wait.
+    /// Executes queued commands of the driver: some drivers do this with the next wait.
     pub(crate) fn out(&mut self) {
         self.driver.wait(Nanos(i64::MIN)).expect("waiting works");
     }
 
-    /// What happens within `length`, if anything.
+    /// Returns the next event within `length`, if any.
     pub(crate) fn hear_within(&mut self, length: Nanos) -> Option<Heard> {
         let until = self.clock.now().after(length);
         loop {
@@ -64,17 +64,17 @@ impl<D: Driver> Bench<D> {
         }
     }
 
-    /// The next thing that happens; something must.
+    /// Returns the next event; there must be one.
     pub(crate) fn hear(&mut self) -> Heard {
         self.hear_within(PATIENCE).expect("an event within the deadline")
     }
 
-    /// Nothing more is to be heard.
+    /// Checks that there are no more events.
     pub(crate) fn hear_nothing(&mut self) {
         assert_eq!(self.hear_within(Nanos::from_millis(30)), None);
     }
 
-    /// A connection made by the driver to a blocking peer.
+    /// Connects the driver to a blocking peer.
     pub(crate) fn connected(&mut self) -> (ConnId, TcpStream) {
         let listener = TcpListener::bind(any_port()).expect("a free port");
         let to = listener.local_addr().expect("it is bound");
@@ -85,7 +85,7 @@ impl<D: Driver> Bench<D> {
         (conn, patient(peer))
     }
 
-    /// Receive until `len` bytes have come from `conn`; other events are a failure.
+    /// Receives until `len` bytes have arrived from `conn`; other events are a failure.
     pub(crate) fn receive(&mut self, conn: ConnId, len: usize) -> Vec<u8> {
         let mut all = Vec::new();
         while all.len() < len {
@@ -117,7 +117,7 @@ pub(crate) fn any_port() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// A blocking socket that fails instead of hanging.
+/// Returns a blocking socket that fails instead of hanging.
 pub(crate) fn patient(stream: TcpStream) -> TcpStream {
     let patience = Some(Duration::from_secs(20));
     stream.set_read_timeout(patience).expect("a positive timeout");
@@ -126,19 +126,20 @@ pub(crate) fn patient(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// A blocking connection to `to`.
+/// Opens a blocking connection to `to`.
 pub(crate) fn dial(to: SocketAddr) -> TcpStream {
-    patient(TcpStream::connect(to).expect("somebody listens"))
+    patient(TcpStream::connect(to).expect("a listener is there"))
 }
 
-/// Exactly `len` bytes of `stream`.
+/// Reads exactly `len` bytes of `stream`.
 pub(crate) fn read(stream: &mut TcpStream, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     stream.read_exact(&mut bytes).expect("the driver sends");
     bytes
 }
 
-/// `len` bytes in which every stretch looks different, so that loss, doubling and swaps show.
+/// Returns `len` bytes without repeated sections, so that lost, duplicated and swapped ones are
+/// detected.
 pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at ^ (at >> 8) ^ (at >> 16)) as u8).collect()
 }

@@ -99,7 +99,7 @@ pub(crate) fn tells_both_ends<D: Driver>() {
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let to = listener.local_addr().expect("it is bound");
     let dial = Dial { asks_ends: true, ..Dial::plain(to) };
-    // Several at once, and more bytes under way than belong to one answer.
+    // Several connects in parallel, with more bytes in flight than one response has.
     let conns: Vec<_> = (0..8).map(|_| bench.driver.connect(&dial).expect("loopback connects")).collect();
     bench.out();
     let mut accepted: Vec<_> =
@@ -116,7 +116,8 @@ pub(crate) fn tells_both_ends<D: Driver>() {
     for (peer, from) in &mut accepted {
         assert_eq!(read(peer, 5), b"hello", "{from}");
     }
-    // Closed before it is connected, or before it was asked: nothing is left of it, and nothing is told.
+    // Closed before it is connected, or before the kernel was asked: nothing is left of it, and no
+    // event follows.
     let early = bench.driver.connect(&dial).expect("loopback connects");
     bench.driver.close(early, Close::Rst);
     assert_eq!(bench.driver.ends(early), Err(Errno(rustix::io::Errno::NOTCONN.raw_os_error())));
@@ -136,7 +137,8 @@ pub(crate) fn takes_a_tuple_again_and_speaks_at_once<D: Driver>() {
         .connect(&Dial { from: Some(from), ..Dial::plain(to(&other)) })
         .expect("loopback connects");
     assert_eq!(bench.hear(), Heard::Connected(held));
-    // The same pair towards somebody else, and again while its `TIME_WAIT` lasts: we close first.
+    // The same address and port towards another peer, and again during its `TIME_WAIT`: this side
+    // closes first.
     for round in 0..3_u8 {
         let dial = Dial { from: Some(from), speaks_at_once: true, ..Dial::plain(to(&listener)) };
         let conn = bench.driver.connect(&dial).expect("loopback connects");
@@ -165,7 +167,7 @@ pub(crate) fn hears_a_listener_that_speaks_first<D: Driver>() {
         let (mut peer, _) = listener.accept().expect("the driver connects");
         peer.write_all(&[round; 10]).expect("connected");
         drop(peer);
-        // All of it may lie in one edge by now: connected, data, end.
+        // By now, all of it may be in one edge: connected, data, end.
         assert_eq!(bench.hear(), Heard::Connected(conn));
         assert_eq!(bench.hear(), Heard::Received(conn, vec![round; 10]));
         assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));

@@ -1,4 +1,4 @@
-//! How connections end, and what is heard of them afterwards.
+//! How connections end, and which events follow.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,12 +11,12 @@ use super::bench::{Bench, Heard, dial, pattern, read};
 pub(crate) fn half_closes<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, mut peer) = bench.connected();
-    bench.driver.send(conn, b"last words").expect("connected");
+    bench.driver.send(conn, b"last bytes").expect("connected");
     bench.driver.shut_down_sending(conn);
     bench.out();
     let mut all = Vec::new();
     peer.read_to_end(&mut all).expect("a clean end");
-    assert_eq!(all, b"last words");
+    assert_eq!(all, b"last bytes");
     peer.write_all(b"still here").expect("only one direction is closed");
     assert_eq!(bench.receive(conn, 10), b"still here");
     drop(peer);
@@ -47,11 +47,13 @@ pub(crate) fn tells_the_end_once<D: Driver>() {
     assert_eq!(bench.driver.send(conn, &all), Ok(SendStatus::Pending));
     peer.shutdown(Shutdown::Write).expect("connected");
     assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
-    // Its reading makes room edge after edge; each says readable, too, and that is no second end.
+    // Its reads make room, edge after edge. Each edge also says "readable", which must not be a
+    // second end.
     let reader = std::thread::spawn(move || read(&mut peer, 32 << 20));
     assert_eq!(bench.hear(), Heard::Flushed(conn));
     assert!(reader.join().expect("it reads all") == all, "what came is not what was sent");
-    // Only now the peer is gone whole; whether that can be told apart from a half close is the kernel's.
+    // Only now is the peer completely gone. Whether that differs from a half close depends on the
+    // kernel.
     if let Some(heard) = bench.hear_within(wavetank_plan::Nanos::from_millis(30)) {
         assert!(matches!(heard, Heard::Ended(_, CloseReason::Broken(_))), "heard {heard:?}");
     }
@@ -107,7 +109,7 @@ pub(crate) fn tells_a_reset_behind_bytes<D: Driver>() {
     }
 }
 
-/// What came before the peer's reset is heard, also where a send finds out first.
+/// Bytes that arrived before the peer's reset are reported, even if a send detects the reset first.
 pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for round in 0..20 {
@@ -119,7 +121,7 @@ pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
         // Closing with unread data is a reset (RFC 2525, 2.17).
         drop(peer);
         let len = if round % 2 == 0 { 9 } else { 100_000 };
-        // It is told at once, or later.
+        // It is reported now, or later.
         let _ = bench.driver.send(conn, &pattern(len));
         assert!(bench.receive(conn, answer.len()) == answer, "what came is not what was sent, round {round}");
         broke(&mut bench, conn);
@@ -129,7 +131,7 @@ pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
     }
 }
 
-/// The same where the send was taken in part before.
+/// The same if the send was taken in part before.
 pub(crate) fn hears_what_came_before_a_long_send_fails<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for half in [false, true] {
@@ -153,7 +155,7 @@ pub(crate) fn hears_what_came_before_a_long_send_fails<D: Driver>() {
     }
 }
 
-/// The next thing heard is that `conn` broke.
+/// Checks that the next event is the break of `conn`.
 #[track_caller]
 fn broke<D: Driver>(bench: &mut Bench<D>, conn: ConnId) {
     match bench.hear() {
@@ -174,7 +176,7 @@ pub(crate) fn resets<D: Driver>() {
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
 
-/// What was told as sent is sent, and on no later connection.
+/// Bytes reported as sent are sent, and on no later connection.
 pub(crate) fn resets_behind_small_sends<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for round in 0..50_u8 {
@@ -211,14 +213,14 @@ pub(crate) fn drops_what_is_stale<D: Driver>() {
     for (_, peer) in &mut pairs {
         peer.write_all(b"now").expect("connected");
     }
-    // All are ready in one batch; the first heard closes all others.
+    // All are ready in one batch; the first one with an event closes all others.
     let Heard::Received(first, _) = bench.hear() else { panic!("bytes are there") };
     for (conn, _) in &pairs {
         if *conn != first {
             bench.driver.close(*conn, Close::Rst);
         }
     }
-    // Their slots are used again at once, by connections that must not hear of the old bytes.
+    // Their slots are reused immediately, by connections that must not receive the old bytes.
     let again: Vec<_> = (0..7).map(|_| bench.connected()).collect();
     for (conn, _) in &again {
         assert!(pairs.iter().all(|(old, _)| old != conn), "{conn:?} is an old id");
@@ -233,7 +235,7 @@ pub(crate) fn gives_slots_a_new_generation<D: Driver>() {
     let mut last = None;
     for _ in 0..100 {
         let peer = dial(at);
-        let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+        let Heard::Accepted(conn) = bench.hear() else { panic!("a peer dials") };
         assert_ne!(Some(conn), last);
         last = Some(conn);
         bench.driver.close(conn, Close::Rst);
@@ -248,7 +250,7 @@ pub(crate) fn lets_go_of_the_port<D: Driver>() {
     let _peer = dial(at);
     assert!(matches!(first.hear(), Heard::Accepted(_)));
     drop(first);
-    let nobody = TcpStream::connect(at).expect_err("nobody listens any more");
+    let nobody = TcpStream::connect(at).expect_err("no listener is left");
     assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
     let mut second = Bench::<D>::new();
     second.driver.listen(at).expect("the port is free");
@@ -258,14 +260,15 @@ pub(crate) fn lets_go_of_the_port<D: Driver>() {
     }
 }
 
-/// Connections stay, nobody else gets in, and another may listen there at once.
+/// Open connections stay, no new ones are accepted, and another socket may listen there
+/// immediately.
 pub(crate) fn listens_no_more<D: Driver>() {
     let mut first = Bench::<D>::new();
     let at = first.listen();
     let mut peer = dial(at);
-    let Heard::Accepted(conn) = first.hear() else { panic!("somebody dials") };
+    let Heard::Accepted(conn) = first.hear() else { panic!("a peer dials") };
     first.driver.stop_accepting();
-    let nobody = TcpStream::connect(at).expect_err("nobody listens any more");
+    let nobody = TcpStream::connect(at).expect_err("no listener is left");
     assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
     let mut second = Bench::<D>::new();
     second.driver.listen(at).expect("the port is free");

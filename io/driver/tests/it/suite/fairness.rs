@@ -9,8 +9,8 @@ use wavetank_driver::{ConnId, Driver, SendStatus};
 
 use super::bench::{Bench, Heard, pattern};
 
-/// Events of the busy one that may come before the quiet one is heard. Without fairness there is no end
-/// to them.
+/// Maximum number of events of the busy connection before the first one of the quiet connection.
+/// Without fairness there is no limit.
 const BUSY_MAX: usize = 2_000;
 
 pub(crate) fn a_flood_lets_others_through<D: Driver>() {
@@ -19,7 +19,7 @@ pub(crate) fn a_flood_lets_others_through<D: Driver>() {
     flood(bench, busy, quiet);
 }
 
-/// Whoever is on the other end of the first connection floods it; the other end of the second is heard all the same.
+/// The peer of the first connection floods it; events of the second one are still reported.
 pub(crate) fn flood<D: Driver>(
     mut bench: Bench<D>,
     (flooded, mut flooder): (ConnId, impl Write + Send + 'static),
@@ -36,7 +36,7 @@ pub(crate) fn flood<D: Driver>(
         }
     });
     for round in 0..20_u8 {
-        // Only once the flood is flowing.
+        // Waits until the flood is flowing.
         while !matches!(bench.hear(), Heard::Received(conn, _) if conn == flooded) {}
         peer.write_all(&[round]).expect("connected");
         let mut before = 0;

@@ -1,4 +1,5 @@
-//! What every driver must do, written once over `D: Driver`; `driver_suite!` makes it tests of one driver.
+//! The tests that every driver must pass, written once over `D: Driver`; `driver_suite!` makes them
+//! tests of one driver.
 
 pub(crate) mod bench;
 pub(crate) mod connecting;

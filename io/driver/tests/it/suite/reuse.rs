@@ -1,4 +1,5 @@
-//! Slots that are used again while all kinds of ends are under way: nobody hears of another.
+//! Slots are reused while connections end in all ways: no connection gets events or bytes of
+//! another.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{ErrorKind, Read, Write};
@@ -10,28 +11,28 @@ use wavetank_plan::{Close, Nanos};
 
 use super::bench::{Bench, Heard, PATIENCE, dial};
 
-/// Peers open at a time at most: so few that slots are used again all the time.
+/// Maximum number of peers open at a time: so few that slots are reused constantly.
 const PEERS_MAX: usize = 24;
 const STEPS: u32 = 3_000;
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Connections as the driver's owner and their peers know them.
+/// Connections, as known to the owner of the driver and to their peers.
 struct Crowd<D> {
     bench: Bench<D>,
     at: SocketAddr,
     state: u64,
-    /// By the number that each says of itself, again and again.
+    /// Peers by the number that each sends repeatedly.
     peers: HashMap<u32, TcpStream>,
-    /// What each connection said its number is, once it has said it.
+    /// The number that each connection sent, once it has sent it.
     open: HashMap<ConnId, Option<u32>>,
-    /// Ids that were ever given out, and numbers that some connection has.
+    /// All ids that were ever given out, and all numbers of connections.
     seen: HashSet<ConnId>,
     told: HashSet<u32>,
 }
 
 impl<D: Driver> Crowd<D> {
     fn draw(&mut self, below: usize) -> usize {
-        // Xorshift: all that is wanted is variety.
+        // Xorshift: only variety matters.
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
@@ -52,7 +53,7 @@ impl<D: Driver> Crowd<D> {
                 self.peers.insert(number, peer);
             }
             3 | 4 => {
-                // More of its bytes; it may have been closed.
+                // Sends more of its bytes; it may have been closed.
                 let Some(number) = self.any_peer() else { return };
                 let _ = (&self.peers[&number]).write_all(&number.to_le_bytes());
             }
@@ -62,7 +63,7 @@ impl<D: Driver> Crowd<D> {
         }
     }
 
-    /// By FIN or by reset, with bytes just ahead of it or without.
+    /// Ends a peer by FIN or by reset, with bytes just ahead of it or without.
     fn peer_goes(&mut self) {
         let Some(number) = self.any_peer() else { return };
         let mut peer = self.peers.remove(&number).expect("one of them");
@@ -74,7 +75,8 @@ impl<D: Driver> Crowd<D> {
         }
     }
 
-    /// While its receive is armed, and whatever is under way on it; its peer must hear of that.
+    /// Closes a connection while its receive is armed and other operations may be in flight. Its
+    /// peer must notice.
     fn owner_closes(&mut self) {
         let mut open: Vec<_> = self.open.iter().map(|(&conn, &number)| (conn, number)).collect();
         open.sort_unstable_by_key(|(conn, _)| conn.slot);
@@ -83,7 +85,7 @@ impl<D: Driver> Crowd<D> {
         }
         let (conn, number) = open[self.draw(open.len())];
         if let Some(number) = number {
-            // An answer that is under way goes to its own peer or to nobody.
+            // A response in flight goes to its own peer or to none.
             let _: Result<SendStatus, _> = self.bench.driver.send(conn, &number.to_le_bytes());
         }
         let how = if self.draw(2) == 0 { Close::Fin } else { Close::Rst };
@@ -91,7 +93,7 @@ impl<D: Driver> Crowd<D> {
         self.open.remove(&conn);
         self.bench.out();
         let Some(mut peer) = number.and_then(|number| self.peers.remove(&number)) else { return };
-        // What is told to leave with one wait may be followed by what leaves with the next.
+        // Bytes that leave with one wait may be followed by bytes that leave with the next.
         let until = self.bench.clock.now().after(PATIENCE);
         peer.set_read_timeout(Some(Duration::from_millis(1))).expect("a positive timeout");
         let mut said = Vec::new();
@@ -145,7 +147,7 @@ pub(crate) fn nobody_hears_of_another<D: Driver>() {
     crowd.peers.clear();
     let until = crowd.bench.clock.now().after(PATIENCE);
     while !crowd.open.is_empty() {
-        assert!(crowd.bench.clock.now() < until, "their ends are not told: {:?}", crowd.open);
+        assert!(crowd.bench.clock.now() < until, "their ends are not reported: {:?}", crowd.open);
         crowd.hear();
     }
     assert!(crowd.seen.len() > 200, "only {} connections (seed {SEED:#x})", crowd.seen.len());

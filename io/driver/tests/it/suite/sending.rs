@@ -110,7 +110,7 @@ pub(crate) fn tells_what_was_not_sent<D: Driver>() {
         bench.driver.close(conn, Close::Fin);
         bench.driver.close(other, Close::Fin);
     }
-    // What nobody asks for is not kept.
+    // Entries that the owner does not take are dropped.
     let (conn, peer) = bench.connected();
     bench.driver.send(conn, b"never read").expect("connected");
     bench.out();
@@ -121,7 +121,7 @@ pub(crate) fn tells_what_was_not_sent<D: Driver>() {
     assert_eq!(bench.driver.take_unsent(), None);
 }
 
-/// What is sent in one go where sends are small.
+/// Bytes of one send, for small sends.
 const LITTLE: usize = 10_000;
 
 pub(crate) fn fills_up_with_small_sends<D: Driver>() {
@@ -131,7 +131,7 @@ pub(crate) fn fills_up_with_small_sends<D: Driver>() {
     let before = bench.driver.bytes_sent();
     let mut pieces = all.chunks(LITTLE);
     let mut handed_over = 0;
-    // Three in each turn: what follows one that was taken in part must not overtake its rest.
+    // Three in each turn: a send that follows a partly taken one must not overtake its rest.
     for number in 1.. {
         let piece = pieces.next().expect("the kernel does not buffer that much");
         handed_over += piece.len();
@@ -157,7 +157,7 @@ pub(crate) fn fills_up_with_small_sends<D: Driver>() {
 
 pub(crate) fn closes_behind_small_sends<D: Driver>() {
     let all = pattern(MUCH);
-    // Closed when the kernel has all of it, and when it took less than the last send.
+    // Closed when the kernel has all bytes, and when it took less than the last send.
     for full in [false, true] {
         let mut bench = Bench::<D>::new();
         let (conn, peer) = bench.connected();

@@ -42,7 +42,7 @@ pub(crate) fn never_wakes_early<D: Driver>() {
         late.push(now.since(until));
     }
     late.sort_unstable();
-    // Wide, for busy machines: what is caught is a wait rounded up to milliseconds.
+    // A wide limit, for busy machines: it detects waits that are rounded up to milliseconds.
     assert!(late[10] < 900_000, "late by {late:?} ns");
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn does_not_wait_for_the_past<D: Driver>() {
         assert_eq!(bench.driver.wait(until), Ok(false));
     }
     assert!(bench.clock.now().since(start) < PATIENCE.0.unsigned_abs());
-    // Nor for ever where something is there already.
+    // The wait also ends if there is an event already.
     bench.driver.waker().expect("a waker").wake();
     assert_eq!(bench.driver.wait(Nanos::MAX), Ok(true));
     assert_eq!(bench.hear(), Heard::Woken);

@@ -1,4 +1,5 @@
-//! Peers on blocking sockets, by the library's buffered interface, which the filter does not use.
+//! Peers on blocking sockets. They use the library's buffered interface, which the TLS filter does
+//! not use.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -24,14 +25,14 @@ static SERVER: LazyLock<Arc<rustls::ServerConfig>> = LazyLock::new(|| {
     Arc::new(config.expect("the key fits"))
 });
 
-/// A connection made by a driver to a blocking server, both done with the handshake.
+/// Connects a driver to a blocking server; both have completed the handshake.
 pub(crate) fn connected<D: Driver>() -> (TlsBench<D>, ConnId, ServerPeer) {
     let mut bench = bench::<D>(Some(client(&trusting())), None);
     let (conn, peer) = connect(&mut bench);
     (bench, conn, peer)
 }
 
-/// One more connection of this driver.
+/// Opens one more connection of this driver.
 pub(crate) fn connect<D: Driver>(bench: &mut TlsBench<D>) -> (ConnId, ServerPeer) {
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let to = listener.local_addr().expect("it is bound");
@@ -51,7 +52,7 @@ pub(crate) fn connect<D: Driver>(bench: &mut TlsBench<D>) -> (ConnId, ServerPeer
     (conn, shaking.join().expect("a handshake"))
 }
 
-/// As a tunnel is opened: words in the clear go both ways, and TLS begins behind them.
+/// The way a tunnel is opened: both sides send plaintext, and TLS starts after it.
 pub(crate) fn begins_behind_words_in_the_clear<D: Driver>() {
     let mut bench = bench::<D>(Some(client(&trusting())), None);
     let listener = TcpListener::bind(any_port()).expect("a free port");
@@ -74,9 +75,9 @@ pub(crate) fn begins_behind_words_in_the_clear<D: Driver>() {
     assert_eq!(bench.receive(conn, 4), b"fine");
     assert_eq!(bench.driver.secured(conn), None);
     let nobody = DialTls { name: 7, session: 0 };
-    assert!(bench.driver.secure(conn, nobody).is_err(), "a name nobody gave");
+    assert!(bench.driver.secure(conn, nobody).is_err(), "an unknown server name");
     bench.driver.secure(conn, DialTls { name: 0, session: 0 }).expect("it is connected");
-    // Kept until the handshake is done.
+    // Kept until the handshake is complete.
     bench.driver.send(conn, b"echo").expect("it is connected");
     assert_eq!(bench.hear(), Heard::Secured(conn));
     assert!(bench.driver.secured(conn).is_some());
@@ -91,13 +92,13 @@ pub(crate) fn begins_behind_words_in_the_clear<D: Driver>() {
     drop(serving.join().expect("the peer is content"));
 }
 
-/// A connection accepted by a driver from a blocking client, both done with the handshake.
+/// Accepts a blocking client with a driver; both have completed the handshake.
 pub(crate) fn accepted<D: Driver>() -> (TlsBench<D>, ConnId, ClientPeer) {
     let server = server(&TlsServerOptions::default());
     let mut bench = bench::<D>(None, Some(Arc::clone(&server)));
     let at = bench.listen();
     let shaking = std::thread::spawn(move || shake(&server, at));
-    let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+    let Heard::Accepted(conn) = bench.hear() else { panic!("a peer dials") };
     assert_eq!(bench.hear(), Heard::Secured(conn));
     flush(&mut bench);
     (bench, conn, shaking.join().expect("a handshake"))
@@ -116,7 +117,7 @@ fn shake(server: &TlsServer, at: SocketAddr) -> ClientPeer {
     StreamOwned::new(tls, stream)
 }
 
-/// Try a handshake with somebody else's certificate.
+/// Tries a handshake with the certificate of another server.
 pub(crate) fn forge(listener: &TcpListener) -> std::io::Result<()> {
     let [own, other] = [0, 1].map(|_| rcgen::generate_simple_self_signed(["localhost".to_owned()]));
     let (own, other) = (own.expect("a certificate"), other.expect("a certificate"));

@@ -63,7 +63,7 @@ pub(crate) fn the_protocol_agreed_on_is_told<D: Driver>() {
     }
 }
 
-/// Whether the second of two connections, made by `users`, resumes the session of the first.
+/// Checks whether the second of two connections, made by `users`, resumes the session of the first.
 #[track_caller]
 fn check_resumption<D: Driver>(
     resume: TlsResume,
@@ -78,7 +78,7 @@ fn check_resumption<D: Driver>(
     let at = bench.listen();
     for (round, user) in users.into_iter().enumerate() {
         let (client, server) = pair(&mut bench, at, user);
-        // Tickets of 1.3 come with or before the first data.
+        // Tickets of TLS 1.3 arrive with or before the first data.
         bench.driver.send(server, b"hi").expect("open");
         assert_eq!(bench.receive(client, 2), b"hi");
         for conn in [client, server] {
@@ -131,7 +131,7 @@ pub(crate) fn certificates_are_judged<D: Driver>() {
             match bench.hear() {
                 Heard::Secured(of) if of == conn => break assert_eq!(expected, None),
                 Heard::Ended(of, CloseReason::Tls) if of == conn => {
-                    let fault = bench.driver.tls_fault().expect("told");
+                    let fault = bench.driver.tls_fault().expect("a fault is reported");
                     break assert!(expected.is_some_and(|words| fault.contains(words)), "{fault}");
                 }
                 // The server's view of it does not matter here.

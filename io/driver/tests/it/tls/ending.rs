@@ -1,4 +1,4 @@
-//! How TLS connections end, and what is heard of it.
+//! How TLS connections end, and which events follow.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -12,14 +12,14 @@ use crate::tls::peer::{TlsBench, bench, client, dial_tls, flush, server, trustin
 
 pub(crate) fn half_closes<D: Driver>() {
     let (mut bench, conn, mut peer) = connected::<D>();
-    bench.driver.send(conn, b"last words").expect("open");
+    bench.driver.send(conn, b"last bytes").expect("open");
     bench.driver.shut_down_sending(conn);
     assert!(bench.driver.send(conn, b"more").is_err());
     flush(&mut bench);
     let mut all = Vec::new();
-    // A clean end in TLS: without it the library makes this an error.
+    // This requires a clean end in TLS: otherwise the library returns an error.
     peer.read_to_end(&mut all).expect("a clean end");
-    assert_eq!(all, b"last words");
+    assert_eq!(all, b"last bytes");
     peer.write_all(b"still here").expect("only one direction is closed");
     assert_eq!(bench.receive(conn, 10), b"still here");
     peer.conn.send_close_notify();
@@ -80,7 +80,7 @@ pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
         flush(&mut bench);
         peer.write_all(b"the answer").expect("connected");
         drop(peer.sock);
-        // It is told at once, or later.
+        // It is reported now, or later.
         let _ = bench.driver.send(conn, &pattern(len));
         assert_eq!(bench.receive(conn, 10), b"the answer");
         let broken = bench.hear();
@@ -112,10 +112,10 @@ pub(crate) fn an_end_in_the_handshake_is_a_fault<D: Driver>() {
     peer.shutdown(Shutdown::Write).expect("connected");
     assert_eq!(bench.hear(), Heard::Connected(conn));
     check_fault(&mut bench, conn, "closed the connection in the TLS handshake");
-    // And the same of a client.
+    // The same for a client.
     let at = bench.listen();
     let peer = dial(at);
-    let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+    let Heard::Accepted(conn) = bench.hear() else { panic!("a peer dials") };
     peer.shutdown(Shutdown::Write).expect("connected");
     check_fault(&mut bench, conn, "closed the connection in the TLS handshake");
     bench.hear_nothing();
@@ -134,9 +134,9 @@ pub(crate) fn nonsense_is_a_fault<D: Driver>() {
     let at = bench.listen();
     let mut peer = dial(at);
     peer.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("connected");
-    let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+    let Heard::Accepted(conn) = bench.hear() else { panic!("a peer dials") };
     check_fault(&mut bench, conn, "does not speak TLS");
-    // Who speaks no TLS is told so in TLS: an alert (21), fatal.
+    // A peer that does not use TLS gets a fatal TLS alert (21).
     flush(&mut bench);
     let mut all = Vec::new();
     patient(peer).read_to_end(&mut all).expect("closed");
@@ -146,7 +146,7 @@ pub(crate) fn nonsense_is_a_fault<D: Driver>() {
 #[track_caller]
 fn check_fault<D: Driver>(bench: &mut TlsBench<D>, conn: ConnId, words: &str) {
     assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Tls));
-    let fault = bench.driver.tls_fault().expect("told");
+    let fault = bench.driver.tls_fault().expect("a fault is reported");
     assert!(fault.contains(words), "{fault}");
     assert_eq!(bench.driver.secured(conn), None);
     assert!(!matches!(bench.driver.send(conn, b"x"), Ok(SendStatus::All)), "nothing leaves after a fault");
@@ -163,7 +163,8 @@ pub(crate) fn refuses_a_dead_id<D: Driver>() {
     bench.hear_nothing();
 }
 
-/// Also by a client that takes any certificate: the key must be that of the certificate shown.
+/// Even a client that accepts any certificate detects this: the key must be that of the
+/// certificate.
 pub(crate) fn a_forged_signature_is_found_out<D: Driver>() {
     for versions in [TlsVersions::Tls12, TlsVersions::Tls13] {
         let mut bench = bench::<D>(Some(client(&TlsPlan { versions, ..trusting() })), None);
@@ -179,7 +180,7 @@ pub(crate) fn a_forged_signature_is_found_out<D: Driver>() {
     }
 }
 
-/// What was to be secret never travels in the clear.
+/// Bytes intended for TLS are never sent unencrypted.
 pub(crate) fn refuses_a_name_nobody_gave<D: Driver>() {
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let to = listener.local_addr().expect("it is bound");

@@ -1,4 +1,5 @@
-//! TLS as a filter: without TLS it does what every driver must, and with it the same in plaintext.
+//! TLS as a filter: without TLS it passes the suite of all drivers, and with TLS the same in
+//! plaintext.
 
 mod blocking;
 mod crossed;

@@ -1,4 +1,4 @@
-//! OpenSSL as the peer: another mind's reading of the same RFCs.
+//! OpenSSL as the peer: an independent implementation of the same RFCs.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -19,7 +19,8 @@ fn openssl(test: &str) -> Option<Program> {
     found
 }
 
-/// `openssl s_server WORDS…`, which gives lines back reversed, with a certificate of its own.
+/// Starts `openssl s_server` with more arguments and a new certificate. It returns each line
+/// reversed.
 fn s_server(openssl: &Program, place: &TestDir, words: &[&str]) -> (Running, SocketAddr) {
     let [cert, key] = [place.file("cert.pem"), place.file("key.pem")];
     let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
@@ -30,7 +31,7 @@ fn s_server(openssl: &Program, place: &TestDir, words: &[&str]) -> (Running, Soc
         .args(["-keyout", &key, "-out", &cert])
         .run()
         .expect_exit(0);
-    // An address of its own: nobody else gets this port while the server is not there yet.
+    // A separate address: no other process gets this port before the server has started.
     let at = SocketAddr::from(([127, 77, 0, 1], free_port()));
     let listen = at.to_string();
     let running = openssl
@@ -86,7 +87,7 @@ fn its_client_is_understood() {
         let at = bench.listen().to_string();
         let client = openssl.clone().args(["s_client", "-connect", &at, "-quiet"]).args(words);
         let asking = std::thread::spawn(move || client.input("question\n").run());
-        let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+        let Heard::Accepted(conn) = bench.hear() else { panic!("a peer dials") };
         assert_eq!(bench.hear(), Heard::Secured(conn));
         assert_eq!(bench.receive(conn, 9), b"question\n");
         bench.driver.send(conn, b"answer\n").expect("open");

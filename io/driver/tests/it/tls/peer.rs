@@ -11,7 +11,7 @@ use crate::suite::bench::{Bench, Heard};
 
 pub(crate) type TlsBench<D> = Bench<Tls<D>>;
 
-/// A client that trusts anybody.
+/// Returns the plan of a client that accepts any certificate.
 pub(crate) fn trusting() -> TlsPlan {
     TlsPlan {
         verify: false,
@@ -26,28 +26,28 @@ pub(crate) fn trusting() -> TlsPlan {
     }
 }
 
-/// One that trusts `server`.
+/// Returns the plan of a client that trusts `server`.
 pub(crate) fn trusting_in(server: &TlsServer) -> TlsPlan {
     TlsPlan { verify: true, ca_pem: Some(server.chain_pem().to_vec()), ..trusting() }
 }
 
-/// The client's side of `plan`, for servers called `localhost`.
+/// Returns the client side of `plan`, for servers called `localhost`.
 pub(crate) fn client(plan: &TlsPlan) -> Arc<TlsClient> {
     client_of(plan, "localhost")
 }
 
-/// The same for servers called `name`.
+/// As [`client`], for servers called `name`.
 pub(crate) fn client_of(plan: &TlsPlan, name: &str) -> Arc<TlsClient> {
     Arc::new(TlsClient::new(plan, &[name.to_owned()]).expect("a good plan"))
 }
 
-/// A server with a certificate of its own for `localhost` and 127.0.0.1.
+/// Returns a server with a self-signed certificate for `localhost` and 127.0.0.1.
 pub(crate) fn server(options: &TlsServerOptions) -> Arc<TlsServer> {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     Arc::new(TlsServer::self_signed(&names, options).expect("good options"))
 }
 
-/// A driver with these sides.
+/// Returns a bench with a driver that has these sides.
 pub(crate) fn bench<D: Driver>(
     client: Option<Arc<TlsClient>>,
     server: Option<Arc<TlsServer>>,
@@ -56,12 +56,13 @@ pub(crate) fn bench<D: Driver>(
     Bench::of(Tls::wrap(D::new(&setup).expect("a driver"), client, server))
 }
 
-/// A dial to `to` as the first name, with the sessions of user `session`.
+/// Returns a dial to `to` with the first server name and the sessions of user `session`.
 pub(crate) fn dial_tls(to: std::net::SocketAddr, session: u32) -> Dial {
     Dial { tls: Some(DialTls { name: 0, session }), ..Dial::plain(to) }
 }
 
-/// Both ends on one driver, their handshake done: the client's, the server's.
+/// Connects one driver to itself, handshake included. Returns both ends: the client's, the
+/// server's.
 pub(crate) fn pair<D: Driver>(
     bench: &mut TlsBench<D>,
     at: std::net::SocketAddr,
@@ -84,7 +85,7 @@ pub(crate) fn pair<D: Driver>(
     (client, server.expect("accepted"))
 }
 
-/// Drivers that send later send now.
+/// Makes drivers with delayed sends send now.
 pub(crate) fn flush<D: Driver>(bench: &mut TlsBench<D>) {
     let now = bench.clock.now();
     bench.driver.wait(now).expect("waiting works");

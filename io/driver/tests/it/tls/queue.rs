@@ -1,4 +1,4 @@
-//! Handshakes are expensive: only so many steps between two waits, and data go ahead.
+//! Handshakes are expensive: the number of steps between two waits is bounded, and data goes ahead.
 
 use wavetank_driver::{CloseReason, ConnId, Driver, Event, ListenerId, TlsServerOptions};
 use wavetank_plan::{Close, Nanos};
@@ -7,7 +7,7 @@ use crate::suite::bench::any_port;
 use crate::tls::peer::{client, dial_tls, server, trusting};
 use crate::tls::wire::wired;
 
-/// More than this many steps would be felt by a schedule.
+/// A schedule would be disturbed by more steps than this.
 const STEPS_MAX: usize = 8;
 const NOW: Nanos = Nanos(i64::MIN);
 
@@ -20,7 +20,7 @@ fn a_crowd_is_served_step_by_step() {
     }
     let (mut begun, mut turns) = (0, 0);
     while begun < crowd as usize {
-        // Whoever has something to do does not sleep.
+        // A driver with work to do does not sleep.
         assert_eq!(driver.wait(Nanos::MAX), Ok(true), "{begun} have begun");
         while let Some(event) = driver.next() {
             assert!(matches!(event, Event::Connected(_)), "{event:?}");
@@ -45,25 +45,26 @@ fn data_go_ahead_of_handshakes_and_do_not_starve_them() {
     while !waiting.is_empty() {
         turns += 1;
         assert!(turns < 1_000, "{} handshakes starve", waiting.len());
-        // As fast as it is heard, the next comes: there is always something ready.
+        // Each event is followed by another one immediately, so something is always ready.
         for _ in 0..20 {
             driver.send(far, b"tick").expect("open");
             let bytes = ends.borrow_mut().take_sent(far);
             ends.borrow_mut().arrive(open, &bytes);
         }
         driver.wait(NOW).expect("waiting works");
-        // A caller that bounds its own turns, and never hears all.
+        // A caller that bounds its own turns, and so never takes all events.
         for _ in 0..20 {
             let event = driver.next();
             heard += u32::from(matches!(event, Some(Event::Received(conn, 4)) if conn == open));
         }
         waiting.retain(|conn| ends.borrow_mut().take_sent(*conn).is_empty());
     }
-    // The first turns are the crowd's, for it was there first: each is told that it is connected.
+    // The first turns go to the waiting crowd, which was first: each connection is reported as
+    // connected.
     assert!(heard + 50 >= turns * 20, "{heard} ticks in {turns} turns");
 }
 
-/// Both ends of a connection on one wire, their handshake done.
+/// Returns both ends of a connection on one wire, with the handshake complete.
 fn open(
     driver: &mut wavetank_driver::Tls<crate::tls::wire::Wire>,
     ends: &std::rc::Rc<std::cell::RefCell<crate::tls::wire::Ends>>,
@@ -101,7 +102,7 @@ fn who_sends_much_before_his_turn_is_seen_to_at_once() {
         sent.push(ends.borrow_mut().take_sent(conn).len());
     }
     assert_eq!(heard, [Event::Connected(conn), Event::Ended(conn, CloseReason::Tls)]);
-    assert!(sent[0] > 0 && sent[1..] == [0; 4], "it is not begun anew: {sent:?}");
+    assert!(sent[0] > 0 && sent[1..] == [0; 4], "it does not start again: {sent:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Bytes from outside come in any split, and some of them are not what was sent.
+//! Received bytes are split anywhere, and some of them are not the bytes that were sent.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ struct Side {
 }
 
 impl Side {
-    /// Hear all there is.
+    /// Handles all available events.
     fn turn(&mut self) {
         self.driver.wait(wavetank_plan::Nanos(i64::MIN)).expect("waiting works");
         while let Some(event) = self.driver.next() {
@@ -45,13 +45,14 @@ impl Side {
     }
 }
 
-/// Two sides, and what happens to the bytes between them.
+/// Two sides, and the changes to the bytes between them.
 struct Conversation<'a> {
     sides: [Side; 2],
     /// Lengths of pieces, used in turn.
     pieces: &'a [usize],
     at: usize,
-    /// Bytes that travelled from the first to the second side, and the one of them that changes.
+    /// Number of bytes that travelled from the first to the second side, and the index of the one
+    /// that changes.
     travelled: usize,
     damage: Option<(usize, u8)>,
 }
@@ -70,7 +71,7 @@ impl<'a> Conversation<'a> {
         Self { sides: [first, second], pieces, at: 0, travelled: 0, damage }
     }
 
-    /// Carry bytes back and forth until nobody says anything more.
+    /// Carries bytes back and forth until neither side sends any more.
     fn settle(&mut self) {
         let mut quiet = 0;
         while quiet < 3 {
@@ -101,7 +102,7 @@ impl<'a> Conversation<'a> {
 
     fn send(&mut self, from: usize, bytes: &[u8]) {
         let Side { driver, conn, .. } = &mut self.sides[from];
-        // After a fault there is nobody to send to.
+        // After a fault the connection is closed, and sending fails.
         let _ = driver.send(*conn, bytes);
     }
 }
@@ -188,7 +189,7 @@ proptest! {
         if open {
             talk.settle();
         }
-        // Half of it looks like a record at first.
+        // Half of the cases look like a record at first.
         let mut bytes = if header { vec![22 + u8::from(open), 3, 3, 1, 0] } else { Vec::new() };
         bytes.extend(garbage);
         let Side { conn, ends, .. } = &talk.sides[side];

@@ -1,4 +1,4 @@
-//! More than the kernel takes, and others beside it.
+//! Transfers of more than the kernel takes, next to other connections.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::tls::peer::flush;
 
 /// More than the kernel buffers for one connection.
 const MUCH: usize = 12 << 20;
-/// Events of the busy one that may come before the quiet one is heard. Without fairness there is no end
-/// to them.
+/// Maximum number of events of the busy connection before the first one of the quiet connection.
+/// Without fairness there is no limit.
 const BUSY_MAX: usize = 2_000;
 
 pub(crate) fn much_in_both_directions<D: Driver>() {
@@ -25,7 +25,7 @@ pub(crate) fn much_in_both_directions<D: Driver>() {
     let reader = thread::spawn(move || {
         let mut bytes = vec![0; MUCH];
         peer.read_exact(&mut bytes).expect("the driver sends");
-        // And back.
+        // The same in the other direction.
         peer.write_all(&bytes).expect("the driver reads");
         (peer, bytes)
     });
@@ -49,7 +49,7 @@ pub(crate) fn the_order_is_kept_while_pending<D: Driver>() {
     for piece in rest.chunks(1_000) {
         assert_eq!(bench.driver.send(conn, piece), Ok(SendStatus::Pending));
     }
-    // The end is said after all that, although it is asked for before any of it was read.
+    // The end is announced after all of it, although it is requested before any of it was read.
     bench.driver.shut_down_sending(conn);
     let reader = thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn the_order_is_kept_while_pending<D: Driver>() {
         bytes
     });
     assert_eq!(bench.hear(), Heard::Flushed(conn));
-    // Drivers that send later must be waited for, for the end to leave.
+    // With delayed sends, the end leaves only during a wait.
     let ended = bench.hear_within(crate::suite::bench::PATIENCE);
     assert!(matches!(ended, Some(Heard::Ended(of, _)) if of == conn), "{ended:?}");
     assert!(reader.join().expect("it reads all") == all, "what came is not what was sent");

@@ -1,4 +1,5 @@
-//! [`Wire`]: a driver without sockets. What it hears is put there by a test, and so is what it sends taken.
+//! [`Wire`]: a driver without sockets. A test provides its events and takes the bytes that it
+//! sends.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,47 +20,47 @@ pub(crate) struct Wire {
     clock: Clock,
 }
 
-/// What lies at the ends of the wire.
+/// The far ends of the wire.
 #[derive(Default)]
 pub(crate) struct Ends {
     made: u32,
-    /// To be heard, with the bytes of those that bring some.
+    /// Events to report, with the bytes of those that bring some.
     heard: VecDeque<(Event, Vec<u8>)>,
-    /// Sent by each connection, by its slot.
+    /// Bytes sent by each connection, by slot.
     sent: BTreeMap<u32, Vec<u8>>,
     /// Waits that would have slept.
     pub(crate) sleeps: u32,
 }
 
 impl Ends {
-    /// The driver hears of this.
+    /// Adds an event for the driver to report.
     pub(crate) fn hear(&mut self, event: Event) {
         self.heard.push_back((event, Vec::new()));
     }
 
-    /// It receives this.
+    /// Adds bytes for `conn` to receive.
     pub(crate) fn arrive(&mut self, conn: ConnId, bytes: &[u8]) {
         self.heard.push_back((Event::Received(conn, bytes.len()), bytes.to_vec()));
     }
 
-    /// What `conn` has sent since the last call.
+    /// Returns the bytes that `conn` has sent since the last call.
     pub(crate) fn take_sent(&mut self, conn: ConnId) -> Vec<u8> {
         self.sent.remove(&conn.slot).unwrap_or_default()
     }
 
-    /// How many connections have sent something.
+    /// Returns the number of connections that have sent something.
     pub(crate) fn senders(&self) -> usize {
         self.sent.len()
     }
 
-    /// A new connection's name.
+    /// Returns the id of a new connection.
     pub(crate) fn conn(&mut self) -> ConnId {
         self.made += 1;
         ConnId { slot: self.made, generation: 1 }
     }
 }
 
-/// TLS over a wire, and the wire's ends.
+/// Returns TLS over a wire, and the ends of the wire.
 pub(crate) fn wired(
     client: Option<Arc<TlsClient>>,
     server: Option<Arc<TlsServer>>,

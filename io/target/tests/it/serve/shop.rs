@@ -137,7 +137,7 @@ fn what_cannot_be_understood_is_told() {
         let said = asked(&mut client, post(path, "", body));
         let text = String::from_utf8(said.body.clone()).expect("text");
         assert_eq!(
-            (said.status, text.contains("wanted"), text.lines().count()),
+            (said.status, text.contains("must be"), text.lines().count()),
             (400, true, 1),
             "{path} {said:?}"
         );
