@@ -1,5 +1,5 @@
-//! Checks of a response: `status = 200 or 409`, `header cache-control contains no-store`, `${left}
-//! > 0`.
+//! Checks of a response, such as `status = 200 or 409`, `${left} > 0` or
+//! `header cache-control contains no-store`.
 
 use wavetank_journey::extract::Pattern;
 use wavetank_plan::did_you_mean;
