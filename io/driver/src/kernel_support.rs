@@ -222,7 +222,7 @@ mod tests {
         check(libc::EPERM, "", "seccomp", "--security-opt seccomp=");
         check(libc::ENOSYS, "", "ENOSYS, a kernel older than 5.1 or built without", "6.1");
         check(libc::EINVAL, "0", "older than 6.1", "6.1");
-        check(libc::ENOMEM, "0", "locked", "ulimit -l");
+        check(libc::ENOMEM, "0", "lock memory", "ulimit -l");
         check(libc::EMFILE, "0", "EMFILE", "ulimit -n");
     }
 
