@@ -48,8 +48,6 @@ const HISTOGRAMS_MAX: i64 = 2 * 12 * 8 * Histogram::BUCKETS as i64;
 const FEW: u64 = 1_000;
 /// Just above 2^14 on each of two threads.
 const MANY: u64 = 33_000;
-/// Just above 2^13 on each of two threads, in the short form of the test.
-const MANY_SHORT: u64 = 16_600;
 /// The opening rate. Openings that are due while a thread is delayed are made together, and the
 /// memory for requests in flight is kept for later ones. At three times this rate, 414 bytes each
 /// were measured on a busy machine.
@@ -125,11 +123,10 @@ fn held_by(connections: u64, engine: EngineChoice, heartbeat: bool) -> i64 {
 
 /// Checks the growth per connection.
 fn check(engine: EngineChoice, heartbeat: bool, bytes_max: f64) {
-    let count = if wavetank_testkit::is_long() { MANY } else { MANY_SHORT };
-    let (few, many) = (held_by(FEW, engine, heartbeat), held_by(count, engine, heartbeat));
-    let each = (many - few) as f64 / (count - FEW) as f64;
+    let (few, many) = (held_by(FEW, engine, heartbeat), held_by(MANY, engine, heartbeat));
+    let each = (many - few) as f64 / (MANY - FEW) as f64;
     assert!(each > 16.0, "{engine:?}: {each:.0} bytes each: less than its number and state");
-    let most = bytes_max + HISTOGRAMS_MAX as f64 / (count - FEW) as f64;
+    let most = bytes_max + HISTOGRAMS_MAX as f64 / (MANY - FEW) as f64;
     assert!(each <= most, "{engine:?}, heartbeat {heartbeat}: {each:.0} bytes each");
 }
 
