@@ -125,7 +125,7 @@ const IN_PIECES: [&str; 20] = [
     "{check}: found {instead}",
 ];
 /// Texts of makers that are never in a record: hints, rules of filters, texts to search for.
-const NOT_STORED: [&str; 34] = [
+const NOT_STORED: [&str; 33] = [
     "{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things",
     "run {name}",
     "compare runs of the same load; the target may differ",
@@ -156,7 +156,6 @@ const NOT_STORED: [&str; 34] = [
     "it may be stopped; run `wavetank lab down --lab {}` to end it",
     "check the services with `wavetank lab status`",
     "check the host with `wavetank lab status`",
-    "check it with `wavetank lab status` and `wavetank lab logs {host} {service}`",
     "delete table netdev {}n",
     "table netdev {table} {{n{}{}}}n",
     "numgen random mod {MILLION} < {share} drop",
