@@ -1,7 +1,8 @@
-//! [`run`]: starts a program, waits for its end and says what it used, as the kernel accounts it.
+//! [`run`]: starts a program, waits for its end and records what it used, as the kernel accounts
+//! it.
 //!
-//! The kernel adds up what all children of a process used, so each measured program gets a parent of its own: this
-//! task runner, called as `child`.
+//! The kernel adds up the usage of all children of a process. Each measured program therefore gets
+//! a parent of its own: this task runner, called as `child`.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -13,9 +14,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::json;
 
-/// Runs `words` for at most `seconds_max` and writes what they used to `usage_file`.
+/// Runs the command `words` for at most `seconds_max` and writes its resource usage to
+/// `usage_file`.
 pub(crate) fn run(usage_file: &Path, seconds_max: u32, words: &[String]) -> Result<()> {
-    let [program, arguments @ ..] = words else { bail!("nothing to run") };
+    let [program, arguments @ ..] = words else { bail!("no command to run") };
     let mut child =
         Command::new(program).args(arguments).spawn().with_context(|| format!("cannot start {program}"))?;
     let in_time = ends_within(&child, i64::from(seconds_max) * 1_000)?;
@@ -35,7 +37,7 @@ pub(crate) fn run(usage_file: &Path, seconds_max: u32, words: &[String]) -> Resu
     std::fs::write(usage_file, record.to_string()).context("the usage file")
 }
 
-/// Waits until `child` ends, `millis` at most; whether it ended.
+/// Waits at most `millis` for the end of `child`. Returns whether it ended.
 pub(super) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("a process without an id")?;
     let handle = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open")?;
@@ -43,7 +45,7 @@ pub(super) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
     Ok(poll(&mut ended, Some(&timespec(millis))).context("poll")? > 0)
 }
 
-/// Between two looks at what nobody gives word of.
+/// Sleeps between two checks of something that sends no notification.
 pub(super) fn pause(millis: i64) -> Result<()> {
     poll(&mut [], Some(&timespec(millis))).context("poll").map(drop)
 }

@@ -1,24 +1,26 @@
-//! [`ReportedResult`]: what a load generator says it did, read from what it printed.
+//! [`ReportedResult`]: the counts that a load generator reports, read from its output.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// How far a claim may lie from the target's count.
+/// Largest share by which a reported count may differ from the target's count.
 const TOLERANCE: f64 = 0.001;
 
-/// What a generator says it did.
+/// The counts that a generator reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReportedResult {
     /// Requests answered.
     pub(super) done: u64,
     /// Requests that went out, as the target would count them.
     pub(super) sent: u64,
-    /// Whether `sent` is all that went out. Others leave with requests under way that they do not tell.
+    /// Whether `sent` covers every request that went out. Other generators end with requests in
+    /// flight that they do not report.
     pub(super) exact: bool,
 }
 
 impl ReportedResult {
-    /// Why the target's count `seen` does not bear it out, where up to `under_way` requests may be untold.
+    /// Returns why the target's count `seen` contradicts the report. Up to `under_way` requests in
+    /// flight may be missing from the report.
     pub(super) fn doubt(self, seen: u64, under_way: usize) -> Option<String> {
         let slack = self.sent as f64 * TOLERANCE;
         let untold = if self.exact { 0.0 } else { under_way as f64 };
@@ -28,7 +30,8 @@ impl ReportedResult {
     }
 }
 
-/// The JSON of a run: of requests sent, those of the warm-up and of the probe count for the target too.
+/// Reads the JSON of a run. `sent` includes the requests of the warm-up and the probe, since the
+/// target counts them too.
 pub(super) fn wavetank(stdout: &str) -> Result<ReportedResult> {
     let run: Value = serde_json::from_str(stdout).context("no JSON")?;
     let failed = run["requests"]["failed"].as_u64().context("requests.failed")?;
@@ -42,7 +45,8 @@ pub(super) fn wavetank(stdout: &str) -> Result<ReportedResult> {
     Ok(ReportedResult { done, sent, exact: true })
 }
 
-/// The line `  123456 requests in 6.00s, 17.66MB read`; any line of errors makes the turn worthless.
+/// Reads the line `  123456 requests in 6.00s, 17.66MB read`. A line about errors makes the turn
+/// invalid.
 pub(super) fn wrk(stdout: &str) -> Result<ReportedResult> {
     if let Some(line) = stdout.lines().find(|line| line.contains("errors:") || line.contains("Non-2xx")) {
         bail!("wrk had failures: {}", line.trim());
@@ -52,7 +56,8 @@ pub(super) fn wrk(stdout: &str) -> Result<ReportedResult> {
     Ok(ReportedResult { done, sent: done, exact: false })
 }
 
-/// The line `requests: 9 total, 9 started, 9 done, 9 succeeded, 0 failed, 0 errored, 0 timeout`.
+/// Reads the line `requests: 9 total, 9 started, 9 done, 9 succeeded, 0 failed, 0 errored, 0
+/// timeout`.
 pub(super) fn h2load(stdout: &str) -> Result<ReportedResult> {
     let line =
         stdout.lines().find_map(|line| line.strip_prefix("requests: ")).context("h2load printed no count")?;
@@ -67,7 +72,7 @@ pub(super) fn h2load(stdout: &str) -> Result<ReportedResult> {
     Ok(ReportedResult { done, sent: done, exact: false })
 }
 
-/// The lines `Complete requests:      2000` and `Failed requests:        0`.
+/// Reads the lines `Complete requests:      2000` and `Failed requests:        0`.
 pub(super) fn ab(stdout: &str) -> Result<ReportedResult> {
     let count = |name: &str| {
         let rest = stdout.lines().find_map(|line| line.strip_prefix(name));

@@ -1,4 +1,5 @@
-//! `bench compare`: pairs of sides that do not differ, and a planted difference, through `wavetank compare` from end to end.
+//! `bench compare`: pairs of sides that do not differ, and a planted difference, through `wavetank
+//! compare` from end to end.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,17 +12,19 @@ use super::load_generator::file_words;
 use super::server::Server;
 use super::{Engine, Session};
 
-/// Pairs of sides that do not differ, and how many may be told to.
+/// Number of pairs of sides that do not differ, and of those the most that may be reported as
+/// different.
 const PAIRS: (usize, usize) = (40, 6);
-/// Runs of each of their sides, and seconds of each.
+/// Runs of each side of such a pair, and seconds of each run.
 const PAIR_RUNS: (usize, u32) = (3, 10);
-/// Planted differences, and how many are to be found.
+/// Number of planted differences, and the fewest that must be found.
 const PLANTED: (usize, usize) = (10, 9);
-/// Runs of each of their sides, and seconds of each.
+/// Runs of each side of a planted difference, and seconds of each run.
 const PLANTED_RUNS: (usize, u32) = (5, 30);
-/// Runs that go side by side: each asks for little, and together they last minutes instead of hours.
+/// Number of runs in parallel. Each sends few requests, so the bench takes minutes instead of
+/// hours.
 const AT_ONCE: usize = 20;
-/// Requests a second of a run, 2 in 100 of them slow: p99 is the median of the slow ones.
+/// Requests per second of a run. 2 in 100 of them are slow, so p99 is the median of the slow ones.
 const RATE: u32 = 50;
 
 /// `cargo xtask bench compare`.
@@ -45,7 +48,7 @@ enum Part {
 }
 
 impl CompareArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, part: None }
     }
@@ -77,7 +80,7 @@ pub(super) fn run(session: &mut Session, arguments: &CompareArguments) -> Result
         let (alarms, _) = count(session, arguments.engine, &server, (same, pairs))?;
         session.score(
             format!(
-                "{pairs} pairs that do not differ, {} runs of {} s a side: alarms",
+                "{pairs} pairs that do not differ, {} runs of {} s per side: alarms",
                 same.runs, same.seconds
             ),
             format!("≤ {}", PAIRS.1),
@@ -90,7 +93,7 @@ pub(super) fn run(session: &mut Session, arguments: &CompareArguments) -> Result
         let (_, found) = count(session, arguments.engine, &server, (other, planted))?;
         session.score(
             format!(
-                "{planted} times p99 40 → 42 ms, {} runs of {} s a side: found",
+                "{planted} times p99 40 → 42 ms, {} runs of {} s per side: found",
                 other.runs, other.seconds
             ),
             format!("≥ {}", PLANTED.1),
@@ -101,7 +104,7 @@ pub(super) fn run(session: &mut Session, arguments: &CompareArguments) -> Result
     Ok(())
 }
 
-/// Of so many pairs, those with any difference shown, and those whose p99 is shown to be higher.
+/// Compares `pairs` pairs. Returns how many show any difference, and how many show a higher p99.
 fn count(
     session: &Session,
     engine: Engine,
@@ -151,7 +154,7 @@ fn start(
          steps: [{{get: /delay/{delay}ms, name: slow}}]\nphases:\n  - {{rate: {RATE}/s, for: {seconds}s}}\n",
         server.url()
     );
-    // A file of its own: those before it may still be reading theirs.
+    // Each run gets its own file, since earlier runs may still be reading theirs.
     let mut words = file_words(session, engine, &format!("planted-{delay}-{seconds}-{seed}"), &text)?;
     words.extend(["--seed".to_owned(), seed.to_string()]);
     let mut command = Command::new(&words[0]);
@@ -159,14 +162,14 @@ fn start(
     command.spawn().context("wavetank run")
 }
 
-/// The run's id; its verdict does not matter: on a busy machine some are late.
+/// Returns the run's id. The verdict is ignored: on a busy machine some runs are late.
 fn id_of(child: Child) -> Result<String> {
     let output = child.wait_with_output().context("wait")?;
-    let run: Value = serde_json::from_slice(&output.stdout).context("what `run --format json` printed")?;
+    let run: Value = serde_json::from_slice(&output.stdout).context("cannot read the output of `run --format json`")?;
     run["id"].as_str().map(str::to_owned).with_context(|| format!("a run was refused: {}", run["message"]))
 }
 
-/// The values that are shown to differ, e.g. `p99 +5.0 %`.
+/// Returns the metrics that differ significantly, e.g. `p99 +5.0 %`.
 fn differing(wavetank: &Path, folder: &Path, a: &[&str], b: &[&str]) -> Result<String> {
     let mut command = Command::new(wavetank);
     command.arg("compare").args(a).arg("--with").args(b).args(["--format", "json", "--runs-dir"]);
@@ -175,8 +178,8 @@ fn differing(wavetank: &Path, folder: &Path, a: &[&str], b: &[&str]) -> Result<S
         bail!("compare: {}", String::from_utf8_lossy(&output.stdout).trim());
     }
     let doc: Value =
-        serde_json::from_slice(&output.stdout).context("what `compare --format json` printed")?;
-    let metrics = doc["metrics"].as_array().context("a comparison without values")?;
+        serde_json::from_slice(&output.stdout).context("cannot read the output of `compare --format json`")?;
+    let metrics = doc["metrics"].as_array().context("no metrics in the comparison")?;
     let shown = metrics.iter().filter(|metric| metric["verdict"] == "difference");
     let told = shown.map(|metric| {
         let change = (metric["ratio"].as_f64().unwrap_or(f64::NAN) - 1.0) * 100.0;

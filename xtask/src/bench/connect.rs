@@ -1,7 +1,9 @@
-//! `bench connect`: a new connection for each request, first with ports in plenty, then with one source's mostly used.
+//! `bench connect`: a new connection for each request, first with many free ports, then with most
+//! ports of one source in use.
 //!
-//! Each turn has a network namespace and a target of its own, so that nobody meets what another left in TIME-WAIT. We
-//! are given a range of sources, which no peer can be given.
+//! Each turn has its own network namespace and target, so that it does not meet connections that
+//! another turn left in TIME-WAIT. Only Wavetank gets a range of source addresses, since no peer
+//! supports one.
 
 use std::net::SocketAddr;
 
@@ -23,9 +25,9 @@ const REQUESTS: u64 = 20_000;
 const REQUESTS_SMOKE: u64 = 1_000;
 /// Where the target listens, in the turn's own namespace.
 const PORT: u16 = 8_080;
-/// Files for the connections that only fill ports, and some more.
+/// Files for the connections that only occupy ports, and a reserve.
 const SPARE_FILES: u64 = 500;
-/// All take part; ours first.
+/// All contestants, ours first.
 const CONTESTANTS: [LoadGenerator; 4] =
     [LoadGenerator::Wavetank, LoadGenerator::Wrk, LoadGenerator::H2load, LoadGenerator::Ab];
 
@@ -38,19 +40,19 @@ pub(super) struct ConnectArguments {
     /// Our source addresses.
     #[arg(long, default_value = "127.1.0.0/24")]
     source: String,
-    /// Connections at once.
+    /// Number of simultaneous connections.
     #[arg(short, long, default_value_t = 64)]
     connections: usize,
     /// Share of one source's ports in use in the second row.
     #[arg(long, default_value_t = 0.62)]
     filled: f64,
-    /// Ports that one source has in the second row [default: the kernel's 28,232; 2,000 in a smoke run]
+    /// Ports of one source in the second row [default: the kernel's 28,232; 2,000 in a smoke run]
     #[arg(long)]
     ports: Option<u16>,
 }
 
 impl ConnectArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         let source = "127.1.0.0/24".to_owned();
         Self { engine, source, connections: 64, filled: 0.62, ports: None }
@@ -65,10 +67,10 @@ struct Row<'a> {
     filled: Option<f64>,
 }
 
-/// Both rows.
+/// Runs both rows.
 pub(super) fn run(session: &mut Session, arguments: &ConnectArguments) -> Result<()> {
     if !(0.0..0.95).contains(&arguments.filled) {
-        bail!("--filled is a share below 0.95");
+        bail!("--filled must be at least 0 and below 0.95");
     }
     let here = session.has("nginx", "connect") && namespace::usable(session, "connect");
     if !here || !arguments.engine.usable(session, "connect")? {
@@ -91,7 +93,7 @@ pub(super) fn run(session: &mut Session, arguments: &ConnectArguments) -> Result
 impl Row<'_> {
     fn run(&self, session: &mut Session, name: &str, goal: Goal) -> Result<()> {
         println!(
-            "\nrow        new connection per request, {name}; each turn in a namespace of its own, against nginx"
+            "\nrow        new connection per request, {name}; each turn in its own namespace, against nginx"
         );
         for contestant in &self.contestants {
             println!(
@@ -121,7 +123,8 @@ impl Row<'_> {
     }
 
     fn work(&self, session: &Session, contestant: LoadGenerator) -> Work {
-        // A search takes milliseconds: as many requests would take minutes.
+        // With few free ports, a peer's port search takes milliseconds. The full number of requests
+        // would take it minutes.
         let counted = self.filled.is_none() || contestant == LoadGenerator::Wavetank;
         let requests = session.size.choose(REQUESTS, REQUESTS_SMOKE);
         let seconds = if self.filled.is_some() { session.size.choose(3, 1) } else { 1 };
@@ -143,7 +146,7 @@ impl Row<'_> {
         namespace: &Namespace,
         contestant: LoadGenerator,
     ) -> Result<(Turn, Lingering)> {
-        // Ports in TIME-WAIT are used ports: how fast a host lets them go is not what is compared.
+        // Ports in TIME-WAIT count as used. How fast a host releases them is not compared here.
         namespace.set("tcp_tw_reuse", "0")?;
         let server = Server::nginx_at(session, address(), None)?;
         let filled = self.filled.map(|share| self.fill(session, namespace, share)).transpose()?;
@@ -180,11 +183,11 @@ fn address() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], PORT))
 }
 
-/// Raises this process' soft limit of files.
+/// Raises this process' soft limit of open files.
 fn raise_files(wanted: u64) -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     if limit.maximum.is_some_and(|hard| hard < wanted) {
-        bail!("{wanted} files are needed, the hard limit is {:?}: give fewer --ports", limit.maximum);
+        bail!("{wanted} files are needed, the hard limit is {:?}: use fewer --ports", limit.maximum);
     }
     if limit.current.is_some_and(|soft| soft < wanted) {
         let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -193,7 +196,7 @@ fn raise_files(wanted: u64) -> Result<()> {
     Ok(())
 }
 
-/// How often the target closed first.
+/// Formats how often the target closed first.
 fn closer(contestant: LoadGenerator, left: Lingering) -> String {
     let all = left.server + left.client;
     let share = if all == 0 { 0.0 } else { left.server as f64 / all as f64 };

@@ -1,7 +1,9 @@
-//! `bench flat`: what connecting costs while ever more connections are held, in one process of ours.
+//! `bench flat`: the cost of connecting while more and more connections are held, in one Wavetank
+//! process.
 //!
-//! Requests arrive on a schedule at a path that answers far too late, so each opens a connection of its own and keeps it.
-//! The archive has the times of connecting second by second, and how many connections were open at each second's end.
+//! Requests arrive on a schedule at a path that answers far too late, so each opens its own
+//! connection and keeps it. The archive has the connect times second by second, and how many
+//! connections were open at the end of each second.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -16,19 +18,22 @@ use super::namespace;
 use super::server::Server;
 use super::{Engine, Session, median, on};
 
-/// Most that the median of connecting may rise over that with nothing held.
+/// Largest factor by which the median connect time may rise over the median without held
+/// connections.
 const RISE_MAX: f64 = 1.5;
-/// Connections that close in a second, at the least: when the load is over all that it holds is closed, for which the
-/// kernel takes some microseconds each; without this a large run is killed before it has told anything.
+/// Fewest connections that close per second. When the load ends, it closes all connections, and the
+/// kernel takes some microseconds for each. Without this allowance a large run would be killed
+/// before it has printed its result.
 const CLOSED_PER_SECOND: u32 = 50_000;
 
-/// Connections beside those that are held: questions about the count, a few that come late.
+/// Connections in addition to the held ones: the requests for the target's count, and a few late
+/// arrivals.
 const SPARE: usize = 1_000;
 
 /// `cargo xtask bench flat`.
 #[derive(Args)]
 pub(super) struct FlatArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
     /// Connections held at the end [default: 200,000; 2,000 in a smoke run]
@@ -43,7 +48,7 @@ pub(super) struct FlatArguments {
 }
 
 impl FlatArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, held: None, open_rate: 10_000, source: "127.1.0.0/24".to_owned() }
     }
@@ -52,20 +57,21 @@ impl FlatArguments {
 /// One second of the archive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Second {
-    /// Connections held at its begin and its end.
+    /// Connections held at its start and at its end.
     held: (u64, u64),
-    /// Median of connecting within it.
+    /// Median connect time within it.
     connect_p50_us: f64,
 }
 
-/// Opens and holds, in every round anew, and judges the steepest rise of each round.
+/// Opens and holds the connections again in every round, and judges the steepest rise of each
+/// round.
 pub(super) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()> {
     let engine = arguments.engine;
     if !namespace::usable(session, "flat") || !engine.usable(session, "flat")? {
         return Ok(());
     }
     let held = arguments.held.unwrap_or(session.size.choose(200_000, 2_000)).max(10);
-    // At least five seconds, so that the levels lie in seconds of their own.
+    // At least five seconds, so that each level falls into a different second.
     let seconds = held.div_ceil(arguments.open_rate.max(1)).max(5);
     let rate = held.div_ceil(seconds);
     let held = rate * seconds;
@@ -79,9 +85,9 @@ pub(super) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()
     );
     let levels: Vec<u64> = (0..=4).map(|quarter| u64::from(held) * quarter / 4).collect();
     let heads: Vec<String> = levels.iter().map(|level| format!("{level:>8} held")).collect();
-    println!("round  {}   rise   (median of connecting, µs)", heads.join("  "));
+    println!("round  {}   rise   (median connect time, µs)", heads.join("  "));
     let mut rises = Vec::new();
-    // A round takes as long as the opening: three show whether they agree.
+    // A round takes as long as opening the connections. Three rounds show whether they agree.
     for round in 0..session.size.rounds().min(3) {
         let told = namespace::inside(|_| {
             let server = Server::wavetank_at(session, engine, address, Some(held as usize + SPARE))?;
@@ -90,7 +96,7 @@ pub(super) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()
             Job { words: &words, fine: &[1, 3, 4], seconds, cycles_of: &[] }.run(session)?;
             let seen = server.count_since(before)?;
             if seen.abs_diff(u64::from(held)) > u64::from(held) / 1_000 {
-                bail!("{held} requests should have come, the target counted {seen}");
+                bail!("{held} requests were sent, the target counted {seen}");
             }
             seconds_of(&session.folder.path().join("flat"))
         })?;
@@ -130,7 +136,7 @@ fn words(
     line.split(' ').map(str::to_owned).collect()
 }
 
-/// The seconds of the one run in `runs`, which is removed.
+/// Returns the seconds of the only run in `runs`, and removes that run.
 fn seconds_of(runs: &Path) -> Result<Vec<Second>> {
     let mut entries = std::fs::read_dir(runs).context("the archive")?;
     let run = entries.next().context("no archive")?.context("the archive")?.path();
@@ -150,13 +156,14 @@ fn seconds_of(runs: &Path) -> Result<Vec<Second>> {
         let Some(connect) = connect.find(|times| times["count"].as_u64() > Some(0)) else {
             continue;
         };
-        let median = median_ns(connect).context("buckets of connecting")?;
+        let median = median_ns(connect).context("buckets of the connect times")?;
         seconds.push(Second { held, connect_p50_us: median as f64 / 1e3 });
     }
     Ok(seconds)
 }
 
-/// Median of a stored histogram in nanoseconds; the format is told in `docs/formats/archive.md`.
+/// Returns the median of a stored histogram in nanoseconds. `docs/formats/archive.md` describes the
+/// format.
 fn median_ns(times: &Value) -> Option<u64> {
     let (count, min) = (times["count"].as_u64()?, times["min"].as_u64()?);
     let beyond = u64::from((64 - min.leading_zeros()).saturating_sub(8));
@@ -197,7 +204,8 @@ fn median_ns(times: &Value) -> Option<u64> {
     None
 }
 
-/// Of the second in which `level` connections were reached; of the one that held most for the last few.
+/// Returns the median connect time of the second in which `level` connections were reached. For the
+/// last few connections, the second with the most held ones counts.
 fn at_level(seconds: &[Second], level: u64) -> Option<f64> {
     let fullest = seconds.iter().max_by_key(|second| second.held.1)?;
     let fullest = Some(fullest).filter(|fullest| level <= fullest.held.1 + fullest.held.1 / 100);
@@ -216,7 +224,7 @@ mod tests {
             second(0, 1_000, 10.0),
             second(1_000, 2_000, 12.0),
             second(2_000, 2_990, 14.0),
-            // Closing at the end, with a last opening.
+            // All close at the end, with one last opening.
             second(2_990, 0, 99.0),
         ];
         let check = |level, expected| assert_eq!(at_level(&seconds, level), expected, "{level}");

@@ -1,4 +1,4 @@
-//! How a target is asked for its own count.
+//! Requests to a target for its own count.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -8,46 +8,46 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// One request on a connection of its own; the body of the answer.
+/// Sends one request on a new connection and returns the body of the response.
 pub(super) fn get(address: SocketAddr, path: &str) -> Result<String> {
-    let mut stream = TcpStream::connect(address).context("the target is gone")?;
+    let mut stream = TcpStream::connect(address).context("cannot connect to the target")?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).context("a timeout")?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
         .context("the target")?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).with_context(|| format!("no answer to {path}"))?;
-    let (head, body) = answer.split_once("\r\n\r\n").with_context(|| format!("no head: {answer}"))?;
+    stream.read_to_string(&mut answer).with_context(|| format!("no response to {path}"))?;
+    let (head, body) = answer.split_once("\r\n\r\n").with_context(|| format!("no response head: {answer}"))?;
     if !head.starts_with("HTTP/1.1 200") {
         bail!("{path}: {}", head.lines().next().unwrap_or_default());
     }
     Ok(body.to_owned())
 }
 
-/// The same over TLS, by curl: this task runner speaks none.
+/// Does the same over TLS with curl, since this task runner has no TLS.
 pub(super) fn get_by_tls(address: SocketAddr, path: &str) -> Result<String> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--insecure", "--fail", "--max-time", "10"]);
     let output =
-        command.arg(format!("https://{address}{path}")).output().context("curl cannot be started")?;
+        command.arg(format!("https://{address}{path}")).output().context("cannot start curl")?;
     if !output.status.success() {
         bail!("{path}: curl ended with {}", output.status);
     }
     String::from_utf8(output.stdout).context("not UTF-8")
 }
 
-/// `requests` of `/truth`.
+/// Reads `requests` of `/truth`.
 pub(super) fn truth(body: &str) -> Result<u64> {
     let truth: Value = serde_json::from_str(body).with_context(|| format!("/truth: {body}"))?;
     truth["requests"].as_u64().context("/truth has no `requests`")
 }
 
-/// `handshakes.resumed` of `/truth`.
+/// Reads `handshakes.resumed` of `/truth`.
 pub(super) fn truth_resumed(body: &str) -> Result<u64> {
     let truth: Value = serde_json::from_str(body).with_context(|| format!("/truth: {body}"))?;
     truth["handshakes"]["resumed"].as_u64().context("/truth has no `handshakes`")
 }
 
-/// The third number of the third line of nginx's `stub_status`.
+/// Reads the third number of the third line of nginx's `stub_status`.
 pub(super) fn stub_status(body: &str) -> Result<u64> {
     let line = body.lines().nth(2).with_context(|| format!("stub_status: {body}"))?;
     line.split_whitespace().nth(2).context("stub_status")?.parse().context("stub_status")

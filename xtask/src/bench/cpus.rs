@@ -13,27 +13,28 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// The first two allowed CPUs; nothing where there is only one.
+    /// Returns the first two allowed CPUs, or `None` if there is only one.
     pub(super) fn current_affinity() -> Result<Option<Self>> {
         let mut cpus = allowed()?.into_iter();
         Ok(cpus.next().zip(cpus.next()).map(|(target, generator)| Self { generator, target }))
     }
 }
 
-/// The CPUs this process may use.
+/// Returns the CPUs that this process may use.
 pub(super) fn allowed() -> Result<Vec<usize>> {
     let allowed = sched_getaffinity(None).context("sched_getaffinity")?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect())
 }
 
-/// Confines the calling thread, and what it starts from now on, to one CPU.
+/// Confines the calling thread to one CPU, and all processes that it starts from now on.
 pub(super) fn pin(cpu: usize) -> Result<()> {
     let mut only = CpuSet::new();
     only.set(cpu);
     sched_setaffinity(None, &only).with_context(|| format!("cannot run on CPU {cpu}"))
 }
 
-/// Starts a program on one CPU: it inherits what this thread is confined to at that moment.
+/// Starts a program on one CPU. The program inherits the affinity that this thread has at that
+/// moment.
 pub(super) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
     let before = sched_getaffinity(None).context("sched_getaffinity")?;
     pin(cpu)?;
@@ -42,7 +43,8 @@ pub(super) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
     child
 }
 
-/// A set of CPUs as the kernel reads it: words of 32 in hexadecimal, the highest first.
+/// Formats a set of CPUs as the kernel reads it: groups of 32 bits in hexadecimal, the highest
+/// first.
 pub(super) fn mask(cpus: &[usize]) -> String {
     let highest = cpus.iter().max().map_or(0, |cpu| cpu / 32);
     let word = |word: usize| {
@@ -52,7 +54,7 @@ pub(super) fn mask(cpus: &[usize]) -> String {
     (0..=highest).rev().map(word).collect::<Vec<_>>().join(",")
 }
 
-/// What the CPU calls itself.
+/// Returns the model name of the CPU.
 pub(super) fn model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

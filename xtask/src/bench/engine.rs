@@ -1,4 +1,4 @@
-//! [`Engine`]: which of our drivers runs the sockets.
+//! [`Engine`]: the Wavetank driver that runs the sockets.
 
 use std::process::{Command, Stdio};
 
@@ -10,14 +10,16 @@ use rustix::process::{Resource, getrlimit};
 use super::Session;
 use super::server::Server;
 
-/// Files of one table where the host sets no limit: what the kernel allows unless told otherwise (`fs.nr_open`).
+/// Files of one table if the host sets no limit: the kernel's default of `fs.nr_open`.
 const FILES_MAX: u64 = 1 << 20;
-/// Files of a thread's table that are no connections, with room for a dozen more than wavetank counts on.
+/// Files of a thread's table that are not connections. The number exceeds Wavetank's own estimate
+/// by a dozen.
 const FILES_RESERVE: u64 = 48;
-/// A thread gets its share of what comes to a server by chance: `serve` asks for so much more room, one in so many.
+/// The kernel spreads a server's connections over its threads at random. `serve` therefore reserves
+/// one more file for every 20 connections.
 const SPREAD: u64 = 20;
 
-/// One of our drivers.
+/// A driver of Wavetank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Engine {
     Uring,
@@ -32,7 +34,8 @@ impl Engine {
         }
     }
 
-    /// Threads that hold so many connections at either end: on epoll each brings a table of files of its own.
+    /// Returns how many threads hold `connections` at either end. On epoll each thread has its own
+    /// table of files.
     pub(super) fn threads_for(self, connections: usize) -> usize {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(FILES_MAX);
         match self {
@@ -41,7 +44,8 @@ impl Engine {
         }
     }
 
-    /// Whether `run` and `serve` have it on this host; otherwise notes that `bench` is left out, with what they say.
+    /// Returns whether `run` and `serve` support this driver on this host. Otherwise notes that
+    /// `bench` is skipped, with their message.
     pub(super) fn usable(self, session: &mut Session, bench: &str) -> Result<bool> {
         if self == Self::Epoll {
             return Ok(true);
@@ -53,7 +57,7 @@ impl Engine {
         Ok(why.is_none())
     }
 
-    /// `io_uring` where both have it.
+    /// Returns `io_uring` if both support it, else epoll.
     pub(super) fn best(session: &Session) -> Self {
         if matches!(Self::Uring.why_not(session), Ok(None)) { Self::Uring } else { Self::Epoll }
     }

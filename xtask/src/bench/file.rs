@@ -1,4 +1,5 @@
-//! `bench file`: CPU per request of an experiment file beside that of a run of one URL, against `wavetank serve`.
+//! `bench file`: CPU per request of an experiment file compared with a run of one URL, against
+//! `wavetank serve`.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -16,19 +17,19 @@ const USERS: usize = 64;
 /// `cargo xtask bench file`.
 #[derive(Args)]
 pub(super) struct FileArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
 }
 
 impl FileArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
 
-/// What a file does that is held against `GET /`.
+/// An experiment file that is compared with `GET /`.
 struct Row {
     name: &'static str,
     /// Its steps, in YAML.
@@ -40,14 +41,14 @@ const ROWS: [Row; 2] = [
     Row { name: "a file of one step", steps: "  - get: /\n", goal: Goal::Cost(1.05) },
     Row {
         name: "a POST with two variables, an extraction and a check",
-        // The answer is the request's body.
+        // The response is the body of the request.
         steps: "  - post: /echo\n    json: {user: \"${user}\", number: \"${session}\", basket: [7, 11, 13]}\n    \
                 extract: {number: json $.number}\n    check: [body contains basket]\n",
         goal: Goal::Cost(1.5),
     },
 ];
 
-/// Both rows.
+/// Runs both rows.
 pub(super) fn run(session: &mut Session, arguments: &FileArguments) -> Result<()> {
     let engine = arguments.engine;
     if !engine.usable(session, "file")? {
@@ -68,7 +69,7 @@ pub(super) fn run(session: &mut Session, arguments: &FileArguments) -> Result<()
             println!("{:<10} {}", "wavetank", shown(words));
         }
         let names = vec!["file", "url"];
-        let number = format!("{}, beside a run of one URL on {}", row.name, engine.name());
+        let number = format!("{}, compared with a run of one URL on {}", row.name, engine.name());
         let contest = PairedRounds { number, names, goal: row.goal, unit: "request" };
         let both = [ours, plain];
         contest.run(session, |session, place| turn(session, &both[place], &server))?;

@@ -1,4 +1,5 @@
-//! [`HeldConnections`]: idle connections that occupy a share of one source's ports, as the kernel gives them out.
+//! [`HeldConnections`]: idle connections that occupy a share of one source's ports, in the order in
+//! which the kernel assigns ports.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
@@ -7,20 +8,22 @@ use anyhow::{Context, Result};
 
 use super::namespace::Namespace;
 
-/// Ports of one window: the kernel's search passes over at most so many.
+/// Ports of one window, which is the most that the kernel's search passes over.
 const WINDOW: u16 = 256;
 
-/// Connections that are only held.
+/// Connections that are open but unused.
 pub(super) struct HeldConnections {
     connections: Vec<TcpStream>,
 }
 
 impl HeldConnections {
-    /// Connects from the one default source to `address` until `share` of the namespace's ports is used.
+    /// Connects from the one default source to `address` until `share` of the namespace's ports is
+    /// in use.
     ///
-    /// The kernel gives out the ports of the range's first parity and, once they are gone, passes over all of them for
-    /// each port of the other. The second half is therefore filled through a narrow window: the same ports as without,
-    /// without the hours of searching. The range is as before at the end.
+    /// The kernel first assigns the ports of one parity. Once they are used up, it passes over all
+    /// of them for each port of the other parity. The second half is therefore filled through a
+    /// narrow window. The window selects the same ports, but saves hours of searching. The port
+    /// range is restored at the end.
     pub(super) fn up_to(share: f64, namespace: &Namespace, address: SocketAddr) -> Result<Self> {
         let (first, last) = namespace.port_range()?;
         let ports = usize::from(last - first) + 1;
@@ -43,12 +46,12 @@ impl HeldConnections {
         self.connections.len()
     }
 
-    /// Connects `count` times, fewer where the ports run out before.
+    /// Connects `count` times, or fewer if the ports run out.
     fn connect(&mut self, count: usize, address: SocketAddr) -> Result<()> {
         for _ in 0..count {
             match TcpStream::connect(address) {
                 Ok(stream) => self.connections.push(stream),
-                // A port or two are taken by whoever asked the target something.
+                // Earlier requests for the target's count still occupy a port or two.
                 Err(error) if error.kind() == ErrorKind::AddrNotAvailable => break,
                 Err(error) => {
                     let number = self.len() + 1;

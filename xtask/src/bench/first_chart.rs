@@ -1,4 +1,4 @@
-//! When a page has painted its first chart, in a Chromium that was started for it alone.
+//! Measures when a page has painted its first chart, in a freshly started Chromium.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -12,13 +12,14 @@ use anyhow::{Context, Result};
 use super::Session;
 use crate::ci;
 
-/// How long a page may take to be painted at all.
+/// How long a page may take until it is painted.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What the page's own clock says begins with this.
+/// Prefix of the line that the page prints from its own clock.
 const WORD: &str = "painted after";
 
-/// Tells both instants on the console: when the first text was painted, and when the frame is over in which the first chart
-/// has a place. Standing ahead of the page's policy, it is not bound by it.
+/// Script that prints two instants on the console. The first is the first paint of text. The second
+/// is the end of the frame in which the first chart has a size. The script comes before the page's
+/// content security policy, which therefore does not block it.
 const LOOK: &str = r"<script>(() => {
   const at = {};
   const tell = () => { if (at.text !== undefined && at.chart !== undefined) console.log(`painted after ${at.text} ${Math.max(at.text, at.chart)} ms`); };
@@ -36,14 +37,15 @@ const LOOK: &str = r"<script>(() => {
   requestAnimationFrame(look);
 })()</script>";
 
-/// Seconds since the page was asked for.
+/// Seconds since the start of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Painted {
     pub(super) text: f64,
     pub(super) chart: f64,
 }
 
-/// Opens `page` once in a browser without a past; `None` and a skip where there is no browser.
+/// Opens `page` once in a browser with a fresh profile. Returns `None` and notes a skip if there is
+/// no browser.
 pub(super) fn painted(session: &mut Session, page: &Path) -> Result<Option<Painted>> {
     let Some(chromium) = ci::find_program("chromium") else {
         session.skip("bench report: first chart: no chromium".to_owned());
@@ -51,10 +53,10 @@ pub(super) fn painted(session: &mut Session, page: &Path) -> Result<Option<Paint
     };
     let head = "<meta charset=\"utf-8\">";
     let text = fs::read_to_string(page).context("the page")?;
-    let at = text.find(head).context("a page begins with its encoding")? + head.len();
+    let at = text.find(head).context("no encoding at the start of the page")? + head.len();
     let copy = session.folder.path().join("painted.html");
-    fs::write(&copy, format!("{}{LOOK}{}", &text[..at], &text[at..])).context("a copy of the page")?;
-    let profile = tempfile::tempdir().context("a place for the browser's profile")?;
+    fs::write(&copy, format!("{}{LOOK}{}", &text[..at], &text[at..])).context("cannot copy the page")?;
+    let profile = tempfile::tempdir().context("cannot create the browser's profile")?;
     let mut command = Command::new(chromium);
     command.arg(format!("--user-data-dir={}", profile.path().display())).args([
         "--headless=new",
@@ -62,7 +64,7 @@ pub(super) fn painted(session: &mut Session, page: &Path) -> Result<Option<Paint
         "--no-first-run",
         "--disable-gpu",
         "--disable-background-networking",
-        // Root in a container has no sandbox; it opens nothing but our own file.
+        // Root in a container cannot use the sandbox. The browser opens only our own file.
         "--no-sandbox",
         "--host-resolver-rules=MAP * ~NOTFOUND",
     ]);
@@ -79,19 +81,19 @@ pub(super) fn painted(session: &mut Session, page: &Path) -> Result<Option<Paint
     told.map(Some)
 }
 
-/// What the page says on the browser's console.
+/// Returns the instants that the page prints on the browser's console.
 fn told(browser: &mut Child) -> Result<Painted> {
     let stderr = browser.stderr.take().context("stderr is piped")?;
     let (say, hear) = mpsc::sync_channel(1);
-    // Ends with the browser, whose end closes what it reads.
+    // The thread ends with the browser, since that closes the pipe.
     std::thread::spawn(move || {
         let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
         if let Some(painted) = lines.find_map(|line| parse(&line)) {
-            // Nobody listens any more after the patience is over.
+            // The receiver is gone after the timeout.
             let _ = say.send(painted);
         }
     });
-    hear.recv_timeout(PATIENCE).context("the page never said when it was painted")
+    hear.recv_timeout(PATIENCE).context("the page did not report when it was painted")
 }
 
 fn parse(line: &str) -> Option<Painted> {

@@ -1,8 +1,8 @@
-//! [`Goal`]: what a ratio must be, and [`Score`]: what came of it.
+//! [`Goal`]: what a ratio must be, and [`Score`]: the result.
 
 use std::fmt;
 
-/// What must hold of our cost per request beside the best peer's.
+/// Condition on our cost per request relative to the best peer's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Goal {
     /// Our cost ÷ the peer's, at most.
@@ -14,7 +14,7 @@ pub(super) enum Goal {
 }
 
 impl Goal {
-    /// The ratio this goal speaks of.
+    /// Returns the ratio that this goal limits.
     pub(super) fn ratio(self, our_cost: f64, peer_cost: f64) -> f64 {
         match self {
             Self::Cost(_) => our_cost / peer_cost,
@@ -22,7 +22,7 @@ impl Goal {
         }
     }
 
-    /// Whether `ratio` is good enough; nothing where nothing is asked.
+    /// Returns whether `ratio` meets the goal, or `None` if there is no goal.
     pub(super) fn met(self, ratio: f64) -> Option<bool> {
         match self {
             Self::Cost(most) => Some(ratio <= most),
@@ -31,7 +31,7 @@ impl Goal {
         }
     }
 
-    /// What the ratio is called, of work that is counted in `unit`s.
+    /// Returns the name of the ratio, for work that is counted in `unit`s.
     pub(super) fn what(self, unit: &str) -> String {
         match self {
             Self::Cost(_) => format!("CPU per {unit}"),
@@ -50,19 +50,19 @@ impl fmt::Display for Goal {
     }
 }
 
-/// How a number stands to its target.
+/// Whether a number meets its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GoalStatus {
     Met,
     Missed,
-    /// In a smoke run, or where nothing is asked.
+    /// In a smoke run, or without a target.
     NotJudged,
-    /// Nothing could be measured: every round is void, or a program failed.
+    /// Nothing could be measured, since every round is void or a program failed.
     Broken,
 }
 
 impl GoalStatus {
-    /// Whether it makes the whole invocation fail.
+    /// Returns whether it makes the whole invocation fail.
     pub(super) fn is_bad(self) -> bool {
         matches!(self, Self::Missed | Self::Broken)
     }
@@ -77,10 +77,10 @@ impl GoalStatus {
     }
 }
 
-/// One number beside its target.
+/// A number and its target.
 #[derive(Clone, Debug)]
 pub(super) struct Score {
-    /// Which number.
+    /// Name of the number.
     pub(super) number: String,
     pub(super) target: String,
     pub(super) measured: String,
@@ -88,7 +88,7 @@ pub(super) struct Score {
 }
 
 impl Score {
-    /// The line of the summary.
+    /// Returns the line of the summary.
     pub(super) fn line(&self) -> String {
         let Self { number, target, measured, standing } = self;
         format!("{:<10} {number}: {measured}, target {target}", standing.word())

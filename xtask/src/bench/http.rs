@@ -1,4 +1,4 @@
-//! `bench http`: CPU per request beside wrk's, keep-alive connections, one thread.
+//! `bench http`: CPU per request compared with wrk, keep-alive connections, one thread.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,7 +9,7 @@ use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session, median};
 
-/// Most memory a run at 64 connections may have.
+/// Most memory that a run with 64 connections may use.
 const PEAK_RSS_BYTES_MAX: f64 = 25e6;
 
 /// `cargo xtask bench http`.
@@ -24,24 +24,25 @@ pub(super) struct HttpArguments {
     /// Connections, a row for each number.
     #[arg(short, long, value_delimiter = ',', default_value = "64,1,1000")]
     connections: Vec<usize>,
-    /// wrk against wrk: how far two equal contestants lie apart here.
+    /// Compare wrk with wrk, to show how much two equal contestants differ on this machine.
     #[arg(long)]
     same: bool,
 }
 
 impl HttpArguments {
-    /// What stands among the numbers: one engine, all rows for the default one, the busiest for the other.
+    /// Returns the arguments that `bench all` uses: all rows for the default engine, the row with
+    /// the most connections for the other.
     pub(super) fn for_engine(engine: Engine) -> Self {
         let connections = if engine == Engine::Uring { vec![64, 1, 1_000] } else { vec![64] };
         Self { engine, serve_engine: None, connections, same: false }
     }
 }
 
-/// A server beside which the costs are compared.
+/// A server against which the costs are compared.
 struct Target {
     server: Server,
     name: &'static str,
-    /// Most CPU per request at 64 connections, wrk's being 1: on `io_uring` and on epoll.
+    /// Largest CPU per request at 64 connections, relative to wrk: on `io_uring` and on epoll.
     costs_max: [f64; 2],
 }
 
@@ -71,7 +72,7 @@ fn against(session: &mut Session, arguments: &HttpArguments, target: &Target) ->
     Ok(())
 }
 
-/// One number of connections against one target.
+/// Measures one number of connections against one target.
 fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connections: usize) -> Result<()> {
     let engine = arguments.engine;
     let contestants =
@@ -85,7 +86,7 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
     let goal = match (arguments.same, connections) {
         (true, _) => Goal::None,
         (false, 64) => Goal::Cost(target.costs_max[usize::from(engine == Engine::Epoll)]),
-        // wrk has one connection as we have: only worse is ruled out.
+        // Other numbers of connections only exclude a higher cost than wrk's.
         (false, _) => Goal::Cost(1.0),
     };
     let ours = if arguments.same { "wrk" } else { engine.name() };
@@ -113,7 +114,8 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
     Ok(())
 }
 
-/// One contestant's turn against a target that stays up: its own CPU, and its claim held against the target's count.
+/// Runs one contestant's turn against a target that stays up. Measures its own CPU, and checks its
+/// reported count against the target's count.
 pub(super) fn keep_alive_turn(
     session: &Session,
     contestant: LoadGenerator,

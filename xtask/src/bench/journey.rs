@@ -1,8 +1,10 @@
-//! `bench journey`: what a session of five requests with cookies and one check costs beside Tsung and Locust.
+//! `bench journey`: the cost of a session of five requests with cookies and one check, compared
+//! with Tsung and Locust.
 //!
-//! Tsung's users are sessions that arrive, each with connections of its own, so ours have connections of their session's
-//! there; Locust's users keep theirs, and so do ours beside it. Both peers have to start a virtual machine or an
-//! interpreter first: what a run of next to nothing costs is taken off theirs, and not off ours.
+//! Tsung's users are sessions that arrive, each with its own connections. Compared with Tsung, our
+//! connections therefore belong to the session. Locust's users keep their connections, and so do
+//! ours in that comparison. Both peers first start a virtual machine or an interpreter. The cost of
+//! an almost empty run is subtracted from theirs, and not from ours.
 
 use std::path::Path;
 
@@ -18,11 +20,12 @@ use super::{Engine, Session, claims, locust, tsung};
 
 /// Requests of a session.
 pub(super) const STEPS: u64 = 5;
-/// What the first answer of a session must hold.
+/// Text that the first response of a session must contain.
 pub(super) const WANTED: &str = "page of the shop";
-/// Virtual users at a time, where a generator has any.
+/// Number of simultaneous virtual users, for generators that have them.
 const USERS: usize = 50;
-/// Sessions that arrive in a second at Tsung's: somewhat less than it does on one CPU. Beyond that it may never end.
+/// Sessions that arrive per second with Tsung, slightly below its capacity on one CPU. Beyond that
+/// capacity its run may never end.
 const ARRIVALS: u64 = 1_500;
 
 /// `cargo xtask bench journey`.
@@ -34,35 +37,35 @@ pub(super) struct JourneyArguments {
 }
 
 impl JourneyArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
 
-/// Reads a claim from what a generator printed or wrote.
+/// Reads the reported counts from the output of a generator.
 type Reader = Box<dyn Fn(&Used) -> Result<claims::ReportedResult>>;
 
-/// A generator's way to do the journey.
+/// A generator and its command for the journey.
 pub(super) struct Party {
     pub(super) name: &'static str,
     pub(super) words: Vec<String>,
-    /// Exit codes that are no error beside 0.
+    /// Exit codes other than 0 that are not errors.
     pub(super) fine: &'static [i32],
-    /// What it claims to have done: requests answered and sent, read from what it printed or wrote.
+    /// Reads the reported counts of requests answered and sent from its output.
     pub(super) claim: Reader,
-    /// What it uses before it does anything, µs and cycles.
+    /// Cost of an almost empty run, in µs and in cycles.
     pub(super) start: (f64, f64),
 }
 
-/// Beside each peer that can be had.
+/// Compares with each available peer.
 pub(super) fn run(session: &mut Session, arguments: &JourneyArguments, locust: Option<&Path>) -> Result<()> {
     if !session.has("nginx", "journey") || !arguments.engine.usable(session, "journey")? {
         return Ok(());
     }
     let server = Server::nginx(session)?;
     println!("\ntarget     one-worker nginx: {}", server.command);
-    if session.has("tsung", "journey beside Tsung") {
+    if session.has("tsung", "journey with Tsung") {
         let ours = ours(session, arguments.engine, &server, "session")?;
         let (most, seconds) = (ARRIVALS * u64::from(session.size.seconds()), session.size.seconds());
         let idle = tsung::party(session, &server, 1, ARRIVALS)?;
@@ -79,7 +82,7 @@ pub(super) fn run(session: &mut Session, arguments: &JourneyArguments, locust: O
     Ok(())
 }
 
-/// All rounds of us and one peer.
+/// Runs all rounds of us and one peer.
 fn beside(
     session: &mut Session,
     server: &Server,
@@ -92,15 +95,15 @@ fn beside(
     for party in [&ours, &peer] {
         println!("{:<10} {}", party.name, shown(&party.words));
     }
-    println!("taken off  {:.0} ms, what {} uses for next to nothing", used.cpu_us / 1e3, peer.name);
+    println!("subtracted {:.0} ms, what an almost empty run of {} uses", used.cpu_us / 1e3, peer.name);
     let names = vec![ours.name, peer.name];
-    let number = format!("five requests, cookies, one check, beside {}", peer.name);
+    let number = format!("five requests, cookies, one check, compared with {}", peer.name);
     let contest = PairedRounds { number, names, goal, unit: "session" };
     let parties = [ours, peer];
     contest.run(session, |session, place| turn(session, &parties[place], server, seconds)).map(drop)
 }
 
-/// One turn, its claim held against nginx's count.
+/// Runs one turn and checks the reported count against nginx's count.
 pub(super) fn turn(session: &Session, party: &Party, server: &Server, seconds: u32) -> Result<Turn> {
     let before = server.count()?;
     let used = Job { words: &party.words, fine: party.fine, seconds, cycles_of: &[] }.run(session)?;
@@ -115,7 +118,7 @@ pub(super) fn turn(session: &Session, party: &Party, server: &Server, seconds: u
     })
 }
 
-/// Our file for the journey, and how it is run.
+/// Returns our file for the journey and the command that runs it.
 fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) -> Result<Party> {
     let check = format!("        check: [body contains \"{WANTED}\"]\n");
     let steps = (1..=STEPS).map(|step| {

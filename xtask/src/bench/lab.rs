@@ -1,4 +1,5 @@
-//! `bench lab`: a lab of eight hosts brought up and taken down again and again: how long that takes, and what is left.
+//! `bench lab`: starts and stops a lab of eight hosts repeatedly, and measures the times and what
+//! is left.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,11 +12,11 @@ use clap::Args;
 use super::Session;
 use crate::stopwatch::Stopwatch;
 
-/// Longest a lab may take to be whole, every server in it answering.
+/// Longest time until a lab is up and every server in it answers.
 const UP_MAX: Duration = Duration::from_secs(3);
-/// Longest it may take to be gone.
+/// Longest time until it is gone.
 const DOWN_MAX: Duration = Duration::from_secs(2);
-/// Three that make load, a balancer, four behind it.
+/// Three load hosts, a balancer, and four servers behind it.
 const TOPOLOGY: &str = "\
 wavetank_lab: 1
 name: bench
@@ -44,7 +45,7 @@ pub(super) struct LabArguments {
     cycles: Option<usize>,
 }
 
-/// What of this machine a lab must leave as it was.
+/// State of this machine that a lab must leave unchanged.
 #[derive(Debug, PartialEq, Eq)]
 struct Machine {
     links: BTreeSet<String>,
@@ -53,7 +54,7 @@ struct Machine {
     processes: BTreeSet<String>,
 }
 
-/// All cycles in a row.
+/// Runs all cycles in a row.
 pub(super) fn run(session: &mut Session, arguments: &LabArguments) -> Result<()> {
     if let Err(error) = super::namespace::possible() {
         session.skip(format!("bench lab: {error:#}"));
@@ -93,12 +94,12 @@ pub(super) fn run(session: &mut Session, arguments: &LabArguments) -> Result<()>
             Some(slowest(times) <= most),
         );
     }
-    let number = format!("labs of {cycles} that left something");
+    let number = format!("labs of {cycles} with leftovers");
     session.score(number, "0".to_owned(), left.to_string(), Some(left == 0));
     Ok(())
 }
 
-/// `wavetank lab WORDS`, which must succeed, and how long it took.
+/// Runs `wavetank lab WORDS`, which must succeed, and returns how long it took.
 fn timed(session: &Session, words: &[&str]) -> Result<Duration> {
     let mut command = Command::new(&session.wavetank);
     command
@@ -136,7 +137,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Names of folders so many levels below `folder`, or fewer.
+/// Returns the names of folders at most `levels` levels below `folder`.
 fn below(folder: &Path, levels: usize) -> BTreeSet<String> {
     let mut all = names(folder);
     if levels > 1 {

@@ -12,7 +12,7 @@ pub(super) struct Lateness {
 }
 
 impl Lateness {
-    /// Of all samples, by nearest rank; nothing of nothing.
+    /// Computes them from all samples by nearest rank. Returns `None` without samples.
     pub(super) fn from_samples(mut samples: Vec<Duration>) -> Option<Self> {
         samples.sort_unstable();
         let last = samples.len().checked_sub(1)?;
@@ -24,7 +24,7 @@ impl Lateness {
     }
 }
 
-/// In µs, as tables and the JSON of a run have it.
+/// Converts to µs, the unit of the tables and of the JSON of a run.
 pub(super) fn micros(length: Duration) -> f64 {
     length.as_secs_f64() * 1e6
 }

@@ -1,4 +1,5 @@
-//! [`LoadGenerator`]: a load generator, how it is called for a piece of work, and what it claims to have done.
+//! [`LoadGenerator`]: a load generator, the command for a piece of work, and the counts that it
+//! reports.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -19,7 +20,8 @@ pub(super) enum LoadGenerator {
     Ab,
 }
 
-/// A piece of work that every contestant is given in its own words: one thread, everything recorded that it records.
+/// A piece of work that every contestant performs. Each uses one thread and records everything that
+/// it can record.
 #[derive(Clone)]
 pub(super) struct Work {
     pub(super) url: String,
@@ -28,21 +30,22 @@ pub(super) struct Work {
     /// A new connection for each request.
     pub(super) fresh: bool,
     pub(super) tls: Option<Pins>,
-    /// Our driver; the others have one each.
+    /// Our driver. The other generators have one each.
     pub(super) engine: Engine,
-    /// Our source addresses; the others have none to choose from.
+    /// Our source addresses. The other generators cannot choose theirs.
     pub(super) source: Option<String>,
 }
 
-/// How much.
+/// The amount of work.
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
     pub(super) seconds: u32,
-    /// A number of requests, for those that can count; without it, or for those that cannot, the seconds hold.
+    /// A number of requests, for generators that support one. Without it, and for other generators,
+    /// `seconds` applies.
     pub(super) requests: Option<u64>,
 }
 
-/// What both ends of a TLS connection are pinned to, beside TLS 1.3, X25519 and AES-128-GCM.
+/// Settings of both ends of a TLS connection, in addition to TLS 1.3, X25519 and AES-128-GCM.
 #[derive(Clone)]
 pub(super) struct Pins {
     /// The target's certificate, in PEM.
@@ -53,10 +56,10 @@ pub(super) struct Pins {
 
 /// The only cipher suite.
 pub(super) const CIPHER: &str = "TLS_AES_128_GCM_SHA256";
-/// The only group.
+/// The only key exchange group.
 pub(super) const GROUP: &str = "X25519";
 
-/// What came of one call.
+/// The result of one call.
 pub(super) struct CallResult {
     pub(super) used: Used,
     pub(super) claim: ReportedResult,
@@ -72,7 +75,7 @@ impl LoadGenerator {
         }
     }
 
-    /// The command.
+    /// Returns the command line.
     pub(super) fn words(self, session: &Session, work: &Work) -> Vec<String> {
         match self {
             Self::Wavetank => wavetank(session, work),
@@ -82,7 +85,8 @@ impl LoadGenerator {
         }
     }
 
-    /// Why `wavetank run` refuses this work before it sends anything; nothing where it does not.
+    /// Returns why `wavetank run` refuses this work before it sends anything, or `None` if it does
+    /// not.
     pub(super) fn refuses(self, session: &Session, work: &Work) -> Result<Option<String>> {
         let words = self.words(session, work);
         let output = Command::new(&words[0]).args(&words[1..]).stdin(Stdio::null()).output();
@@ -90,10 +94,11 @@ impl LoadGenerator {
         Ok(refusal(output.status.code(), &String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Runs it once. `cycles_of`: processes whose cycles are wanted rather than its own.
+    /// Runs it once. `cycles_of` lists processes: if there are any, their cycles are counted
+    /// instead of its own.
     pub(super) fn call(self, session: &Session, work: &Work, cycles_of: &[u32]) -> Result<CallResult> {
         let words = self.words(session, work);
-        // A verdict is not what is compared: 1, 3 and 4 are runs that went to their end.
+        // The verdict is not compared. Exit codes 1, 3 and 4 mean that the run completed.
         let fine: &[i32] = if self == Self::Wavetank { &[1, 3, 4] } else { &[] };
         let used = Job { words: &words, fine, seconds: work.amount.seconds, cycles_of }.run(session)?;
         let claim = match self {
@@ -104,26 +109,26 @@ impl LoadGenerator {
         };
         let claim = claim.with_context(|| format!("`{}`", shown(&words)))?;
         if claim.done == 0 {
-            bail!("`{}` had nothing answered: {}", shown(&words), used.stderr.trim());
+            bail!("`{}` received no response: {}", shown(&words), used.stderr.trim());
         }
         Ok(CallResult { used, claim })
     }
 }
 
-/// The line a refusal is told by; nothing where it is none.
+/// Returns the line that explains a refusal, or `None` if there was no refusal.
 fn refusal(exit: Option<i32>, stdout: &str) -> Option<String> {
-    // 2: the words are unknown or contradict each other; 5: this host cannot.
+    // 2: the arguments are unknown or contradict each other. 5: this host lacks support.
     let refused = matches!(exit, Some(2 | 5));
     let error: Value = serde_json::from_str(stdout).unwrap_or_default();
-    refused.then(|| error["message"].as_str().unwrap_or("refused without a word").to_owned())
+    refused.then(|| error["message"].as_str().unwrap_or("refused without a message").to_owned())
 }
 
-/// Writes an experiment file, and how it is run on one thread.
+/// Writes an experiment file and returns the command that runs it on one thread.
 pub(super) fn file_words(session: &Session, engine: Engine, name: &str, text: &str) -> Result<Vec<String>> {
     file_words_on(session, engine, 1, name, text)
 }
 
-/// The same on as many threads as said.
+/// Does the same on `threads` threads.
 pub(super) fn file_words_on(
     session: &Session,
     engine: Engine,
@@ -162,7 +167,8 @@ fn wavetank(session: &Session, work: &Work) -> Vec<String> {
     words
 }
 
-/// It knows no number of requests, and its TLS cannot be pinned: the target's is.
+/// wrk supports no number of requests. Its TLS settings cannot be pinned, so those of the target
+/// are.
 fn wrk(work: &Work) -> Vec<String> {
     let mut words = Vec::new();
     push(&mut words, &format!("wrk -t 1 -c {} -d {}s", work.connections, work.amount.seconds));
@@ -174,7 +180,8 @@ fn wrk(work: &Work) -> Vec<String> {
 fn h2load(work: &Work) -> Vec<String> {
     let mut words = Vec::new();
     push(&mut words, &format!("h2load --h1 -t 1 -c {}", work.connections));
-    // With `-D` it opens connections for ever once the first is closed; it must be given a number then.
+    // With `-D`, h2load never stops opening connections once the first is closed, so it needs a
+    // number of requests.
     match work.amount.requests {
         Some(requests) => push(&mut words, &format!("-n {requests}")),
         None => push(&mut words, &format!("-D {}", work.amount.seconds)),
@@ -187,7 +194,7 @@ fn h2load(work: &Work) -> Vec<String> {
     words
 }
 
-/// HTTP/1.0, one request a connection. With a time it would stop at 50,000 requests unless told another number.
+/// HTTP/1.0, one request per connection. With a time limit alone ab would stop at 50,000 requests.
 fn ab(work: &Work) -> Vec<String> {
     let mut words = Vec::new();
     push(&mut words, &format!("ab -q -c {}", work.connections));
@@ -216,7 +223,7 @@ fn push(words: &mut Vec<String>, line: &str) {
     words.extend(line.split(' ').map(str::to_owned));
 }
 
-/// A command as one would type it.
+/// Formats a command as a user would type it.
 pub(super) fn shown(words: &[String]) -> String {
     let quoted = words.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { word.clone() });
     quoted.collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! The journey in Locust's words: users of its quicker client in one process.
+//! The journey in Locust: users of its faster client in one process.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,11 +12,12 @@ use super::journey::{Party, STEPS, WANTED};
 use super::server::Server;
 use crate::ci;
 
-/// The version that numbers are held against.
+/// The version that the recorded numbers refer to.
 const VERSION: &str = "2.47.0";
 
-/// The program: one that is installed, else one in an environment of its own beside the build, made at the first call
-/// with the Python that is here. Nothing where that cannot be: then it is noted.
+/// Returns the program: an installed one, or one in a virtual environment next to the build. The
+/// first call creates that environment with the Python of this host. If that is impossible, notes a
+/// skip and returns `None`.
 pub(super) fn program(session: &mut Session) -> Option<PathBuf> {
     if let Some(program) = ci::find_program("locust") {
         return Some(program);
@@ -24,9 +25,9 @@ pub(super) fn program(session: &mut Session) -> Option<PathBuf> {
     let place = session.wavetank.parent()?.with_file_name("peers").join("locust");
     let program = place.join("bin").join("locust");
     if !program.is_file() {
-        println!("installing Locust {VERSION} beside the build");
+        println!("installing Locust {VERSION} next to the build");
         if let Err(error) = install(&place) {
-            session.skip(format!("bench journey beside Locust: {error:#}"));
+            session.skip(format!("bench journey with Locust: {error:#}"));
             return None;
         }
     }
@@ -51,7 +52,8 @@ fn install(place: &Path) -> Result<()> {
     ]))
 }
 
-/// `users` users for `seconds`, against `server`. One user of next to nothing is what starting costs.
+/// Returns the command for `users` users for `seconds`, against `server`. A single user that is
+/// idle shows the cost of starting.
 pub(super) fn party(
     session: &Session,
     program: &Path,
@@ -86,15 +88,15 @@ fn journey() -> String {
     )
 }
 
-/// A user that waits.
+/// A user that only waits.
 fn idle() -> String {
     "from locust import FastHttpUser, constant, task\n\n\nclass Idle(FastHttpUser):\n    wait_time = constant(60)\n\n    \
      @task\n    def nothing(self):\n        pass\n"
         .to_owned()
 }
 
-/// A list of what was asked for, with `num_requests` and `num_failures` of each. Requests under way at the end are told
-/// by nobody.
+/// Reads a list of request names, with `num_requests` and `num_failures` of each. Locust does not
+/// report requests in flight at the end.
 fn claim(stdout: &str) -> Result<ReportedResult> {
     let from = stdout.find("[\n").context("locust printed no JSON")?;
     let mut values = serde_json::Deserializer::from_str(&stdout[from..]).into_iter::<Value>();

@@ -1,13 +1,13 @@
-//! What machine this is: a number without it cannot be believed.
+//! Describes this machine, since a number without its machine is meaningless.
 
 use rustix::system::uname;
 
 use super::{Session, cpus};
 
-/// Runnable processes above which another's work is in the numbers.
+/// Runnable processes above which other work affects the numbers.
 const LOAD_MAX: f64 = 0.5;
 
-/// Prints CPU, kernel, load average and who runs where; warns where others are at work.
+/// Prints CPU, kernel, load average and the CPUs in use. Warns if other programs are running.
 pub(super) fn tell(session: &Session) {
     let cpus = session.cpus;
     let load = load_average();
@@ -22,11 +22,11 @@ pub(super) fn tell(session: &Session) {
         if session.perf { "cycles by perf stat" } else { "no cycles: perf stat cannot count them here" }
     );
     if load.is_some_and(|load| load > LOAD_MAX) {
-        println!("WARNING    others are at work on this machine: these numbers are theirs too");
+        println!("WARNING    other programs are running on this machine and affect these numbers");
     }
 }
 
-/// Of the last minute.
+/// Returns the load average of the last minute.
 fn load_average() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }

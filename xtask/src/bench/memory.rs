@@ -1,4 +1,5 @@
-//! `bench memory`: memory of ours per idle connection, as the growth between two numbers of connections.
+//! `bench memory`: Wavetank's memory per idle connection, as the growth between two numbers of
+//! connections.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -14,17 +15,17 @@ use super::{Engine, Session, child, cpus, median, on, process};
 
 /// Most bytes of user memory per idle plain connection.
 const BYTES_MAX: f64 = 300.0;
-/// Milliseconds between two looks.
+/// Milliseconds between two samples.
 const LOOK_MILLIS: i64 = 50;
-/// Longest a run may take: looks.
+/// Longest duration of a run, in samples.
 const LOOKS_MAX: usize = 1_000;
-/// Where the target listens, in the run's own namespace; with TLS on the next port.
+/// Port of the target, in the run's own network namespace. TLS uses the next port.
 const PORT: u16 = 8_080;
 
 /// `cargo xtask bench memory`.
 #[derive(Args)]
 pub(super) struct MemoryArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
     /// The smaller number of connections [default: 1,000; 100 in a smoke run]
@@ -33,13 +34,13 @@ pub(super) struct MemoryArguments {
     /// The larger one [default: 100,000; 5,000 with TLS; 1,000 in a smoke run]
     #[arg(long)]
     many: Option<usize>,
-    /// TLS connections to nginx instead of plain ones; the number is told, not judged.
+    /// Use TLS connections to nginx instead of plain ones. The number is printed, not judged.
     #[arg(long)]
     tls: bool,
 }
 
 impl MemoryArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine, tls: bool) -> Self {
         Self { engine, few: None, many: None, tls }
     }
@@ -51,7 +52,7 @@ impl MemoryArguments {
     }
 }
 
-/// Measures at both numbers, as often as there are rounds.
+/// Measures at both numbers, once per round.
 pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<()> {
     if !namespace::usable(session, "memory") || !arguments.engine.usable(session, "memory")? {
         return Ok(());
@@ -63,12 +64,12 @@ pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
     if few >= many {
         bail!("--few must be less than --many");
     }
-    // As many for the few as for the many: what a thread takes for itself is no connection's.
+    // Both numbers use the same threads, so that the memory of the threads cancels out.
     let threads = arguments.engine.threads_for(many);
     println!("\nload       {}", shown(&words(session, arguments, many, threads)));
     println!("round    MB at {few:>6}  MB at {many:>6}   bytes per connection");
     let mut growths = Vec::new();
-    // Memory does not waver as time does.
+    // Memory varies less than time, so two rounds are enough.
     for round in 0..session.size.rounds().min(2) {
         let at = |connections| {
             let words = words(session, arguments, connections, threads);
@@ -94,7 +95,7 @@ pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
     Ok(())
 }
 
-/// A pool opened ahead of a load of next to nothing.
+/// Returns the command: a pool of connections opened before an almost empty load.
 fn words(session: &Session, arguments: &MemoryArguments, connections: usize, threads: usize) -> Vec<String> {
     let (scheme, port, rate) =
         if arguments.tls { ("https", PORT + 1, "1k/s") } else { ("http", PORT, "20k/s") };
@@ -109,7 +110,7 @@ fn words(session: &Session, arguments: &MemoryArguments, connections: usize, thr
     line.split(' ').map(str::to_owned).collect()
 }
 
-/// Memory of its own that a process has while all its connections are open and idle, bytes.
+/// Returns the anonymous memory of a process while all its connections are open and idle, in bytes.
 fn resident(
     session: &Session,
     namespace: &Namespace,
@@ -133,7 +134,7 @@ fn resident(
         if child::ends_within(&program, LOOK_MILLIS)? {
             break;
         }
-        // Both ends of each connection live here.
+        // Both ends of each connection are in this namespace.
         if namespace.sockets()? >= 2 * connections as u64
             && let Some(bytes) = process::anonymous_bytes(program.id())
         {
@@ -146,5 +147,5 @@ fn resident(
     let output = program.wait_with_output().context("wait")?;
     let said = String::from_utf8_lossy(&output.stderr);
     median(looks)
-        .with_context(|| format!("{connections} connections were never open at once: {}", said.trim()))
+        .with_context(|| format!("{connections} connections were never open simultaneously: {}", said.trim()))
 }

@@ -1,4 +1,4 @@
-//! [`Job`]: a program to run on the generator's CPU, and what that used.
+//! [`Job`]: a program to run on the generator's CPU, and [`Used`]: what it used.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,27 +10,28 @@ use serde_json::Value;
 use super::{Session, cpus};
 use crate::ci;
 
-/// Seconds a program may take beyond what it was told.
+/// Seconds that a program may take beyond its planned duration.
 const GRACE_SECONDS: u32 = 20;
 
 /// A program to run and to measure.
 pub(super) struct Job<'a> {
     pub(super) words: &'a [String],
-    /// Exit codes that are no error beside 0.
+    /// Exit codes other than 0 that are not errors.
     pub(super) fine: &'a [i32],
     /// How long it should take.
     pub(super) seconds: u32,
-    /// Whose cycles are counted meanwhile: these processes', or the program's own where there are none.
+    /// Processes to count cycles of. If there are none, the cycles of the program itself are
+    /// counted.
     pub(super) cycles_of: &'a [u32],
 }
 
-/// What one program used and said.
+/// Resource usage and output of one program.
 pub(super) struct Used {
     /// User and system time together, µs.
     pub(super) cpu_us: f64,
-    /// Cycles in user and kernel mode, where this machine counts them.
+    /// Cycles in user and kernel mode, if this machine counts them.
     pub(super) cycles: Option<f64>,
-    /// Most memory it had at once.
+    /// Peak resident memory.
     pub(super) peak_rss_bytes: u64,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -54,7 +55,7 @@ impl Job<'_> {
         let (stdout, stderr) = (text(&stdout), text(&stderr));
         let shown = super::load_generator::shown(self.words);
         let record = std::fs::read_to_string(&usage)
-            .with_context(|| format!("`{shown}`: no usage, {status}; it said: {stderr}"))?;
+            .with_context(|| format!("`{shown}`: no usage file, {status}; stderr: {stderr}"))?;
         std::fs::remove_file(&usage).context("the usage file")?;
         let record: Value = serde_json::from_str(&record).context("the usage file")?;
         if record["in_time"] != true {
@@ -73,9 +74,10 @@ impl Job<'_> {
         })
     }
 
-    /// The helper with the program, under `perf stat` where that can be had.
+    /// Returns the command of the helper that starts the program, under `perf stat` if that is
+    /// available.
     fn command(&self, session: &Session, usage: &Path, cycles: &Path) -> Result<Command> {
-        let helper = std::env::current_exe().context("where this program lies")?;
+        let helper = std::env::current_exe().context("cannot find this program")?;
         let mut command = if session.perf {
             let mut perf = Command::new("perf");
             perf.args(["stat", "-x", ",", "-e", "cycles", "-o"]).arg(cycles);
@@ -94,7 +96,8 @@ impl Job<'_> {
     }
 }
 
-/// Whether `perf stat` counts cycles here: it may be missing, forbidden, or the machine virtual without counters.
+/// Returns whether `perf stat` counts cycles here. It may be missing or forbidden, or a virtual
+/// machine may lack counters.
 pub(super) fn counts_cycles() -> bool {
     if ci::find_program("perf").is_none() {
         return false;
@@ -103,14 +106,15 @@ pub(super) fn counts_cycles() -> bool {
     output.is_ok_and(|output| cycles_in(&String::from_utf8_lossy(&output.stderr)).is_some())
 }
 
-/// The first field of the line whose third is `cycles` (`cycles:u` where the kernel's may not be counted).
+/// Reads the first field of the line with `cycles` in its third field. The name is `cycles:u` if
+/// the kernel's cycles may not be counted.
 fn cycles_in(csv: &str) -> Option<f64> {
     let line =
         csv.lines().find(|line| line.split(',').nth(2).is_some_and(|name| name.starts_with("cycles")))?;
     line.split(',').next()?.parse().ok()
 }
 
-/// Enough of what a program said to see what was wrong.
+/// Returns the first lines of a program's output, to show the error.
 fn first_lines(stderr: &str, stdout: &str) -> String {
     let said = if stderr.trim().is_empty() { stdout } else { stderr };
     said.trim().lines().take(4).collect::<Vec<_>>().join(" | ")

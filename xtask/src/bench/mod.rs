@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: wall-clock comparisons in paired rounds of one run.
 //!
-//! Generator and target have a CPU each. The contestants of a round run one after the other against one target that
-//! stays up, in changing order; what is judged is the median of the ratios of rounds, never a number of one machine.
-//! A contestant whose count the target does not confirm makes its round void.
+//! Generator and target have one CPU each. The contestants of a round run one after the other, in
+//! changing order, against one target that stays up. The judged value is the median of the ratios
+//! of all rounds, never an absolute number of one machine. A round is void if the target does not
+//! confirm the count of a contestant.
 
 use std::path::{Path, PathBuf};
 
@@ -65,47 +66,49 @@ pub(crate) struct BenchArguments {
 
 #[derive(Subcommand)]
 enum Bench {
-    /// Every number of every bench, and a summary.
+    /// All numbers of all benches, and a summary.
     All,
-    /// CPU per request beside wrk's, against `wavetank serve` and against a one-worker nginx.
+    /// CPU per request compared with wrk, against `wavetank serve` and against a one-worker nginx.
     Http(http::HttpArguments),
-    /// Requests per CPU second of `wavetank serve` beside nginx's, wrk driving both.
+    /// Requests per CPU second of `wavetank serve` compared with nginx, with wrk as the client of
+    /// both.
     Serve(serve::ServeArguments),
-    /// Requests and handshakes per CPU second over TLS beside wrk and h2load.
+    /// Requests and handshakes per CPU second over TLS, compared with wrk and h2load.
     Tls(tls::TlsArguments),
-    /// A new connection for each request, beside wrk, h2load and ab, with ports in plenty and with few left.
+    /// A new connection for each request, compared with wrk, h2load and ab, with many and with few
+    /// free ports.
     Connect(connect::ConnectArguments),
-    /// What connecting costs while ever more connections are held.
+    /// Cost of connecting while more and more connections are held.
     Flat(connect_cost::FlatArguments),
     /// User memory per idle connection.
     Memory(memory::MemoryArguments),
-    /// Send lag of an open load beside a bare sleep-and-spin loop's lateness.
+    /// Send lag of an open load, compared with the lateness of a bare sleep-and-spin loop.
     Pace(pace::PaceArguments),
-    /// CPU per request of an experiment file beside that of a run of one URL.
+    /// CPU per request of an experiment file, compared with a run of one URL.
     File(file::FileArguments),
-    /// Sessions of a journey per CPU second beside Tsung and Locust.
+    /// Sessions of a journey per CPU second, compared with Tsung and Locust.
     Journey(journey::JourneyArguments),
     /// User memory per thinking user.
     Users(users::UsersArguments),
-    /// What is sent in each second of a ramp beside the plan.
+    /// Requests sent in each second of a ramp, compared with the plan.
     Ramp(ramp::RampArguments),
-    /// How far apart the first and the last of a rendezvous are sent.
+    /// Time between the first and the last request of a rendezvous.
     Meet(rendezvous::MeetArguments),
-    /// Archives of an hour and of a day: their size, and how long reports of them take.
+    /// Size of archives of an hour and of a day, and time of reports of them.
     Report(report::ReportArguments),
-    /// Whether the knee that a search finds holds the capacity that a target states, 20 times.
+    /// Whether the limit that a search finds includes the known capacity of a target, 20 times.
     Search(search::SearchArguments),
-    /// False alarms of `wavetank compare` in real pairs, and a planted difference.
+    /// False alarms of `wavetank compare` in real pairs, and detection of a planted difference.
     Compare(compare::CompareArguments),
-    /// A lab of eight hosts up and down again and again: how long that takes, and what is left.
+    /// A lab of eight hosts, started and stopped repeatedly: the times, and what is left.
     Lab(lab::LabArguments),
-    /// Direct routing, NAT and `HAProxy` side by side in one lab: requests per second, CPU per request.
+    /// Direct routing, NAT and `HAProxy` in one lab: requests per second, CPU per request.
     Routing,
-    /// A million connections held: none lost, memory and CPU of both ends, all of them asked at once.
+    /// A million held connections: losses, memory and CPU of both ends, simultaneous requests.
     Million(million::MillionArguments),
 }
 
-/// How much.
+/// Number and length of the rounds.
 #[derive(Args, Clone, Copy)]
 struct Size {
     /// Paired rounds: 5, or 1 with `--smoke`.
@@ -114,7 +117,7 @@ struct Size {
     /// Seconds of one turn: 2, or 1 with `--smoke`.
     #[arg(long, global = true)]
     seconds: Option<u32>,
-    /// One short round: everything runs, no number is judged.
+    /// Run one short round of everything and judge no number.
     #[arg(long, global = true)]
     smoke: bool,
 }
@@ -128,13 +131,13 @@ impl Size {
         self.seconds.unwrap_or(if self.smoke { 1 } else { 2 })
     }
 
-    /// `full`, or `smoke` in a smoke run.
+    /// Returns `full`, or `smoke` in a smoke run.
     fn choose<T>(self, full: T, smoke: T) -> T {
         if self.smoke { smoke } else { full }
     }
 }
 
-/// Runs the benches named on the command line; an error where a number misses its target.
+/// Runs the benches named on the command line. Fails if a number misses its target.
 pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
     let Some(mut session) = Session::open(release(root), arguments.size)? else {
         println!("SKIPPED {TWO_CPUS}");
@@ -167,7 +170,8 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
     finish(session).map(drop)
 }
 
-/// One short round of every bench; what this machine cannot do, as `name: reason`.
+/// Runs one short round of every bench. Returns what was skipped on this machine, as `name:
+/// reason`.
 pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
     let size = Size { rounds: None, seconds: None, smoke: true };
     let Some(mut session) = Session::open(release(root), size)? else {
@@ -178,7 +182,8 @@ pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
     finish(session)
 }
 
-/// One row of one bench, with the build that tests use: shows that benches run, and says nothing about speed.
+/// Runs one row of one bench, with the build that tests use. It shows that benches run, and
+/// measures no speed.
 pub(crate) fn smoke_one(root: &Path) -> Result<Vec<String>> {
     let size = Size { rounds: None, seconds: None, smoke: true };
     let wavetank = crate::target_folder(root).join("debug").join("wavetank");
@@ -191,15 +196,15 @@ pub(crate) fn smoke_one(root: &Path) -> Result<Vec<String>> {
     finish(session)
 }
 
-/// The program that benches measure.
+/// Returns the program that the benches measure.
 fn release(root: &Path) -> PathBuf {
     crate::target_folder(root).join("release").join("wavetank")
 }
 
 const TWO_CPUS: &str = "bench: needs two CPUs, one for the generator and one for the target";
 
-/// Each goes on where another failed: the summary says so. What is asked of no engine by name is measured on the
-/// best one here.
+/// Runs all benches. After a failure the next bench still runs, and the summary shows the failure.
+/// Benches that need no specific engine use the best one here.
 fn all(session: &mut Session) {
     for engine in [Engine::Uring, Engine::Epoll] {
         session.bench("http", |session| http::run(session, &http::HttpArguments::for_engine(engine)));
@@ -230,13 +235,14 @@ fn all(session: &mut Session) {
     session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }
 
-/// Locust comes over the network, which a bench is cut off from.
+/// Prepares Locust first. It is installed over the network, and a bench has no access to the
+/// network.
 fn journey(session: &mut Session, arguments: &journey::JourneyArguments) {
     let locust = locust::program(session);
     session.bench("journey", |session| journey::run(session, arguments, locust.as_deref()));
 }
 
-/// Every number once more, and what was left out.
+/// Prints every number again, and what was skipped.
 fn summary(session: &Session) {
     println!("\nsummary");
     for score in &session.scores {
@@ -247,7 +253,7 @@ fn summary(session: &Session) {
     }
 }
 
-/// An error where a number was missed; what was left out, otherwise.
+/// Fails if a number missed its target. Otherwise returns what was skipped.
 fn finish(session: Session) -> Result<Vec<String>> {
     let bad = session.scores.iter().filter(|score| score.standing.is_bad()).count();
     if bad > 0 {
@@ -256,12 +262,12 @@ fn finish(session: Session) -> Result<Vec<String>> {
     Ok(session.skipped)
 }
 
-/// How a number's name goes on where it was measured with more than one thread.
+/// Returns the suffix of a number's name if it was measured with more than one thread.
 fn on(threads: usize) -> String {
     if threads == 1 { String::new() } else { format!(" on {threads} threads") }
 }
 
-/// The middle value, the mean of two; nothing of nothing.
+/// Returns the middle value, or the mean of the two middle ones. Returns `None` without values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,4 +1,5 @@
-//! [`Namespace`]: a network of one's own, where ports may be few and nobody else's connections linger.
+//! [`Namespace`]: a separate network, where ports may be few and connections of other programs do
+//! not linger.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,39 +10,40 @@ use nix::sched::{CloneFlags, unshare};
 use super::Session;
 use crate::ci;
 
-/// Proof that the calling thread is in a network namespace that was made for it, and where to look at that.
+/// Proof that the calling thread is in a network namespace that was made for it, and the paths of
+/// its settings.
 pub(super) struct Namespace {
-    /// Settings of the namespace of whoever opens them.
+    /// IPv4 settings of the namespace of the thread that opens them.
     settings: &'static Path,
-    /// Settings of its sockets of every kind.
+    /// Settings of all its sockets.
     core: &'static Path,
-    /// Its state.
+    /// Its network state.
     state: &'static Path,
 }
 
-/// What `/proc/net/sockstat` counts.
+/// The counts of `/proc/net/sockstat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SocketCounts {
-    /// TCP sockets in use in this namespace, both ends of a connection within it counted.
+    /// TCP sockets in use in this namespace. Both ends of a connection within it count.
     pub(super) in_use: u64,
-    /// Of this namespace, in TIME-WAIT.
+    /// Sockets of this namespace in TIME-WAIT.
     pub(super) lingering: u64,
     /// TCP sockets that this machine keeps memory for, in all its namespaces.
     pub(super) allocated: u64,
 }
 
-/// How many sockets linger, by which end closed first.
+/// How many sockets are in TIME-WAIT, by the end that closed first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lingering {
     pub(super) server: usize,
     pub(super) client: usize,
 }
 
-/// Does `work` in a fresh namespace with nothing but loopback. What it starts lives there too; the namespace ends with
-/// the last process in it.
+/// Runs `work` in a fresh namespace with loopback only. Processes that it starts run there too. The
+/// namespace ends with its last process.
 pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send) -> Result<T> {
     let thread = || {
-        // Only this thread moves; the process stays where it is.
+        // Only this thread moves to the new namespace.
         unshare(CloneFlags::CLONE_NEWNET).context("a network namespace needs root")?;
         let ip = ci::find_program("ip").context("ip is not installed")?;
         let mut command = Command::new(ip);
@@ -58,12 +60,12 @@ pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send)
     std::thread::scope(|scope| scope.spawn(thread).join().map_err(|_| anyhow!("a bench panicked"))?)
 }
 
-/// Makes one for nothing; an error says why that cannot be.
+/// Checks that a namespace can be made. The error contains the reason if not.
 pub(super) fn possible() -> Result<()> {
     inside(|_| Ok(()))
 }
 
-/// Whether namespaces can be made here; otherwise notes that `bench` is left out.
+/// Returns whether namespaces can be made here. If not, notes that `bench` is skipped.
 pub(super) fn usable(session: &mut Session, bench: &str) -> bool {
     let made = possible();
     if let Err(error) = &made {
@@ -73,48 +75,51 @@ pub(super) fn usable(session: &mut Session, bench: &str) -> bool {
 }
 
 impl Namespace {
-    /// Writes `/proc/sys/net/ipv4/NAME`, which holds for this namespace only.
+    /// Writes `/proc/sys/net/ipv4/NAME`, which applies to this namespace only.
     pub(super) fn set(&self, name: &str, value: &str) -> Result<()> {
         std::fs::write(self.settings.join(name), value).with_context(|| format!("{name} = {value}"))
     }
 
-    /// The first and last port the kernel gives to connections.
+    /// Returns the first and last port that the kernel assigns to connections.
     pub(super) fn port_range(&self) -> Result<(u16, u16)> {
         let text = std::fs::read_to_string(self.settings.join("ip_local_port_range")).context("ports")?;
         let mut ports = text.split_whitespace().filter_map(|port| port.parse().ok());
         ports.next().zip(ports.next()).with_context(|| format!("ip_local_port_range: {text}"))
     }
 
-    /// As many connections may wait to be accepted as the kernel lets wait: a fresh namespace begins with 4,096.
+    /// Raises the limit of connections that wait to be accepted to the maximum. A fresh namespace
+    /// has 4,096.
     pub(super) fn widen_backlog(&self) -> Result<()> {
         std::fs::write(self.core.join("somaxconn"), "65535").context("somaxconn = 65535")
     }
 
-    /// TCP sockets in use, both ends of a connection within the namespace counted.
+    /// Returns the TCP sockets in use. Both ends of a connection within the namespace count.
     pub(super) fn sockets(&self) -> Result<u64> {
         self.socket_counts().map(|counts| counts.in_use)
     }
 
-    /// All that the kernel counts.
+    /// Returns all counts of the kernel.
     pub(super) fn socket_counts(&self) -> Result<SocketCounts> {
         let text = std::fs::read_to_string(self.state.join("sockstat")).context("sockstat")?;
         counts_in(&text).with_context(|| format!("sockstat: {text}"))
     }
 
-    /// Sockets, in TIME-WAIT too, that have an address which begins with these bytes.
+    /// Returns the number of sockets with an address that starts with these bytes, including
+    /// sockets in TIME-WAIT.
     pub(super) fn sockets_of(&self, network: [u8; 2]) -> Result<u64> {
         let tcp = std::fs::read_to_string(self.state.join("tcp")).context("tcp")?;
         Ok(of_network(&tcp, network))
     }
 
-    /// Sockets in TIME-WAIT of connections to `port`: they stay with the end that closed first.
+    /// Returns the sockets in TIME-WAIT of connections to `port`. Such a socket stays at the end
+    /// that closed first.
     pub(super) fn lingering(&self, port: u16) -> Result<Lingering> {
         let tcp = std::fs::read_to_string(self.state.join("tcp")).context("tcp")?;
         Ok(lingering_in(&tcp, port))
     }
 }
 
-/// The line `TCP: inuse 17 orphan 0 tw 3 alloc 1 mem 447`.
+/// Reads the line `TCP: inuse 17 orphan 0 tw 3 alloc 1 mem 447`.
 fn counts_in(sockstat: &str) -> Option<SocketCounts> {
     let line = sockstat.lines().find_map(|line| line.strip_prefix("TCP: "))?;
     let value = |name: &str| {
@@ -124,8 +129,9 @@ fn counts_in(sockstat: &str) -> Option<SocketCounts> {
     Some(SocketCounts { in_use: value("inuse")?, lingering: value("tw")?, allocated: value("alloc")? })
 }
 
-/// Lines of `/proc/net/tcp` with such an address at either end: written as one number of the host's byte order, least
-/// byte first here, so that its first two bytes are the last two in writing.
+/// Counts the lines of `/proc/net/tcp` with such an address at either end. The file prints an
+/// address as one number in the host's byte order. On little-endian hosts its first two bytes are
+/// therefore the last two printed ones.
 fn of_network(tcp: &str, [first, second]: [u8; 2]) -> u64 {
     let ending = if cfg!(target_endian = "little") {
         format!("{second:02X}{first:02X}")
@@ -140,7 +146,8 @@ fn of_network(tcp: &str, [first, second]: [u8; 2]) -> u64 {
     lines.filter(|line| line.split_whitespace().skip(1).take(2).any(is_of)).count() as u64
 }
 
-/// State 06 in the fourth column; local and remote address, as `0100007F:1F90`, in the second and third.
+/// Counts the lines with state 06 in the fourth column. The second and third column are the local
+/// and remote address, as `0100007F:1F90`.
 fn lingering_in(tcp: &str, port: u16) -> Lingering {
     let mut found = Lingering::default();
     let port = format!(":{port:04X}");

@@ -1,4 +1,5 @@
-//! The configuration of nginx as a target: one worker, everything from memory, nothing logged but what a row asks for.
+//! The configuration of nginx as a target: one worker, all responses from memory, and no logs
+//! except those that a row needs.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -8,10 +9,10 @@ use super::journey::WANTED;
 use super::load_generator::{CIPHER, GROUP};
 use super::tls_target::TlsTarget;
 
-/// What `wavetank serve` answers on `/`, so that both targets send bodies of one size.
+/// The response of `wavetank serve` to `/`, so that both targets send bodies of one size.
 const BODY: &str = "Wavetank OK\\n";
 
-/// The file. `files_max`: how many files the worker may open.
+/// Returns the text of the file. `files_max` is the number of files that the worker may open.
 pub(super) fn configuration(
     folder: &Path,
     address: SocketAddr,
@@ -39,7 +40,8 @@ pub(super) fn configuration(
     text
 }
 
-/// Where a line is written for each connection that resumed a session, at its first request.
+/// Returns the path of the log with a line for each connection that resumed a session, written at
+/// its first request.
 pub(super) fn resumed_log(folder: &Path) -> PathBuf {
     folder.join("resumed.log")
 }

@@ -1,4 +1,5 @@
-//! `bench pace`: send lag of an open load beside a bare sleep-and-spin loop on the same CPU.
+//! `bench pace`: send lag of an open load, compared with a bare sleep-and-spin loop on the same
+//! CPU.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::meter::Job;
 use super::stamps::{StampServer, against_schedule};
 use super::{Engine, Session, median};
 
-/// Below this many arrivals a second all numbers are judged, above it only the lag at p99.
+/// Up to this many arrivals per second all numbers are judged, above it only the lag at p99.
 const RATE_GENTLE: u32 = 5_000;
 /// Most of one CPU the load thread may use at a gentle rate.
 const CPU_SHARE_MAX: f64 = 0.40;
@@ -23,13 +24,13 @@ pub(super) struct PaceArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
-    /// Arrivals a second, a row for each number.
+    /// Arrivals per second, a row for each number.
     #[arg(long, value_delimiter = ',', default_value = "5000,20000,50000")]
     rate: Vec<u32>,
 }
 
 impl PaceArguments {
-    /// All rates on one engine.
+    /// Returns arguments for all rates on one engine.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, rate: vec![RATE_GENTLE, 20_000, 50_000] }
     }
@@ -43,19 +44,19 @@ struct Pace {
     engine: Engine,
 }
 
-/// One round: the probe, the load, and what the target saw of it.
+/// One round: the probe, the load, and the target's observations.
 struct Round {
     probe_p99_us: f64,
     probe_p99_9_us: f64,
     lag_p99_us: f64,
     lag_p99_9_us: f64,
-    /// How late requests arrived at the target against the even schedule.
+    /// Lateness of the requests at the target, relative to the even schedule.
     arrival_p99_us: f64,
     /// Share of one CPU that the whole process used.
     cpu_share: f64,
-    /// Requests that went out, as the generator says.
+    /// Requests sent, by the generator's count.
     sent: u64,
-    /// Requests that came, as the target saw.
+    /// Requests received, by the target's count.
     arrived: u64,
 }
 
@@ -117,14 +118,14 @@ fn load_words(session: &Session, url: &str, pace: Pace) -> Vec<String> {
 
 fn run_round(session: &Session, pace: Pace) -> Result<Round> {
     let Pace { rate, seconds, .. } = pace;
-    let helper = std::env::current_exe().context("where this program lies")?.display().to_string();
+    let helper = std::env::current_exe().context("cannot find this program")?.display().to_string();
     let words = [&helper, "probe", "--rate", &rate.to_string(), "--seconds", &seconds.to_string()];
     let probe = Job { words: &words.map(str::to_owned), fine: &[], seconds, cycles_of: &[] }.run(session)?;
     let probe: Value = serde_json::from_str(&probe.stdout).context("the probe")?;
     let server = StampServer::start(session.cpus.target)?;
     let words = load_words(session, &server.url(), pace);
     let used = Job { words: &words, fine: &[1, 3, 4], seconds, cycles_of: &[] }.run(session);
-    // The stamping thread ends before an error is passed on.
+    // The stamping thread must end before an error is returned.
     let stamps = server.into_stamps()?;
     let used = used?;
     let arrived = stamps.len() as u64;
@@ -146,7 +147,7 @@ fn run_round(session: &Session, pace: Pace) -> Result<Round> {
     })
 }
 
-/// Puts each number on the score sheet beside its target.
+/// Puts each number on the score sheet with its target.
 fn judge(session: &mut Session, pace: Pace, rounds: &[Round]) {
     let on = format!("at {}/s on {}", pace.rate, pace.engine.name());
     let middle = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
@@ -156,7 +157,8 @@ fn judge(session: &mut Session, pace: Pace, rounds: &[Round]) {
         return;
     };
     let unless_none = |of| middle(of).unwrap_or(f64::NAN);
-    // A bound of the probe's own round: the machine is another one from minute to minute.
+    // Each round is compared with its own probe, since the machine's speed changes from minute to
+    // minute.
     let against_p99 = unless_none(|round| round.lag_p99_us / (1.3 * round.probe_p99_us).max(100.0));
     let against_p99_9 = unless_none(|round| round.lag_p99_9_us / (1.5 * round.probe_p99_9_us).max(500.0));
     let lag_p99_9 = unless_none(|round| round.lag_p99_9_us);
@@ -193,8 +195,9 @@ fn judge(session: &mut Session, pace: Pace, rounds: &[Round]) {
     );
 }
 
-/// Whether what the target saw bears out the lag the generator tells: sending and receiving cost tens of µs beside
-/// it, and now and then an interrupt on the target's CPU; more would be lag that was not told.
+/// Returns whether the target's timestamps agree with the lag that the generator reports. Sending
+/// and receiving cost tens of µs more, plus an occasional interrupt on the target's CPU. A larger
+/// difference means unreported lag.
 fn stamps_agree(arrival_p99_us: f64, lag_p99_us: f64) -> bool {
     arrival_p99_us <= 1.5 * lag_p99_us + 150.0
 }
@@ -216,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The words of the scores, in order.
+    /// Checks the statuses of the scores, in order.
     fn check(rate: u32, rounds: &[Round], expected: &[&str]) {
         let mut session = Session::for_tests();
         judge(&mut session, Pace { rate, seconds: 1, engine: Engine::Epoll }, rounds);

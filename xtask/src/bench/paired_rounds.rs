@@ -1,4 +1,5 @@
-//! [`PairedRounds`]: one number, found in paired rounds: in each, every contestant has a turn, ours and the peers'.
+//! [`PairedRounds`]: one number, measured in paired rounds. In each round every contestant has a
+//! turn, ours and the peers.
 
 use anyhow::Result;
 
@@ -7,24 +8,24 @@ use super::{Session, median};
 
 /// One number that is a ratio of costs.
 pub(super) struct PairedRounds<'a> {
-    /// Which number, in the words of the summary.
+    /// Name of the number, as the summary shows it.
     pub(super) number: String,
-    /// Who takes part; the first is ours, the best of the others is what it is held against.
+    /// Names of the contestants. The first is ours, and is compared with the best of the others.
     pub(super) names: Vec<&'a str>,
-    /// What must hold of the median.
+    /// Goal for the median.
     pub(super) goal: Goal,
-    /// What is done: `request`, `session`.
+    /// Unit of work: `request`, `session`.
     pub(super) unit: &'static str,
 }
 
 /// One contestant's turn.
 pub(super) struct Turn {
     pub(super) done: u64,
-    /// User and system time of what is judged.
+    /// User and system time of the judged process.
     pub(super) cpu_us: f64,
     pub(super) cycles: Option<f64>,
     pub(super) peak_rss_bytes: u64,
-    /// Why its round counts for nothing.
+    /// Why its round is void.
     pub(super) void: Option<String>,
 }
 
@@ -39,8 +40,9 @@ impl Turn {
 }
 
 impl PairedRounds<'_> {
-    /// All rounds: prints each, and puts the median of the ratios on the score sheet. `turn` is told whose turn it is,
-    /// by its place in [`Self::names`]. Returns what it was told, by round and place.
+    /// Runs all rounds. Prints each round, and puts the median of the ratios on the score sheet.
+    /// `turn` runs the turn of one contestant, given by its index in [`Self::names`]. Returns the
+    /// turns by round and index.
     pub(super) fn run(
         &self,
         session: &mut Session,
@@ -52,7 +54,8 @@ impl PairedRounds<'_> {
             let count = self.names.len();
             let mut turns: Vec<Option<Turn>> = (0..count).map(|_| None).collect();
             for step in 0..count {
-                // Whoever goes first meets another machine than whoever goes second: take turns in that too.
+                // The machine's state changes from the first turn to the second, so the order
+                // changes from round to round.
                 let place = (round + step) % count;
                 turns[place] = Some(turn(session, place)?);
             }
@@ -90,7 +93,7 @@ impl PairedRounds<'_> {
         line
     }
 
-    /// Ours beside the best of the others.
+    /// Returns the ratio of ours and the best of the others.
     fn ratio(&self, turns: &[Turn], cost: impl Fn(&Turn) -> Option<f64>) -> Option<f64> {
         let costs: Option<Vec<f64>> = turns.iter().map(cost).collect();
         let costs = costs?;
@@ -123,7 +126,7 @@ impl PairedRounds<'_> {
     }
 }
 
-/// Why a round counts for nothing.
+/// Returns the reasons why a round is void.
 fn voids(turns: &[Turn], names: &[&str]) -> Vec<String> {
     let each = turns.iter().zip(names);
     each.filter_map(|(turn, name)| Some(format!("{name} {}", turn.void.as_ref()?))).collect()

@@ -1,4 +1,5 @@
-//! The bare sleep-and-spin loop: what this machine can do at best at a given period, with nothing else to do.
+//! The bare sleep-and-spin loop: the best that this machine can do at a given period, with no other
+//! work.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -12,10 +13,11 @@ use serde_json::json;
 use super::lateness::{Lateness, micros};
 use crate::stopwatch::Stopwatch;
 
-/// How long before the deadline sleeping ends and spinning begins: a wake-up costs tens of µs in a virtual machine.
+/// How long before the deadline the loop changes from sleeping to spinning. A wake-up costs tens of
+/// µs in a virtual machine.
 const SPIN: Duration = Duration::from_micros(60);
 
-/// Meets `rate` deadlines a second for `seconds` and prints its lateness as JSON.
+/// Waits for `rate` deadlines per second for `seconds` and prints its lateness as JSON.
 pub(crate) fn run(rate: u32, seconds: u32) -> Result<()> {
     set_current_timer_slack(NonZeroU64::new(1)).context("prctl(PR_SET_TIMERSLACK)")?;
     let period = Duration::from_secs(1) / rate.max(1);
@@ -31,7 +33,7 @@ pub(crate) fn run(rate: u32, seconds: u32) -> Result<()> {
     Ok(())
 }
 
-/// Sleeps until shortly before `deadline`, spins the rest; how late that was.
+/// Sleeps until shortly before `deadline` and spins for the rest. Returns how late it was.
 fn meet(deadline: Duration, watch: Stopwatch) -> Duration {
     loop {
         let now = watch.elapsed();

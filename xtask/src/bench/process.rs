@@ -1,12 +1,12 @@
-//! What running processes used, read from `/proc`.
+//! Resource usage of running processes, read from `/proc`.
 
 use std::path::PathBuf;
 
-/// What `/proc/PID/stat` counts time in: the kernel tells user mode hundredths of a second on every architecture that
-/// we build for, whatever its own ticks are.
+/// Unit of the times in `/proc/PID/stat`. The kernel reports hundredths of a second to user mode on
+/// every architecture that we build for, whatever its internal tick is.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A process and all it started, itself first.
+/// Returns a process and all processes that it started, itself first.
 pub(super) fn family(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;
@@ -20,7 +20,8 @@ pub(super) fn family(pid: u32) -> Vec<u32> {
     found
 }
 
-/// Time these processes have spent on CPUs, µs: all threads that still live, the kernel's workers for them included.
+/// Returns the time that these processes have spent on CPUs, in µs. It covers all threads that are
+/// still running, including the kernel's workers for them.
 pub(super) fn cpu_us(pids: &[u32]) -> f64 {
     let of_task = |task: PathBuf| {
         let text = std::fs::read_to_string(task.join("schedstat")).ok()?;
@@ -29,33 +30,33 @@ pub(super) fn cpu_us(pids: &[u32]) -> f64 {
     pids.iter().flat_map(|&pid| tasks(pid)).filter_map(of_task).sum::<f64>() / 1e3
 }
 
-/// User and system time that processes have used so far, all their threads together, those that ended too: seconds.
-/// The kernel's workers for them are their threads.
+/// Returns the user and system time of processes so far, in seconds. It covers all their threads,
+/// including ended ones and the kernel's workers for them.
 pub(super) fn cpu_s(pids: &[u32]) -> f64 {
     let of = |&pid: &u32| cpu_ticks_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
     pids.iter().filter_map(of).sum::<u64>() as f64 / TICKS_PER_SECOND
 }
 
-/// Time that this machine's CPUs have worked since it began, all together: seconds.
+/// Returns the busy time of all CPUs of this machine since boot, in seconds.
 pub(super) fn machine_busy_s() -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     busy_ticks_of(&text, "cpu ").unwrap_or(0) as f64 / TICKS_PER_SECOND
 }
 
-/// Time that one of them has worked: seconds, interrupts included.
+/// Returns the busy time of one CPU, interrupts included, in seconds.
 pub(super) fn cpu_busy_s(cpu: usize) -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     busy_ticks_of(&text, &format!("cpu{cpu} ")).unwrap_or(0) as f64 / TICKS_PER_SECOND
 }
 
-/// All memory of user mode that processes have resident, files mapped included: bytes.
+/// Returns the resident user memory of processes, including mapped files, in bytes.
 pub(super) fn resident_bytes(pids: &[u32]) -> u64 {
     let of =
         |&pid: &u32| kibibytes_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:");
     pids.iter().filter_map(of).sum::<u64>()
 }
 
-/// Memory of its own that a process has resident, bytes: heap, stacks, nothing of files.
+/// Returns the resident anonymous memory of a process in bytes: heap and stacks, without files.
 pub(super) fn anonymous_bytes(pid: u32) -> Option<u64> {
     kibibytes_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "RssAnon:")
 }
@@ -65,23 +66,23 @@ fn tasks(pid: u32) -> Vec<PathBuf> {
     entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// Bytes told by a line of a status, as `RssAnon: 156 kB` with a tab.
+/// Returns the bytes in a line of a status file, such as `RssAnon: 156 kB` with a tab.
 fn kibibytes_in(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1_024)
 }
 
-/// The fields `utime` and `stime` of `/proc/PID/stat`, the 14th and 15th: the second is the program's name in brackets,
-/// which may hold blanks and brackets itself.
+/// Returns the sum of `utime` and `stime`, the 14th and 15th field of `/proc/PID/stat`. The second
+/// field is the program's name in parentheses, which may contain spaces and parentheses.
 fn cpu_ticks_in(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);
     Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
-/// The line `cpu user nice system idle iowait irq softirq …`, without the fourth and the fifth; `name` is its first word
-/// and the blank behind it.
+/// Reads the line `cpu user nice system idle iowait irq softirq …`, without `idle` and `iowait`.
+/// `name` is the first field and the space after it.
 fn busy_ticks_of(stat: &str, name: &str) -> Option<u64> {
     let line = stat.lines().find_map(|line| line.strip_prefix(name))?;
     let ticks: Vec<u64> = line.split_whitespace().take(7).map_while(|field| field.parse().ok()).collect();

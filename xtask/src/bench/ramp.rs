@@ -1,4 +1,4 @@
-//! `bench ramp`: what is sent in each second of a ramp from nothing to 10,000/s, beside the plan.
+//! `bench ramp`: requests sent in each second of a ramp from 0 to 10,000/s, compared with the plan.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::meter::Job;
 use super::server::Server;
 use super::{Engine, Session};
 
-/// Most that a second may be off.
+/// Largest difference of a second from the plan.
 const OFF_MAX: u64 = 1;
 /// The rate at the ramp's end, per second.
 const RATE: u64 = 10_000;
@@ -19,19 +19,19 @@ const RATE: u64 = 10_000;
 /// `cargo xtask bench ramp`.
 #[derive(Args)]
 pub(super) struct RampArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
 }
 
 impl RampArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
 
-/// One ramp a round; the worst second of all counts.
+/// Runs one ramp per round. The worst second of all rounds is judged.
 pub(super) fn run(session: &mut Session, arguments: &RampArguments) -> Result<()> {
     let engine = arguments.engine;
     if !engine.usable(session, "ramp")? {
@@ -70,12 +70,14 @@ pub(super) fn run(session: &mut Session, arguments: &RampArguments) -> Result<()
     Ok(())
 }
 
-/// Arrivals before second `second`: arrival i falls where the integral of the rate reaches i, from i = 0 on.
+/// Returns the planned arrivals before second `second`. Arrival i, counted from 0, is due when the
+/// integral of the rate reaches i.
 fn planned(second: u64, seconds: u64) -> u64 {
     (RATE * second * second).div_ceil(2 * seconds)
 }
 
-/// From the archive of the one run in `runs`: `sent` of the intervals that begin at second 0, 1, 2 …
+/// Reads `sent` of the intervals that start at second 0, 1, 2 … from the archive of the only run in
+/// `runs`.
 fn sent_by_second(runs: &Path) -> Result<Vec<u64>> {
     let mut entries = std::fs::read_dir(runs).context("the archive")?;
     let run = entries.next().context("no archive")?.context("the archive")?.path();

@@ -1,4 +1,5 @@
-//! `bench meet`: a rendezvous of many open connections: how long it takes from the first sent to the last.
+//! `bench meet`: a rendezvous of many open connections, and the time from its first request to its
+//! last.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,28 +10,28 @@ use super::meter::Job;
 use super::server::Server;
 use super::{Engine, Session, median, namespace, on};
 
-/// Most milliseconds between the first and the last.
+/// Most milliseconds between the first and the last request.
 const SKEW_MAX_MS: f64 = 150.0;
 
 /// `cargo xtask bench meet`.
 #[derive(Args)]
 pub(super) struct MeetArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
-    /// Users who meet, each with an open connection [default: 10,000; 500 in a smoke run]
+    /// Users that meet, each with an open connection [default: 10,000; 500 in a smoke run]
     #[arg(long)]
     users: Option<usize>,
 }
 
 impl MeetArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, users: None }
     }
 }
 
-/// One meeting a round.
+/// Runs one rendezvous per round.
 pub(super) fn run(session: &mut Session, arguments: &MeetArguments) -> Result<()> {
     let engine = arguments.engine;
     if !namespace::usable(session, "meet") || !engine.usable(session, "meet")? {
@@ -65,7 +66,7 @@ pub(super) fn run(session: &mut Session, arguments: &MeetArguments) -> Result<()
     Ok(())
 }
 
-/// Of the JSON of a run in which all `users` met once.
+/// Reads the skew from the JSON of a run in which all `users` met once.
 fn skew_ms(stdout: &str, users: u64) -> Result<f64> {
     let run: Value = serde_json::from_str(stdout).context("no JSON")?;
     let meeting = &run["rendezvous"][0];

@@ -1,7 +1,7 @@
-//! `bench report`: how large archives of long runs are, and how long reports of them take.
+//! `bench report`: the size of archives of long runs, and the time of reports of them.
 //!
-//! The archives are written by the archive's own writer, of runs that never were (`io/store/examples/long_archive.rs`): an
-//! hour of load would take an hour.
+//! The archives come from the regular archive writer with synthetic data
+//! (`io/store/examples/long_archive.rs`), since an hour of load would take an hour.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use super::first_chart::painted;
 use super::{Session, median};
 use crate::stopwatch::Stopwatch;
 
-/// Most bytes of the archive of an hour.
+/// Most bytes of an archive of an hour.
 const HOUR_BYTES_MAX: f64 = 100e6;
-/// Most seconds until the hour's HTML is there.
+/// Most seconds to write the HTML report of the hour.
 const HTML_SECONDS_MAX: f64 = 1.0;
-/// Most bytes of it.
+/// Most bytes of that HTML report.
 const HTML_BYTES_MAX: f64 = 3e6;
 /// Most seconds until a browser has painted its first chart.
 const FIRST_CHART_SECONDS_MAX: f64 = 1.5;
-/// Most seconds until a day's summary is there.
+/// Most seconds to print the summary of a day.
 const DAY_SECONDS_MAX: f64 = 2.0;
 
 /// `cargo xtask bench report`.
 #[derive(Args)]
 pub(super) struct ReportArguments {
-    /// Steps of each second.
+    /// Steps in each second.
     #[arg(long, default_value_t = 20)]
     steps: u32,
     /// Requests per second of each step.
@@ -37,13 +37,13 @@ pub(super) struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) const fn for_target() -> Self {
         Self { steps: 20, rate: 1_000 }
     }
 }
 
-/// An hour, as HTML; then a day, as text, finished and killed.
+/// Measures an hour as HTML, then a killed and a finished day as text.
 pub(super) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<()> {
     let Some(writer) = writer(session) else { return Ok(()) };
     let of = format!("{} steps × {}/s", arguments.steps, arguments.rate);
@@ -60,7 +60,7 @@ pub(super) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<
     let seconds = report(session, &hour, &["--out", &page.to_string_lossy()])?;
     session.score(
         format!("HTML of an hour, {of}"),
-        format!("made in ≤ {HTML_SECONDS_MAX:.0} s"),
+        format!("written in ≤ {HTML_SECONDS_MAX:.0} s"),
         format!("{seconds:.2} s"),
         Some(seconds <= HTML_SECONDS_MAX),
     );
@@ -76,7 +76,7 @@ pub(super) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<
     day(session, &writer, arguments, &of)
 }
 
-/// Each time in a browser that was just started.
+/// Measures the first chart, each time in a freshly started browser.
 fn first_chart(session: &mut Session, page: &Path, of: &str) -> Result<()> {
     let (mut text, mut chart) = (Vec::new(), Vec::new());
     for _ in 0..session.size.rounds() {
@@ -114,7 +114,7 @@ fn day(session: &mut Session, writer: &Path, arguments: &ReportArguments, of: &s
     fs::remove_dir_all(&day).context("the day's archive")
 }
 
-/// What writes archives, if it is built.
+/// Returns the program that writes archives, if it is built.
 fn writer(session: &mut Session) -> Option<PathBuf> {
     let writer = session.wavetank.with_file_name("examples").join("long_archive");
     if writer.is_file() {
@@ -125,7 +125,7 @@ fn writer(session: &mut Session) -> Option<PathBuf> {
     None
 }
 
-/// The archive of a run of so many seconds that was killed.
+/// Writes the archive of a run that was killed after `seconds`.
 fn archive(session: &Session, writer: &Path, arguments: &ReportArguments, seconds: u32) -> Result<PathBuf> {
     let numbers = [seconds, arguments.steps, arguments.rate].map(|number| number.to_string());
     let written = Command::new(writer).arg(session.folder.path()).args(numbers).output()?;
@@ -133,7 +133,7 @@ fn archive(session: &Session, writer: &Path, arguments: &ReportArguments, second
     Ok(PathBuf::from(String::from_utf8(written.stdout)?.trim()))
 }
 
-/// Put `run.json` there, as the run's end would have done.
+/// Adds `run.json`, as the end of the run would have done.
 fn finish(session: &Session, archive: &Path) -> Result<()> {
     let told =
         Command::new(&session.wavetank).arg("report").arg(archive).args(["--format", "json"]).output()?;
@@ -141,7 +141,7 @@ fn finish(session: &Session, archive: &Path) -> Result<()> {
     fs::write(archive.join("run.json"), told.stdout).context("run.json")
 }
 
-/// Median seconds that a report takes, from the start of the process to its end.
+/// Returns the median seconds of a report, from the start of the process to its end.
 fn report(session: &Session, archive: &Path, words: &[&str]) -> Result<f64> {
     let mut seconds = Vec::new();
     for _ in 0..session.size.rounds() {

@@ -1,11 +1,16 @@
-//! `bench routing`: what stands between clients and servers, and what it costs: nothing, direct routing, NAT, `HAProxy`.
+//! `bench routing`: the cost of no balancer, direct routing, NAT and `HAProxy` between clients and
+//! servers.
 //!
-//! One lab has all of them side by side in front of the same two servers. Packets that the kernel passes on are the work
-//! of no process of the balancer: it works in interrupts, at the cost of whoever sent them. So what a way costs is taken in
-//! two labs. In one everybody has all CPUs: requests per second, and how much more the whole machine works for a
-//! request than without a balancer. In the other the balancer has a CPU to itself, to which what comes in at its interface
-//! is handed over (receive packet steering), and the others have the rest: all that this CPU does, interrupts included, is
-//! the balancer's, with the switch's work for what it sends.
+//! One lab has all of them in front of the same two servers. Packets that the kernel forwards are
+//! not the work of any process of the balancer. The kernel forwards them in interrupts, at the
+//! expense of the process that sent them. The cost is therefore measured in two labs.
+//!
+//! In the first lab all hosts share all CPUs. It gives the requests per second, and the additional
+//! CPU time of the whole machine per request compared with no balancer.
+//!
+//! In the second lab the balancer has a CPU to itself, and the other hosts use the rest. Receive
+//! packet steering hands the balancer's incoming packets to that CPU. All work of this CPU counts
+//! for the balancer, including interrupts and the switch's work for what it sends.
 
 use std::process::{Command, Output, Stdio};
 
@@ -14,10 +19,10 @@ use serde_json::Value;
 
 use super::{Session, cpus, median, process};
 
-/// Connections of the load, each asked again as soon as it has answered.
+/// Connections of the load. Each sends its next request as soon as the response has arrived.
 const CONNECTIONS: u32 = 64;
 
-/// The ways, and where the load asks for them.
+/// The ways, each with the URL that the load requests.
 const WAYS: [(&str, &str); 5] = [
     ("no balancer", "http://web1:80/"),
     ("direct routing", "http://10.94.0.100:80/"),
@@ -26,7 +31,8 @@ const WAYS: [(&str, &str); 5] = [
     ("HAProxy, HTTP", "http://lb1:8082/"),
 ];
 
-/// `ITS` and `REST` stand for limits of the balancer and of the others.
+/// The topology. `ITS` and `REST` are placeholders for the limits of the balancer and of the other
+/// hosts.
 const LAB: &str = "wavetank_lab: 1
 name: bench-routing
 networks: {web: 10.94.0.0/24}
@@ -52,22 +58,23 @@ hosts:
 /// A lab that is up until it is dropped.
 struct Lab<'s> {
     session: &'s Session,
-    /// The balancer's own CPU and those of the others, where it has one.
+    /// The balancer's own CPU and those of the other hosts, in the second lab.
     apart: Option<(usize, Vec<usize>)>,
     up: bool,
 }
 
-/// What one turn came to.
+/// The result of one turn.
 #[derive(Clone, Copy)]
 struct Turn {
     per_second: f64,
-    /// CPU time of the whole machine for a request, µs.
+    /// CPU time of the whole machine per request, in µs.
     machine_us: f64,
-    /// What the balancer's own CPU worked for a request, µs; 0 where it has none.
+    /// Busy time of the balancer's own CPU per request, in µs. It is 0 if the balancer has no CPU
+    /// to itself.
     balancer_us: f64,
 }
 
-/// Runs every way in every round of either lab and prints their medians side by side; no number is asked.
+/// Runs every way in every round of both labs, and prints the medians. The numbers have no target.
 pub(super) fn run(session: &mut Session) -> Result<()> {
     for program in ["ip", "tc", "nft", "haproxy", "curl"] {
         if !session.has(program, "routing") {
@@ -85,9 +92,9 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
     };
     let seconds = session.size.seconds();
     println!(
-        "\n{CONNECTIONS} connections, small answers; medians of {rounds} rounds of {seconds} s in either lab,"
+        "\n{CONNECTIONS} connections, small responses; medians of {rounds} rounds of {seconds} s in each lab,"
     );
-    println!("each turn held against the servers' count; CPU times are µs for a request");
+    println!("each turn is checked against the servers' count; CPU times are µs per request");
     println!(
         "{:<16} {:>12} {:>14} {:>18} | {:>15} {:>17}",
         "", "requests/s", "machine's CPU", "more than without", "balancer's CPU", "requests/s then"
@@ -119,7 +126,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// All turns of a lab in which the balancer has a CPU to itself.
+/// Runs all turns in a lab in which the balancer has a CPU to itself.
 fn apart(session: &Session, rounds: usize) -> Result<Vec<Vec<Turn>>> {
     let own = session.cpus.generator;
     let rest: Vec<usize> = cpus::allowed()?.into_iter().filter(|cpu| *cpu != own).collect();
@@ -131,12 +138,12 @@ fn apart(session: &Session, rounds: usize) -> Result<Vec<Vec<Turn>>> {
     turns(&lab, rounds)
 }
 
-/// The turns of each way.
+/// Returns the turns of each way.
 fn turns(lab: &Lab<'_>, rounds: usize) -> Result<Vec<Vec<Turn>>> {
     let mut turns = vec![Vec::new(); WAYS.len()];
     for round in 0..rounds {
         for place in 0..WAYS.len() {
-            // Whoever comes first in one round comes last in the next.
+            // The order rotates from round to round.
             let way = (place + round) % WAYS.len();
             turns[way].push(lab.turn(WAYS[way].1)?);
         }
@@ -161,7 +168,7 @@ impl<'s> Lab<'s> {
         Ok(lab)
     }
 
-    /// What comes in at the host's interface is worked on by these CPUs only.
+    /// Lets only these CPUs process incoming packets of the host's interface.
     fn steer(&self, host: &str, cpus: &[usize]) -> Result<()> {
         let file = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
         let write = format!("echo {} > {file}", cpus::mask(cpus));
@@ -189,10 +196,11 @@ impl<'s> Lab<'s> {
         if requests["failed"] != 0 {
             bail!("{url}: {requests}");
         }
-        // A question before the load, and at its end one on each connection, are not among those done.
+        // The servers also count a probe before the load, and at its end one request in flight per
+        // connection.
         let beyond = (self.seen()? - seen_before) as f64 - done;
         if !(0.0..=f64::from(CONNECTIONS) + 1.0).contains(&beyond) {
-            bail!("{url}: {done} requests are done by the load's count, {beyond} more by the servers'");
+            bail!("{url}: the load counts {done} requests, the servers {beyond} more");
         }
         let per_request = |seconds: f64| seconds * 1e6 / done;
         Ok(Turn {
@@ -202,7 +210,7 @@ impl<'s> Lab<'s> {
         })
     }
 
-    /// Requests that the servers have counted, those that ask for the count left out.
+    /// Returns the requests that the servers have counted, except requests for that count.
     fn seen(&self) -> Result<u64> {
         let mut all = 0;
         for host in ["web1", "web2"] {
@@ -218,7 +226,7 @@ impl<'s> Lab<'s> {
         let mut command = Command::new(&self.session.wavetank);
         command.arg("lab").args(words).current_dir(folder).env("WAVETANK_LABS", folder.join("labs"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // On its way into a host a program must not work on the balancer's CPU; a lab is told there are all of them.
+        // Entering a host must not use the balancer's CPU. Other lab commands may use all CPUs.
         let child = match (&self.apart, words) {
             (Some((_, rest)), ["exec", ..]) => cpus::spawn_on(rest[0], &mut command)?,
             _ => command.spawn().context("wavetank lab")?,
@@ -233,7 +241,7 @@ impl<'s> Lab<'s> {
 
 impl Drop for Lab<'_> {
     fn drop(&mut self) {
-        // One that never came up has said so.
+        // A lab that never came up has already reported its error.
         if self.up
             && let Err(error) = self.wavetank(&["down"])
         {

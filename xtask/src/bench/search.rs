@@ -1,10 +1,13 @@
-//! `bench search`: the knee that `wavetank search` finds, against targets that state their capacity.
+//! `bench search`: the limit that `wavetank search` finds, against targets with a known capacity.
 //!
-//! What is true: `wavetank serve`'s tiers do `workers / work` requests a second and no more, however much is asked. Asked
-//! evenly for no more than that, each is answered in `work`; asked for more, the queue grows for as long as the run lasts.
-//! So the highest rate that holds any threshold above `work` for ever is the stated capacity, and that is what the
-//! interval must hold. A run of finite length passes a little above it: with `p95 < work + slack` up to
-//! `1 + slack / (warm-up + 0.95 × length)` times the capacity, which the constants here keep below one step of the levels.
+//! A tier of `wavetank serve` serves exactly `workers / work` requests per second at most. Evenly
+//! spaced requests up to that rate are each answered in `work`. Above it the queue grows as long as
+//! the run lasts. The highest rate that meets any threshold above `work` forever is therefore the
+//! stated capacity, and the found interval must contain it.
+//!
+//! A run of finite length passes slightly above the capacity. With `p95 < work + slack` it passes
+//! up to `1 + slack / (warm-up + 0.95 × length)` times the capacity. The constants here keep that
+//! factor below one step of the levels.
 
 use std::process::{Command, Stdio};
 
@@ -15,7 +18,7 @@ use serde_json::Value;
 use super::server::Server;
 use super::{Engine, Session};
 
-/// Workers and work in milliseconds: 133 to 3,000 requests a second.
+/// Workers and work in milliseconds, for 133 to 3,000 requests per second.
 const STATED: [(u32, u32); 20] = [
     (4, 30),
     (3, 20),
@@ -38,9 +41,9 @@ const STATED: [(u32, u32); 20] = [
     (10, 4),
     (12, 4),
 ];
-/// Of 20 answers, so many must hold the capacity.
+/// Share of the searches with an interval that must contain the capacity.
 const HELD_MIN: f64 = 0.95;
-/// What answers may take beyond their work, milliseconds.
+/// Milliseconds that responses may take beyond their work.
 const SLACK_MS: u32 = 20;
 /// Searches in a smoke run.
 const SMOKE: usize = 1;
@@ -48,41 +51,42 @@ const SMOKE: usize = 1;
 /// `cargo xtask bench search`.
 #[derive(Args)]
 pub(super) struct SearchArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
-    /// Searches side by side
+    /// Number of parallel searches
     #[arg(long, default_value_t = 4)]
     together: usize,
 }
 
 impl SearchArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, together: 4 }
     }
 }
 
-/// What a search found of a stated capacity.
+/// The result of a search for a known capacity.
 struct Found {
     stated: f64,
     low: f64,
     high: f64,
     runs: usize,
     took_s: f64,
-    /// The first line and whose limit it was.
+    /// The headline and the bottleneck.
     told: String,
 }
 
 impl Found {
-    /// An answer without one of its ends is none, though everything lies in it.
+    /// Returns whether the interval contains the capacity. An interval without one of its ends does
+    /// not count.
     fn holds(&self) -> bool {
         let both = self.low > 0.0 && self.high.is_finite();
         both && self.low <= self.stated && self.stated <= self.high
     }
 }
 
-/// All searches, some side by side.
+/// Runs all searches, some in parallel.
 pub(super) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<()> {
     let engine = arguments.engine;
     if !engine.usable(session, "search")? {
@@ -101,7 +105,7 @@ pub(super) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<
                 found.stated,
                 found.low,
                 found.high,
-                if found.holds() { String::new() } else { format!("  NOT HELD: {}", found.told) },
+                if found.holds() { String::new() } else { format!("  NOT CONTAINED: {}", found.told) },
                 found.runs,
                 found.took_s
             );
@@ -109,7 +113,7 @@ pub(super) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<
     }
     let width = super::median(widths).context("no search")?;
     session.score(
-        format!("of {} searches, answers that hold the stated capacity, {}", cases.len(), engine.name()),
+        format!("of {} searches, intervals that contain the stated capacity, {}", cases.len(), engine.name()),
         format!("≥ {HELD_MIN} of them"),
         format!("{held} of {}, intervals {width:.1} % wide (median)", cases.len()),
         Some(held as f64 >= HELD_MIN * cases.len() as f64),
@@ -122,7 +126,7 @@ fn side_by_side(session: &Session, server: &Server, cases: &[(u32, u32)]) -> Res
         let searches: Vec<_> =
             cases.iter().map(|&case| scope.spawn(move || search(session, server, case))).collect();
         let ended =
-            searches.into_iter().map(|one| one.join().unwrap_or_else(|_| anyhow::bail!("a search broke")));
+            searches.into_iter().map(|one| one.join().unwrap_or_else(|_| anyhow::bail!("a search panicked")));
         ended.collect()
     })
 }

@@ -1,4 +1,4 @@
-//! `bench serve`: requests per CPU second of the target, wrk driving both servers.
+//! `bench serve`: requests per CPU second of the target, with wrk as the client of both servers.
 
 use anyhow::Result;
 use clap::Args;
@@ -9,7 +9,7 @@ use super::paired_rounds::{PairedRounds, Turn};
 use super::server::Server;
 use super::{Engine, Session, process};
 
-/// Connections that wrk drives.
+/// Connections of wrk.
 const CONNECTIONS: usize = 64;
 
 /// `cargo xtask bench serve`.
@@ -20,7 +20,7 @@ pub(super) struct ServeArguments {
     pub(super) engine: Engine,
 }
 
-/// Compares the two servers, which both stay up and answer with bodies of one size.
+/// Compares the two servers, which both stay up and respond with bodies of one size.
 pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<()> {
     let here = session.has("wrk", "serve") && session.has("nginx", "serve");
     if !here || !arguments.engine.usable(session, "serve")? {
@@ -42,9 +42,9 @@ pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<(
         println!("wrk        {}", shown(&LoadGenerator::Wrk.words(session, work)));
     }
     let contest = PairedRounds {
-        number: format!("of serve on {}, wrk driving", arguments.engine.name()),
+        number: format!("of serve on {}, with wrk as client", arguments.engine.name()),
         names: vec!["serve", "nginx"],
-        // Only io_uring is asked for; on epoll the number is told.
+        // Only `io_uring` has a goal. The number on epoll is printed.
         goal: if arguments.engine == Engine::Uring { Goal::Work(1.5) } else { Goal::None },
         unit: "request",
     };
@@ -52,7 +52,7 @@ pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<(
     Ok(())
 }
 
-/// What the server used while wrk drove it.
+/// Measures what the server used under wrk's load.
 fn turn(session: &Session, server: &Server, work: &Work) -> Result<Turn> {
     let processes = server.processes();
     let before = server.count()?;

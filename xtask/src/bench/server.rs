@@ -1,4 +1,4 @@
-//! [`Server`]: a target that counts what it saw.
+//! [`Server`]: a target that counts its requests.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,23 +16,23 @@ use super::{Engine, Session, child, counts, cpus, nginx, process};
 use crate::ci;
 use crate::stopwatch::Stopwatch;
 
-/// Files asked for where the host sets no limit.
+/// Number of files to request if the host sets no limit.
 const FILES_MAX: u64 = 65_536;
 
-/// Longest a server may take to end: one that holds a million connections has as many to close.
+/// Longest time until a server ends. A server with a million connections has to close them all.
 const END_MILLIS: i64 = 60_000;
 
-/// A server under test, ended when dropped.
+/// A server under test. Dropping it ends the process.
 pub(super) struct Server {
     child: Child,
     address: SocketAddr,
     tls_address: Option<SocketAddr>,
     kind: Kind,
-    /// What one question about its count adds to that count.
+    /// Number by which one request for the count raises the count.
     per_question: u64,
     /// Its configuration and logs, removed with it.
     folder: TempDir,
-    /// How it was started, for the table.
+    /// The command that started it, for the table.
     pub(super) command: String,
 }
 
@@ -43,12 +43,13 @@ enum Kind {
 }
 
 impl Server {
-    /// `wavetank serve` with one thread on the target's CPU.
+    /// Starts `wavetank serve` with one thread on the target's CPU.
     pub(super) fn wavetank(session: &Session, engine: Engine) -> Result<Self> {
         Self::wavetank_at(session, engine, free_address()?, None)
     }
 
-    /// The same at an address, ready for as many connections as named, with as many threads as they take.
+    /// Starts it at an address, ready for the given number of connections, with the threads that
+    /// they need.
     pub(super) fn wavetank_at(
         session: &Session,
         engine: Engine,
@@ -63,7 +64,7 @@ impl Server {
         Self::start(session, command, address, None, Kind::Wavetank, folder(session)?)
     }
 
-    /// The same, speaking TLS only.
+    /// Starts it with TLS only.
     pub(super) fn wavetank_tls(session: &Session, engine: Engine, tls: &TlsTarget) -> Result<Self> {
         let mut command = serve_command(session, engine, tls.address, 1);
         command.args(["--tls", "--tls-versions", "1.3", "--tls-groups", GROUP, "--tls-ciphers", CIPHER]);
@@ -74,12 +75,12 @@ impl Server {
         Self::start(session, command, tls.address, Some(tls.address), Kind::Wavetank, folder(session)?)
     }
 
-    /// nginx with one worker on the target's CPU, answering from memory and logging nothing.
+    /// Starts nginx with one worker on the target's CPU. It responds from memory and writes no log.
     pub(super) fn nginx(session: &Session) -> Result<Self> {
         Self::nginx_at(session, free_address()?, None)
     }
 
-    /// The same at an address, and with TLS at another.
+    /// Starts nginx at an address, and with TLS at another.
     pub(super) fn nginx_at(session: &Session, address: SocketAddr, tls: Option<TlsTarget>) -> Result<Self> {
         let nginx = ci::find_program("nginx").context("nginx is not installed")?;
         let folder = folder(session)?;
@@ -92,7 +93,7 @@ impl Server {
         Self::start(session, command, address, tls.map(|tls| tls.address), Kind::Nginx, folder)
     }
 
-    /// Where it listens.
+    /// Returns its listen address.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -104,12 +105,13 @@ impl Server {
         }
     }
 
-    /// Requests it has seen since `earlier` (an answer of [`Self::count`]), the question left out.
+    /// Returns the requests since `earlier` (a result of [`Self::count`]), without the request for
+    /// the count.
     pub(super) fn count_since(&self, earlier: u64) -> Result<u64> {
         Ok(self.count()?.saturating_sub(earlier).saturating_sub(self.per_question))
     }
 
-    /// Its own count so far.
+    /// Returns its own count so far.
     pub(super) fn count(&self) -> Result<u64> {
         match self.kind {
             Kind::Wavetank => counts::truth(&self.truth()?),
@@ -117,7 +119,7 @@ impl Server {
         }
     }
 
-    /// Connections that resumed a TLS session so far.
+    /// Returns the number of connections that resumed a TLS session so far.
     pub(super) fn resumed(&self) -> Result<u64> {
         match self.kind {
             Kind::Wavetank => counts::truth_resumed(&self.truth()?),
@@ -128,7 +130,7 @@ impl Server {
         }
     }
 
-    /// It and the processes it started.
+    /// Returns the server and the processes that it started.
     pub(super) fn processes(&self) -> Vec<u32> {
         process::family(self.child.id())
     }
@@ -157,14 +159,15 @@ impl Server {
         let child = cpus::spawn_on(session.cpus.target, &mut command)?;
         let mut server = Self { child, address, tls_address, kind, per_question: 0, folder, command: line };
         server.wait_until_it_accepts().with_context(|| {
-            format!("it says `{}`", std::fs::read_to_string(&talk).unwrap_or_default().trim())
+            format!("it printed `{}`", std::fs::read_to_string(&talk).unwrap_or_default().trim())
         })?;
         let first = server.count()?;
         server.per_question = server.count()? - first;
         Ok(server)
     }
 
-    /// Tries until it accepts; the wait between two tries ends early when the process does.
+    /// Connects repeatedly until it accepts. The pause between two attempts ends early if the
+    /// process ends.
     fn wait_until_it_accepts(&self) -> Result<()> {
         let watch = Stopwatch::start();
         while TcpStream::connect(self.address).is_err() {
@@ -178,7 +181,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // SIGTERM, not SIGKILL: nginx ends its worker.
+        // SIGTERM, not SIGKILL, so that nginx ends its worker.
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok()) {
             if !child::ends_within(&self.child, END_MILLIS).unwrap_or(false) {
@@ -197,10 +200,10 @@ fn serve_command(session: &Session, engine: Engine, address: SocketAddr, threads
 }
 
 fn folder(session: &Session) -> Result<TempDir> {
-    tempfile::tempdir_in(session.folder.path()).context("a place for the target's files")
+    tempfile::tempdir_in(session.folder.path()).context("cannot create a directory for the target's files")
 }
 
-/// A port that was free a moment ago.
+/// Returns an address with a port that was free a moment ago.
 pub(super) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
     listener.local_addr().context("no free port")

@@ -1,4 +1,4 @@
-//! [`Session`]: one invocation: where things are, what was found, what was left out.
+//! [`Session`]: one invocation, with its paths, scores and skipped parts.
 
 use std::path::PathBuf;
 
@@ -14,35 +14,37 @@ pub(super) struct Session {
     pub(super) wavetank: PathBuf,
     pub(super) cpus: cpus::Pair,
     pub(super) size: Size,
-    /// A place for configurations and archives, removed at the end.
+    /// A directory for configurations and archives, removed at the end.
     pub(super) folder: TempDir,
     /// Whether `perf stat` counts cycles here.
     pub(super) perf: bool,
-    /// Every number found, in order.
+    /// All scores, in order.
     pub(super) scores: Vec<Score>,
-    /// `name: reason` of what this machine cannot do.
+    /// What was skipped on this machine, as `name: reason`.
     pub(super) skipped: Vec<String>,
 }
 
 impl Session {
-    /// Prints what machine this is. Nothing where there are not two CPUs.
+    /// Opens a session and prints the description of this machine. Returns `None` if there are
+    /// fewer than two CPUs.
     pub(super) fn open(wavetank: PathBuf, size: Size) -> Result<Option<Self>> {
         if size.rounds() == 0 || size.seconds() == 0 {
-            bail!("at least one round of one second");
+            bail!("--rounds and --seconds must be at least 1");
         }
         let Some(cpus) = cpus::Pair::current_affinity()? else { return Ok(None) };
         if !wavetank.is_file() {
             bail!("{} is missing: cargo build --release -p wavetank", wavetank.display());
         }
-        let folder = tempfile::tempdir().context("a place for configurations")?;
+        let folder = tempfile::tempdir().context("cannot create a temporary directory")?;
         let perf = meter::counts_cycles();
         let session = Self { wavetank, cpus, size, folder, perf, scores: Vec::new(), skipped: Vec::new() };
         machine::tell(&session);
         Ok(Some(session))
     }
 
-    /// Runs one bench, in a network of its own where that can be had: ports that others on this host use are no part
-    /// of any number. What goes wrong is a line of the summary, and the next bench has its turn.
+    /// Runs one bench, in a network namespace of its own if possible, so that ports in use by other
+    /// programs do not affect the numbers. A failure is a line of the summary, and the next bench
+    /// still runs.
     pub(super) fn bench(&mut self, name: &str, bench: impl FnOnce(&mut Self) -> Result<()> + Send) {
         let outcome =
             if namespace::possible().is_ok() { namespace::inside(|_| bench(self)) } else { bench(self) };
@@ -51,7 +53,7 @@ impl Session {
         }
     }
 
-    /// A number beside its target; `met` is nothing where none is asked.
+    /// Records a number with its target. `met` is `None` if it has no target.
     pub(super) fn score(&mut self, number: String, target: String, measured: String, met: Option<bool>) {
         let standing = match met {
             Some(met) if !self.size.smoke => {
@@ -66,18 +68,18 @@ impl Session {
         self.note(Score { number, target, measured, standing });
     }
 
-    /// A number that could not be had.
+    /// Records a number that could not be measured.
     pub(super) fn broken(&mut self, number: String, target: String, why: String) {
         self.note(Score { number, target, measured: why, standing: GoalStatus::Broken });
     }
 
-    /// What this machine cannot do: `name: reason`.
+    /// Records what is skipped on this machine, as `name: reason`.
     pub(super) fn skip(&mut self, line: String) {
         println!("SKIPPED    {line}");
         self.skipped.push(line);
     }
 
-    /// Whether a program is installed; otherwise notes that `bench` is left out.
+    /// Returns whether a program is installed. If not, notes that `bench` is skipped.
     pub(super) fn has(&mut self, program: &str, bench: &str) -> bool {
         let here = ci::find_program(program).is_some();
         if !here {
@@ -91,7 +93,7 @@ impl Session {
         self.scores.push(score);
     }
 
-    /// One that has nothing to run.
+    /// Returns a session without a program to run.
     #[cfg(test)]
     pub(super) fn for_tests() -> Self {
         Self {

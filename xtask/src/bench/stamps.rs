@@ -1,4 +1,5 @@
-//! [`StampServer`]: a target that notes when each request arrived, independent of all code under test.
+//! [`StampServer`]: a target that records the arrival time of each request, independently of all
+//! code under test.
 
 use std::io::{ErrorKind, Read, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,11 +13,12 @@ use anyhow::{Context, Result, anyhow};
 use super::cpus;
 use crate::stopwatch::Stopwatch;
 
-/// Most bytes of a request's head kept while it is incomplete.
+/// Most bytes to keep of an incomplete request head.
 const HEAD_BYTES_MAX: usize = 8_192;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 
-/// A thread on the target's CPU that spins over its connections, so that its stamps do not wait for a wake-up.
+/// A thread on the target's CPU that spins over its connections, so that its timestamps do not wait
+/// for a wake-up.
 pub(super) struct StampServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -41,7 +43,7 @@ impl StampServer {
         format!("http://{}/", self.address)
     }
 
-    /// Stops it; the instants of all arrivals, in order.
+    /// Stops it and returns the times of all arrivals, in order.
     pub(super) fn into_stamps(self) -> Result<Vec<Duration>> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow!("the stamping target panicked"))?
@@ -64,7 +66,7 @@ fn serve(listener: &TcpListener, stop: &AtomicBool) -> Result<Vec<Duration>> {
     Ok(stamps)
 }
 
-/// Looks at one connection; whether it lives on.
+/// Serves one connection. Returns whether it stays open.
 fn turn(stream: &mut TcpStream, head: &mut Vec<u8>, watch: Stopwatch, stamps: &mut Vec<Duration>) -> bool {
     let mut buffer = [0; 2_048];
     let read = match stream.read(&mut buffer) {
@@ -84,8 +86,9 @@ fn turn(stream: &mut TcpStream, head: &mut Vec<u8>, watch: Stopwatch, stamps: &m
     head.len() <= HEAD_BYTES_MAX
 }
 
-/// How late each arrival was against an even schedule of `period`, counted from the earliest fit: the arrival that
-/// came soonest after its place is taken as punctual, so that the way to the target does not count.
+/// Returns how late each arrival was against an even schedule of `period`. The schedule starts such
+/// that the relatively earliest arrival is punctual, so that the latency of the network does not
+/// count.
 pub(super) fn against_schedule(stamps: &[Duration], period: Duration) -> Vec<Duration> {
     let off = |(index, stamp): (usize, &Duration)| {
         stamp.as_nanos() as i128 - period.as_nanos() as i128 * index as i128

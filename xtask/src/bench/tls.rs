@@ -1,9 +1,11 @@
-//! `bench tls`: requests and handshakes per CPU second beside wrk and h2load, both ends pinned to one kind of TLS.
+//! `bench tls`: requests and handshakes per CPU second compared with wrk and h2load, with the same
+//! TLS settings at both ends.
 //!
-//! TLS 1.3, X25519, AES-128-GCM with SHA-256 and a certificate on P-256. wrk cannot be told: the target speaks nothing
-//! else. wrk and h2load resume whenever the target hands out tickets (seen in nginx's own account, which is printed
-//! for every row); so resumption is off and on by the target's tickets, and we follow with `--tls-resume`. All ask the
-//! target to close; it does so first.
+//! The settings are TLS 1.3, X25519, AES-128-GCM with SHA-256 and a certificate on P-256. wrk has
+//! no such options, so the target accepts only these settings. wrk and h2load resume sessions
+//! whenever the target issues tickets. nginx' own counts show that, and are printed for every row.
+//! The target's tickets therefore turn resumption on and off, and Wavetank follows with
+//! `--tls-resume`. All clients ask the target to close, so it closes first.
 
 use std::path::Path;
 
@@ -17,15 +19,16 @@ use super::server::{Server, free_address};
 use super::tls_target::{TlsTarget, make_certificate};
 use super::{Engine, Session};
 
-/// Connections at once.
+/// Number of simultaneous connections.
 const CONNECTIONS: usize = 64;
-/// Handshakes of a turn of those that count; wrk goes by time.
+/// Handshakes of a turn, for clients that support a number of requests. wrk has a duration.
 const HANDSHAKES: u64 = 3_000;
-/// The same in a smoke run.
+/// Handshakes of a turn in a smoke run.
 const HANDSHAKES_SMOKE: u64 = 300;
-/// Share of resumed connections from which on a contestant resumes: its first ones cannot.
+/// Share of resumed connections from which a contestant counts as resuming. Its first connections
+/// cannot resume.
 const RESUMES_MIN: f64 = 0.5;
-/// All take part; ours first.
+/// All contestants, ours first.
 const CONTESTANTS: [LoadGenerator; 3] = [LoadGenerator::Wavetank, LoadGenerator::Wrk, LoadGenerator::H2load];
 
 /// `cargo xtask bench tls`.
@@ -34,19 +37,20 @@ pub(super) struct TlsArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     pub(super) engine: Engine,
-    /// The target: nginx, which the numbers are about, or `wavetank serve --tls` with the same driver.
+    /// The target: nginx, which the judged numbers use, or `wavetank serve --tls` with the same
+    /// driver.
     #[arg(long, default_value = "nginx")]
     pub(super) target: TlsServer,
 }
 
 impl TlsArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, target: TlsServer::Nginx }
     }
 }
 
-/// Who serves.
+/// The server program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TlsServer {
     Nginx,
@@ -58,12 +62,12 @@ struct Row {
     target: TlsServer,
     engine: Engine,
     contestants: Vec<LoadGenerator>,
-    /// A new connection, and so a handshake, for each request.
+    /// Whether each request has a new connection, and so a handshake.
     fresh: bool,
     pins: Pins,
 }
 
-/// Four rows: kept connections and new ones, resumption off and on.
+/// Runs four rows: kept and new connections, each with resumption off and on.
 pub(super) fn run(session: &mut Session, arguments: &TlsArguments) -> Result<()> {
     let server = if arguments.target == TlsServer::Nginx { "nginx" } else { "curl" };
     let here = session.has(server, "tls") && session.has("openssl", "tls");
@@ -110,7 +114,7 @@ pub(super) fn run(session: &mut Session, arguments: &TlsArguments) -> Result<()>
     Ok(())
 }
 
-/// One request, to see whether we can at all.
+/// Returns a single request, to check whether Wavetank supports the settings.
 fn trial(engine: Engine, server: &Server, certificate: &Path, resume: bool) -> Work {
     Work {
         url: server.url(),
@@ -175,7 +179,7 @@ impl Row {
         }
     }
 
-    /// The turn, and how many of its connections were resumed as the target saw it.
+    /// Runs the turn. Also returns how many of its connections were resumed, by the target's count.
     fn turn(&self, session: &Session, server: &Server, contestant: LoadGenerator) -> Result<(Turn, u64)> {
         let before = server.count()?;
         let resumed_before = server.resumed()?;
@@ -188,7 +192,7 @@ impl Row {
             void = void.or_else(|| self.other_kind(resumed, called.claim.done));
         }
         if called.claim.done < CONNECTIONS as u64 {
-            bail!("{} had only {} answers", contestant.name(), called.claim.done);
+            bail!("{} received only {} responses", contestant.name(), called.claim.done);
         }
         let turn = Turn {
             done: called.claim.done,
@@ -200,7 +204,7 @@ impl Row {
         Ok((turn, resumed))
     }
 
-    /// What is wrong where handshakes were of another kind than the row is about.
+    /// Returns the reason why the row is void, if its handshakes were of the other kind.
     fn other_kind(&self, resumed: u64, done: u64) -> Option<String> {
         let share = resumed as f64 / done as f64;
         match self.pins.resume {

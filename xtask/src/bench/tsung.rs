@@ -1,4 +1,4 @@
-//! The journey in Tsung's words: users that arrive, everything in the controller's virtual machine.
+//! The journey in Tsung: users that arrive, all in the controller's virtual machine.
 
 use std::path::Path;
 
@@ -9,14 +9,15 @@ use super::claims::ReportedResult;
 use super::journey::{Party, STEPS, WANTED};
 use super::server::Server;
 
-/// `sessions` sessions that arrive at `per_second`, against `server`.
+/// Returns the command for `sessions` sessions that arrive at `per_second`, against `server`.
 pub(super) fn party(session: &Session, server: &Server, sessions: u64, per_second: u64) -> Result<Party> {
     let folder = session.folder.path().join(format!("tsung-{sessions}"));
     std::fs::create_dir_all(&folder).context("tsung's folder")?;
     let file = folder.join("tsung.xml");
     std::fs::write(&file, experiment(server, sessions, per_second)?).context("tsung.xml")?;
     let logs = folder.join("log");
-    // Without its web page and without its pause before the load. It makes a folder in the home directory.
+    // Disables its web page and the pause before the load. Tsung creates a directory in the home
+    // directory.
     let line = format!(
         "env HOME={} tsung -n -w 0 -I 127.0.0.1 -f {} -l {} start",
         folder.display(),
@@ -39,7 +40,7 @@ fn experiment(server: &Server, sessions: u64, per_second: u64) -> Result<String>
     let url = server.url();
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     let (host, port) = address.rsplit_once(':').context("an address has a port")?;
-    // One more second, so that the number of sessions ends it.
+    // One more second, so that the number of sessions ends the run.
     let seconds = sessions.div_ceil(per_second) + 1;
     let requests = (1..=STEPS).map(|step| {
         let check = format!(r#"<match do="continue" when="match" name="ok">{WANTED}</match>"#);
@@ -63,13 +64,14 @@ fn experiment(server: &Server, sessions: u64, per_second: u64) -> Result<String>
     ))
 }
 
-/// It names a folder of each run by the minute.
+/// Returns the newest log directory. Tsung names the directory of a run by the minute.
 fn newest(logs: &Path) -> Result<std::path::PathBuf> {
     let entries = std::fs::read_dir(logs).context("tsung's logs")?;
     entries.flatten().map(|entry| entry.path()).max().context("tsung wrote no log")
 }
 
-/// The last lines `stats: 200 N TOTAL` (answers) and `stats: match N TOTAL` (checks that held).
+/// Reads the last lines `stats: 200 N TOTAL` (responses) and `stats: match N TOTAL` (passed
+/// checks).
 fn claim(log: &str) -> Result<ReportedResult> {
     let total = |name: &str| -> Result<u64> {
         let prefix = format!("stats: {name} ");
@@ -78,7 +80,7 @@ fn claim(log: &str) -> Result<ReportedResult> {
         total.with_context(|| format!("tsung counted no `{name}`"))
     };
     let done = total("200")?;
-    anyhow::ensure!(total("match")? * STEPS == done, "not every session's check held");
+    anyhow::ensure!(total("match")? * STEPS == done, "the check of some sessions failed");
     Ok(ReportedResult { done, sent: done, exact: true })
 }
 

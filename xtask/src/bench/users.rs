@@ -1,4 +1,5 @@
-//! `bench users`: memory of ours per virtual user that thinks, as the growth between two numbers of users.
+//! `bench users`: Wavetank's memory per virtual user in think time, as the growth between two
+//! numbers of users.
 
 use std::process::{Command, Stdio};
 
@@ -11,11 +12,11 @@ use super::{Engine, Session, child, cpus, median, process};
 
 /// Most bytes of user memory per user.
 const BYTES_MAX: f64 = 512.0;
-/// Milliseconds between two looks.
+/// Milliseconds between two samples.
 const LOOK_MILLIS: i64 = 50;
-/// Longest a run may take: looks.
+/// Longest duration of a run, in samples.
 const LOOKS_MAX: usize = 1_000;
-/// Seconds in which all users come.
+/// Seconds within which all users start.
 const RAMP_SECONDS: usize = 20;
 
 /// `cargo xtask bench users`.
@@ -33,13 +34,13 @@ pub(super) struct UsersArguments {
 }
 
 impl UsersArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, few: None, many: None }
     }
 }
 
-/// Measures at both numbers, as often as there are rounds.
+/// Measures at both numbers, once per round.
 pub(super) fn run(session: &mut Session, arguments: &UsersArguments) -> Result<()> {
     if !arguments.engine.usable(session, "users")? {
         return Ok(());
@@ -53,7 +54,7 @@ pub(super) fn run(session: &mut Session, arguments: &UsersArguments) -> Result<(
     println!("\nload       {}", shown(&words(session, arguments, &server, many)?));
     println!("round    MB at {few:>7}  MB at {many:>7}   bytes per user");
     let mut growths = Vec::new();
-    // Memory does not waver as time does.
+    // Memory varies less than time, so two rounds are enough.
     for round in 0..session.size.rounds().min(2) {
         let [low, high] = [few, many].map(|users| resident(session, arguments, &server, users));
         let (low, high) = (low?, high?);
@@ -71,8 +72,8 @@ pub(super) fn run(session: &mut Session, arguments: &UsersArguments) -> Result<(
     Ok(())
 }
 
-/// Each user has had an answer before it thinks, at the rate at which they come: so it has been on its way. Their
-/// connections are everybody's.
+/// Returns the command. Each user has received a response before it thinks, so it has used its
+/// session state. The users share their connections.
 fn words(
     session: &Session,
     arguments: &UsersArguments,
@@ -89,7 +90,7 @@ fn words(
     file_words(session, arguments.engine, &format!("thinkers-{users}"), &text)
 }
 
-/// Most memory of its own that the process has while it runs, bytes.
+/// Returns the largest anonymous memory of the process while it runs, in bytes.
 fn resident(session: &Session, arguments: &UsersArguments, server: &Server, users: usize) -> Result<f64> {
     let words = words(session, arguments, server, users)?;
     let before = server.count()?;
@@ -110,7 +111,7 @@ fn resident(session: &Session, arguments: &UsersArguments, server: &Server, user
     let seen = server.count_since(before)?;
     if seen < users as u64 {
         let said = String::from_utf8_lossy(&output.stderr);
-        bail!("of {users} users only {seen} came: {}", said.trim());
+        bail!("only {seen} of {users} users started: {}", said.trim());
     }
     Ok(most as f64)
 }

@@ -12,7 +12,7 @@ fn trial() -> RunHarness {
 const USAGE: i32 = 2;
 const REFUSED: i32 = 5;
 
-/// What a person must see: one `error:` line, a `hint:` line, nothing on stdout, no panic.
+/// Checks the output for people: one `error:` line, a `hint:` line, nothing on stdout, no panic.
 #[track_caller]
 fn check_text(outcome: &Outcome, exit: i32) {
     outcome.expect_exit(exit);
@@ -27,7 +27,7 @@ fn check_text(outcome: &Outcome, exit: i32) {
     }
 }
 
-/// The same as one object for programs.
+/// Checks the same output as one JSON object for programs.
 #[track_caller]
 fn check_json(outcome: &Outcome, exit: i32) {
     outcome.expect_exit(exit);
@@ -39,7 +39,7 @@ fn check_json(outcome: &Outcome, exit: i32) {
     }
 }
 
-/// `wavetank run WORDS`: as text and as JSON, with `mentions` in what is said.
+/// Runs `wavetank run WORDS` with text and with JSON output. The message must contain `mentions`.
 #[track_caller]
 fn check(words: &[&str], exit: i32, mentions: &[&str]) {
     let trial = trial();
@@ -50,10 +50,10 @@ fn check(words: &[&str], exit: i32, mentions: &[&str]) {
     }
     let json = trial.program().args(["run"]).args(words).args(["--format", "json"]).run();
     check_json(&json, exit);
-    assert!(trial.place().runs("runs").is_empty(), "no archive of what was never run: {words:?}");
+    assert!(trial.place().runs("runs").is_empty(), "no archive without a run: {words:?}");
 }
 
-/// Runs `check` against a live target, which must have been sent nothing.
+/// Runs `check` against a live target, which must receive nothing.
 #[track_caller]
 fn check_unsent(words: &[&str], mentions: &[&str]) {
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
@@ -114,7 +114,7 @@ fn quantities_need_their_units() {
 
 #[test]
 fn habits_of_other_tools_are_understood() {
-    // curl's -k, wrk's -d 30 and -t 30, ab's -k: the message says what to write here instead.
+    // curl's -k, wrk's -d 30 and -t 30, ab's -k: the message contains the equivalent option.
     check_unsent(&["-d", "30"], &["30s"]);
     check_unsent(&["-k"], &["-k"]);
     check_unsent(&["-t", "30"], &["--t"]);
@@ -221,7 +221,7 @@ fn names_nobody_knows() {
 #[test]
 fn source_addresses_this_host_does_not_have() {
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
-    // 192.0.2.0/24 is for documentation (RFC 5737): no host has it.
+    // 192.0.2.0/24 is reserved for documentation (RFC 5737), so no host has such an address.
     check(&[&target.url("/"), "--source", "192.0.2.7"], REFUSED, &["192.0.2.7"]);
     assert_eq!(target.truth().connections, 0);
 }
@@ -236,7 +236,7 @@ fn not_enough_files() {
     let trial = trial();
     let words = ["run", &target.url("/"), "-c", "4000", "-d", "1s"];
     let few = |program: Program| {
-        // Every way past the limit is closed.
+        // The mask disables every way to get more files.
         let program = program.environment("WAVETANK_MASK", "uring,unshare,own_process");
         program.under(["prlimit", "--nofile=128:128"]).run()
     };
@@ -248,13 +248,13 @@ fn not_enough_files() {
     assert_eq!(target.truth().connections, 0);
 }
 
-/// A container's limit on processes counts threads, too; only unprivileged users are held to it.
+/// A container's limit on processes also counts threads. It applies to unprivileged users only.
 #[test]
 fn no_thread_can_be_made() {
     if Program::foreign("setpriv").is_none() {
         return skip("no_thread_can_be_made", "`setpriv` is not installed");
     }
-    // A user of our own, who has no other processes.
+    // A user ID of this test, without other processes.
     let user = format!("--reuid={}", 1_000_000_000 + std::process::id());
     let mut wrapper = vec!["prlimit", "--nproc=1:1"];
     if std::fs::metadata("/proc/self").expect("/proc is mounted").uid() == 0 {
@@ -264,7 +264,7 @@ fn no_thread_can_be_made() {
     let limited = |words: &[&str]| trial.program().args(words).under(&wrapper).run();
     let version = limited(&["--version"]);
     if version.exit != Some(0) {
-        return skip("no_thread_can_be_made", &format!("nobody can be another user here: {version}"));
+        return skip("no_thread_can_be_made", &format!("cannot switch to another user here: {version}"));
     }
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
     let run = ["run", &target.url("/"), "-n", "5", "--no-archive"];
@@ -287,7 +287,8 @@ fn a_public_target_is_refused_before_any_packet() {
             check(&[&url], REFUSED, &[]);
             continue;
         };
-        // What io_uring does cannot be seen from outside, and looking for it takes a ring and a pair of sockets.
+        // strace cannot see the operations of io_uring, and checking for io_uring takes a ring and
+        // a pair of sockets.
         let program = trial.program().args(["run", &url, "-c", "2"]).environment("WAVETANK_MASK", "uring");
         let prefix = strace.args(["-f", "-qq", "-e", "trace=%network,io_uring_setup", "-o", &trace]);
         let outcome = program.under(prefix.arguments()).run();
@@ -312,7 +313,7 @@ fn the_hint_of_a_refusal_is_the_exact_command() {
     let command = hint.find("wavetank ").map(|at| hint[at..].trim_end_matches(['`', '.']).to_owned());
     let command = command.unwrap_or_else(|| panic!("the hint is a command: {outcome}"));
     assert!(command.contains("--allow-target 192.0.2.1"), "{outcome}");
-    // The shell must read it back as the words that were typed, with the permission added.
+    // The shell must parse the command into the typed arguments, with the permission added.
     let shell = Program::foreign("sh").expect("a shell is everywhere");
     let script =
         format!("wavetank() {{ for word in \"$@\"; do printf '%s\\n' \"$word\"; done; }}; {command}");
@@ -333,7 +334,7 @@ fn a_loopback_address_of_a_private_network_is_open_by_default() {
     assert_eq!(result.count("requests.done"), 10, "{result}");
 }
 
-/// Options of TLS on a URL without it, and on one with it files and names that are of no use.
+/// TLS options with a URL without TLS, and unusable files and names with a TLS URL.
 #[test]
 fn tls_that_cannot_be_spoken() {
     for words in [&["--insecure"][..], &["--sni", "shop.example"], &["--tls-resume", "user"]] {

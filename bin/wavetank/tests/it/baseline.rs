@@ -1,11 +1,12 @@
-//! `run … --baseline` that cannot compare: told before anything is sent, or beside the run's result and never in its place.
+//! `run … --baseline` that cannot compare: the error comes before anything is sent, or in addition
+//! to the run's result and never instead of it.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::{Outcome, RunHarness, Script, Target};
 
-/// A closed loop: it waits for its target, so that a machine that is busy elsewhere makes its runs slow and none INVALID.
+/// A closed loop. It waits for its target, so a busy machine makes its runs slow but not INVALID.
 const CLOSED: [&str; 5] = ["-c", "2", "-n", "200", "--no-probe"];
 
 fn trial() -> RunHarness {
@@ -16,12 +17,12 @@ fn target() -> Target {
     Target::start(Script::constant(Duration::from_millis(2)))
 }
 
-/// The id of a run so loaded.
+/// Runs such a load and returns the id of the run.
 fn stored(trial: &RunHarness, target: &Target, words: &[&str]) -> String {
     trial.load(&target.url("/"), words).run().json()["id"].as_str().expect("an id").to_owned()
 }
 
-/// The one document on stdout, which is also in the file.
+/// Returns the only document on stdout. The file must contain the same.
 #[track_caller]
 fn alone(outcome: &Outcome, file: &str) -> Value {
     let written = std::fs::read_to_string(file).expect("it is there");
@@ -58,7 +59,7 @@ fn what_cannot_be_compared_is_told_before_anything_is_sent() {
     assert_eq!(target.settled().requests, 0, "nothing was sent: {run}");
 }
 
-/// Its archive is what would have been compared, and the disk has no place for one.
+/// The comparison needs the archive of the run, which cannot be written.
 #[test]
 fn a_run_that_cannot_be_compared_after_all_keeps_its_result() {
     let (trial, target) = (trial(), target());
@@ -79,11 +80,11 @@ fn a_run_that_cannot_be_compared_after_all_keeps_its_result() {
         assert!(run.stderr.contains("warning: not compared: ") && run.stderr.contains("hint: "), "{run}");
     };
     check(&[], 0);
-    // Whoever asked for a limit must not take it for kept.
+    // With a limit, a missing comparison must not look like a pass.
     check(&["--max-regression", "10%"], 4);
 }
 
-/// A gate on failures must open where all is well, however many runs there are.
+/// A gate on failures must pass if nothing failed, for any number of runs.
 #[test]
 fn none_failed_before_and_none_now_is_no_regression() {
     let (trial, target) = (trial(), target());

@@ -1,4 +1,5 @@
-//! `wavetank calibrate`: measured, counted by the target, stored, shown again, used by `plan`.
+//! `wavetank calibrate`: the result is measured, confirmed by the target's count, stored, shown
+//! again and used by `plan`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use wavetank_testkit::{Outcome, Program, RunHarness, Signal, Stamp};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The program, with a state folder of its own.
+/// The program, with its own state directory.
 struct State {
     trial: RunHarness,
 }
@@ -33,7 +34,7 @@ impl State {
         self.trial.place().path().join("state/wavetank/calibration.json")
     }
 
-    /// What `plan` says of a load of so many requests a second.
+    /// Returns the calibration part of `plan` for a load of `rate`.
     fn standing(&self, rate: &str) -> Value {
         let path = self.trial.place().path().join("load.yaml");
         let text = format!(
@@ -50,7 +51,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Of `figure`, everything that must hold on any machine.
+/// Checks the properties of a figure that hold on any machine.
 #[track_caller]
 fn check_figure(one: &Value, name: &str) {
     let figure = &one[name];
@@ -83,21 +84,21 @@ fn what_is_measured_is_counted_stored_shown_and_planned_with() {
     assert_eq!(shares, [0.5, 0.8, 0.95]);
     let memory = &one["memory"];
     if memory.is_null() {
-        // On a machine that is too busy to hold them in time.
+        // The machine was too busy to hold the connections in time.
         let told = one["notes"].as_array().expect("a list").iter().filter_map(Value::as_str);
         assert!(told.into_iter().any(|note| note.contains("memory was not measured")), "{outcome}");
     } else {
         let bytes = number(&memory["user_bytes"]);
         assert!(20.0 < bytes && bytes < 20_000.0, "{memory}");
     }
-    assert!(!state.trial.place().path().join("runs").exists(), "no archive is kept of its parts");
+    assert!(!state.trial.place().path().join("runs").exists(), "no archive of its runs");
 
     let shown = state.run("calibrate --show --format json", 0);
-    assert_eq!(shown.stdout, outcome.stdout, "stored as it was told");
+    assert_eq!(shown.stdout, outcome.stdout, "the stored result is the printed one");
     let text = state.run("calibrate --show", 0).stdout;
     assert!(text.starts_with("CALIBRATED") && text.contains("TLS, full"), "{text}");
 
-    // A load on a schedule is held against what was done on one.
+    // A load on a schedule is compared with the calibration on a schedule.
     let able = number(&one["requests"]["measured"]).min(number(&one["open_per_s"]));
     let little = state.standing("1/s");
     assert_eq!((&little["state"], &little["basis"]), (&"fresh".into(), &"measured".into()), "{little}");
@@ -115,14 +116,14 @@ fn an_interrupted_one_leaves_nothing() {
     let state = State::new();
     let began = Stamp::now();
     let running = state.program("calibrate --duration 60s").start();
-    // It has a server of its own as soon as the first run is under way: the file is looked at before, so that its
-    // folder is there.
+    // Its folder exists from the first access to the file, before the first run starts with its own
+    // server.
     let folder = state.file().parent().expect("in a folder").to_owned();
     while !folder.exists() {
-        assert!(Stamp::now().since(began) < 20 * SECOND, "it never began");
+        assert!(Stamp::now().since(began) < 20 * SECOND, "it never started");
         std::thread::yield_now();
     }
-    assert!(!running.ends_within(SECOND), "it goes on for a minute");
+    assert!(!running.ends_within(SECOND), "it runs for a minute");
     running.signal(Signal::INT);
     let outcome = running.wait(20 * SECOND);
     outcome.expect_exit(130);

@@ -9,10 +9,10 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// A closed loop: it waits for its target, so that a machine that is busy elsewhere makes its runs slow and none INVALID.
+/// A closed loop. It waits for its target, so a busy machine makes its runs slow but not INVALID.
 const CLOSED: [&str; 5] = ["-c", "2", "-d", "1s", "--no-probe"];
 
-/// So many short runs against a target that answers after `millis`; their ids.
+/// Makes `many` short runs against a target that responds after `millis`, and returns their ids.
 fn runs(trial: &RunHarness, millis: u64, many: usize) -> Vec<String> {
     let target = Target::start(Script::constant(Duration::from_millis(millis)));
     let url = target.url("/");
@@ -53,11 +53,11 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
     let p50 = metrics.iter().find(|metric| metric["name"] == "p50").expect("p50");
     let ratio = p50["ratio"].as_f64().expect("a ratio");
     assert!((3.0..15.0).contains(&ratio), "{ratio}");
-    // The same seed draws the same.
+    // The same seed gives the same result.
     assert_eq!(compare(&trial, &[&a, &b, "--format", "json"]).stdout, json.stdout);
     let failing = compare(&trial, &[&a, &b, "--max-regression", "20%"]);
     assert!(failing.expect_exit(1).stdout.starts_with("REGRESSION "), "{failing}");
-    // Faster is none, whichever way it is asked.
+    // An improvement is not a regression, in either order of the arguments.
     let back = compare(
         &trial,
         &[&slow[0], &slow[1], &slow[2], "--with", &a, "--max-regression", "20%", "--metric", "p50"],
@@ -78,7 +78,7 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
     let again = format!("wavetank compare {a} {b} <span class=\"option\">--seed</span> 1");
     assert!(told.contains(&again), "{page}");
     refused(&compare(&trial, &[&a, &b, "--lang", "zh"]), "--lang");
-    // What compares again finds the same runs, and allows as much.
+    // The repeat command finds the same runs and has the same limit.
     let dir = trial.place().file("runs");
     let page = compare(&trial, &[&a, &b, "--format", "html", "--max-regression", "7%", "--runs-dir", &dir]);
     let told = page.expect_exit(1).stdout.replace("<span class=\"option\">", "").replace("</span>", "");
@@ -86,7 +86,7 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
     assert!(told.contains(&again), "{page}");
 }
 
-/// Steps are compared by what they are, not by where they stand.
+/// Steps are compared by what they are, not by their position.
 #[test]
 fn a_step_that_moved_is_compared_with_no_other() {
     let trial = trial();
@@ -142,7 +142,7 @@ fn what_several_runs_differ_by_is_told_once() {
     assert_eq!(loads(&a.join(","), &b.join(",")), [sides]);
 }
 
-/// However many runs are INVALID, that their loads differ is told in words.
+/// The warning that the loads differ is shown in full, for any number of INVALID runs.
 #[test]
 fn doubts_leave_room_for_what_differs() {
     let trial = trial();
@@ -214,7 +214,7 @@ fn names_and_labels_choose_runs() {
     refused(&compare(&trial, &["name:sho", "name:bank"]), "name:sho");
     refused(&compare(&trial, &["tag:version", "name:bank"]), "names no runs");
     refused(&compare(&trial, &["name:shop", "tag:version=2"]), "named twice");
-    // What never finished is left out, and told.
+    // A run that never finished is left out, with a message.
     let folders = trial.place().runs("runs");
     let folder = folders.iter().find(|folder| folder.to_string_lossy().ends_with(&new[1])).expect("a folder");
     std::fs::remove_file(folder.join("run.json")).expect("the test's own");
@@ -222,7 +222,7 @@ fn names_and_labels_choose_runs() {
     assert!(told.expect_exit(0).stderr.contains("1 run that has not finished left out"), "{told}");
 }
 
-/// A file that ends too early between two lines looks like a run that was shorter.
+/// A file that ends early between two lines looks like a shorter run.
 #[test]
 fn intervals_that_are_missing_are_told() {
     let trial = trial();
@@ -252,7 +252,7 @@ fn what_cannot_be_compared_is_refused() {
     refused(&compare(&trial, &["one.wtrun", "one.wtrun"]), "named twice");
     refused(&compare(&trial, &[&closed[0]]), "nothing to compare it with");
     refused(&compare(&trial, &[&closed[0], &closed[1], "latest"]), "which are A");
-    refused(&compare(&trial, &[&closed[0], "nobody"]), "nobody");
+    refused(&compare(&trial, &[&closed[0], "absent"]), "absent");
     refused(&compare(&trial, &[&closed[0], &closed[1], "--metric", "p77"]), "p77");
     refused(&compare(&trial, &[&closed[0], &closed[1], "--max-regression", "0%"]), "--max-regression");
     refused(&compare(&trial, &[&closed[0], &closed[1], "--format", "csv"]), "format");
@@ -262,7 +262,7 @@ fn what_cannot_be_compared_is_refused() {
         trial.program().args(["run", &target.url("/"), "-r", "50/s", "-d", "1s", "--format", "json"]).run();
     let open = open.json()["id"].as_str().expect("an id").to_owned();
     refused(&compare(&trial, &[&closed[0], &open]), "closed loop");
-    // One whose end was never written, and one whose plan is damaged.
+    // One run has no recorded end, and one has a damaged plan.
     let folders = trial.place().runs("runs");
     let folder =
         |id: &str| folders.iter().find(|folder| folder.to_string_lossy().ends_with(id)).expect("a folder");
@@ -300,7 +300,7 @@ fn a_run_is_compared_as_soon_as_it_is_over() {
     assert_eq!(junit.expect_exit(1).stdout.matches("<testsuite ").count(), 2, "{junit}");
     let before = trial.place().runs("runs").len();
     refused(&both("text", "both.html"), "--baseline");
-    refused(&trial.program().args(["run", &url, "--baseline", "nobody"]).run(), "nobody");
+    refused(&trial.program().args(["run", &url, "--baseline", "absent"]).run(), "absent");
     refused(
         &trial.program().args(["run", &url, "--baseline", &baseline, "--no-archive"]).run(),
         "--baseline",

@@ -1,4 +1,4 @@
-//! `wavetank demo`: what a newcomer sees first.
+//! `wavetank demo`: the first output that a newcomer sees.
 
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Program, RunHarness, RunResult};
@@ -14,7 +14,7 @@ fn the_demo_shows_what_a_closed_view_hides() {
     let told = format!("{}{}", outcome.stdout, outcome.stderr);
     for run in &runs {
         let name = run.file_name().expect("a folder has a name").to_string_lossy();
-        assert!(told.contains(&*name) || told.contains("runs"), "where the archive lies: {outcome}");
+        assert!(told.contains(&*name) || told.contains("runs"), "the path of the archive: {outcome}");
         let report: Program = trial.program().args(["report", &name, "--format", "json"]);
         let result: RunResult = report.run().expect_exit(0).result();
         result.conserved();

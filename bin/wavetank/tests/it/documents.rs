@@ -1,4 +1,4 @@
-//! What README and the guide tell people to write and to type: the program takes all of it.
+//! The files and commands in README and the guide: the program accepts all of them.
 
 use wavetank_testkit::{Outcome, Program, Serve, TestDir};
 
@@ -16,7 +16,7 @@ const TYPED: [&str; 9] = [
     "docs/lab.md",
     "docs/codes.md",
 ];
-/// What stands before a piece of a file that leaves out target and steps.
+/// The start of a file, prepended to fragments that leave out target and steps.
 const HEAD: &str = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{get: /}]\n";
 
 fn program() -> Program {
@@ -28,21 +28,22 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(path).expect("the page is in the repository")
 }
 
-/// The fenced blocks of this kind, whole.
+/// Returns the complete fenced blocks of this kind.
 fn blocks(page: &str, kind: &str) -> Vec<String> {
     let open = format!("```{kind}\n");
     let after = page.split(&open).skip(1);
     after.map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// The words of each console line that calls wavetank, from the word behind that on; as a shell reads them.
+/// Returns the arguments of each console line that calls wavetank, after the program's name, split
+/// as a shell does.
 fn calls(page: &str) -> Vec<Vec<String>> {
     let lines = blocks(page, "console").join("");
     let called = lines.lines().filter_map(|line| line.strip_prefix("wavetank "));
     called.map(|line| words(line.split(" #").next().unwrap_or_default())).collect()
 }
 
-/// Words between blanks; what stands in single quotes is one.
+/// Splits at spaces. Text in single quotes is one argument.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, part) in line.split('\'').enumerate() {
@@ -76,14 +77,15 @@ fn every_command_line_on_a_page_is_one() {
         let calls = calls(&page(name));
         assert!(calls.len() > 1, "{name}: {calls:?}");
         for words in calls {
-            // Options and their values are read before help is given. Behind `--` stands another program's line.
+            // Options and their values are parsed before the help is printed. Another program's
+            // command follows `--`.
             let own = words.split(|word| word == "--").next().unwrap_or_default();
             let told = program().args(own).args(["--help"]).run();
             assert!(told.exit == Some(0), "{name}: {words:?}: {told}");
         }
     }
     let wrong = program().args(["run", "localhost:8080/", "--bogus", "--help"]).run();
-    assert_eq!(wrong.exit, Some(2), "help does not hide what is wrong: {wrong}");
+    assert_eq!(wrong.exit, Some(2), "help does not hide an error: {wrong}");
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn readme_describes_each_command_as_help_does() {
     }
 }
 
-/// README's three minutes, line by line, as it says them but for the target's port.
+/// The three-minute tour of README, line by line, with another port of the target.
 #[test]
 fn three_minutes_go_as_readme_says() {
     let readme = page("README.md");
@@ -113,7 +115,7 @@ fn three_minutes_go_as_readme_says() {
         let sends = ["try", "run"].contains(&words[0].as_str());
         let target = if sends { &target[..] } else { &[] };
         let told = program().args(words).args(target).in_folder(place.path()).run();
-        // On a busy machine the generator may rightly doubt itself.
+        // On a busy machine the generator may rightly call its run invalid.
         let doubted = words[0] == "run" && told.exit == Some(3);
         assert!(told.exit == Some(0) || doubted, "{told}");
         assert!(!told.stdout.is_empty(), "{told}");
@@ -123,7 +125,7 @@ fn three_minutes_go_as_readme_says() {
     let result = told[5].result();
     result.conserved();
     assert!(result.count("requests.done") >= 50, "each of 50 users has come: {result}");
-    // The file that README shows is one that its own target answers as it expects.
+    // The target of the README's file responds as that file expects.
     let shown = place.write("shown.yaml", &blocks(&readme, "yaml")[0]);
     call(&["try".to_owned(), shown]);
 }

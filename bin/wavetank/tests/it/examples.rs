@@ -1,4 +1,5 @@
-//! The examples that ship: each passes `check` and `plan`, and the words that its own first line says rehearse it.
+//! The shipped examples: each passes `check` and `plan`, and the command in its first line
+//! rehearses it.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use wavetank_testkit::{
     Client, Outcome, RunHarness, RunResult, Script, Serve, Target, TimingMismatch, expect_time, retry_timing,
 };
 
-/// Where the examples' rehearsals go by their own words.
+/// Target of the examples' own rehearsal commands.
 const THEIR_TARGET: &str = "http://127.0.0.1:8080";
 
 fn trial() -> RunHarness {
@@ -18,10 +19,10 @@ fn folder() -> String {
     format!("{}/../../examples", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Names of all files in `examples/`.
+/// Returns the names of all files in `examples/`.
 fn examples() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).expect("the examples are in the repository");
-    // Folders beside them hold other things, such as labs.
+    // Folders in it hold other things, such as labs.
     let files = entries.map(|entry| entry.expect("it can be read")).filter(|entry| entry.path().is_file());
     let names = files.map(|entry| entry.file_name().into_string());
     let mut names: Vec<_> = names.map(|name| name.expect("plain names")).collect();
@@ -30,14 +31,14 @@ fn examples() -> Vec<String> {
     names
 }
 
-/// What the first line of an example says to rehearse it, from the word behind `wavetank` on: files where they are,
-/// and another target in place of its own.
+/// Returns the rehearsal command in the first line of an example, after `wavetank`. Files have
+/// their full path, and the target is replaced.
 fn rehearsal(name: &str, target: &str) -> Vec<String> {
     let text = std::fs::read_to_string(format!("{}/{name}", folder())).expect("an example is text");
     let first = text.lines().next().unwrap_or_default();
     let words = first.strip_prefix("# rehearse: wavetank ");
     let words =
-        words.unwrap_or_else(|| panic!("{name} does not begin by saying how to rehearse it: {first}"));
+        words.unwrap_or_else(|| panic!("the first line of {name} is no rehearsal command: {first}"));
     let at = |word: &str| match word.strip_prefix("examples/") {
         Some(file) => format!("{}/{file}", folder()),
         None => word.replace(THEIR_TARGET, target),
@@ -45,20 +46,21 @@ fn rehearsal(name: &str, target: &str) -> Vec<String> {
     words.split_whitespace().map(at).collect()
 }
 
-/// What the server has counted.
+/// Returns the server's counts.
 fn truth(serve: &Serve) -> Value {
     let told = Client::connect(serve.address()).get("/truth");
     serde_json::from_slice(&told.body).expect("/truth is JSON")
 }
 
-/// Runs an example by its own words against this target.
+/// Runs the rehearsal command of an example against this target.
 fn rehearse(trial: &RunHarness, name: &str, target: &str) -> Outcome {
     let words = rehearsal(name, target);
     assert_eq!(words[0], "run", "{name}");
     trial.program().args(words).args(["--format", "json"]).run()
 }
 
-/// Runs an example by its own words against `serve --any`, and holds its counts against the server's.
+/// Runs the rehearsal command of an example against `serve --any`, and compares its counts with the
+/// server's.
 #[track_caller]
 fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), TimingMismatch>) {
     let serve = Serve::start(&trial().program(), &["--any"]);
@@ -75,7 +77,7 @@ fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), Timin
         result.conserved();
         let truth = truth(&serve);
         let sent = result.sent_total();
-        // What is cut before its answer may not have been read by the server.
+        // The server may not have read requests that were cut before their response.
         let read = sent - result.count("requests.open")..=sent;
         let seen = truth["requests"].as_u64().expect("a count");
         assert!(read.contains(&seen), "{seen} of {sent} requests arrived: {result}");
@@ -83,12 +85,12 @@ fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), Timin
         let accepted = truth["connections"]["accepted"].as_u64();
         assert_eq!(accepted, Some(result.count("connections.opened")), "{result}");
         let notes = result.at("notes").to_string();
-        assert!(notes.contains("rehearsal"), "it is told from the real load: {result}");
+        assert!(notes.contains("rehearsal"), "it is marked as a rehearsal: {result}");
         verify(&result, &truth)
     });
 }
 
-/// What became of a threshold: its value and whether it holds.
+/// Returns the value of a threshold, and whether it passes.
 #[track_caller]
 fn threshold(result: &RunResult, expr: &str) -> (f64, Option<bool>) {
     let all = result.at("thresholds").as_array().expect("a list");
@@ -110,7 +112,7 @@ fn every_example_passes_check_and_plan() {
             json.expect_exit(0);
             assert_eq!(json.json()["name"], name.trim_end_matches(".yaml"), "{json}");
         }
-        // The words it begins with are words the program knows.
+        // The program knows the subcommand.
         let mut words = rehearsal(&name, THEIR_TARGET);
         words[0] = if words[0] == "run" { "check".to_owned() } else { words[0].clone() };
         trial.program().args(words).run().expect_exit(0);
@@ -124,7 +126,7 @@ fn a_million_connections_are_rehearsed_with_a_hundred() {
         assert_eq!(result.count("connections.opened"), 100, "{result}");
         assert_eq!(threshold(result, "held >= 100 in keep"), (100.0, Some(true)), "{result}");
         assert_eq!(threshold(result, "lost = 0"), (0.0, Some(true)), "{result}");
-        assert_eq!(threshold(result, "established(lb1) >= 200 in keep").1, None, "nobody observes: {result}");
+        assert_eq!(threshold(result, "established(lb1) >= 200 in keep").1, None, "no one observes: {result}");
         assert_eq!(truth["paths"]["/ping"].as_u64(), Some(result.count("requests.done")), "{result}");
         Ok(())
     });
@@ -147,7 +149,7 @@ fn seven_million_sockets_are_rehearsed_with_some_hundred() {
     rehearsed("haproxy-7m.yaml", |result, truth| {
         assert_eq!(result.count("connections.opened"), 348, "{result}");
         assert_eq!(threshold(result, "held >= 348 in keep"), (348.0, Some(true)), "{result}");
-        assert_eq!(threshold(result, "swap(lb1) = 0").1, None, "nobody observes: {result}");
+        assert_eq!(threshold(result, "swap(lb1) = 0").1, None, "no one observes: {result}");
         assert_eq!(truth["paths"]["/api"].as_u64(), Some(result.count("requests.done")), "{result}");
         Ok(())
     });
@@ -170,9 +172,10 @@ fn sessions_without_an_end_are_cut_where_the_file_says() {
     rehearsed("tsung-static.yaml", |result, _| {
         let sessions = |name: &str| result.count(&format!("sessions.{name}"));
         assert!(sessions("started") > 0 && sessions("open") == sessions("started"), "{result}");
-        // 8/s for 0.6 s twice and 3/s for 1.8 s: 15 are expected, and one seed gives one number of them.
+        // 8/s for 0.6 s twice and 3/s for 1.8 s: 15 are expected, and the number is fixed by the
+        // seed.
         assert!((5..=30).contains(&sessions("started")), "{result}");
-        expect_time(result.number("duration_s") < 5.0, || format!("drain: 0s cuts at once: {result}"))
+        expect_time(result.number("duration_s") < 5.0, || format!("drain: 0s cuts immediately: {result}"))
     });
 }
 
@@ -198,7 +201,7 @@ fn every_shape_is_rehearsed() {
     });
 }
 
-/// The thresholds of the same rehearsals break where the target does not do what they ask for.
+/// The thresholds of the same rehearsals fail if the target does not meet them.
 #[test]
 fn a_rehearsal_can_fail() {
     let broken = |name: &str, script: Script, expr: &str| {
@@ -212,7 +215,7 @@ fn a_rehearsal_can_fail() {
         let reasons = result.at("verdict.reasons").to_string();
         assert!(reasons.contains(expr), "{result}");
     };
-    // Ten users whose requests take 50 ms: 200 a second.
+    // Ten users with requests of 50 ms make 200 requests per second.
     broken("nginx-million.yaml", Script::constant(Duration::from_millis(50)), "done_rate > 1000/s");
     broken("lb-million.yaml", Script::close_idle(Duration::from_millis(400)), "lost = 0");
 }

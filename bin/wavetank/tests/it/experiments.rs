@@ -1,8 +1,9 @@
-//! Experiment files on the command line: written, checked, described; wrong ones told with their places.
+//! Experiment files on the command line: they are created, checked and described, and errors show
+//! their position.
 
 use wavetank_testkit::{Outcome, Program, TestDir};
 
-/// The examples that ship.
+/// The shipped examples.
 const EXAMPLES: [&str; 7] = [
     "flash-sale",
     "haproxy-7m",
@@ -21,7 +22,8 @@ fn example(name: &str) -> String {
     format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// `check` of a file with this text: exit 2, and `mentions` in what is told, in words and as JSON.
+/// Runs `check` on a file with this text. It must exit with 2, and the message must contain
+/// `mentions`, as text and as JSON.
 #[track_caller]
 fn refused(text: &str, words: &[&str], mentions: &[&str]) {
     let place = TestDir::new();
@@ -45,7 +47,7 @@ fn refused(text: &str, words: &[&str], mentions: &[&str]) {
     );
 }
 
-/// What no host could run is the file's own mistake, known without running it.
+/// A load that no host could run is a mistake of the file, which is known without a run.
 #[test]
 fn a_file_of_too_many_series_is_told_before_it_runs() {
     let text = |phases: usize, steps: usize| {
@@ -142,7 +144,7 @@ fn mistakes_are_told_with_their_places() {
     refused(&file("{users: 5, for: 30}"), &[], &["x.yaml:7:", "unit", "30s"]);
     refused(&file("{userz: 5, for: 30s}"), &[], &["userz", "users"]);
     refused(&file("{users: 5, for: 0s}"), &[], &["x.yaml:7:"]);
-    refused(&file("{users: 5, for: 3s}"), &["--set", "nobody=1"], &["--set nobody"]);
+    refused(&file("{users: 5, for: 3s}"), &["--set", "absent=1"], &["--set absent"]);
     refused("", &[], &["x.yaml"]);
     refused("<?xml version=\"1.0\"?><jmeterTestPlan/>", &[], &["JMeter"]);
     let two = file("{users: 5, for: 30}\n  - {rate: 5, for: 1s}");
@@ -209,7 +211,8 @@ fn secrets_come_from_files_or_the_environment() {
     assert!(!told.stdout.contains("planted") && !told.stderr.contains("planted"), "{told}");
 }
 
-/// `plan` shows what `run` would do with the same words, and refuses what it would refuse; so does `check`.
+/// `plan` shows the effect of the same arguments in `run`, and rejects the same ones. So does
+/// `check`.
 #[test]
 fn options_beside_the_file_are_those_of_run() {
     let place = TestDir::new();

@@ -1,4 +1,4 @@
-//! `wavetank explain`: whoever sees a code can ask for it, from the place where it was seen.
+//! `wavetank explain`: every code is explained, from each place that shows codes.
 
 use wavetank_testkit::{Outcome, Program};
 
@@ -6,7 +6,7 @@ fn wavetank(words: &[&str]) -> Outcome {
     Program::new(env!("CARGO_BIN_EXE_wavetank")).args(words).run()
 }
 
-/// The code in brackets behind the message of an error.
+/// Returns the code in brackets after the message of an error.
 fn code_in(told: &Outcome) -> String {
     let line = told.stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
     line.rsplit_once(" [").map(|(_, code)| code.trim_end_matches(']').to_owned()).unwrap_or_default()
@@ -59,7 +59,7 @@ fn json_is_one_object_and_holds_everything() {
     let one = wavetank(&["explain", "invalid", "late", "late", "--format", "json"]).json();
     let found: Vec<_> =
         one["codes"].as_array().expect("a list").iter().map(|it| it["code"].clone()).collect();
-    assert_eq!(found, ["3", "late", "late"], "the finding and the word, and none of them twice");
+    assert_eq!(found, ["3", "late", "late"], "the finding and the term, none of them twice");
     assert!(one["codes"][0]["do"].as_str().is_some_and(|act| !act.is_empty()));
     let wrong = wavetank(&["explain", "latte", "--format", "json"]);
     assert_eq!((wrong.exit, wrong.json()["code"].clone()), (Some(2), "code_unknown".into()));

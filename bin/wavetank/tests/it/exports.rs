@@ -1,23 +1,24 @@
-//! A finished run in every format, read by the tools of those formats; and what is wrong with archives and files.
+//! A finished run in every format, read by the tools of those formats, and the errors of archives
+//! and files.
 
 use std::path::Path;
 use std::time::Duration;
 
 use wavetank_testkit::{Outcome, Program, RunHarness, Script, Target, skip};
 
-/// Where Debian's libhdrhistogram-java lies.
+/// Path of Debian's libhdrhistogram-java.
 const JAVA_LIBRARY: &str = "/usr/share/java/hdrhistogram.jar";
 
 fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// A run of two seconds at 200/s with some warm-up, and an archive in `runs`.
+/// Makes a run of two seconds at 200/s with some warm-up, and an archive in `runs`.
 fn ran(words: &[&str]) -> (RunHarness, Outcome) {
     let (trial, target) = (trial(), Target::start(Script::constant(Duration::from_millis(3))));
     let load = ["-r", "200/s", "-d", "2s", "--warmup", "500ms"];
     let outcome = trial.load(&target.url("/"), load.iter().chain(words)).run();
-    // A machine that is busy with other things may doubt itself: what is written of the run is the same.
+    // On a busy machine the run may be invalid. The exports do not differ.
     assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
     (trial, outcome)
 }
@@ -26,7 +27,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What the cells of `name` add up to where `part` is `measured`.
+/// Returns the sum of the cells in column `name` of the rows with part `measured`.
 fn sum(csv: &str, name: &str) -> u64 {
     let mut lines = csv.lines().map(|line| line.trim_end().split(',').collect::<Vec<_>>());
     let head = lines.next().expect("a header");
@@ -53,7 +54,7 @@ fn every_format_tells_of_the_same_run() {
     assert!(read(&files[1]).starts_with("## "), "{}", read(&files[1]));
     let count = result["response_us"]["count"].as_u64().expect("a count");
     assert!(read(&files[2]).contains(&format!("Total count    = {count:12}]")), "{}", read(&files[2]));
-    // Read back from the archive, everything is the same again.
+    // Reports from the archive are identical.
     for (file, format) in files.iter().zip(["csv", "markdown", "hgrm", "hlog", "json", "junit", "text"]) {
         let report = trial.program().args(["report", "latest", "--format", format]).run();
         assert_eq!(report.expect_exit(0).stdout, read(file), "{format}");
@@ -62,7 +63,7 @@ fn every_format_tells_of_the_same_run() {
     assert_eq!(sum(&by_step.expect_exit(0).stdout, "done"), sum(&csv, "done"));
 }
 
-/// The log through `HdrHistogram`'s own processor, which prints the whole as our distribution should be.
+/// `HdrHistogram`'s own processor reads the log and prints the same distribution as ours.
 #[test]
 fn the_log_and_the_distribution_are_javas() {
     let name = "the_log_and_the_distribution_are_javas";
@@ -84,14 +85,15 @@ fn the_log_and_the_distribution_are_javas() {
         assert_eq!(theirs.len(), ours.len(), "line by line");
         for (theirs, ours) in theirs.iter().zip(&ours) {
             assert_eq!(theirs[1..], ours[1..], "percentile, count, and 1/(1-p) to the letter");
-            // With two significant digits Java prints two places of a millisecond, we print three.
+            // With two significant digits Java prints two decimal places of a millisecond. Wavetank
+            // prints three.
             let value = |text: &str| text.parse::<f64>().expect("a number");
             assert!((value(&theirs[0]) - value(&ours[0])).abs() < 0.005_01, "{theirs:?} {ours:?}");
         }
     }
 }
 
-/// Lines of numbers, as plotters take them.
+/// Returns the lines of numbers, as plotters read them.
 fn points(distribution: &str) -> Vec<Vec<String>> {
     let rows =
         distribution.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
@@ -123,7 +125,7 @@ fn the_log_is_read_in_python() {
     assert!((words[1] / 1e3 - p99_us).abs() <= p99_us * 0.008 + 0.001, "{words:?} {p99_us}");
 }
 
-/// One `error:` line, a hint, this exit code, nothing on stdout.
+/// Checks for one `error:` line, a hint, this exit code, and nothing on stdout.
 #[track_caller]
 fn check_refused(outcome: &Outcome, mentions: &str) {
     outcome.expect_exit(2);
@@ -179,15 +181,15 @@ fn what_was_there_stays_until_there_is_a_result() {
     assert_eq!(read(&kept), "mine");
     let new = trial.place().file("new.csv");
     check_refused(&report(&["latest", "--out", &new, "--out", "no/such/folder.csv"]), "folder.csv");
-    assert!(!Path::new(&new).exists(), "what was made for a result goes away without one");
+    assert!(!Path::new(&new).exists(), "a file made for a result is removed without one");
     report(&["latest", "--out", &kept]).expect_exit(0);
     assert!(read(&kept).starts_with("agent,"), "{}", read(&kept));
     let beside =
         trial.place().all_files().into_iter().filter(|file| file.to_string_lossy().contains(".part"));
-    assert_eq!(beside.count(), 0, "nothing is left beside");
+    assert_eq!(beside.count(), 0, "no temporary file is left");
 }
 
-/// Whoever reads a file must not find the result of an earlier run in it, whichever word was wrong.
+/// An output file must not keep the result of an earlier run, whichever argument was wrong.
 #[test]
 fn files_of_an_older_result_tell_the_error() {
     let trial = trial();
@@ -245,14 +247,14 @@ fn intervals_that_cannot_be_read() {
     let (trial, original) = ran(&[]);
     let path = trial.place().runs("runs")[0].join("intervals/local.jsonl");
     let text = std::fs::read_to_string(&path).expect("it is there");
-    // One line is damaged: the others are told, and that one is.
+    // One line is damaged. The report contains the others and mentions the damaged one.
     let damaged: Vec<_> =
         text.lines().map(|line| if line.contains("\"seq\":3,") { "{" } else { line }).collect();
     std::fs::write(&path, damaged.join("\n") + "\n").expect("it can be written");
     let report = trial.program().args(["report", "latest", "--format", "csv"]).run();
     assert!(report.expect_exit(0).stderr.contains("1 line in"), "{report}");
     assert!(sum(&report.stdout, "done") < original.json()["requests"]["done"].as_u64().expect("a count"));
-    // All are: nothing is not a result.
+    // All lines are damaged. An empty report is not a result.
     std::fs::write(&path, "no\nline\n").expect("it can be written");
     let kept = trial.place().write("kept.csv", "mine");
     let report = trial.program().args(["report", "latest", "--out", &kept]).run();

@@ -1,4 +1,4 @@
-//! `examples/flash-sale.yaml` against the shop of `wavetank serve`, and against shops that do what none should.
+//! `examples/flash-sale.yaml` against the shop of `wavetank serve`, and against faulty shops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use wavetank_testkit::{
     answer_with, expect_time, retry_timing,
 };
 
-/// Rows of the data file: buyers of the largest rehearsal.
+/// Rows of the data file, which is the number of buyers of the largest rehearsal.
 const ACCOUNTS: u64 = 1_000;
 
-/// The example beside its data file, and a program that runs in their folder.
+/// The example with its data file in one folder, and a program that runs there.
 struct Sale {
     trial: RunHarness,
     file: String,
@@ -29,13 +29,13 @@ impl Sale {
         Self { trial, file }
     }
 
-    /// Run it with these words, and against this target.
+    /// Runs it with these arguments against this target.
     fn run(&self, words: &str, target: &str) -> Outcome {
         let run = self.trial.program().args(["run", &self.file, "--format", "json", "--target", target]);
         run.args(words.split_whitespace()).run()
     }
 
-    /// The words of the example's own first line, but for its file and target.
+    /// Returns the arguments in the example's own first line, without its file and target.
     fn own_words(&self) -> String {
         let text = std::fs::read_to_string(&self.file).expect("it was written");
         let first = text.lines().next().unwrap_or_default();
@@ -53,21 +53,22 @@ fn asked(serve: &Serve, path: &str) -> Value {
     serde_json::from_slice(&told.body).expect("JSON")
 }
 
-/// Checks of the run's `after`, in the file's order, and whether each held.
+/// Returns the checks of the run's `after` in the file's order, and whether each passed.
 fn after(result: &RunResult) -> Vec<(&str, bool)> {
     let all = result.at("after.checks").as_array();
     let all = all.unwrap_or_else(|| panic!("no checks of `after`: {result}"));
     all.iter().filter_map(|check| Some((check["name"].as_str()?, check["ok"].as_bool()?))).collect()
 }
 
-/// Runs it against a fresh server: as many are sold as there are articles or buyers, and everybody says so.
+/// Runs it against a fresh server. The articles sold are as many as the articles in stock or the
+/// buyers, by the count of both sides.
 #[track_caller]
 fn sold(server: &[&str], words: &str, buyers: u64, stock: u64) {
     retry_timing(|| {
         let (serve, sale) = (serve(server), Sale::new());
         let outcome = sale.run(words, &serve.url(""));
         let result = outcome.result();
-        // Where the machine is elsewhere for a second, orders take one, which the file does not allow.
+        // If the machine pauses for a second, orders take a second, which the file does not allow.
         let slow =
             result.at("thresholds").as_array().is_some_and(|all| all.iter().any(|one| one["ok"] != true));
         let doubted = slow || result.text("verdict.status") == "invalid";
@@ -93,7 +94,7 @@ fn the_example_is_rehearsed_whole_by_its_own_words() {
     sold(&[], &words, 100, 1_000);
 }
 
-/// Both ends on each engine; where there is no `io_uring`, `auto` is epoll twice.
+/// Both ends on each engine. Without `io_uring`, `auto` is epoll as well.
 #[test]
 fn many_buyers_at_once_buy_what_there_is_and_no_more() {
     let words = "--scale 1/100 --speed 30x --set opens_in=100ms --set stock=150 --threads 2";
@@ -103,7 +104,7 @@ fn many_buyers_at_once_buy_what_there_is_and_no_more() {
     }
 }
 
-/// A shop that sells to everybody, and then says that `told` of so many were sold.
+/// A shop that sells to all buyers, and reports `told(sold)` as the number sold.
 fn careless(told: fn(u64) -> u64) -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
@@ -122,7 +123,7 @@ fn careless(told: fn(u64) -> u64) -> Target {
     }))
 }
 
-/// What the example says of a shop that sells 100 of 30, by which of its two checks it is found out.
+/// Checks which of the example's two checks detects a shop that sells 100 of 30 articles.
 #[track_caller]
 fn found_out(told: fn(u64) -> u64, held: [bool; 2]) {
     let (target, sale) = (careless(told), Sale::new());
@@ -139,7 +140,7 @@ fn found_out(told: fn(u64) -> u64, held: [bool; 2]) {
 
 #[test]
 fn a_shop_that_oversells_fails() {
-    // It says what it does, or it says that all went well, or it has lost some.
+    // The shop reports the true number, or the number in stock, or one less than it sold.
     found_out(|sold| sold, [false, true]);
     found_out(|sold| sold.min(30), [true, false]);
     found_out(|sold| sold.saturating_sub(1), [false, false]);

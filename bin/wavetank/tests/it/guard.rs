@@ -1,4 +1,4 @@
-//! The guard: however a forbidden address is written or named, no packet leaves for it.
+//! The guard: no packet leaves for a forbidden address, whatever its notation or name.
 
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{RunHarness, Script, Target};
@@ -11,8 +11,9 @@ const REFUSED: i32 = 5;
 
 #[test]
 fn no_spelling_of_an_address_gets_past() {
-    // Documentation addresses (RFC 5737, RFC 3849) stand for public ones; the metadata service's own
-    // addresses must be told apart. Mapped, translated, octal, hexadecimal and plain numbers included.
+    // Documentation addresses (RFC 5737, RFC 3849) represent public ones. The metadata service has
+    // its own addresses, which must be recognised. The notations include mapped, translated, octal,
+    // hexadecimal and plain numbers.
     for host in [
         "192.0.2.1",
         "192.0.2.1.",
@@ -90,7 +91,8 @@ fn what_is_allowed_is_let_through() {
     if !NetNs::available("what_is_allowed_is_let_through") {
         return;
     }
-    // A network of its own, in which 192.0.2.1 is this host: the guard is the only thing in the way.
+    // In its own network namespace, 192.0.2.1 is this host, so only the guard prevents the
+    // connection.
     let trial = trial();
     let script = "ip link set lo up; ip address add 192.0.2.1/32 dev lo; \
                   \"$0\" serve --listen 192.0.2.1:8080 >serve.txt & serve=$!; \

@@ -1,4 +1,5 @@
-//! Held connections end to end: what the run, the kernel and the target say of the same second.
+//! Held connections end to end: the counts of the run, the kernel and the target for the same
+//! second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +10,8 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Opens `count` in a second, keeps them for `keep` seconds, closes them in a second; each asks once in `think`.
+/// An experiment that opens `count` connections in a second, keeps them for `keep` seconds and
+/// closes them in a second. Each sends one request per `think`.
 fn hold(url: &str, count: u64, keep: u64, think: &str) -> String {
     format!(
         "wavetank: 1\nname: holds\ntarget: {url}\nsources: [127.1.0.0/24]\nsteps: [{{get: /}}, {{think: {think}}}]\n\
@@ -18,16 +20,17 @@ fn hold(url: &str, count: u64, keep: u64, think: &str) -> String {
     )
 }
 
-/// Lines of an archive's file as JSON.
+/// Returns the lines of an archive's file as JSON.
 fn lines(trial: &RunHarness, file: &str) -> Vec<serde_json::Value> {
     let path = trial.place().runs("runs")[0].join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The seconds of the plateau `[from, until]`, in which the number of connections stands.
+/// Whether a line is in the plateau `[from, until]` in seconds, during which the number of
+/// connections is constant.
 fn in_plateau(line: &serde_json::Value, from: i64, until: i64) -> bool {
-    // A sample within a tenth of a second before the seal or after it is of that second.
+    // A sample within a tenth of a second of the seal belongs to that second.
     let at = line["at_ns"].as_i64().expect("an instant");
     (from * 1_000_000_000 + 100_000_000..until * 1_000_000_000 - 100_000_000).contains(&at)
 }
@@ -58,14 +61,14 @@ fn run_and_target_agree_on_every_second() {
         lines(&trial, "truth.jsonl").into_iter().filter(|line| in_plateau(line, 1, 5)).collect();
     assert!(told.len() >= 2, "{told:?}");
     assert!(told.iter().all(|line| line["open"] == 2_000 && line["error_ns"] == 0), "{told:?}");
-    // Who asks is in no count of the run's or the target's.
+    // The requests for the target's count appear in no count of the run or the target.
     assert_eq!(result["setup"]["sent"], 0, "{outcome}");
     let text = trial.program().args(["report", "latest", "--format", "text"]).run();
     let first = "PASS  2,000 connections held for 4 s, 0 lost";
     assert!(text.stdout.starts_with(first) && text.stdout.contains("target counted 2,000 ("), "{text}");
 }
 
-/// The kernel's count is of the whole network namespace, so this run has one of its own.
+/// The kernel counts the whole network namespace, so this run has its own.
 #[test]
 fn the_kernel_counts_both_ends() {
     let test = "the_kernel_counts_both_ends";
@@ -90,7 +93,7 @@ fn the_kernel_counts_both_ends() {
     }
 }
 
-/// Seven connections are broken by the target at their second request, two seconds into the run.
+/// The target breaks seven connections at their second request, two seconds into the run.
 #[test]
 fn what_a_target_drops_is_lost_and_opened_again() {
     let dropped = 7;
@@ -116,13 +119,13 @@ fn what_a_target_drops_is_lost_and_opened_again() {
     );
     let lowest = held["lowest"].as_u64().expect("a count");
     assert!((100 - dropped..=100).contains(&lowest), "{held}");
-    assert_eq!(held["target"], serde_json::Value::Null, "it tells no count: {held}");
-    // It got the one question, which stands beside every count.
+    assert_eq!(held["target"], serde_json::Value::Null, "it reports no count: {held}");
+    // It received one request for its count, which no other count includes.
     assert_eq!((&result["setup"]["sent"], &result["setup"]["done"]), (&1.into(), &1.into()), "{outcome}");
     assert_eq!(target.settled().requests, result["wire"]["sent"].as_u64().expect("a count") + 1, "{outcome}");
 }
 
-/// A server that is none of ours is left alone where the user says so.
+/// A server other than `wavetank serve` receives no request for its count if the user disables it.
 #[test]
 fn a_target_is_not_asked_against_the_users_word() {
     let (trial, target) =

@@ -1,4 +1,5 @@
-//! Archives whose numbers are anything: each is reported or compared, or refused in a line, and nothing panics.
+//! Archives with arbitrary numbers: each is reported or compared, or rejected with one line, and
+//! nothing panics.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,11 +8,11 @@ use std::time::Duration;
 
 use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder};
 
-/// Archives that are made and looked at.
+/// Number of archives to make and read.
 const ROUNDS: u64 = 60;
-/// Numbers that are replaced in one archive at most.
+/// Most numbers to replace in one archive.
 const CHANGES_MAX: u64 = 4;
-/// What they are replaced by.
+/// The replacements.
 const HOSTILE: [&str; 12] = [
     "18446744073709551615",
     "9223372036854775807",
@@ -27,12 +28,12 @@ const HOSTILE: [&str; 12] = [
     "-1e308",
 ];
 
-/// Numbers that are no secret: the same seed gives the same archives.
+/// Pseudo-random numbers: the same seed gives the same archives.
 struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, most: u64) -> u64 {
-        // SplitMix64, by its published constants.
+        // SplitMix64, with its published constants.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -41,7 +42,8 @@ impl Dice {
     }
 }
 
-/// Where in `text` numbers stand that are values: begin and end. What stands within words and addresses is none.
+/// Returns start and end of the numbers in `text` that are values. Digits within names and
+/// addresses do not count.
 fn numbers(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e');
@@ -76,7 +78,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A run that has something in most of its files: phases, a hold with its hosts and counts, failures, a checkpoint.
+/// Makes a run with data in most of its files: phases, a hold with its hosts and counts, failures,
+/// a checkpoint.
 fn archive(trial: &RunHarness) -> PathBuf {
     let serve = wavetank_testkit::Serve::start(&trial.program(), &["--threads", "1"]);
     let text = format!(
@@ -87,7 +90,7 @@ fn archive(trial: &RunHarness) -> PathBuf {
     let file = trial.place().write("numbers.yaml", text);
     trial.program().args(["run", &file, "--quiet"]).run();
     let folder = trial.place().runs("runs").into_iter().next().expect("the run has its archive");
-    // A checkpoint, which runs of a minute have: the sum of one line is that line.
+    // Adds a checkpoint, as runs of a minute have. The sum of one line is that line.
     let lines = folder.join("intervals/local.jsonl");
     let kept = fs::read_to_string(&lines).expect("intervals");
     let (first, rest) = kept.split_once('\n').expect("a line");
@@ -97,7 +100,7 @@ fn archive(trial: &RunHarness) -> PathBuf {
     folder
 }
 
-/// Changes numbers of one archive; what was done, in words.
+/// Changes numbers of one archive and returns a description of the changes.
 fn spoil(folder: &Path, dice: &mut Dice) -> String {
     let mut told = String::new();
     let all = files(folder);
@@ -114,7 +117,8 @@ fn spoil(folder: &Path, dice: &mut Dice) -> String {
         let _ = writeln!(told, "{}: `{before}` became {hostile}", file.display());
         fs::write(file, format!("{}{hostile}{}", &text[..from], &text[to..])).expect("it is writable");
     }
-    // Of a run that was killed everything is counted again, whatever its plan says now.
+    // Without `run.json` the run counts as killed, so everything is counted again, whatever its
+    // plan contains.
     if dice.below(2) == 0 {
         let _ = fs::remove_file(folder.join("run.json"));
         told += "run.json was removed\n";
@@ -127,7 +131,7 @@ fn check(outcome: &Outcome, what: &str) {
     let fine = outcome.exit.is_some_and(|code| (0..=5).contains(&code));
     assert!(fine && !outcome.stderr.contains("panicked"), "{what}{outcome}");
     if outcome.exit == Some(2) {
-        // Who asked for JSON or JUnit has the error in it.
+        // JSON and JUnit output contain the error.
         if outcome.stdout.starts_with('{') {
             let error = outcome.json();
             let told = |key: &str| error[key].as_str().is_some_and(|text| !text.is_empty());

@@ -1,5 +1,5 @@
-//! The page of a real run: the same from the run itself and from its archive, in both languages, without an archive, and of a
-//! run that was killed.
+//! The page of a real run: identical from the run itself and from its archive, in both languages,
+//! without an archive, and for a killed run.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn a_run_and_its_archive_make_one_page() {
         assert!(page.contains(&format!("id=\"{chart}\"")), "no chart {chart}");
     }
     let again = trial.program().args(["report", "latest", "--format", "html"]).run();
-    assert_eq!(again.expect_exit(0).stdout, page, "the archive tells the same");
+    assert_eq!(again.expect_exit(0).stdout, page, "the archive gives the same");
     let chinese = trial.program().args(["report", "latest", "--format", "html", "--lang", "zh"]).run();
     assert!(chinese.expect_exit(0).stdout.contains("<html lang=\"zh-CN\">"), "{chinese}");
     let at_once = trial.place().file("zh.html");
@@ -40,7 +40,7 @@ fn a_run_and_its_archive_make_one_page() {
     assert!(read(&at_once).contains("<html lang=\"zh-CN\">"), "the run's own page");
     let misplaced = trial.program().args(["report", "latest", "--lang", "zh"]).run();
     assert!(misplaced.expect_exit(2).stderr.contains("--lang is of html"), "{misplaced}");
-    // What was counted when means nothing without the plan.
+    // The counts over time have no meaning without the plan.
     let folder = trial.place().runs("runs").remove(0);
     let (plan, aside) = (folder.join("plan.yaml"), folder.join("aside"));
     std::fs::rename(&plan, &aside).expect("it was there");
@@ -54,7 +54,7 @@ fn a_run_and_its_archive_make_one_page() {
         "{bare}"
     );
     std::fs::rename(&aside, &plan).expect("it was there");
-    // What a killed run leaves has no run.json.
+    // A killed run leaves no run.json.
     std::fs::remove_file(folder.join("run.json")).expect("it was there");
     let killed = trial.program().args(["report", "latest", "--format", "html"]).run();
     let killed = &killed.expect_exit(0).stdout;

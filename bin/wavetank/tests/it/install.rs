@@ -1,5 +1,5 @@
-//! What an installation brings beside the program, used as its users use it: completions by their shell, pages by
-//! the formatter of `man`.
+//! The files of an installation in addition to the program, used as users do: completions by their
+//! shell, manual pages by the formatter of `man`.
 
 use wavetank_testkit::{Program, skip};
 
@@ -7,7 +7,7 @@ fn wavetank(words: &[&str]) -> Program {
     Program::new(env!("CARGO_BIN_EXE_wavetank")).args(words)
 }
 
-/// What bash offers after `line`, the script of `wavetank completions bash` loaded.
+/// Returns what bash offers after `line`, with the script of `wavetank completions bash` loaded.
 fn offered(line: &str) -> Option<String> {
     let bash = Program::foreign("bash")?;
     let script = wavetank(&["completions", "bash"]).run();

@@ -1,5 +1,5 @@
-//! `wavetank lab check` and `wavetank schema lab`: what a topology file is, and what is wrong with it, before anything is
-//! created.
+//! `wavetank lab check` and `wavetank schema lab`: the contents of a topology file and its errors,
+//! before anything is created.
 
 use wavetank_testkit::{Program, TestDir};
 
@@ -103,7 +103,8 @@ fn the_schema_of_labs_is_printed() {
     assert!(wrong.exit == Some(2) && wrong.stderr.contains("did you mean lab?"), "{wrong}");
 }
 
-/// Whoever reads a run's result as JSON is told what is wrong with the lab as JSON, on stdout and in the files alike.
+/// With JSON as the format of the result, errors of the lab are JSON as well, on stdout and in the
+/// files.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_tells_what_is_wrong_as_its_result_was_wanted() {

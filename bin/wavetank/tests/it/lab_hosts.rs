@@ -1,4 +1,5 @@
-//! What a host of a lab has for itself, seen by a user's commands: limits, settings, names, an SSH server.
+//! The private parts of a host in a lab, as a user's commands see them: limits, settings, names, an
+//! SSH server.
 
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Outcome, Program, skip};
@@ -17,7 +18,7 @@ hosts:
   app1: {role: server, networks: [front], sshd: true}
 ";
 
-/// A lab in a folder of its own, taken down with it.
+/// A lab in its own folder. Dropping it takes the lab down.
 struct Lab {
     folder: tempfile::TempDir,
 }
@@ -39,7 +40,7 @@ impl Lab {
         self.program().args(["lab"]).args(words).run()
     }
 
-    /// What `sh` prints for `script` in that host.
+    /// Returns the output of `sh` for `script` in that host.
     fn inside(&self, host: &str, script: &str) -> String {
         let outcome = self.lab(&["exec", host, "--", "sh", "-c", script]);
         assert_eq!(outcome.exit, Some(0), "{script}: {}{}", outcome.stdout, outcome.stderr);
@@ -76,7 +77,8 @@ fn a_host_has_its_limits_its_names_and_its_ssh_server() {
     assert_eq!(addresses.matches("/24").count(), 2, "{addresses}");
     // The machine has neither the file nor the setting of the host.
     assert!(!std::path::Path::new("/etc/wavetank-test").exists());
-    // Any host enters the one with a server, by its name; the other has none.
+    // Any host can log in to the host with an SSH server, by its name. The other host has no such
+    // server.
     let entered = lab.inside("load1", "ssh app1 'hostname; test ! -e /etc/wavetank-test && echo clean'");
     assert_eq!(entered, "app1\nclean");
     let refused = lab.lab(&["exec", "app1", "--", "ssh", "-o", "BatchMode=yes", "load1", "true"]);

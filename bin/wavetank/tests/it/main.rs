@@ -1,4 +1,4 @@
-//! All integration tests of this crate in one program, so that one link serves them all.
+//! All integration tests of this crate in one program, so that they are linked only once.
 
 mod bad_input;
 mod baseline;

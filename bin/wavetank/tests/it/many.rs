@@ -1,6 +1,7 @@
-//! Far more connections than a table of files holds, on each way there is, at both ends.
+//! Far more connections than a table of files holds, in each possible way, at both ends.
 //!
-//! 30,000 with tables of 6,000 files; `WAVETANK_MANY=100000` makes it 100,000 with tables of 20,000.
+//! 30,000 with tables of 6,000 files; `WAVETANK_MANY=100000` makes it 100,000 with tables of
+//! 20,000.
 
 use crate::ways;
 
@@ -10,7 +11,7 @@ use wavetank_testkit::{Program, RunHarness, Serve, skip};
 use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
 
 const CONNECTIONS: u64 = 30_000;
-/// Both ends' kernel memory is 8 to 10 kB a connection; the rest is for whoever else runs here.
+/// The kernel memory of both ends is 8 to 10 kB per connection. The rest is for other programs.
 const MEMORY_BYTES_MIN: u64 = 4 << 30;
 
 fn memory_available_bytes() -> u64 {
@@ -20,9 +21,9 @@ fn memory_available_bytes() -> u64 {
     kib.unwrap_or(0) * 1_024
 }
 
-#[expect(clippy::print_stdout, reason = "told with `--nocapture` by whoever wants the numbers")]
+#[expect(clippy::print_stdout, reason = "shown with `--nocapture`")]
 fn check(test: &str, way: Way) {
-    // One after the other: each takes a gigabyte.
+    // The tests run one after the other, since each takes a gigabyte.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if Program::foreign("prlimit").is_none() {
@@ -45,7 +46,8 @@ fn check(test: &str, way: Way) {
     let words = ["-c", &connections, "-n", &requests, "--source", "auto", "--open-rate", "20k/s"];
     let outcome = limited(trial.load(&serve.url("/"), words)).run();
     let result = outcome.result();
-    // All users begin at once; those whom this machine did not get round to within a second are dropped.
+    // All users start simultaneously. The requests that this machine did not start within a second
+    // are dropped.
     let (done, dropped) = (result.count("requests.done"), result.count_or_zero("dropped_by.behind"));
     assert_eq!(done + dropped, 2 * count, "{result}");
     assert_eq!(result.count("connections.opened"), count, "{result}");
@@ -73,7 +75,8 @@ fn memory_of_a_connection_leaves_out_what_threads_take() {
         let words = ["-c", "1000", "-n", "1000", "--engine", engine];
         let result = trial.load(&serve.url("/"), words).run().result();
         let each = result.count("generator.connection_memory.bytes_per_connection");
-        // About 250 on both; stacks, histograms and pages of the program made 1,600 of it.
+        // About 250 bytes on both engines. Including the program's stacks, histograms and pages it
+        // was 1,600.
         assert!((100..800).contains(&each), "{engine}: {each} bytes: {result}");
     }
 }

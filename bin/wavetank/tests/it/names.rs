@@ -1,4 +1,5 @@
-//! `dns: DURATION` and `dns: each_session`: a name that moves while the load runs, in a file of hosts of the test's own.
+//! `dns: DURATION` and `dns: each_session`: a name that moves during the load, in the test's own
+//! hosts file.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -6,8 +7,9 @@ use std::time::Duration;
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Outcome, RunHarness, Script, Target, Truth, free_port};
 
-/// A run of `web.test` at 50 requests a second on a connection each; once its first server was asked, the name is `next`.
-/// What came of it, and what the servers at 127.0.0.2 and 127.0.0.3 saw.
+/// Runs `web.test` at 50 requests per second, each on its own connection. After the first request
+/// at its first server, the hosts file becomes `next`. Returns the outcome and the counts of the
+/// servers at 127.0.0.2 and 127.0.0.3.
 fn moving(test: &str, words: &str, next: &str) -> Option<(Outcome, [Truth; 2])> {
     if !NetNs::available(test) {
         return None;
@@ -29,13 +31,13 @@ fn moving(test: &str, words: &str, next: &str) -> Option<(Outcome, [Truth; 2])> 
     let running =
         NetNs::mounts(&trial.program().arguments()[0], &script).in_folder(trial.place().path()).start();
     servers[0].wait_for("the first server is asked", Duration::from_secs(30), |truth| truth.requests > 0);
-    // In place: what is mounted is this very file.
+    // Written in place, since this very file is mounted.
     std::fs::write(&hosts, next).expect("the test's own file");
     let outcome = running.wait(Duration::from_mins(1));
     Some((outcome, servers.map(|server| server.settled())))
 }
 
-/// The name moves to the second server, and with it every connection from some instant on.
+/// The name moves to the second server. From some instant on all connections go there.
 #[track_caller]
 fn check_moves(test: &str, words: &str) {
     let Some((outcome, [first, second])) = moving(test, words, "127.0.0.3 web.test\n") else { return };
@@ -75,7 +77,8 @@ fn looked_up_once_a_name_stays() {
     assert_eq!((first.requests, second.requests), (100, 0), "{outcome}");
 }
 
-/// The name comes to be something that is no use: the load goes on to where it was, and that is told.
+/// The name changes to something unusable. The load continues to the earlier address, and a message
+/// says so.
 #[track_caller]
 fn check_stays(test: &str, next: &str, kind: &str, told: &str) {
     let Some((outcome, [first, second])) = moving(test, "x.yaml", next) else { return };
@@ -96,7 +99,7 @@ fn where_nobody_may_go_nobody_goes() {
 
 #[test]
 fn a_name_that_is_gone_stays_where_it_was() {
-    // In a network with a resolver the name is unknown there, too (RFC 6761, 6.2).
+    // A resolver in the network does not know the name either (RFC 6761, 6.2).
     let test = "a_name_that_is_gone_stays_where_it_was";
     check_stays(
         test,

@@ -1,4 +1,5 @@
-//! Every fallback for what a kernel lacks or a container forbids, walked on this kernel by masking.
+//! Every fallback for missing kernel features or forbidden operations in containers, tested on this
+//! kernel by masking.
 
 use crate::ways;
 
@@ -9,7 +10,7 @@ use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Files of one table, and connections that take three.
+/// Files of one table, and a number of connections that needs three tables.
 const FILES: &str = "--nofile=400:400";
 const CONNECTIONS: &str = "1000";
 
@@ -62,7 +63,7 @@ fn more_connections_than_files_of_one_table() {
         }
         let few = |program: Program| masked(program, way).under(["prlimit", FILES]);
         let program = few(trial.program());
-        // `serve` takes its words at the end: those of the limit stand before the program.
+        // `serve` takes its arguments at the end. Those of the limit come before the program.
         let serve = Serve::start(&program, &["--connections", CONNECTIONS]);
         let before = truth(&serve);
         let words = ["-c", CONNECTIONS, "-n", "3000"];
@@ -77,7 +78,7 @@ fn more_connections_than_files_of_one_table() {
     }
 }
 
-/// What a program waits with while the target owes it an answer.
+/// Returns the engines that a program waits with while a response is outstanding.
 fn waits_with(running: &Running) -> Vec<&'static str> {
     let files = std::fs::read_dir(format!("/proc/{}/fd", running.id())).expect("it runs");
     let names = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
@@ -136,17 +137,18 @@ fn what_cannot_be_had_is_refused_with_cause_and_cure() {
     assert!(refused.expect_exit(5).stderr.contains("uring is masked by WAVETANK_MASK"), "{refused}");
 }
 
-/// A run in three worker processes against a slow target, once all its connections are open.
+/// Starts a run in three worker processes against a slow target, and waits until all its
+/// connections are open.
 fn in_processes(trial: &RunHarness, target: &Target) -> Running {
     let way = Way { mask: "uring,unshare", engine: "epoll", files: "per_process" };
     let program = trial.load(&target.url("/"), ["-c", CONNECTIONS, "-d", "60s", "--no-probe"]);
-    // A group of its own, as a shell gives to each job.
+    // Its own process group, as a shell gives to each job.
     let running = masked(program, way).under(["setsid", "prlimit", FILES]).start();
     target.wait_for("load", 20 * SECOND, |truth| truth.requests >= 1_500);
     running
 }
 
-/// Processes that `running` made and that are still there.
+/// Returns the processes that `running` started and that are still there.
 fn children(running: &Running) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", running.id())).expect("it runs");
     let of_task = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).ok();
@@ -211,6 +213,6 @@ fn worker_processes_end_with_their_maker() {
     assert_eq!(children(&running).len(), 3);
     running.signal(Signal::KILL);
     assert!(running.ends_within(12 * SECOND));
-    // Their sockets are closed only when they are gone.
+    // Their sockets are closed only after the processes are gone.
     target.wait_for("the end of all connections", 12 * SECOND, |truth| truth.open == 0);
 }

@@ -1,4 +1,4 @@
-//! `wavetank run FILE`: the load of a file is the load that its target counts.
+//! `wavetank run FILE`: the target counts the load that the file describes.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -13,8 +13,8 @@ fn target() -> Target {
     Target::start(Script::constant(Duration::from_millis(1)))
 }
 
-/// Runs the file with this text and these options, TARGET in it being the target's URL, and holds the counts against
-/// the target's.
+/// Runs the file with this text and these options, and compares its counts with the target's.
+/// TARGET in the text is the target's URL.
 fn run(target: &Target, text: &str, words: &str, exit: i32) -> RunResult {
     let last = Cell::new(None);
     retry_timing(|| {
@@ -29,7 +29,8 @@ fn run(target: &Target, text: &str, words: &str, exit: i32) -> RunResult {
     last.take().expect("a steady run has a result")
 }
 
-/// What cannot be run: one message that `mentions` all that, exit 2, no archive, and nothing sent.
+/// Checks a file that cannot run: one message with all `mentions`, exit 2, no archive, and nothing
+/// sent.
 #[track_caller]
 fn refused(text: &str, words: &str, mentions: &[&str]) -> Outcome {
     let (target, trial) = (target(), trial());
@@ -130,7 +131,7 @@ fn what_cannot_be_run_is_told_before_anything_is_sent() {
     refused(&with("thresholds: [\"cpu(lb1) < 96%\"]\n"), "", &["cpu(lb1)", "--scale"]);
     refused(&with("thresholds: [\"p99(by) < 1s\"]\n"), "", &["by"]);
     refused(&with("userz: 5\n"), "", &["userz", "x.yaml:5:"]);
-    refused(&with(""), "--set nobody=1", &["nobody"]);
+    refused(&with(""), "--set absent=1", &["absent"]);
     refused("<?xml version=\"1.0\"?><jmeterTestPlan/>", "", &["JMeter"]);
 }
 

@@ -1,4 +1,5 @@
-//! Requests of several messages, run from files: redirects, challenges, embedded resources, content codings.
+//! Requests of several messages, run from files: redirects, challenges, embedded resources, content
+//! codings.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -8,7 +9,8 @@ use wavetank_testkit::{
     answer_with, retry_timing,
 };
 
-/// Runs the file with this text, TARGET in it being the target's URL; `wire.sent` is what the target counts.
+/// Runs the file with this text. TARGET in it is the target's URL. `wire.sent` must be the target's
+/// count.
 fn run(target: &Target, text: &str, exit: i32) -> RunResult {
     let last = Cell::new(None);
     retry_timing(|| {
@@ -23,7 +25,7 @@ fn run(target: &Target, text: &str, exit: i32) -> RunResult {
     last.take().expect("a steady run has a result")
 }
 
-/// Answers by what `answer` makes of the request.
+/// Starts a target that sends the result of `answer` for each request.
 fn target(answer: impl Fn(&ReceivedRequest) -> Vec<u8> + Send + Sync + 'static) -> Target {
     Target::start(Script::new(move |seen| vec![ScriptAction::Send(answer(seen))]))
 }

@@ -1,4 +1,4 @@
-//! What a run does once before and once after its load.
+//! The steps that a run executes once before and once after its load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,8 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// A shop: `POST /open` names today's sale, `/buy/17` sells in it, `/sold` tells how much was sold.
+/// A shop: `POST /open` returns today's sale, `/buy/17` sells in it, `/sold` returns how much was
+/// sold.
 fn shop() -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
@@ -48,7 +49,7 @@ fn what_before_finds_the_load_uses_and_after_checks_it() {
     let result = trial.check(&run(&target, &trial, OPEN, after), &target, 0);
     assert_eq!(result.count("requests.done"), 10, "{result}");
     assert_eq!((result.count("setup.sent"), result.count("setup.done")), (2, 2), "{result}");
-    // The archive alone knows them, too: without run.json the run was killed.
+    // The archive alone has them, too. Without run.json the run counts as killed.
     let folder = trial.place().runs("runs").pop().expect("an archive is kept");
     std::fs::remove_file(folder.join("run.json")).expect("it is there");
     let read = trial.program().args(["report", "latest", "--format", "json"]).run();
@@ -72,7 +73,7 @@ fn a_before_that_fails_is_no_load() {
         assert_eq!(result.count("requests.offered"), 0, "{result}");
         assert_eq!((result.count("setup.sent"), result.count("setup.failed")), (1, 1), "{result}");
         assert_eq!(target.truth().requests, 1, "nothing but the one");
-        assert_eq!(trial.place().runs("runs").len(), 1, "it was sent, so it is told");
+        assert_eq!(trial.place().runs("runs").len(), 1, "it was sent, so it is reported");
     }
 }
 
@@ -88,11 +89,11 @@ fn an_after_that_fails_is_a_failed_run() {
     }
 }
 
-/// Interrupts a run while `path` is waited for, and gives what it tells.
+/// Interrupts a run while it waits for the response to `path`, and returns its result.
 #[track_caller]
 fn interrupted(path: &'static str, before: &str, after: &str) -> RunResult {
     let target = Target::start(Script::new(move |seen| {
-        // What is waited for never comes.
+        // The response to `path` never comes.
         if seen.path == path { Vec::new() } else { vec![ScriptAction::Send(answer(200, b"{\"sale\": 17}"))] }
     }));
     let trial = trial();

@@ -1,11 +1,13 @@
-//! `connection:`, several targets and `pick` in a file: what the targets count is what the file says.
+//! `connection:`, several targets and `pick` in a file: the targets' counts are what the file
+//! describes.
 
 use std::time::Duration;
 
 use wavetank_testkit::{RunHarness, Script, Target};
 
-/// Runs a file with these lines below the targets `a` (two URLs, A and B) and `b` (one, B), and gives back the connections
-/// that A and B saw, the requests that they saw together, and the connections of the result.
+/// Runs a file with these lines below the targets `a` (two URLs, A and B) and `b` (one, B). Returns
+/// the connections that A and B saw, the requests that they saw together, and the connections of
+/// the result.
 fn run(lines: &str) -> ([u64; 2], u64, serde_json::Value) {
     let targets = [(); 2].map(|()| Target::start(Script::constant(Duration::from_millis(1))));
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
@@ -22,7 +24,8 @@ fn run(lines: &str) -> ([u64; 2], u64, serde_json::Value) {
     (truths.map(|truth| truth.connections), seen, json["connections"].clone())
 }
 
-/// 40 sessions of three requests to one target: so many connections at each of its URLs.
+/// Checks the number of connections at each of the two URLs, for 40 sessions of three requests to
+/// one target.
 fn check_arrivals(connection: &str, expected: [u64; 2]) {
     let (connections, requests, counted) = run(&format!(
         "scenarios:\n  s:\n    connection: {connection}\n    target: a\n    steps: [{{get: /}}, {{get: /2}}, {{get: /3}}]\n    \
@@ -42,7 +45,7 @@ fn who_arrives_has_the_connections_that_the_file_says() {
 
 #[test]
 fn users_have_a_connection_to_each_target() {
-    // Users in turn, and each of them to the other target as well.
+    // Users alternate between the URLs of `a`, and each also uses `b`.
     let steps =
         "steps: [{get: /, to: a}, {get: /2, to: b}, {think: 5ms}]\n    phases: [{users: 6, for: 500ms}]\n";
     let (connections, _, counted) = run(&format!("scenarios:\n  s:\n    {steps}"));

@@ -1,4 +1,4 @@
-//! How sessions of a file flow, with the real binary: who waits for whom, what ends the run, what is written down.
+//! The flow of a file's sessions, with the real binary: rendezvous, the end of the run, log output.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Runs the file with this text, TARGET in it being the target's URL.
+/// Runs the file with this text. TARGET in it is the target's URL.
 fn run(trial: &RunHarness, target: &Target, text: &str, words: &str) -> Outcome {
     let file = trial.place().write("x.yaml", text.replace("TARGET", target.url("").trim_end_matches('/')));
     trial.load(&file, words.split_whitespace()).run()
@@ -18,7 +18,7 @@ fn target() -> Target {
     Target::start(Script::constant(Duration::from_millis(1)))
 }
 
-/// Thirty buyers, one of whom cannot log in, wait for everybody at the doors.
+/// Thirty buyers, one of which cannot log in, meet at a rendezvous.
 const SALE: &str = "\
 wavetank: 1
 name: sale
@@ -68,12 +68,12 @@ fn everybody_who_can_come_goes_at_once() {
         let events = result["events"].as_array().expect("events");
         let logged = events.iter().filter(|event| event["kind"] == "log").count();
         assert_eq!(logged, 29, "{outcome}");
-        assert_eq!(outcome.stderr.matches("has bought").count(), 20, "the first ones are said: {outcome}");
+        assert_eq!(outcome.stderr.matches("has bought").count(), 20, "the first ones are printed: {outcome}");
         assert_eq!(target.truth().requests, 50 + 30 + 29 * 3, "{outcome}");
     }
 }
 
-/// What comes of a run that a journey ends: exit code, reasons, and how long it took at most.
+/// Checks a run that a journey ends: its exit code, its reasons, and that it ends early.
 fn check_end(steps: &str, exit: i32, reason: Option<&str>) {
     let (trial, target) = (trial(), target());
     let text = format!(
@@ -129,7 +129,8 @@ fn ten_thousand_open_connections_go_together() {
         panic!("they met once: {outcome}");
     };
     assert_eq!((&meeting["of"], &meeting["present"]), (&10_000.into(), &10_000.into()), "{outcome}");
-    // An unoptimised program on a busy machine; those whom it did not get round to within a second are dropped.
+    // This is an unoptimised program on a busy machine. Requests that it did not start within a
+    // second are dropped.
     let sent = meeting["sent"].as_u64().expect("a count");
     let skew = meeting["skew_us"].as_f64().expect("microseconds");
     assert!(sent > 5_000 && skew < 1_500_000.0, "{sent} sent within {skew} µs: {outcome}");

@@ -1,24 +1,24 @@
-//! Every option of `run` beside an experiment file: it takes the place of the file's own word, or is refused with a
-//! hint. None is silently ignored.
+//! Every option of `run` together with an experiment file: it overrides the file's value, or is
+//! rejected with a hint. None is silently ignored.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use wavetank_testkit::{RunHarness, Script, Target};
 
-/// What an option does beside a file.
+/// The effect of an option together with a file.
 #[derive(Clone, Copy, Debug)]
 enum Does {
-    /// The archived plan says this.
+    /// The archived plan contains this.
     Plan(&'static str),
     /// Exit 2, with this in the message or hint.
     Refused(&'static str),
-    /// It is another test's.
+    /// Another test covers it.
     Elsewhere,
 }
 use Does::{Elsewhere, Plan, Refused};
 
-/// What a file without TLS says to options of it.
+/// The message of a file without TLS for TLS options.
 const CLEAR: Does = Refused("means nothing without TLS");
 
 const OPTIONS: &[(&[&str], Does)] = &[
@@ -38,7 +38,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--no-probe"], Elsewhere),
     (&["--probe"], Elsewhere),
     (&["--truth"], Refused("no phase holds connections")),
-    // Whom nobody would ask anyway: against a target in `holds`.
+    // This target would not be asked anyway. `holds` has a test with one that would.
     (&["--no-truth"], Elsewhere),
     (&["--set", "path=elsewhere"], Plan("path: /elsewhere")),
     (&["--target", "http://no-such-target.invalid/"], Refused("no-such-target.invalid")),
@@ -62,7 +62,8 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--source", "127.0.0.9"], Plan("127.0.0.9")),
     (&["--connect-to", "no-such-target.invalid:80"], Refused("no-such-target.invalid")),
     (&["--proxy", "http://no-such-target.invalid:81"], Refused("no-such-target.invalid")),
-    // What came behind it would be no request to this target: against HAProxy and nginx in `truth_proxy`.
+    // With the header, this target would not see a valid request. `truth_proxy` has tests against
+    // HAProxy and nginx.
     (&["--proxy-protocol", "v1"], Elsewhere),
     (&["--dns", "once"], Plan("name: x")),
     (&["--ip", "6"], Refused("IPv6")),
@@ -84,7 +85,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--format", "json"], Elsewhere),
     (&["--out", "result.json"], Elsewhere),
     (&["--lang", "zh"], Refused("--lang is of html")),
-    // With a baseline: in `compare`.
+    // `compare` has tests with an existing baseline.
     (&["--baseline", "no-such-run"], Refused("no runs in")),
     (&["--max-regression", "5%"], Refused("--baseline")),
     (&["--metric", "p99"], Refused("--baseline")),
@@ -119,13 +120,13 @@ fn at(target: &Target, text: &str) -> String {
     text.replace("TARGET", target.url("").trim_end_matches('/'))
 }
 
-/// Runs the file with `words` and gives the archived plan.
+/// Runs the file with `words` and returns the archived plan.
 #[track_caller]
 fn planned(text: &str, words: &[&str]) -> String {
     let (target, trial) = (target(), trial());
     let file = trial.place().write("x.yaml", at(&target, text));
     let outcome = trial.load(&file, words).run();
-    // A machine that is busy with other tests may cast doubt on a run, and none on its plan.
+    // A machine that is busy with other tests may make a run invalid, but does not change its plan.
     assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
     outcome.result().conserved().agrees_with(&target.settled());
     let folder = trial.place().runs("runs").pop().expect("an archive");

@@ -1,5 +1,5 @@
-//! What a file may ask for and this host or its owner must not give: exit 5, and nothing is sent. And what TLS a file
-//! can be told to speak from the command line.
+//! Requests of a file that this host or its owner must reject: exit 5, and nothing is sent. Also
+//! the TLS settings of a file from the command line.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Exit 5 with all `codes`, in words and as JSON; no archive. `prefix` is what the program is called by.
+/// Checks for exit 5 with all `codes`, as text and as JSON, and no archive. `prefix` is the command
+/// that starts the program.
 #[track_caller]
 fn refused(text: &str, words: &[&str], prefix: &[&str], codes: &[&str], mention: &str) {
     let trial = trial();
@@ -31,8 +32,8 @@ fn refused(text: &str, words: &[&str], prefix: &[&str], codes: &[&str], mention:
     assert_eq!(error["code"], codes[0], "{json}");
     let all = error["lacking"].as_array();
     let all: Vec<_> = all.into_iter().flatten().filter_map(|one| one["code"].as_str()).collect();
-    assert_eq!(all, if codes.len() > 1 { codes } else { &[] }, "a lone one stands alone: {json}");
-    assert!(trial.place().runs("runs").is_empty(), "no archive of what was never run");
+    assert_eq!(all, if codes.len() > 1 { codes } else { &[] }, "a single one has no list: {json}");
+    assert!(trial.place().runs("runs").is_empty(), "no archive without a run");
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn the_certificates_to_trust_may_come_from_the_command_line() {
         "wavetank: 1\ntarget: {url}\nsteps: [{{get: /}}]\nphases: [{{users: 1, for: 20s, sessions: 5}}]\n"
     );
     let file = trial.place().write("x.yaml", &text);
-    // A name from the current folder, which is not the file's.
+    // The name is relative to the current folder, which is not the file's folder.
     std::fs::create_dir(trial.place().file("below")).expect("a folder can be made");
     let below = trial.place().write("below/y.yaml", &text);
     for (file, words) in [(&file, ["--cacert", &ca]), (&below, ["--cacert", "given-ca.pem"])] {
@@ -103,7 +104,7 @@ fn the_certificates_to_trust_may_come_from_the_command_line() {
         assert_eq!(result.count("requests.done"), 5, "{result}");
     }
     let distrusted = trial.load(&file, [""; 0]).run();
-    assert_ne!(distrusted.exit, Some(0), "nobody vouches for it: {distrusted}");
+    assert_ne!(distrusted.exit, Some(0), "no CA vouches for it: {distrusted}");
     let taken = trial.load(&file, ["--insecure"]).run();
     taken.expect_exit(0);
 }

@@ -1,8 +1,8 @@
-//! What an experiment file keeps secret reaches the target and nothing else.
+//! Secrets of an experiment file reach the target and nothing else.
 
 use wavetank_testkit::{Outcome, RunHarness, Script, ScriptAction, Target, answer};
 
-/// In every place where a file may put one.
+/// A file with a secret in every place that allows one.
 const FILE: &str = "\
 wavetank: 1
 name: x
@@ -33,7 +33,7 @@ phases:
   - {users: 2, for: 20s, sessions: 8}
 ";
 
-/// `planted-token` and `me:planted-password` in base64 are what goes over the wire.
+/// `planted-token` and `me:planted-password` are sent in base64.
 const SECRETS: [&str; 6] = [
     "planted-token",
     "planted-password",
@@ -54,7 +54,7 @@ fn check_hidden(trial: &RunHarness, outcomes: &[Outcome]) {
         for path in &files {
             let bytes = std::fs::read(path).expect("an artefact can be read");
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            assert!(!text.contains(secret), "{secret} stands in {}\n{text}", path.display());
+            assert!(!text.contains(secret), "{secret} is in {}\n{text}", path.display());
         }
         for outcome in outcomes {
             assert!(!outcome.stdout.contains(secret), "{secret} on stdout: {outcome}");
@@ -65,7 +65,7 @@ fn check_hidden(trial: &RunHarness, outcomes: &[Outcome]) {
 
 #[test]
 fn secrets_of_a_file_are_in_no_artefact() {
-    // Half of the answers fail, so that samples of failures are kept.
+    // Half of the responses are errors, so that samples of failures are stored.
     let target = Target::start(Script::new(|seen| {
         vec![ScriptAction::Send(answer(if seen.number % 2 == 0 { 500 } else { 200 }, b"hello"))]
     }));
@@ -85,8 +85,8 @@ fn secrets_of_a_file_are_in_no_artefact() {
     for format in ["json", "text"] {
         outcomes.push(trial.program().args(["report", "latest", "--format", format]).run());
     }
-    // A mistake beside the secrets must not make the message tell them.
-    outcomes.push(trial.program().args(words).args(["--threshold", "p99(nobody) < 1s"]).run());
+    // The message about another mistake must not contain the secrets.
+    outcomes.push(trial.program().args(words).args(["--threshold", "p99(absent) < 1s"]).run());
     assert!(target.truth().requests > 30, "{:?}", target.truth());
     check_hidden(&trial, &outcomes);
 }

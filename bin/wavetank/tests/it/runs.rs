@@ -1,4 +1,5 @@
-//! `wavetank runs`, with the binary: what is listed, shown, removed and packed, and what is said where it cannot be.
+//! `wavetank runs`, with the binary: the list, the details, removing and packing, and the errors of
+//! each.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// A trial with one run of each of `names` in its `runs`.
+/// Creates a trial with one run for each of `names` in its `runs`.
 fn with_runs(names: &[&str]) -> (RunHarness, Vec<PathBuf>) {
     let (trial, target) = (trial(), Target::start(Script::constant(Duration::ZERO)));
     let folder = |name: &&str| {
@@ -29,7 +30,7 @@ fn runs(trial: &RunHarness, words: &[&str]) -> Outcome {
     trial.program().args(["runs"]).args(words).run()
 }
 
-/// One `error:` line, one `hint:` line, exit 2, nothing on stdout.
+/// Checks for one `error:` line, one `hint:` line, exit 2, and nothing on stdout.
 #[track_caller]
 fn check_refused(outcome: &Outcome, says: &str) {
     outcome.expect_exit(2);
@@ -69,14 +70,15 @@ fn a_list_has_what_was_asked_for() {
     assert!(lines[2].contains("UNFINISHED"), "{text}");
     assert!(text.stdout.contains("3 runs in `runs`"), "{text}");
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
-    let none = runs(&trial, &["--name", "nobody"]);
+    let none = runs(&trial, &["--name", "absent"]);
     assert!(none.expect_exit(0).stdout.contains("no matching run among the 3 runs in `runs`"), "{none}");
 }
 
 #[test]
 fn an_empty_directory_and_none_are_told() {
     let trial = trial();
-    // Before the first run there is no directory, but one that is named and not there is a mistake.
+    // The default directory does not exist before the first run. A named directory that does not
+    // exist is a mistake.
     for words in [&[][..], &["list"], &["prune", "--failed", "--yes"]] {
         runs(&trial, words).expect_exit(0);
         let named: Vec<_> = words.iter().chain(&["--runs-dir", "nowhere"]).copied().collect();
@@ -119,7 +121,7 @@ fn what_is_in_an_archive_is_shown() {
     let doc = runs(&trial, &["show", "latest", "--format", "json"]).json();
     assert_eq!((&doc["schema"], &doc["plan_fits"]), (&"wavetank.archive/1".into(), &true.into()), "{doc}");
     assert_eq!(doc["problems"].as_array().map(Vec::len), Some(0), "{doc}");
-    // What it prints as the way to repeat the run is a command that is understood.
+    // The printed command for repeating the run is valid.
     let repeat = doc["repeat"].as_str().expect("a command");
     assert!(repeat.starts_with("wavetank run ") && repeat.contains(" --seed "), "{repeat}");
     let bytes: u64 =
@@ -146,7 +148,7 @@ fn pruning_asks_first() {
     check_refused(&runs(&trial, &["prune", "--yes"]), "nothing says which runs may go");
 }
 
-/// A run under way is told as such, reported as such, and neither removed nor packed.
+/// A run in progress is listed and reported as such, and is neither removed nor packed.
 #[test]
 fn a_run_under_way_is_left_alone() {
     let (trial, target) = (trial(), Target::start(Script::constant(Duration::ZERO)));
@@ -166,7 +168,7 @@ fn a_run_under_way_is_left_alone() {
     let report = trial.program().args(["report", "latest"]).run();
     assert!(report.expect_exit(0).stdout.contains("still running"), "{report}");
     assert_eq!(trial.place().runs("runs").len(), 1);
-    // Killed without a word, it is under way no longer.
+    // After a kill it is no longer in progress.
     drop(running);
     let list = runs(&trial, &["--status", "unfinished"]);
     assert!(list.expect_exit(0).stdout.contains("UNFINISHED"), "{list}");
@@ -198,7 +200,7 @@ fn a_packed_run_is_read_like_its_folder() {
     };
     assert_eq!(shown(&pack), shown("latest"));
     assert_eq!(fs::read_dir(&temporary).expect("it is there").count(), 0, "nothing is left behind");
-    // `latest` is never a packed one, and what is packed is told beside the runs.
+    // `latest` is never a packed run, and packed runs are mentioned below the list.
     fs::rename(&pack, trial.place().path().join("runs/shop.wtrun"))
         .expect("the test's own folder is writable");
     let list = runs(&trial, &[]);

@@ -1,4 +1,5 @@
-//! Damaged archives, file by file: one clear line, the right code, what can be had is had, nothing is changed on the disk.
+//! Damaged archives, file by file: one clear line, the right exit code, all readable data, and no
+//! change on the disk.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,14 +8,14 @@ use std::time::Duration;
 
 use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder};
 
-/// What `report` in a format comes to.
+/// The expected result of `report` in a format.
 #[derive(Clone, Copy, Debug)]
 enum Expected {
     /// It is the report of the undamaged run.
     Same,
-    /// Exit 0, with these words in it or beside it.
+    /// Exit 0, with this text on stdout or stderr.
     Told(&'static str),
-    /// Exit 2, one error line with these words.
+    /// Exit 2, with one error line that contains this text.
     Refused(&'static str),
 }
 use Expected::{Refused, Same, Told};
@@ -49,7 +50,7 @@ fn whole() -> Whole {
     Whole { trial, folder, other: "other.wtrun".to_owned(), text, csv }
 }
 
-/// Every file below `folder` with its content.
+/// Returns every file below `folder` with its content.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("it is there").flatten() {
@@ -77,7 +78,7 @@ fn check_one(outcome: &Outcome, same: &str, expected: Expected, what: &str) {
         Refused(words) => {
             outcome.expect_exit(2);
             let lines: Vec<_> = outcome.stderr.lines().collect();
-            // A table's head may have gone out before its first line turned out to be missing.
+            // The header of a table may be printed before its first line turns out to be missing.
             assert_eq!((lines.len(), outcome.stdout.lines().count() <= 1), (2, true), "{what}: {outcome}");
             assert!(
                 lines[0].starts_with("error: ") && lines[0].contains(words),
@@ -88,7 +89,7 @@ fn check_one(outcome: &Outcome, same: &str, expected: Expected, what: &str) {
     }
 }
 
-/// A comparison with an undamaged run: told, or refused in one line.
+/// Checks a comparison with an undamaged run, which succeeds or fails with one line.
 #[track_caller]
 fn check_compared(outcome: &Outcome, what: &str) {
     assert!(!outcome.stderr.contains("panicked"), "{what}: {outcome}");
@@ -102,7 +103,8 @@ fn check_compared(outcome: &Outcome, what: &str) {
 }
 
 impl Whole {
-    /// `damage` done to a copy: its text report, its CSV report, the outcome in the list.
+    /// Applies `damage` to a copy, and checks its text report, its CSV report and its status in the
+    /// list.
     #[track_caller]
     fn check(&self, what: &str, damage: &dyn Fn(&Path), text: Expected, csv: Expected, listed: &str) {
         let runs = self.trial.place().path().join("damaged");
@@ -140,7 +142,7 @@ fn gone(name: &'static str) -> impl Fn(&Path) {
     move |folder| fs::remove_file(folder.join(name)).expect("the test's own folder is writable")
 }
 
-/// The first `lines` lines of `name`.
+/// Keeps the first `lines` lines of `name`.
 fn keep_lines(name: &'static str, lines: usize) -> impl Fn(&Path) {
     move |folder| {
         let text = fs::read_to_string(folder.join(name)).expect("it is there");
@@ -149,7 +151,7 @@ fn keep_lines(name: &'static str, lines: usize) -> impl Fn(&Path) {
     }
 }
 
-/// `name` with `from` replaced by `to`, once.
+/// Replaces `from` by `to` in `name`, once.
 fn edit(name: &'static str, from: &'static str, to: &'static str) -> impl Fn(&Path) {
     move |folder| {
         let text = fs::read_to_string(folder.join(name)).expect("it is there");
@@ -213,7 +215,7 @@ fn finished_runs() {
     whole.check("intervals gone", &gone(INTERVALS), Same, none, "PASS");
 }
 
-/// What reports made of the intervals warn of, the archive's own page tells, of a pack as well.
+/// `runs show` lists the problems of intervals that reports warn of, for a packed run as well.
 #[test]
 fn what_intervals_lack_is_shown() {
     let whole = whole();
@@ -247,7 +249,7 @@ fn what_intervals_lack_is_shown() {
     let missing = "1 interval is missing in `intervals`: time series have gaps";
     let lost = problems(&both(killed, edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
     assert_eq!(lost, [unread, missing]);
-    // Without its plan nothing tells which requests count; that a line is damaged can be told.
+    // Without the plan it is unknown which requests count, but a damaged line is still noticed.
     let told = problems(&both(gone("plan.yaml"), edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
     assert_eq!(told, ["`plan.yaml` is missing", unread, missing]);
 }
@@ -284,7 +286,7 @@ fn runs_without_a_record() {
     );
 }
 
-/// What a file that is gone would have told is neither 0 CPUs nor a kernel without a name.
+/// A missing file must not look like 0 CPUs or a kernel without a name.
 #[test]
 fn machines_that_nobody_knows_are_told_and_not_compared() {
     let whole = whole();
@@ -306,7 +308,7 @@ fn machines_that_nobody_knows_are_told_and_not_compared() {
     }
 }
 
-/// A pipe in a file's place, for which nobody writes, is waited for by nobody.
+/// A named pipe without a writer in place of a file must not block the program.
 #[test]
 #[cfg(unix)]
 fn pipes_are_no_files() {

@@ -1,4 +1,4 @@
-//! `wavetank runs prune`, with the binary, as a user who may not read everything that is there.
+//! `wavetank runs prune`, with the binary, as a user without permission to read some of the files.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wavetank_testkit::{Program, RunHarness, Script, Target, skip};
 
-/// A run that passed looks like a damaged one to whoever may not read what it came to.
+/// A run that passed must not look like a damaged one to a user who may not read its result.
 #[test]
 fn what_may_not_be_read_is_not_removed_as_failed() {
     let name = "what_may_not_be_read_is_not_removed_as_failed";
@@ -17,7 +17,7 @@ fn what_may_not_be_read_is_not_removed_as_failed() {
         trial.load(&target.url("/"), ["-c", "1", "-n", "20", "--quiet"]).run().expect_exit(0);
     }
     let runs = trial.place().runs("runs");
-    // Of the second it is not known whether it finished.
+    // It is unknown whether the second run finished.
     fs::remove_file(runs[1].join("run.json")).expect("the test's own folder is writable");
     let search = runs[0].with_file_name("20261121T190000Z-knee-zz00");
     fs::create_dir_all(search.join("runs")).expect("the test's own folder is writable");
@@ -27,11 +27,11 @@ fn what_may_not_be_read_is_not_removed_as_failed() {
     }
     let prune = ["runs", "prune", "--failed", "--yes"];
     let pruned = if fs::read(runs[0].join("run.json")).is_ok() {
-        // The one user who may read everything has to give that up.
+        // Root may read everything, so it has to drop that capability.
         let wrapper = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
         let meek = |words: &[&str]| trial.program().args(words).under(wrapper).run();
         if Program::foreign("setpriv").is_none() || meek(&["--version"]).exit != Some(0) {
-            return skip(name, "whoever runs the tests may read everything");
+            return skip(name, "the user of the tests may read everything");
         }
         meek(&prune)
     } else {

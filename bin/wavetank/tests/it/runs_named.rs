@@ -1,4 +1,4 @@
-//! Which run or search a word calls, with the binary: every command that wants a run answers alike.
+//! Names of runs and searches, with the binary: every command that takes a run treats them alike.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wavetank_testkit::{Outcome, RunHarness, Script, Target};
 
-/// A trial with one run in its `runs`, and the target it loaded.
+/// Creates a trial with one run in its `runs`, and the target that it loaded.
 fn with_run() -> (RunHarness, Target, PathBuf) {
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(Duration::ZERO));
@@ -15,7 +15,7 @@ fn with_run() -> (RunHarness, Target, PathBuf) {
     (trial, target, run)
 }
 
-/// Every command that is given a run, given `word`.
+/// Runs every command that takes a run, with `word` as its name.
 fn commands(trial: &RunHarness, url: &str, word: &str) -> Vec<(&'static str, Outcome)> {
     let run = |words: &[&str]| trial.program().args(words).run();
     vec![
@@ -33,7 +33,7 @@ fn search(runs: &Path, name: &str) -> PathBuf {
     folder
 }
 
-/// One `error:` line that says so, one `hint:` line, exit 2, nothing on stdout.
+/// Checks for one `error:` line with this text, one `hint:` line, exit 2, and nothing on stdout.
 #[track_caller]
 fn check_refused(outcome: &Outcome, what: &str, says: &str, hints: &str) {
     outcome.expect_exit(2);
@@ -109,7 +109,7 @@ fn a_search_is_no_run_by_whatever_name() {
             }
         }
     }
-    // One that was killed before its first answer has its runs only.
+    // A search that was killed before its first answer has only its runs.
     fs::remove_file(folder.join("search.json")).expect("the test's own folder is writable");
     for word in ["zz00", "runs/20261121T190000Z-knee-zz00"] {
         for (what, outcome) in commands(&trial, &target.url("/"), word) {

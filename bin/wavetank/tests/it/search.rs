@@ -1,4 +1,4 @@
-//! `wavetank search` against targets whose knee is stated, and what it refuses.
+//! `wavetank search` against targets with a known capacity, and the arguments that it rejects.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use wavetank_testkit::{
     Outcome, Program, ReceivedRequest, Script, ScriptAction, Serve, Signal, Target, TestDir, answer,
 };
 
-/// Two workers of 4 ms: 500 requests a second.
+/// Two workers of 4 ms, which serve 500 requests per second.
 const TIER: &str = "/tier/simple?workers=2&work=4ms";
-/// Short levels: what is looked at here is the course of a search, not how exact it is.
+/// Short levels, since these tests are about the course of a search and not about its precision.
 const SHORT: &str = "-d 300ms --warmup 0s --settle 0s --step 5% --threads 1";
 
 fn search(place: &TestDir, url: &str, words: &str) -> Program {
@@ -21,14 +21,14 @@ fn serve() -> Serve {
     Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), &["--threads", "1"])
 }
 
-/// The folder of the only search.
+/// Returns the folder of the only search.
 fn folder(place: &TestDir) -> String {
     let runs = place.runs("runs");
     assert_eq!(runs.len(), 1, "{runs:?}");
     runs[0].display().to_string()
 }
 
-/// What every search must have, whatever it found.
+/// Checks what every search must have, whatever it found.
 #[track_caller]
 fn check(outcome: &Outcome, exit: i32, end: &str) -> Value {
     outcome.expect_exit(exit);
@@ -66,13 +66,13 @@ fn a_stated_capacity_is_found() {
     let outcome = search(&place, &serve.url(TIER), &words).run();
     let doc = check(&outcome, 0, "found");
     let end = |name: &str| doc["answer"][name].as_f64().expect("a number");
-    // 300 ms leave room for a tenth more; a machine that is busy elsewhere takes some.
+    // Levels of 300 ms allow a tenth more, and a busy machine allows less.
     assert!(end("low") >= 100.0 && end("high") <= 1_000.0 && end("low") < end("high"), "{outcome}");
     assert!(doc["answer"]["headline"].as_str().is_some_and(|line| line.starts_with("knee ")), "{outcome}");
     let stages: Vec<_> = doc["runs"].as_array().expect("a list").iter().map(|run| &run["stage"]).collect();
     assert_eq!(stages[0], "climb");
     assert!(stages.iter().filter(|stage| **stage == "measure").count() >= 15, "{stages:?}");
-    // Each run is an archive like any other, and none of them is in the way of others.
+    // Each run is a regular archive, and none of them hides other runs.
     let folder = folder(&place);
     let report = |words: &[&str]| {
         Program::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -88,7 +88,7 @@ fn a_stated_capacity_is_found() {
     }
     report(&["latest"]).expect_exit(2);
     let again = report(&[doc["id"].as_str().expect("an id"), "--format", "json"]);
-    assert_eq!(again.expect_exit(0).json(), doc, "by its id, as it was told");
+    assert_eq!(again.expect_exit(0).json(), doc, "by its printed id");
     for (format, begins) in
         [("text", "knee "), ("markdown", "## knee "), ("csv", "level,"), ("junit", "<?xml")]
     {
@@ -117,13 +117,13 @@ fn limits_are_answers_too() {
     let words = format!("{SHORT} --threshold p50<1us --from 20/s --format json --no-archive");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 1, "below");
     assert_eq!(doc["answer"]["knee"], Value::Null);
-    assert_eq!(place.runs("runs").len(), 0, "no archive was wanted");
+    assert_eq!(place.runs("runs").len(), 0, "--no-archive keeps none");
 }
 
 #[test]
 fn users_and_files_are_searched() {
     let (place, serve) = (TestDir::new(), serve());
-    // Two workers: with more than a few users each waits for the others.
+    // With two workers, more than a few users wait for each other.
     let words = format!("{SHORT} --of users --threshold p50<30ms --to 200 --format json");
     let doc = check(&search(&place, &serve.url(TIER), &words).run(), 0, "found");
     let ends = (doc["answer"]["low"].as_f64(), doc["answer"]["high"].as_f64());
@@ -157,7 +157,8 @@ fn a_signal_ends_the_level_and_tells_the_bracket() {
     assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), doc);
 }
 
-/// What stands in the way of `search.json` is told, and the folder is not called an archive of the answer.
+/// If `search.json` cannot be written, the reason is reported, and the folder is not called an
+/// archive of the answer.
 #[test]
 fn an_answer_that_cannot_be_kept_is_told() {
     let place = TestDir::new();
@@ -166,21 +167,21 @@ fn an_answer_that_cannot_be_kept_is_told() {
     let running = search(&place, &target.url("/"), words).start();
     target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 20);
     let folder = folder(&place);
-    // As a full disk would: the file cannot be made.
+    // The file cannot be created, as on a full disk.
     std::fs::create_dir(format!("{folder}/search.json.partial")).expect("the folder is writable");
     running.signal(Signal::INT);
     let outcome = running.wait(Duration::from_secs(20));
     outcome.expect_exit(130);
     assert!(
         outcome.stdout.starts_with("interrupted by a signal: "),
-        "the answer is told all the same: {outcome}"
+        "the answer is printed all the same: {outcome}"
     );
     let says = |what: &str| outcome.stderr.contains(what);
     assert!(says("its result is reported without an archive\nhint: "), "{outcome}");
     assert!(says("without the answer: search.json could not be written"), "{outcome}");
 }
 
-/// A dead target answers no run any more: the search ends, and its answer is none.
+/// A dead target responds to no further run, so the search ends without an answer.
 #[test]
 fn a_target_that_dies_ends_the_search() {
     let place = TestDir::new();
@@ -201,15 +202,16 @@ fn a_target_that_dies_ends_the_search() {
     assert_eq!(runs.last().map(|run| (&run["stage"], &run["level"])), Some((&"check".into(), &50.into())));
     assert!(
         doc["answer"]["low"].as_f64().is_some_and(|low| low >= 50.0),
-        "what was known is told: {outcome}"
+        "the known part is reported: {outcome}"
     );
 }
 
-/// A target that hangs is not waited for: requests would time out after a minute.
+/// The search does not wait for a target that hangs, although requests would time out only after a
+/// minute.
 #[test]
 fn a_target_that_hangs_ends_the_search_soon() {
     let place = TestDir::new();
-    // Half a second of 50/s, which is the first level, and no word from then on.
+    // The target responds for half a second at 50/s, which is the first level, and then not at all.
     let hangs = |seen: &ReceivedRequest| {
         vec![if seen.number <= 25 { ScriptAction::Send(answer(200, b"ok")) } else { ScriptAction::Silence }]
     };
@@ -220,9 +222,9 @@ fn a_target_that_hangs_ends_the_search_soon() {
     let runs = doc["runs"].as_array().expect("a list");
     let done: Vec<_> = runs.iter().map(|run| &run["requests"]["done"]).collect();
     assert_eq!(done, [25, 0, 0, 0], "the first level, twice the second, the first again: {doc}");
-    assert_eq!(doc["answer"]["low"], 50, "what was known is told: {doc}");
+    assert_eq!(doc["answer"]["low"], 50, "the known part is reported: {doc}");
     assert!(doc["took_s"].as_f64().is_some_and(|took| took < 45.0), "{doc}");
-    // Where nothing happened there is no such file.
+    // A run without events has no such file.
     let is_silent = |run: &Value| {
         let archive = run["archive"].as_str().expect("it was kept");
         let events = std::fs::read_to_string(format!("{}/runs/{archive}/events.jsonl", folder(&place)));
@@ -244,14 +246,15 @@ fn a_target_that_is_not_there_is_told_once() {
     );
 }
 
-/// What ends a search without an answer, apart from its target.
+/// Reasons other than the target that end a search without an answer.
 #[test]
 fn a_search_that_ends_early_is_incomplete() {
     let (place, serve) = (TestDir::new(), serve());
     let words = format!("{SHORT} --threshold p50<900ms --from 50/s --max-time 100ms --format json");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 4, "time");
     assert_eq!(doc["runs"], Value::Array(Vec::new()), "there was no time for a run: {doc}");
-    // Of a file its own load is no matter: levels are as long as percentiles need, and all that is told is of them.
+    // The file's own load has no effect. Levels are as long as the percentiles need, and all
+    // messages refer to them.
     let text = format!(
         "wavetank: 1\ntarget: {}\nsteps: [{{get: /}}]\nthresholds: [p99 < 900ms in two]\n\
          phases: [{{name: one, rate: 9/s, for: 9s}}, {{name: two, rate: 9/s, for: 9s}}]\n",
@@ -287,7 +290,7 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
     let told = search(&place, &broken, "--threshold p99<9ms --quiet").run();
     told.expect_exit(2);
     assert!(told.stderr.contains("stepps"), "{told}");
-    assert_eq!(told.stderr.matches("hint").count(), 1, "told once: {told}");
+    assert_eq!(told.stderr.matches("hint").count(), 1, "reported once: {told}");
     let two = place.write(
         "two.yaml",
         "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /, name: a}]\nthresholds: [p99(a) < 50ms in one]\n\

@@ -15,14 +15,14 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// What the target itself has counted.
+/// Returns the target's own counts.
 fn truth(serve: &Serve) -> Value {
     let answer = Client::connect(serve.address()).get("/truth");
     assert_eq!(answer.status, 200);
     serde_json::from_slice(&answer.body).expect("/truth is JSON")
 }
 
-/// Time from sending a GET to its whole answer.
+/// Returns the time from sending a GET to its complete response.
 fn time_of(client: &mut Client, path: &str) -> Duration {
     let sent = Stamp::now();
     assert_eq!(client.get(path).status, 200, "{path}");
@@ -88,7 +88,7 @@ fn delays_are_kept() {
 
 #[test]
 fn a_delayed_request_costs_no_thread() {
-    // Many sleep at once on the one thread, and it still answers others.
+    // Many requests sleep simultaneously on the only thread, and it still answers others.
     let serve = serve(&["--threads", "1"]);
     retry_timing(|| {
         let mut sleepers: Vec<Client> = (0..60).map(|_| Client::connect(serve.address())).collect();
@@ -104,7 +104,7 @@ fn a_delayed_request_costs_no_thread() {
         let all = Stamp::now().since(began);
         assert!(all >= ms(400), "60 sleepers took {all:?}");
         expect_time(beside < ms(50) && all < ms(440), || {
-            format!("{beside:?} beside 60 sleepers, they {all:?}")
+            format!("{beside:?} in parallel with 60 sleepers, they {all:?}")
         })
     });
 }
@@ -225,7 +225,7 @@ fn a_planted_freeze_begins_with_the_first_request() {
         while Stamp::now().since(began) < ms(1_200) {
             longest = longest.max(time_of(&mut client, "/"));
         }
-        // It begins between two requests, which are fractions of a millisecond apart.
+        // It starts between two requests, which are fractions of a millisecond apart.
         let over = time_of(&mut client, "/");
         let right = longest > ms(490) && longest < ms(505) && over < ms(20);
         expect_time(right, || format!("the freeze lasted {longest:?}, then {over:?}"))
@@ -235,7 +235,7 @@ fn a_planted_freeze_begins_with_the_first_request() {
 #[test]
 fn a_run_tells_when_a_frozen_target_gave_no_answer() {
     retry_timing(|| {
-        // From 1.7 s to 3.2 s: one whole second of the run.
+        // From 1.7 s to 3.2 s, which includes one whole second of the run.
         let serve = serve(&["--freeze", "1500ms", "--freeze-at", "1700ms"]);
         let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let words = ["-r", "200/s", "-d", "4s", "--arrivals", "even", "--no-probe"];
@@ -246,7 +246,7 @@ fn a_run_tells_when_a_frozen_target_gave_no_answer() {
         };
         let found = told(&outcome);
         expect_time(outcome.exit == Some(0) && found.is_some(), || format!("{outcome}"))?;
-        // What was sealed tells the same when the run's own conclusions are gone.
+        // The sealed intervals give the same finding without the run's own conclusions.
         let runs = trial.place().runs("runs");
         std::fs::remove_file(runs[0].join("run.json")).expect("it is there");
         let again = trial.program().args(["report", "latest", "--format", "json"]).run();
@@ -303,7 +303,7 @@ fn several_addresses_are_served() {
 
 #[test]
 fn more_connections_than_memory_holds_are_refused() {
-    // On io_uring for want of memory, on epoll for want of files as well.
+    // On io_uring the reason is memory, on epoll files as well.
     let listen = format!("127.0.0.1:{}", free_port());
     let outcome = Program::new(env!("CARGO_BIN_EXE_wavetank"))
         .args(["serve", "--listen", &listen, "--connections", "300000000"])
@@ -323,12 +323,12 @@ fn a_limit_on_files_that_is_reached_is_told_once() {
     let clients: Vec<_> = (0..100).map(|_| Client::connect(serve.address())).collect();
     let told = || serve.running().stderr().matches("warning: a client cannot be accepted").count();
     let waited = wavetank_testkit::clock::poll_until(Duration::from_secs(10), || (told() > 0).then_some(()));
-    assert!(waited.is_some(), "nothing is told: {}", serve.running().stderr());
+    assert!(waited.is_some(), "nothing is reported: {}", serve.running().stderr());
     drop(clients);
     assert_eq!(
         Client::connect(serve.address()).get("/").status,
         200,
-        "it goes on when there are files again"
+        "it continues when files are free again"
     );
     assert_eq!(told(), 1, "{}", serve.running().stderr());
     serve.running().signal(Signal::INT);

@@ -1,4 +1,4 @@
-//! `wavetank serve` under clients of other people: what they count and what it counts is the same.
+//! `wavetank serve` with third-party clients: both sides count the same.
 
 use serde_json::Value;
 use wavetank_testkit::{Client, Outcome, Program, Serve, skip};
@@ -7,7 +7,7 @@ fn serve(words: &[&str]) -> Serve {
     Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), words)
 }
 
-/// The program, or a recorded skip.
+/// Returns the program, or records a skip.
 fn foreign(name: &str, test: &str) -> Option<Program> {
     let program = Program::foreign(name);
     if program.is_none() {
@@ -16,14 +16,14 @@ fn foreign(name: &str, test: &str) -> Option<Program> {
     program
 }
 
-/// Requests the server has seen on `path`.
+/// Returns the number of requests that the server has seen on `path`.
 fn seen(serve: &Serve, path: &str) -> u64 {
     let truth: Value =
         serde_json::from_slice(&Client::connect(serve.address()).get("/truth").body).expect("JSON");
     truth["paths"][path].as_u64().unwrap_or_else(|| panic!("{path} is not in {truth:#}"))
 }
 
-/// The number before or after `label` in what a tool prints.
+/// Returns the number before or after `label` in the output of a tool.
 #[track_caller]
 fn number(outcome: &Outcome, label: &str) -> u64 {
     let line = outcome.stdout.lines().find(|line| line.contains(label));
@@ -55,7 +55,7 @@ fn curl_reads_every_endpoint() {
     check(&[], "/delay/5ms", "200 ");
     check(&[], "/close", "200 ");
     check(&["-X", "POST"], "/truth/reset", "204 0");
-    // One connection for three requests: kept alive.
+    // One kept-alive connection for three requests.
     let urls = [serve.url("/"), serve.url("/bytes/1"), serve.url("/")];
     let outcome = curl.args(["-sS", "-w", "<%{num_connects}>"]).args(urls).run();
     let connects: Vec<&str> = outcome.stdout.split('<').skip(1).map(|part| &part[..1]).collect();
@@ -73,7 +73,7 @@ fn wrk_and_the_truth_agree() {
         outcome.stdout.lines().find(|line| line.contains(" requests in ")).expect("wrk prints its total");
     let done: u64 = line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number");
     let seen = seen(&serve, "/bytes/100");
-    // wrk leaves off with up to one request under way on each connection.
+    // wrk ends with up to one request in flight on each connection.
     assert!((done..=done + 16).contains(&seen), "wrk {done}, truth {seen}");
 }
 
@@ -92,7 +92,7 @@ fn ab_and_the_truth_agree() {
             assert_eq!(number(&outcome, "Keep-Alive requests:"), 600, "{outcome}");
         }
         let seen = seen(&serve, path);
-        // ab opens connections ahead of the last requests and may send on them.
+        // ab opens connections before the last requests and may send on them.
         assert!((600..=610).contains(&seen), "ab 600, truth {seen}");
     }
 }

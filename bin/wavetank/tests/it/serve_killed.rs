@@ -1,4 +1,5 @@
-//! A server whose worker processes are killed while they work: it goes on, counts on, and ends when told to.
+//! A server with worker processes that are killed while busy: it continues to serve and count, and
+//! ends on request.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,15 +13,15 @@ use serde_json::Value;
 use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Client, Program, Serve, Signal, skip};
 
-/// Worker processes of the server.
+/// Number of worker processes of the server.
 const WORKERS: usize = 4;
-/// More than enough for each worker to have one, by chance.
+/// More than enough clients for each worker to get one by chance.
 const CLIENTS: usize = 32;
-/// Sent in one go, so that workers are at work most of the time.
+/// Requests sent in one write, so that workers are busy most of the time.
 const AT_ONCE: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The children of all threads of a process.
+/// Returns the children of all threads of a process.
 fn children(of: u32) -> Vec<Pid> {
     let tasks = fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
@@ -28,7 +29,7 @@ fn children(of: u32) -> Vec<Pid> {
     ids.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
 }
 
-/// Asks as fast as it is answered, until the connection breaks.
+/// Sends requests as fast as they are answered, until the connection breaks.
 fn ask_until_broken(to: SocketAddr, answer_len: usize, answers: &AtomicU64) {
     let Ok(mut stream) = TcpStream::connect(to) else { return };
     stream.set_read_timeout(Some(PATIENCE)).expect("a positive timeout");
@@ -39,7 +40,7 @@ fn ask_until_broken(to: SocketAddr, answer_len: usize, answers: &AtomicU64) {
     }
 }
 
-/// Kills so many of the workers while they work; the others serve until they are told to stop.
+/// Kills `killed` workers while they are busy. The others serve until they are asked to end.
 fn check(test: &str, killed: usize) {
     if Program::foreign("prlimit").is_none() {
         return skip(test, "`prlimit` is not installed");
@@ -48,7 +49,8 @@ fn check(test: &str, killed: usize) {
         .environment("WAVETANK_MASK", "uring,unshare")
         .under(["prlimit", "--nofile=128:128"]);
     let serve = Serve::start(&program, &["--threads", &WORKERS.to_string(), "--connections", "300"]);
-    // The first accepts before the last is there; the engine is told when all are.
+    // The first worker accepts before the last one has started. The engine is reported when all
+    // have.
     let workers = poll_until(PATIENCE, || {
         let workers = children(serve.running().id());
         (workers.len() == WORKERS && serve.running().stderr().contains("engine ")).then_some(workers)
@@ -66,17 +68,17 @@ fn check(test: &str, killed: usize) {
         }
         let told = || serve.running().stderr().matches("ended by signal 9; its connections are gone").count();
         let all_told = poll_until(PATIENCE, || (told() == killed).then_some(()));
-        assert!(all_told.is_some(), "the loss is not told: {}", serve.running().stderr());
+        assert!(all_told.is_some(), "the loss is not reported: {}", serve.running().stderr());
         let left = WORKERS - killed;
         if left > 0 {
             let came = answers.load(Ordering::Relaxed);
-            // Whoever is left answers it, while others still ask.
+            // One of the remaining workers answers, while other clients still send requests.
             let answer = Client::connect(to).get("/truth");
             let truth: Value = serde_json::from_slice(&answer.body).expect("/truth is JSON");
             assert_eq!(truth["threads"], left, "{truth:#}");
             let counted = truth["requests"].as_u64().expect("a count");
-            assert!(counted >= came, "{came} answers had come, and {counted} requests are counted");
-            // The threads of the database serve them as before.
+            assert!(counted >= came, "{came} responses had arrived, but {counted} requests are counted");
+            // The database threads serve them as before.
             for path in ["/tier/query", "/tier/transaction"] {
                 assert_eq!(Client::connect(to).get(path).status, 200, "{path}");
             }

@@ -1,4 +1,4 @@
-//! `wavetank serve --tls` under clients of other people, and what it says when it cannot.
+//! `wavetank serve --tls` with third-party clients, and its error messages.
 
 use serde_json::Value;
 use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port, skip};
@@ -7,14 +7,14 @@ fn wavetank() -> Program {
     Program::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// A server on TLS with these words besides, and its URL.
+/// Starts a server on TLS with these additional arguments. Returns it and its URL.
 fn serve(words: &[&str]) -> (Serve, String) {
     let serve = Serve::start(&wavetank(), &[&["--tls"], words].concat());
     let url = format!("https://{}", serve.address());
     (serve, url)
 }
 
-/// The programs, or a recorded skip.
+/// Returns the programs, or records a skip.
 fn foreign<const N: usize>(names: [&str; N], test: &str) -> Option<[Program; N]> {
     for name in names {
         if Program::foreign(name).is_none() {
@@ -25,7 +25,7 @@ fn foreign<const N: usize>(names: [&str; N], test: &str) -> Option<[Program; N]>
     Some(names.map(|name| Program::foreign(name).expect("just found")))
 }
 
-/// What curl says about `words`, which must do well.
+/// Runs curl with `words`, which must succeed, and returns its output.
 #[track_caller]
 fn curl(words: &[&str]) -> String {
     let outcome = Program::foreign("curl")
@@ -42,7 +42,7 @@ fn truth(url: &str) -> Value {
     serde_json::from_str(&curl(&["-k", &format!("{url}/truth")])).expect("/truth is JSON")
 }
 
-/// Full, resumed.
+/// Returns the numbers of full and of resumed handshakes.
 #[track_caller]
 fn handshakes(url: &str) -> (u64, u64) {
     let truth = truth(url);
@@ -68,11 +68,11 @@ fn curl_trusts_the_certificate_that_is_written() {
     check(&["--tls-max", "1.2"], &format!("{url}/bytes/70000"), "200 70000 1.1 0");
     check(&["--tlsv1.3"], &format!("{url}/status/503"), "503 19 1.1 0");
     check(&[], &format!("{url}/close"), "200 12 1.1 0");
-    // One connection for three requests: kept alive.
+    // One kept-alive connection for three requests.
     let urls = [format!("{url}/bytes/1"), format!("{url}/bytes/1"), format!("{url}/bytes/1")];
     let words = ["--cacert", &ca, "-w", "<%{num_connects}>", &urls[0], &urls[1], &urls[2]];
     assert_eq!(curl(&words), "0<1>0<0>0<0>");
-    // Who does not know the certificate does not take it.
+    // A client that does not know the certificate rejects it.
     let stranger = Program::foreign("curl").expect("found").args(["-sS", &url]).run();
     stranger.expect_exit(60);
 }
@@ -99,9 +99,9 @@ fn wrk_and_the_truth_agree() {
     let done: u64 = line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number");
     let truth = truth(&url);
     let seen = truth["paths"]["/bytes/100"].as_u64().expect("a count");
-    // wrk leaves off with up to one request under way on each connection.
+    // wrk ends with up to one request in flight on each connection.
     assert!((done..=done + 16).contains(&seen), "wrk {done}, truth {seen}");
-    // wrk opens one connection more than asked for, to look, and says nothing on it.
+    // wrk opens one connection more than requested as a check, and sends nothing on it.
     let full = truth["handshakes"]["full"].as_u64().expect("a count");
     assert!((16..=17).contains(&full), "{truth:#}");
 }
@@ -114,7 +114,7 @@ fn sessions_are_resumed_while_there_are_tickets() {
         let (serve, url) = serve(words);
         let connect = serve.address().to_string();
         let client = ["s_client", "-connect", &connect, "-tls1_2", "-reconnect"];
-        // Six connections: one, and five with its session.
+        // Six connections: one full handshake, and five that resume its session.
         openssl.clone().args(client).input("").run().expect_exit(0);
         assert_eq!(handshakes(&url), expected, "{words:?}");
     };
@@ -122,7 +122,7 @@ fn sessions_are_resumed_while_there_are_tickets() {
     check(&["--tls-no-tickets"], (6, 0));
 }
 
-/// A certificate for localhost and its key, signed by itself.
+/// Makes a self-signed certificate for localhost and its key.
 fn identity(openssl: &Program, place: &TestDir, name: &str) -> [String; 2] {
     let [cert, key] = [place.file(&format!("{name}.pem")), place.file(&format!("{name}.key"))];
     let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
@@ -146,14 +146,14 @@ fn a_certificate_can_be_given_and_asked_for() {
     assert_eq!(said, "Wavetank OK\n");
     let without = Program::foreign("curl").expect("found").args(["-sS", "--cacert", &cert, &url]).run();
     assert!(without.stdout.is_empty() && without.stderr.contains("certificate required"), "{without}");
-    // Both in one file will do.
+    // One file with both is accepted.
     let both = [&cert, &key].map(|name| std::fs::read_to_string(name).expect("just written")).concat();
     let both = place.write("both.pem", both);
     let (_other, url) = self::serve(&["--tls-cert", &both]);
     assert_eq!(curl(&["--cacert", &cert, &url]), "Wavetank OK\n");
 }
 
-/// One `error:` line with these words, a `hint:` line, exit 2, and nothing is served.
+/// Checks for one `error:` line with this text, a `hint:` line, exit 2, and no server.
 #[track_caller]
 fn check_refused(words: &[&str], expected: &str) -> Outcome {
     let listen = format!("127.0.0.1:{}", free_port());
@@ -201,7 +201,7 @@ fn what_cannot_be_is_said_with_a_hint() {
     check_refused(&["--tls-ciphers", "RC4-MD5"], "`RC4-MD5`");
     let mixed = ["--tls-versions", "1.3", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256"];
     check_refused(&mixed, "and --tls-versions 1.3 excludes it");
-    // The certificate made on the spot has an ECDSA key.
+    // The generated certificate has an ECDSA key.
     let rsa_only = ["--tls-versions", "1.2", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256"];
     check_refused(&rsa_only, "has an ECDSA key, and none of the ciphers goes with it");
     check_refused(&["--tls-versions", "1.2", "--tls-groups", "MLKEM768"], "do not go together");

@@ -1,9 +1,10 @@
-//! A kernel that is short of memory for io\_uring's requests: for a moment, and for good. `strace` lets the calls
-//! fail.
+//! A kernel that is short of memory for io\_uring's requests, for a moment and permanently.
+//! `strace` makes the calls fail.
 
 use wavetank_testkit::{Client, Outcome, Program, RunHarness, Serve, skip};
 
-/// `program` with calls of `io_uring_enter` failing by `EAGAIN`: those that `when` counts, on each thread.
+/// Returns `program` such that calls of `io_uring_enter` fail with `EAGAIN`. `when` selects the
+/// calls by their number on each thread.
 fn failing(test: &str, trial: &RunHarness, program: Program, when: &str) -> Option<Program> {
     let uring = trial.program().args(["run", "http://127.0.0.1:1/", "-n", "1", "--engine", "uring"]).run();
     let Some(strace) = Program::foreign("strace").filter(|_| uring.exit != Some(5)) else {
@@ -14,7 +15,7 @@ fn failing(test: &str, trial: &RunHarness, program: Program, when: &str) -> Opti
     let trace = trial.place().file("trace");
     let strace = strace.args(["-f", "-qq", "-e", "trace=io_uring_enter", "-e", &inject, "-o", &trace]);
     let program = program.under(strace.arguments());
-    // Whether it may trace at all is told by a call that asks nothing of io_uring.
+    // A command without io_uring shows whether strace may trace at all.
     let version = trial.program().args(["--version"]).under(strace.arguments()).run();
     if version.exit != Some(0) {
         skip(test, &format!("strace may not trace here: {version}"));

@@ -1,4 +1,5 @@
-//! `wavetank size`: what a load would take, in words and as JSON; wrong words with one clear line.
+//! `wavetank size`: the needs of a load, as text and as JSON, and one clear line for wrong
+//! arguments.
 
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Outcome, Program, TestDir};
@@ -12,7 +13,7 @@ fn example(name: &str) -> String {
     format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The values of answers by `role.what`, of hosts by `hosts.ROLE`.
+/// Checks the values of answers by `role.what`, and of hosts by `hosts.ROLE`.
 #[track_caller]
 fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
     let told = size(&format!("{line} --format json"));
@@ -34,7 +35,7 @@ fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
     json
 }
 
-/// Exit 2, one line with one hint, in words and as JSON.
+/// Checks for exit 2 and one line with one hint, as text and as JSON.
 #[track_caller]
 fn refused(line: &str, mention: &str) {
     let told = size(line);
@@ -79,12 +80,12 @@ fn words_and_files_that_say_the_same_take_the_same() {
     }
     check(&example("lb-million-by-rate"), &[("connections", 1e6), ("opens_per_s", 1e4), ("in_flight", 1e6)]);
     check(&example("haproxy-7m"), &[("connections", 3.48e6), ("opening_per_s", 2e4)]);
-    // A closed loop in disguise: no more users than arrive.
+    // A closed loop in effect, since there are no more users than arrivals.
     check(&example("tsung-static"), &[("connections", 15_000.0)]);
     check(&format!("{file} --scale 1/1000"), &[("connections", 1_000.0)]);
 }
 
-/// Each example and many words: everything fits its columns, and every part is there.
+/// Examples and many arguments: all lines fit their width, and every part is there.
 #[test]
 fn the_text_is_whole_and_narrow() {
     let mut lines: Vec<String> =
@@ -135,7 +136,7 @@ fn wrong_words_are_told_in_one_line() {
     refused(&format!("{} --hold 5s", example("lb-million")), "--hold has no effect");
 }
 
-/// A file with mistakes is told as `check` tells it.
+/// `size` reports mistakes in a file as `check` does.
 #[test]
 fn mistakes_in_a_file_are_told_with_their_places() {
     let place = TestDir::new();
@@ -151,8 +152,8 @@ fn mistakes_in_a_file_are_told_with_their_places() {
     assert_eq!(json["lacking"][0]["code"], "no_source_address", "{json}");
 }
 
-/// What `size` says that one address holds is what a load finds on a host whose ports were set as it says, and on which
-/// nothing listens.
+/// The connections of one address by `size` are those that `plan` finds on a host with that port
+/// range and no listening sockets.
 #[test]
 fn ports_are_those_that_a_load_finds() {
     if !NetNs::available("ports_are_those_that_a_load_finds") {

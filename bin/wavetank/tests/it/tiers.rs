@@ -1,15 +1,16 @@
-//! The tiers of `wavetank serve`, held against the capacity that is stated of them, from below and from above.
+//! The tiers of `wavetank serve`, compared with their stated capacity, from below and from above.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::{Client, Program, RunHarness, RunResult, Serve, expect_time, retry_timing};
 
-/// Four workers of 40 ms.
+/// Capacity of four workers of 40 ms, in requests per second.
 const CAPACITY: f64 = 100.0;
 const TIER: &str = "/tier/transaction?workers=4&work=40ms";
 
-/// Three seconds of so many requests a second; what is found is verified, and held against the server's count.
+/// Sends `rate` requests per second for three seconds. Verifies the result and compares it with the
+/// server's count.
 #[track_caller]
 fn check(engine: &str, rate: u64, exact: impl Fn(&RunResult) -> Result<(), String>) {
     retry_timing(|| {
@@ -32,14 +33,14 @@ fn check(engine: &str, rate: u64, exact: impl Fn(&RunResult) -> Result<(), Strin
 #[test]
 fn a_stated_capacity_is_what_can_be_had() {
     for engine in ["auto", "epoll"] {
-        // Half of it: each takes as long as its work, never less.
+        // Half of the capacity: each request takes as long as its work, never less.
         check(engine, 50, |result| {
             let least = result.number("service_us.min");
             assert!(least >= 40_000.0, "{least} µs: {result}");
             let median = Duration::from_micros(result.number("service_us.p50") as u64);
             if median < Duration::from_millis(60) { Ok(()) } else { Err(format!("{median:?} in the middle")) }
         });
-        // Half as much again: the rest queues.
+        // One and a half times the capacity: the excess is queued.
         check(engine, 150, |result| {
             let done = result.number("rate.done_per_s");
             assert!(done <= CAPACITY * 1.02, "{done}/s: {result}");

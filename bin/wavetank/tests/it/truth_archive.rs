@@ -1,4 +1,4 @@
-//! Truth suite: what is kept of a run says what was printed of it.
+//! Truth suite: the archive of a run contains what was printed.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ fn a_full_disk_is_told_and_the_load_goes_on() {
     let (trial, target) = (trial(), target());
     let folder = trial.place().file("small");
     std::fs::create_dir(&folder).expect("the test's own folder is writable");
-    // A disk of 64 kB, filled up to its last page while the load runs on it.
+    // A disk of 64 kB, filled up to its last page while the load writes to it.
     let url = target.url("/");
     let words =
         format!("run {url} -r 200/s -d 4s --arrivals even --no-probe --format json --runs-dir {folder}/runs");
@@ -80,7 +80,7 @@ fn a_full_disk_is_told_and_the_load_goes_on() {
     let outcome = NetNs::mounts(&trial.program().arguments()[0], &script).run();
     let result = outcome.result();
     result.conserved().agrees_with(&target.settled());
-    assert_eq!(result.count("requests.done"), 800, "the load goes on: {result}");
+    assert_eq!(result.count("requests.done"), 800, "the load continues: {result}");
     let told = format!("{} {}", outcome.stderr, result).to_lowercase();
-    assert!(told.contains("no space") || told.contains("disk"), "and the disk is told: {outcome}");
+    assert!(told.contains("no space") || told.contains("disk"), "and the disk is reported: {outcome}");
 }

@@ -1,4 +1,5 @@
-//! Truth suite: a target that misbehaves in every way at once; not one request may be lost or made up.
+//! Truth suite: a target that misbehaves in every way simultaneously. No request may be lost or
+//! invented.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A number from a seed and a place: `SplitMix64`'s finaliser (Steele, Lea, Flood, 2014).
+/// Returns a pseudo-random number for a seed and an index, by `SplitMix64`'s finaliser (Steele,
+/// Lea, Flood, 2014).
 fn dice(seed: u64, place: u64) -> u64 {
     let mut z = seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,7 +25,8 @@ fn dice(seed: u64, place: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What happens to a request, by the dice: half are answered well, the others in every bad way there is.
+/// Chooses the treatment of a request at random. Half of the requests are answered well, the others
+/// in every bad way.
 fn misbehave(seed: u64, seen: &ReceivedRequest) -> Vec<ScriptAction> {
     let raw = |text: &str| ScriptAction::Send(text.as_bytes().to_vec());
     match dice(seed, seen.number) % 32 {
@@ -62,7 +65,7 @@ fn misbehave(seed: u64, seen: &ReceivedRequest) -> Vec<ScriptAction> {
     }
 }
 
-/// Runs `words` against a misbehaving target: everything is accounted for, whatever the verdict.
+/// Runs `words` against a misbehaving target. Every request is accounted for, whatever the verdict.
 #[track_caller]
 fn check(seed: u64, words: &str) {
     let target = Target::start(Script::new(move |seen| misbehave(seed, seen)));
@@ -80,7 +83,7 @@ fn check(seed: u64, words: &str) {
     let ok = result.count_or_zero("status.200");
     assert_eq!(ok, result.count("requests.done"), "seed {seed}: {result}");
     assert!(ok <= truth.by_status[&200], "no answer counts twice: {result}");
-    // The warm-up is kept apart, and the target knows none.
+    // The warm-up is counted separately, and the target does not distinguish it.
     if !words.contains("--warmup") {
         assert_eq!(result.count("status.500"), truth.by_status[&500], "seed {seed}: {result}");
         assert_eq!(truth.connections, result.count("connections.opened"), "seed {seed}: {result}");
@@ -114,7 +117,7 @@ fn nothing_is_lost_when_it_is_cut_short() {
         target.wait_for("load", Duration::from_secs(20), |truth| truth.requests > 200);
         for _ in 0..signals {
             running.signal(Signal::INT);
-            // Two at once would be one: the kernel does not queue them.
+            // Two signals in quick succession would be one, since the kernel does not queue them.
             running.ends_within(ms(30));
         }
         let outcome = running.wait(Duration::from_secs(12));
@@ -125,15 +128,15 @@ fn nothing_is_lost_when_it_is_cut_short() {
 
 #[test]
 fn a_pool_of_one_against_silence_times_out_in_the_queue() {
-    // One connection, and nobody answers. From the first timeout on, each arrival inherits the connection
-    // when its own 300 ms are nearly over, one period before their end.
+    // One connection and no response. From the first timeout on, each arrival inherits the
+    // connection when its own 300 ms are nearly over, one period before their end.
     let target = Target::start(Script::silence());
     retry_timing(|| {
         let words = "-r 50/s -c 1 -d 1s --arrivals even --timeout 300ms --max-open 100 --no-probe";
         let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.count("requests.offered"), 50, "{result}");
         assert_eq!(result.count_or_zero("errors.request_timeout"), 50, "{result}");
-        // The target may hear of the end of one connection a little after the begin of the next.
+        // The target may notice the end of one connection slightly after the start of the next.
         assert!(target.truth().open_peak <= 2, "{result}");
         result.check_time("response_us.p50", ms(300))?;
         result.within("wait_us.p50", ms(275)..=ms(285))

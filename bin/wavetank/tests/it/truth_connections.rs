@@ -1,4 +1,4 @@
-//! Truth suite: how connections end, and what that does to the requests on them.
+//! Truth suite: the ways in which connections end, and their effect on the requests on them.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn ms(n: u64) -> Duration {
 
 #[test]
 fn an_idempotent_request_is_retried_once_after_an_unannounced_close() {
-    // Each connection answers once and closes, without a byte, on the next request: with one user,
-    // every request but the first goes out twice.
+    // Each connection serves one request and closes, without a byte, on the next one. With one
+    // user, every request but the first is sent twice.
     let target = Target::start(Script::close_before_request(1));
     let result = trial().run(&target, "-c 1 -n 40 --no-probe", 0);
     assert_eq!(result.count("requests.done"), 40, "{result}");
@@ -29,7 +29,7 @@ fn an_idempotent_request_is_retried_once_after_an_unannounced_close() {
 
 #[test]
 fn a_retry_keeps_the_intended_instant() {
-    // Every second request of a connection is kept waiting for 200 ms before the close without a byte.
+    // Every second request of a connection waits for 200 ms before the close without a byte.
     let target = Target::start(Script::new(|seen| match seen.on_connection {
         1 => vec![wavetank_testkit::script::ok()],
         _ => vec![ScriptAction::Wait(ms(200)), ScriptAction::Close],
@@ -53,8 +53,8 @@ fn bytes_are_those_the_target_counted() {
 
 #[test]
 fn a_broken_pipeline_loses_no_count() {
-    // Three answers, then a close under whatever else is under way. The target closes without reading
-    // what waits with the kernel, so only the run's own books can be checked.
+    // Three responses, then a close with other requests in flight. The target closes without
+    // reading what the kernel has buffered, so only the run's own counts can be checked.
     let target = Target::start(Script::close_before_request(3));
     let trial = trial();
     let words = "-c 2 --pipeline 4 -n 400 --no-probe".split_whitespace();
@@ -91,8 +91,8 @@ fn a_post_is_never_sent_twice() {
 
 #[test]
 fn a_second_close_is_not_retried_again() {
-    // The first connection answers once; every other connection closes without a byte. A connection
-    // that never served an answer is no reason to try again.
+    // The first connection answers once, and every other connection closes without a byte. A
+    // connection that never served a response gives no reason to retry.
     let target = Target::start(Script::new(|seen| {
         let serves = seen.connection == 1 && seen.on_connection == 1;
         vec![if serves { wavetank_testkit::script::ok() } else { ScriptAction::Close }]
@@ -100,7 +100,7 @@ fn a_second_close_is_not_retried_again() {
     let result = trial().run(&target, "-c 1 -n 4 --no-probe", 1);
     assert_eq!(result.count("requests.done"), 1, "{result}");
     assert_eq!(result.count_or_zero("errors.closed_early"), 3, "{result}");
-    assert_eq!(result.count("wire.retried"), 1, "only the one whose connection had served: {result}");
+    assert_eq!(result.count("wire.retried"), 1, "only the one on a connection that had served: {result}");
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn an_announced_close_costs_nothing() {
     let target = Target::start(Script::close_announced(4));
     let result = trial().run(&target, "-c 2 -n 40 --no-probe", 0);
     assert_eq!(result.count("requests.done"), 40, "{result}");
-    // A retry needs an end that nobody announced: what the target saw tells whose it was.
+    // A retry requires an unannounced end. The target's counts show which side ended the
+    // connection.
     let truth = target.truth();
     assert_eq!(
         (result.count("wire.retried"), truth.malformed, truth.requests),
@@ -190,7 +191,7 @@ fn connections_live_as_long_as_asked() {
 
 #[test]
 fn a_close_is_fin_or_reset_as_asked() {
-    // The client ends each of six connections after five requests; the target never does.
+    // The client ends each of six connections after five requests. The target never does.
     let target = Target::start(Script::constant(ms(1)));
     let words = "-c 1 -n 30 --requests-per-connection 5 --no-probe";
     let result = trial().run(&target, &format!("{words} --close rst"), 0);
@@ -241,7 +242,7 @@ fn a_pipeline_keeps_so_many_under_way() {
         let result = trial().try_run(&target, "-c 2 --pipeline 8 -n 320 --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 320, "{result}");
         assert_eq!(target.truth().connections, 2);
-        // Eight wait in line on a connection that serves one in 2 ms.
+        // Eight requests are queued on a connection that serves one in 2 ms.
         result.within("response_us.p50", ms(15)..=ms(20))
     });
 }

@@ -1,4 +1,4 @@
-//! Truth suite: against targets that answer on a known schedule, what is measured is what must be.
+//! Truth suite: measurements against targets with known delays give the expected values.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// The percentiles of `series`, each within max(2 %, 1 ms) of the closed form.
+/// Checks the percentiles of `series`, each within max(2 %, 1 ms) of the closed form.
 #[track_caller]
 fn check(
     result: &RunResult,
@@ -42,7 +42,7 @@ fn a_constant_delay_in_the_closed_model() {
         check(&result, "response_us", &expected, &[50, 75, 90, 95])?;
         check(&result, "service_us", &expected, &[50, 75, 90, 95])?;
         check(&result, "ttfb_us", &expected, &[50, 90])?;
-        // Eight users, 60 ms each: no more than 133/s, and not 5 % less.
+        // Eight users with 60 ms each: at most 133/s, and no more than 5 % less.
         let rate = result.number("rate.done_per_s");
         assert!(rate <= 133.4, "done at {rate}/s: {result}");
         expect_time(rate >= 126.0, || format!("done at {rate}/s\n{result}"))
@@ -74,7 +74,7 @@ fn a_freeze_hits_the_share_it_lasts() {
         let expected = Mixture::freeze(base, freeze, run);
         check(&result, "response_us", &expected, &[50, 75, 90, 95, 99])?;
         result.check_time("response_us.max", base + freeze)?;
-        // The mean of the same distribution: a fifth waits 0.4 s.
+        // The mean of the same distribution: a fifth of the requests wait 0.4 s.
         result.check_time("response_us.mean", expected.mean())
     });
 }
@@ -85,7 +85,8 @@ fn a_freeze_reaches_the_closed_view_only_once_a_user() {
     let target = Target::start(Script::freeze(base, ms(1_000), freeze));
     retry_timing(|| {
         let result = trial().try_run(&target, "-c 4 -d 3s --no-probe", 0)?;
-        // Four users meet the freeze with one request each: too few for p99 to show it.
+        // Each of the four users has one request during the freeze, which are too few to affect
+        // p99.
         check(&result, "response_us", &Mixture::constant(base), &[50])?;
         result.within("response_us.max", ms(780)..=ms(850))?;
         result.within("response_us.p99", base..=ms(50))
@@ -100,8 +101,8 @@ fn two_modes_stay_two() {
         let result = trial().try_run(&target, "-r 150/s -d 3s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 450, "{result}");
         let expected = Mixture::bimodal(fast, slow, 0.2);
-        // The quick ones' p62, the slow ones' p50 and p75. p75 of all would be the quick ones' p94, which tells how often the
-        // machine stood still.
+        // These are p62 of the fast requests, and p50 and p75 of the slow ones. p75 of all would be
+        // p94 of the fast ones, which mostly shows how often the machine paused.
         check(&result, "response_us", &expected, &[50, 90, 95])?;
         result.check_time("response_us.mean", expected.mean())
     });
@@ -109,7 +110,7 @@ fn two_modes_stay_two() {
 
 #[test]
 fn a_trickle_is_transfer_and_not_first_byte() {
-    // The first byte comes after 50 ms, every further one a gap later.
+    // The first byte comes after 50 ms, and every further byte one gap later.
     let (first, gap) = (ms(50), Duration::from_micros(1_500));
     let bytes = answer(200, &[b'x'; 20]);
     let trickle = gap * (bytes.len() as u32 - 1);
@@ -127,8 +128,8 @@ fn a_trickle_is_transfer_and_not_first_byte() {
 
 #[test]
 fn a_pool_that_is_too_small_shows_as_wait() {
-    // Four connections at 40 ms carry 100/s; at 200/s the queue grows through the whole run: an arrival
-    // at t is sent at 2t, so waits are even between 0 and the run's length.
+    // Four connections at 40 ms handle 100/s. At 200/s the queue grows during the whole run. An
+    // arrival at t is sent at 2t, so waits are spread evenly between 0 and the run's length.
     let (delay, run) = (ms(40), ms(2_000));
     let target = Target::start(Script::constant(delay));
     retry_timing(|| {
@@ -140,14 +141,15 @@ fn a_pool_that_is_too_small_shows_as_wait() {
         check(&result, "wait_us", &wait, &[50, 90])?;
         check(&result, "response_us", &response, &[50, 90])?;
         check(&result, "service_us", &Mixture::constant(delay), &[50])?;
-        // Begun on time: the wait is not the generator's lag.
+        // The requests started on time, so the wait is not the generator's lag.
         check(&result, "lag_us", &Mixture::constant(Duration::ZERO), &[50, 90])
     });
 }
 
 #[test]
 fn answers_in_the_drain_count_in_requests_and_in_no_rate() {
-    // Twenty arrivals in a second, each answered 625 ms later: eight within the second.
+    // Twenty arrivals in a second, each answered 625 ms later: eight responses come within the
+    // second.
     let target = Target::start(Script::constant(ms(625)));
     retry_timing(|| {
         let result = trial().try_run(&target, "-r 20/s -d 1s --arrivals even --no-probe", 0)?;

@@ -1,4 +1,4 @@
-//! Truth suite: every way a target can fail is counted as what it was.
+//! Truth suite: every kind of failure of a target is counted in its class.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// Runs `words` against `script`: all that was offered failed with `class`.
+/// Runs `words` against `script`. All offered requests must fail with `class`.
 #[track_caller]
 fn check_all_fail(script: Script, words: &str, class: &str) -> RunResult {
     let target = Target::start(script);
@@ -68,7 +68,7 @@ fn a_connection_nobody_accepts_is_a_request_timeout() {
 fn a_full_accept_queue_is_a_connect_timeout() {
     let later = Accept::After { delay: Duration::from_mins(1), backlog: 0 };
     let target = Target::start(Script::constant(ms(0)).accepting(later));
-    // Fill the kernel's queue until it does not answer any more.
+    // Fills the kernel's queue until it stops responding.
     let mut queued = Vec::new();
     let full = poll_until(Duration::from_secs(20), || {
         let stream = TcpStream::connect_timeout(&target.address(), ms(200));
@@ -81,7 +81,7 @@ fn a_full_accept_queue_is_a_connect_timeout() {
         assert_eq!(result.count_or_zero("errors.connect_timeout"), 6, "{result}");
         assert_eq!(result.count("requests.sent"), 0, "{result}");
         assert_eq!(result.count("response_us.censored"), 6, "{result}");
-        // The first two connects begin ahead of the phase; the others with their requests.
+        // The first two connects start before the phase, the others with their requests.
         result.check_time("response_us.p50", ms(400))
     });
 }
@@ -93,7 +93,8 @@ fn a_slow_acceptor_is_part_of_the_response() {
         let target = Target::start(Script::constant(ms(1)).accepting(slow));
         let result = trial().try_run(&target, "-r 20/s -c 40 -d 4s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 80, "{result}");
-        // The first request comes some time after the target's start, and waits for the rest of the 1.5 s.
+        // The first request comes some time after the target's start, and waits for the rest of the
+        // 1.5 s.
         result.within("response_us.max", ms(500)..=ms(1_520))?;
         result.check_time("response_us.p50", ms(1))
     });
@@ -114,7 +115,7 @@ fn half_an_answer_is_closed_early() {
     let cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel";
     check_all_fail(Script::raw(cut, true), "-c 2 -n 20 --no-probe", "closed_early");
     check_all_fail(Script::raw(b"HTTP/1.1 200 OK\r\nConte", true), "-c 2 -n 20 --no-probe", "closed_early");
-    // Nothing at all, on connections that have not served anything: no retry.
+    // No byte at all, on connections that have not served anything: no retry.
     let result = check_all_fail(Script::raw(b"", true), "-c 2 -n 20 --no-probe", "closed_early");
     assert_eq!(result.count("wire.retried"), 0, "{result}");
 }
@@ -134,7 +135,7 @@ fn wrong_framing_is_a_protocol_error_and_the_run_goes_on() {
     ];
     for bytes in wrong {
         let shown = String::from_utf8_lossy(bytes).into_owned();
-        // Every other answer is right: the run has to go on beside the wrong ones.
+        // Every other response is valid. The run must continue in spite of the invalid ones.
         let (right, bytes) = (answer(200, b"right"), bytes.to_vec());
         let target = Target::start(Script::new(move |seen| {
             vec![ScriptAction::Send(if seen.number % 2 == 0 { right.clone() } else { bytes.clone() })]
@@ -148,7 +149,7 @@ fn wrong_framing_is_a_protocol_error_and_the_run_goes_on() {
 
 #[test]
 fn surplus_bytes_are_a_protocol_error() {
-    // The answer itself was complete; what follows belongs to no request.
+    // The response itself was complete. The bytes after it belong to no request.
     let mut bytes = answer(200, b"hello");
     bytes.extend_from_slice(b"and more");
     let target = Target::start(Script::raw(&bytes, false));
@@ -158,8 +159,8 @@ fn surplus_bytes_are_a_protocol_error() {
     let outcome = trial.load(&target.url("/"), words).run();
     let result = outcome.result();
     result.conserved().agrees_with(&target.settled());
-    assert!(result.count_or_zero("errors.protocol") > 0, "surplus bytes are told: {result}");
-    assert_eq!(result.count("requests.offered"), 10, "the run goes on: {result}");
+    assert!(result.count_or_zero("errors.protocol") > 0, "surplus bytes are reported: {result}");
+    assert_eq!(result.count("requests.offered"), 10, "the run continues: {result}");
 }
 
 #[test]
@@ -183,7 +184,7 @@ fn an_answer_after_the_end_is_open() {
         assert_eq!(result.count("requests.offered"), 20, "{result}");
         assert_eq!(result.count("requests.open"), 20, "{result}");
         assert_eq!(result.count("response_us.censored"), 20, "{result}");
-        // Cut 300 ms after the phase: the youngest waited 350 ms, the oldest 1.3 s.
+        // Cut 300 ms after the phase: the youngest request waited 350 ms, the oldest 1.3 s.
         result.within("response_us.min", ms(330)..=ms(480))?;
         result.within("response_us.max", ms(1_290)..=ms(1_450))
     });

@@ -1,5 +1,5 @@
-//! Truth suite: what is counted and judged of journeys is what the target did, in the record, in `JUnit`, and read back
-//! from the archive.
+//! Truth suite: the counts and results of journeys match the target's behaviour, in the record, in
+//! `JUnit`, and read back from the archive.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Every fifth cart is stale; the first 60 orders are sold, later ones are refused with 409.
+/// Every fifth cart is stale. The first 60 orders are sold, and later ones are refused with 409.
 fn shop() -> Target {
     let (carts, orders) = (AtomicU64::new(0), AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
@@ -26,7 +26,7 @@ fn shop() -> Target {
     }))
 }
 
-/// 50 browsers of one request; 100 buyers, who all meet between cart and order.
+/// 50 browsers with one request, and 100 buyers that all meet between cart and order.
 const SHOP: &str = "\
 wavetank: 1
 name: shop
@@ -55,7 +55,7 @@ thresholds:
 THRESHOLDS
 ";
 
-/// Runs the shop with these thresholds; the counts are held against the target's.
+/// Runs the shop with these thresholds, and compares the counts with the target's.
 fn run(trial: &RunHarness, thresholds: &[&str], exit: i32) -> RunResult {
     let last = Cell::new(None);
     retry_timing(|| {
@@ -71,7 +71,7 @@ fn run(trial: &RunHarness, thresholds: &[&str], exit: i32) -> RunResult {
     last.take().expect("a steady run has a result")
 }
 
-/// The element of a list whose `field` is `name`.
+/// Returns the element of a list with `name` in its `field`.
 #[track_caller]
 fn named<'v>(result: &'v RunResult, list: &str, field: &str, name: &str) -> &'v Value {
     let all = result.at(list).as_array().unwrap_or_else(|| panic!("no list {list}: {result}"));
@@ -129,7 +129,7 @@ fn what_broke_is_told_everywhere() {
     assert_eq!(reasons, broken[..3].iter().collect::<Vec<_>>(), "{result}");
     let xml = std::fs::read_to_string(trial.place().file("shop.xml")).expect("it was asked for");
     let cases = ["<testcase ", "<failure"].map(|tag| xml.matches(tag).count());
-    // The run, four thresholds, `done > 0`, three checks; three thresholds broke, and a check failed.
+    // The run, four thresholds, `done > 0` and three checks. Three thresholds and one check failed.
     assert_eq!(cases, [9, 4], "{xml}");
     assert!(
         xml.contains("<testcase name=\"check new\"") && xml.contains("20 of 100 answers failed it"),
@@ -141,10 +141,11 @@ fn what_broke_is_told_everywhere() {
     for said in
         ["fail      new: 20 (20 %) of 100 answers · cart", "refused 40 · sold 60", "doors · 100 of 100 met"]
     {
-        assert!(text.contains(said), "`{said}` is not said: {text}");
+        assert!(text.contains(said), "`{said}` is not printed: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    // Examples: a failure of the step and class, and the ten slowest answers of each step at most, slowest first.
+    // The samples are a failure for each step and class, and at most the ten slowest responses of
+    // each step, slowest first.
     let samples = result.at("samples").as_array().expect("a list");
     let failed: Vec<_> = samples.iter().filter(|sample| sample["kind"] == "failed").collect();
     assert_eq!((failed.len(), &failed[0]["step"], &failed[0]["class"]), (1, &"cart".into(), &"check".into()));
@@ -163,7 +164,7 @@ fn an_archive_alone_tells_the_same() {
     let trial = trial();
     let result = run(&trial, &HELD, 0);
     let folder = trial.place().runs("runs").pop().expect("an archive is kept");
-    // As after a kill: all that was sealed is there, and nothing says that it is over.
+    // As after a kill, all sealed intervals are there, but no end is recorded.
     std::fs::remove_file(folder.join("run.json")).expect("it is there");
     let report = trial.program().args(["report", "latest", "--format", "json"]).run();
     let read = report.expect_exit(0).result();
@@ -178,7 +179,7 @@ fn an_archive_alone_tells_the_same() {
     assert_eq!(judged(&read), judged(&result));
 }
 
-/// A stop condition on a check ends the run before its time, and that is why it failed.
+/// A stop condition on a check ends the run early, and is the reason why it failed.
 #[test]
 fn a_check_can_stop_the_run() {
     let (trial, target) = (trial(), shop());
@@ -197,7 +198,7 @@ fn a_check_can_stop_the_run() {
     assert!((10..60).contains(&failed), "it stopped when ten had failed: {result}");
 }
 
-/// Every field of the result is one that the page about it names.
+/// The page about the result documents every field of it.
 #[test]
 fn the_record_is_as_its_page_says() {
     let result = run(&trial(), &HELD, 0);
@@ -210,13 +211,13 @@ fn the_record_is_as_its_page_says() {
         one => one.as_object(),
     });
     for field in fields.chain(new.into_iter().flatten().flat_map(|one| one.keys())) {
-        // `response_us … failed_us` stand for the times between them.
+        // `response_us … failed_us` includes the times between these two.
         let times = field.ends_with("_us") && words.contains(&field.trim_end_matches("_us"));
         assert!(words.contains(&field.as_str()) || times, "`{field}` is not on the page");
     }
 }
 
-/// What a target sends back of a secret is in no example.
+/// No sample contains a secret that the target sends back.
 #[test]
 fn a_secret_that_comes_back_is_told_nowhere() {
     let trial = trial();

@@ -1,4 +1,5 @@
-//! Truth suite: answers that came before the target's reset count, whoever finds the reset first.
+//! Truth suite: responses that came before the target's reset count, whichever call returns the
+//! reset first.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,8 +12,8 @@ use wavetank_testkit::{
     Client, RunHarness, RunResult, Script, ScriptAction, Serve, Signal, Target, Truth, answer, skip,
 };
 
-/// Runs load on each engine this host has: `target` makes a target and says its URL and the words of the run,
-/// `judge` looks at both.
+/// Runs load on each engine of this host. `target` starts a target and returns it with its URL and
+/// the run's arguments. `judge` checks the result against the target.
 fn check<T>(test: &str, target: impl Fn(&RunHarness) -> (T, String, String), judge: impl Fn(&RunResult, &T)) {
     for engine in ["epoll", "uring"] {
         let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
@@ -29,7 +30,7 @@ fn check<T>(test: &str, target: impl Fn(&RunHarness) -> (T, String, String), jud
     }
 }
 
-/// `/close` answers the first request of a connection and lets go of those behind it.
+/// `/close` answers the first request of a connection and drops the requests behind it.
 #[test]
 fn what_a_closing_target_answered_is_done() {
     let start = |trial: &RunHarness| {
@@ -46,8 +47,8 @@ fn what_a_closing_target_answered_is_done() {
     });
 }
 
-/// Answers and resets that all came while the run stood still: what it sends next on those connections goes nowhere,
-/// is sent on others, and counts once.
+/// All responses and resets come while the run is stopped. Requests that it then sends on those
+/// connections are lost, are sent again on others, and count once.
 #[test]
 fn what_could_not_be_sent_does_not_count_as_sent() {
     const CONNECTIONS: u64 = 32;
@@ -75,7 +76,7 @@ fn what_could_not_be_sent_does_not_count_as_sent() {
             skip("what_could_not_be_sent_does_not_count_as_sent", &format!("{engine}: {}", outcome.stdout));
             continue;
         }
-        // The target's own count is the run's: what went nowhere is in neither.
+        // The counts of target and run agree, since neither includes the lost requests.
         let result = trial.check(&outcome, &target, 0);
         assert_eq!(result.count("requests.done"), 2 * CONNECTIONS, "{result}");
         assert_eq!(result.count_or_zero("wire.retried"), 0, "{result}");
@@ -83,7 +84,8 @@ fn what_could_not_be_sent_does_not_count_as_sent() {
     }
 }
 
-/// A server that reads the beginning of an upload, says no, and closes with the rest unread: a reset.
+/// A server that reads the start of an upload, rejects it, and closes with the rest unread, which
+/// causes a reset.
 struct Refusing {
     address: SocketAddr,
     answered: Arc<AtomicU64>,

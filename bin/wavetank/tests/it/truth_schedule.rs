@@ -1,4 +1,5 @@
-//! Truth suite: one schedule, whatever runs it; checked by the target's own arrival stamps.
+//! Truth suite: the schedule is the same on every engine, checked by the target's own arrival
+//! timestamps.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Runs `words` and gives the result with the arrivals the target saw, as times after the first.
+/// Runs `words` and returns the result with the arrivals at the target, as times after the first.
 #[track_caller]
 fn arrivals(words: &str) -> Result<(RunResult, Vec<Duration>), TimingMismatch> {
     let target = Target::start(Script::constant(Duration::from_millis(1)));
@@ -18,9 +19,9 @@ fn arrivals(words: &str) -> Result<(RunResult, Vec<Duration>), TimingMismatch> {
     Ok((result, target.truth().schedule()))
 }
 
-/// How far two lists lie apart: the median over all places, after the lists are laid on each other by
-/// the median difference. Medians, because this machine may pause either side for milliseconds (the
-/// first arrival included); a different schedule differs in nearly every place.
+/// Returns the distance of two lists: the median over all positions, after the median difference is
+/// subtracted. Medians are used because this machine may pause either side for milliseconds, the
+/// first arrival included. A different schedule differs in nearly every position.
 fn apart(left: &[Duration], right: &[Duration]) -> Duration {
     let nanos = |time: &Duration| time.as_nanos() as i64;
     let mut off: Vec<i64> = left.iter().zip(right).map(|(left, right)| nanos(left) - nanos(right)).collect();
@@ -75,7 +76,8 @@ fn poisson_gaps_are_exponential() {
     retry_timing(|| {
         let (_, seen) = arrivals("-r 400/s -d 2s --arrivals poisson --seed 7")?;
         let mean = seen.last().expect("some arrived").as_secs_f64() / (seen.len() - 1) as f64;
-        // Of exponential gaps, the share 1 − 1/e is below the mean; of even ones all or none.
+        // Of exponential gaps, the share 1 − 1/e is below the mean. Of even gaps, it is all or
+        // none.
         let below = seen.windows(2).filter(|pair| pair[1].abs_diff(pair[0]).as_secs_f64() < mean).count();
         let share = below as f64 / (seen.len() - 1) as f64;
         expect_time((0.58..0.69).contains(&share), || format!("{share} of the gaps are below their mean"))
@@ -119,7 +121,7 @@ fn warm_up_is_outside_and_sent_all_the_same() {
 
 #[test]
 fn max_open_drops_and_says_why() {
-    // Nothing is answered while the load lasts: of 100 arrivals, ten may be under way.
+    // No response comes while the load lasts. Of 100 arrivals, ten may be in flight.
     let target = Target::start(Script::constant(Duration::from_millis(1_500)));
     let trial = trial();
     retry_timing(|| {
@@ -129,7 +131,7 @@ fn max_open_drops_and_says_why() {
         let result = outcome.result();
         result.conserved().agrees_with(&target.settled());
         assert_eq!(result.count("requests.offered"), 100, "{result}");
-        assert!(target.truth().open_peak <= 10, "ten under way need ten connections");
+        assert!(target.truth().open_peak <= 10, "ten in flight need ten connections");
         let unknown = result.at("response_us.unknown").as_array().map_or(0, Vec::len);
         assert!(unknown > 0, "nine in ten were never measured: {result}");
         let dropped = result.count_or_zero("dropped_by.max_open");
@@ -145,7 +147,7 @@ fn watching_does_not_change_the_load() {
     };
     retry_timing(|| {
         let (quiet, unseen) = arrivals(&format!("{base} --quiet"))?;
-        // `script` gives the program a terminal, so that the live view is on.
+        // `script` gives the program a terminal, which enables the live view.
         let target = Target::start(Script::constant(Duration::from_millis(1)));
         let trial = trial();
         let file = trial.place().file("result.json");

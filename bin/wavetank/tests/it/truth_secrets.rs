@@ -6,8 +6,8 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Panics if any of `secrets` stands in what was printed or in any file below the trial's folder, but
-/// for files whose name begins with `given`: those the user wrote.
+/// Panics if any of `secrets` appears in the output or in any file below the trial's folder. Files
+/// with a name that starts with `given` are exempt, since the user wrote them.
 #[track_caller]
 fn check_hidden(trial: &RunHarness, outcomes: &[Outcome], secrets: &[&str]) {
     let mut looked_at = 0;
@@ -19,7 +19,7 @@ fn check_hidden(trial: &RunHarness, outcomes: &[Outcome], secrets: &[&str]) {
         let bytes = std::fs::read(&path).expect("an artefact can be read");
         let text = String::from_utf8_lossy(&bytes).into_owned();
         for secret in secrets {
-            assert!(!text.contains(secret), "{secret} stands in {}", path.display());
+            assert!(!text.contains(secret), "{secret} is in {}", path.display());
         }
     }
     assert!(looked_at >= 4, "an archive has more than {looked_at} files");
@@ -31,11 +31,13 @@ fn check_hidden(trial: &RunHarness, outcomes: &[Outcome], secrets: &[&str]) {
     }
 }
 
-/// A target that answers 200 if the field has this value, else 401; failures make samples.
+/// Starts a target that responds with 200 if the field has this value, else with 401. Failures are
+/// stored as samples.
 fn door(field: &'static str, value: &'static str) -> Target {
     Target::start(Script::new(move |seen| {
         let known = seen.field(field) == Some(value);
-        // A third of the answers fails, so that samples of failures are kept, and echoes the secret.
+        // A third of the responses are errors, so that samples of failures are stored, and they
+        // echo the secret.
         let status = if !known {
             401
         } else if seen.number % 3 == 0 {
@@ -47,7 +49,7 @@ fn door(field: &'static str, value: &'static str) -> Target {
     }))
 }
 
-/// Runs with `words` in every format and looks everywhere.
+/// Runs with `words` in every format and searches all output and files.
 #[track_caller]
 fn check(target: &Target, words: &[&str], secrets: &[&str], trial: &RunHarness) {
     let mut outcomes = Vec::new();
@@ -62,10 +64,10 @@ fn check(target: &Target, words: &[&str], secrets: &[&str], trial: &RunHarness) 
     for format in ["json", "text"] {
         outcomes.push(trial.program().args(["report", "latest", "--format", format]).run());
     }
-    // A mistake beside the secret must not make the error message tell it.
+    // The message about another mistake must not contain the secret.
     outcomes.push(trial.program().args(["run", &target.url("/"), "-d", "never"]).args(words).run());
     let truth = target.truth();
-    assert!(!truth.by_status.contains_key(&401), "the target was told the secret: {:?}", truth.by_status);
+    assert!(!truth.by_status.contains_key(&401), "the target received the secret: {:?}", truth.by_status);
     assert!(truth.by_status[&200] >= 30, "{:?}", truth.by_status);
     check_hidden(trial, &outcomes, secrets);
 }

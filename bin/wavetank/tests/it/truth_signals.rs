@@ -1,4 +1,4 @@
-//! Truth suite: stopped from outside, a run still tells the truth about what had happened.
+//! Truth suite: a run that is stopped from outside still reports what happened.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn the_second_signal_stops_at_once_and_still_reports() {
     let trial = trial();
     let running = under_load(&trial, &target, "-c 6 -d 60s --no-probe", 6);
     running.signal(Signal::INT);
-    assert!(!running.ends_within(ms(700)), "it drains: six requests are under way");
+    assert!(!running.ends_within(ms(700)), "it drains: six requests are in flight");
     running.signal(Signal::INT);
     let outcome = running.wait(4 * SECOND);
     let result = trial.check(&outcome, &target, 130);
@@ -86,10 +86,10 @@ fn a_drain_after_a_signal_is_bounded() {
     assert_eq!(result.count("requests.open"), 3, "{result}");
 }
 
-/// Kills a run after the target has seen `requests`, and looks at what is left of it.
+/// Kills a run after the target has seen `requests`, and checks its archive.
 #[track_caller]
 fn check_killed(requests: u64) {
-    // Slow enough that some requests are under way whenever an interval is sealed.
+    // Slow enough that some requests are in flight whenever an interval is sealed.
     let target = Target::start(Script::constant(ms(40)));
     let trial = trial();
     let running = under_load(&trial, &target, "-r 200/s -d 60s --arrivals even --no-probe", requests);
@@ -103,7 +103,8 @@ fn check_killed(requests: u64) {
     let result = report.expect_exit(0).result();
     assert_eq!(result.status(), "incomplete", "{result}");
     result.conserved();
-    // What was sealed is there: full seconds of 200, and no request the target has not seen coming.
+    // All sealed intervals are there: full seconds of 200, and no request that the target has not
+    // seen.
     let offered = result.count("requests.offered");
     let seen = target.truth().requests;
     assert_eq!(offered % 200, 0, "whole intervals: {result}");
@@ -114,7 +115,7 @@ fn check_killed(requests: u64) {
 
 #[test]
 fn a_kill_at_any_moment_leaves_an_archive_that_opens() {
-    // Moments are counted in requests the target has seen: before the first seal, and around seals.
+    // Moments are counted in requests at the target: before the first seal, and around seals.
     for requests in [1, 199, 201] {
         check_killed(requests);
     }
@@ -122,15 +123,15 @@ fn a_kill_at_any_moment_leaves_an_archive_that_opens() {
 
 #[test]
 fn a_kill_at_a_random_moment_leaves_an_archive_that_opens() {
-    // The clock's last digits are as good as dice; `check_killed` tells the number in every complaint.
+    // The clock's last digits are random enough. The messages of `check_killed` contain the number.
     for _ in 0..4 {
         check_killed(2 + Stamp::now().0 % 500);
     }
 }
 
-/// The whole generator is stopped for `pause` while its threads sleep: what that did to the longest times is told.
-/// A machine that is slow in a hundredth of all turns besides has that told in its place, as a doubt: then another run is
-/// stopped.
+/// Stops the whole generator for `pause` while its threads sleep. A note must report the effect on
+/// the longest times. A machine with slow turns in more than 1 % of all turns has a doubt `stalled`
+/// instead, and another run is tried.
 #[track_caller]
 fn check_paused(engine: &str, threads: u32, pause: Duration) {
     let name = "a_generator_that_stood_still_in_its_sleep_says_so";
@@ -143,11 +144,12 @@ fn check_paused(engine: &str, threads: u32, pause: Duration) {
     }
     skip(
         name,
-        "turns of this machine are too slow for it: the doubt `stalled` was told in each of five runs",
+        "this machine is too slow: the doubt `stalled` was reported in each of five runs",
     );
 }
 
-/// The notes of a run that was stopped for `pause`; `None` where the engine does not run here.
+/// Returns the notes of a run that was stopped for `pause`, or `None` if the engine does not run
+/// here.
 #[track_caller]
 fn notes_of_paused(engine: &str, threads: u32, pause: Duration) -> Option<String> {
     let target = Target::start(Script::constant(ms(5)));

@@ -1,4 +1,4 @@
-//! Truth suite: which addresses and ports connections come from.
+//! Truth suite: the addresses and ports that connections come from.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ fn addresses_are_used_in_turn_and_no_tuple_twice() {
     assert!(truth.peers.keys().all(|peer| (ports[0]..=ports[1]).contains(&peer.port())), "{:?}", truth.peers);
     let expected: BTreeMap<IpAddr, u64> =
         [20, 21, 22].map(|last| (IpAddr::from([127, 0, 0, last]), 40)).into_iter().collect();
-    // Two threads need not finish alike, and each goes round for itself.
+    // The threads may finish different numbers of requests, and each rotates on its own.
     assert_eq!(truth.sources.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     assert!(truth.sources.values().all(|count| (33..=47).contains(count)), "{:?}", truth.sources);
 }
@@ -42,7 +42,7 @@ fn auto_on_loopback_is_127_0_0_1_until_its_ports_run_short() {
     assert_eq!(truth.sources.keys().collect::<Vec<_>>(), [&IpAddr::from([127, 0, 0, 1])]);
 }
 
-/// In a network of its own: twenty ports, three of them reserved, one listened on.
+/// In its own network namespace: twenty ports, three of them reserved, one with a listening socket.
 const TWENTY_PORTS: &str = "ip link set lo up; \
     echo 40000 40019 > /proc/sys/net/ipv4/ip_local_port_range; \
     echo 40003-40005 > /proc/sys/net/ipv4/ip_local_reserved_ports; \
@@ -50,7 +50,7 @@ const TWENTY_PORTS: &str = "ip link set lo up; \
     tries=0; until \"$0\" run http://127.0.0.1:40010/ --once --source 127.0.0.1 >/dev/null 2>&1 || [ $((tries += 1)) -gt 100 ]; \
     do :; done; ";
 
-/// What `script` prints inside.
+/// Checks the output of `script` inside the namespace.
 fn inside(name: &str, script: &str, exit: i32, check: impl Fn(&wavetank_testkit::program::Outcome)) {
     if !NetNs::available(name) {
         return;
@@ -64,8 +64,8 @@ fn inside(name: &str, script: &str, exit: i32, check: impl Fn(&wavetank_testkit:
 
 #[test]
 fn every_free_port_is_used_and_no_other() {
-    // 20 − 3 − 1 = 16, of which three are left to the kernel; all open at once, and again in a second run right after
-    // the first.
+    // 20 − 3 − 1 = 16, of which three are left to the kernel. All are open simultaneously, and
+    // again in a second run right after the first.
     let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 13 -n 320 --no-probe --format json";
     inside("every_free_port_is_used_and_no_other", &format!("{run} >first.json; {run}"), 0, |outcome| {
         let result = outcome.result();
@@ -99,7 +99,7 @@ fn where_no_tuple_is_left_requests_are_dropped_and_that_is_told() {
         let result = outcome.result();
         let (done, dropped) = (result.count("requests.done"), result.count("dropped_by.no_source_address"));
         assert_eq!(done + dropped, 300, "{result}");
-        // Thirteen tuples, each again when it has rested for a second.
+        // Thirteen tuples, each available again after a second.
         assert!((26..=52).contains(&done), "{result}");
         assert_eq!(result.count("connections.failed"), 0, "nothing was tried in vain: {result}");
         assert_eq!(result.text("verdict.blame"), "generator", "{result}");
@@ -108,7 +108,7 @@ fn where_no_tuple_is_left_requests_are_dropped_and_that_is_told() {
 
 #[test]
 fn a_closed_run_without_tuples_says_that_its_rate_is_a_lower_bound() {
-    // A second is the least that a tuple rests: thirteen requests, and nothing more.
+    // A tuple rests for at least a second, so there are thirteen requests and no more.
     let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 5 -n 40 --no-probe --no-keepalive \
                --format json";
     inside("a_closed_run_without_tuples_says_that_its_rate_is_a_lower_bound", run, 0, |outcome| {
@@ -124,7 +124,7 @@ fn a_closed_run_without_tuples_says_that_its_rate_is_a_lower_bound() {
     });
 }
 
-/// After a load that left every tuple it has in `TIME_WAIT`, `command` must still find a port.
+/// After a load that left all its tuples in `TIME_WAIT`, `command` must still find a port.
 fn check_left_over(name: &str, command: &str) {
     let script = format!(
         "echo 40000 40199 > /proc/sys/net/ipv4/ip_local_port_range; \
@@ -140,12 +140,13 @@ fn check_left_over(name: &str, command: &str) {
 #[test]
 fn a_load_from_tuples_of_its_own_leaves_ports_for_everybody_else() {
     let name = "a_load_from_tuples_of_its_own_leaves_ports_for_everybody_else";
-    // The kernel's choice, on any address: connect() passes over each port that somebody bound by number.
+    // The kernel chooses a port, on any address. connect() skips each port that another socket
+    // bound by number.
     for _ in 0..3 {
         check_left_over(name, "for i in 1 2 3 4 5 6; do \"$0\" run http://127.0.0.1:40010/ --once; done");
     }
     check_left_over(name, "\"$0\" run http://127.0.0.1:40010/ -c 10 -n 100");
-    // Our own probe and `--once`, from tuples as well.
+    // Our own probe and `--once` also use tuples.
     check_left_over(name, "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.77 -c 10 -n 100");
     check_left_over(name, "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.77 --once");
 }

@@ -1,4 +1,4 @@
-//! Truth suite: what a run concludes, and that it judges itself first.
+//! Truth suite: the conclusions of a run, and that it checks itself first.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ fn a_broken_threshold_is_exit_1_and_told() {
     assert_eq!(of_user.map(|one| one["ok"].clone()).collect::<Vec<_>>(), [true], "{held}");
     let broken = trial().run(&target, "-c 2 -n 40 --threshold p50<10ms --threshold failed<1%", 1);
     assert_eq!(broken.status(), "fail", "{broken}");
-    // Forty samples leave fewer than ten above p99, and neither the shortest nor the longest settles it.
+    // Forty samples leave fewer than ten above p99, and the shortest and longest time do not decide
+    // it.
     let target = Target::start(Script::bimodal(Duration::from_millis(2), Duration::from_millis(90), 20));
     let open = trial().run(&target, "-c 2 -n 40 --threshold p99<50ms", 4);
     assert_eq!(open.status(), "incomplete", "{open}");
@@ -29,15 +30,15 @@ fn a_broken_threshold_is_exit_1_and_told() {
         open.at("verdict.reasons").as_array().is_some_and(|all| all.contains(&"undecided".into())),
         "{open}"
     );
-    // The longest was shorter: that settles it, however few samples there are.
+    // The longest time was shorter, which decides it with any number of samples.
     let settled = trial().run(&target, "-c 2 -n 40 --threshold p99<900ms", 0);
     assert_eq!(settled.status(), "pass", "{settled}");
 }
 
 #[test]
 fn a_generator_that_stood_still_calls_itself_invalid() {
-    // The program is stopped for two seconds of four: arrivals it could not begin within a second are
-    // dropped as `behind`, the others are late; the target did nothing wrong.
+    // The program is stopped for two seconds of four. Arrivals that it could not start within a
+    // second are dropped as `behind`, and the others are late. The target is not to blame.
     let target = Target::start(Script::constant(ms(1)));
     retry_timing(|| {
         target.reset();
@@ -53,7 +54,7 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
         assert_eq!(
             result.count("requests.offered"),
             400,
-            "what was planned is offered all the same: {result}"
+            "all planned requests are offered: {result}"
         );
         assert_eq!((result.status(), result.text("verdict.blame")), ("invalid", "generator"), "{result}");
         assert!(
@@ -61,7 +62,7 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
             "that no answer was read is its own doing: {result}"
         );
         let lag = result.time("lag_us.max");
-        assert!(lag <= ms(1_100), "nothing is begun that is more than a second late: {lag:?}: {result}");
+        assert!(lag <= ms(1_100), "no request starts more than a second late: {lag:?}: {result}");
         let (behind, late) = (result.count("dropped_by.behind"), result.count("requests.late"));
         expect_time((95..=110).contains(&behind) && (90..=130).contains(&late), || {
             format!("{behind} dropped as behind, {late} late; a second of each is due\n{result}")
@@ -82,7 +83,8 @@ fn a_target_that_stood_still_is_not_the_generators_fault() {
 
 #[test]
 fn a_stop_condition_ends_the_run() {
-    // From a second and a half on, everything fails: a quarter of the first two seconds, three of the next.
+    // After one and a half seconds everything fails: a quarter of the first two seconds, three
+    // quarters of the next.
     let target = Target::start(Script::new(|seen| {
         let status = if seen.number < 150 { 200 } else { 500 };
         vec![wavetank_testkit::ScriptAction::Send(wavetank_testkit::answer(status, b"hello"))]
@@ -116,7 +118,7 @@ fn memory_is_the_programs_own_and_not_that_of_who_started_it() {
     const OURS: usize = 256 << 20;
     let target = Target::start(Script::constant(ms(1)));
     let mut block = vec![0_u8; OURS];
-    // Touched, so that it is resident.
+    // Written to, so that it is resident.
     block.iter_mut().step_by(4_096).for_each(|byte| *byte = 1);
     let result = trial().run(&target, "-c 1 -n 10", 0);
     assert_eq!(block.iter().map(|&byte| usize::from(byte)).sum::<usize>(), OURS / 4_096);

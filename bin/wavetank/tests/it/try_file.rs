@@ -1,4 +1,4 @@
-//! `wavetank try`: one user, once, against targets that count what came, and everything told.
+//! `wavetank try`: one user, once, against targets that count requests, with all output.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,14 +20,14 @@ fn wavetank() -> Program {
     Program::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// `try` of a file with this text and these words besides.
+/// Runs `try` on a file with this text and these additional arguments.
 fn tried(text: &str, words: &[&str]) -> Outcome {
     let place = TestDir::new();
     let file = place.write("x.yaml", text);
     wavetank().args(["try", &file]).args(words).in_folder(place.path()).run()
 }
 
-/// A file for one unnamed scenario.
+/// Returns a file with one unnamed scenario.
 fn file(target: &str, steps: &str) -> String {
     format!("wavetank: 1\nname: x\ntarget: {target}\nsteps:\n{steps}phases:\n  - {{users: 1, for: 10s}}\n")
 }
@@ -35,11 +35,12 @@ fn file(target: &str, steps: &str) -> String {
 #[track_caller]
 fn mentions(told: &Outcome, words: &[&str]) {
     for word in words {
-        assert!(told.stdout.contains(word), "`{word}` is not told: {told}");
+        assert!(told.stdout.contains(word), "`{word}` is not printed: {told}");
     }
 }
 
-/// A sale: `/admin/sale` opens it, `/api/login` wants a password and moves on, `/api/order` sells.
+/// A sale: `/admin/sale` opens it, `/api/login` checks a password and redirects, `/api/order`
+/// sells.
 fn sale() -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
@@ -98,7 +99,8 @@ fn the_flash_sale_is_tried_from_end_to_end() {
     );
     assert!(!told.stdout.contains("s3ssion"), "{told}");
     assert_eq!(target.truth().requests, 6, "{told}");
-    // The second time around one has been sold already: the file's own check of that breaks.
+    // In the second pass one article has been sold already, so the file's own check of that count
+    // fails.
     let told = wavetank().args(words).args(["--scenario", "buyer", "--format", "json"]).run();
     told.expect_exit(1);
     let json = told.json();
@@ -154,7 +156,7 @@ fn redirects_are_followed_and_codings_taken_off() {
     let told = tried(&file(&target.url(""), "  - get: /away\n    follow: 3\n"), &[]);
     told.expect_exit(1);
     mentions(&told, &["http://127.0.0.2:9/x leads to none of the plan's targets"]);
-    assert_eq!(target.truth().requests, 4, "nobody is led elsewhere");
+    assert_eq!(target.truth().requests, 4, "no request goes elsewhere");
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
     };
     check(&text, &["--scenario", "buyer"], 2, "no scenario `buyer`");
     check(&text, &["--requests", "0"], 2, "zero");
-    check(&text, &["--set", "nobody=1"], 2, "nobody");
+    check(&text, &["--set", "absent=1"], 2, "absent");
     check(&text.replace("get: /", "gte: /"), &[], 2, "gte");
     let data =
         text.replace("steps:", "data: {rows: {file: rows.csv}}\nsteps:").replace("/\n", "/${rows.a}\n");
@@ -344,7 +346,7 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
     let told = tried(&file(&target.url(""), missing), &[]);
     told.expect_exit(1);
     mentions(&told, &["BROKEN  status = 200: found 401"]);
-    assert_eq!(target.truth().requests, 7, "asked twice, and not for ever");
+    assert_eq!(target.truth().requests, 7, "asked twice, and no more");
 }
 
 #[test]

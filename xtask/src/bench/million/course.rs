@@ -1,58 +1,63 @@
-//! [`ConnectionTimeline`]: how the connections came, stayed and went, told by the kernel's and the target's counts alone.
+//! [`ConnectionTimeline`]: how the connections opened, stayed and closed, from the counts of the
+//! kernel and the target alone.
 
 use super::snapshot::{Snapshot, Used};
 use crate::bench::median;
 
-/// Seconds that are compared with the first ones.
+/// Width in seconds of the windows that are compared with the first one.
 const WINDOW_S: usize = 5;
 
-/// What the looks come to.
+/// The evaluation of all samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ConnectionTimeline {
-    /// Most connections at one look.
+    /// Most connections in one sample.
     pub(super) most: u64,
-    /// Seconds from the last look without a connection to the first with all; nothing where there never were all.
+    /// Seconds from the last sample without a connection to the first with all. `None` if not all
+    /// were ever open.
     pub(super) opening_s: Option<f64>,
     /// Connections opened in each whole second of that time.
     pub(super) opened: Vec<f64>,
-    /// What was seen while all were open.
+    /// The time while all were open.
     pub(super) kept: Option<Kept>,
-    /// Seconds from the last look with all to the first with none.
+    /// Seconds from the last sample with all connections to the first with none.
     pub(super) closing_s: Option<f64>,
     /// Connections left after each whole second of that time.
     pub(super) going: Vec<u64>,
-    /// Seconds from the last look without an answer of the target to the first with as many as connections.
+    /// Seconds from the last sample without a response of the target to the first with as many
+    /// responses as connections.
     pub(super) answering_s: Option<f64>,
 }
 
-/// The time from the first look with all connections to the last one.
+/// The time from the first sample with all connections to the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Kept {
-    /// How long that was, seconds.
+    /// Duration in seconds.
     pub(super) seconds: f64,
     /// Fewest connections by the kernel's count.
     pub(super) lowest_kernel: u64,
-    /// Fewest by the target's.
+    /// Fewest connections by the target's count.
     pub(super) lowest_target: u64,
-    /// Looks in this time.
+    /// Number of samples in this time.
     pub(super) looks: usize,
-    /// Of them, those at which the two counts differed.
+    /// Number of those samples in which the two counts differed.
     pub(super) differing: usize,
-    /// Most memory of user mode: load and target.
+    /// Most resident user memory, of the load and of the target.
     pub(super) resident: (u64, u64),
-    /// Share of one CPU: load and target.
+    /// Share of one CPU, of the load and of the target.
     pub(super) cpu: (f64, f64),
-    /// Share of one CPU that everything on this machine took, the kernel's own work for others included.
+    /// Share of one CPU that the whole machine used, including the kernel's work for other
+    /// programs.
     pub(super) machine_cpu: f64,
 }
 
 impl ConnectionTimeline {
-    /// Of `looks` in order, with `planned` connections.
+    /// Evaluates the samples `looks`, in order, with `planned` connections.
     pub(super) fn from_samples(looks: &[Snapshot], planned: u64) -> Self {
         let all = |look: &Snapshot| look.kernel >= planned && look.target.open >= planned;
         let full = looks.iter().position(all);
         let full_last = looks.iter().rposition(all);
-        // The last look without any ahead of the first with some: starting the program is no opening.
+        // Opening starts at the last sample before the first one with a connection. The program
+        // start before it does not count.
         let begin = looks.iter().position(|look| look.kernel > 0).map_or(0, |place| place.saturating_sub(1));
         let coming = full.map(|full| &looks[begin..=full]);
         let between = |from: &Snapshot, to: &Snapshot| to.at_s - from.at_s;
@@ -73,8 +78,8 @@ impl ConnectionTimeline {
         }
     }
 
-    /// The median of the first five seconds' openings, and the lowest of any five seconds; of all seconds where there
-    /// are not five.
+    /// Returns the median of the openings per second in the first five seconds, and the lowest such
+    /// median of any five seconds. With fewer than five seconds, the window is all of them.
     pub(super) fn paces(&self) -> Option<(f64, f64)> {
         let width = WINDOW_S.min(self.opened.len()).max(1);
         let medians: Option<Vec<f64>> =
@@ -85,7 +90,7 @@ impl ConnectionTimeline {
 }
 
 impl Kept {
-    /// Of the looks of that time; nothing of one alone.
+    /// Evaluates the samples of that time. Returns `None` for a single sample.
     fn from_samples(looks: &[Snapshot]) -> Option<Self> {
         let (first, last) = (looks.first()?, looks.last()?);
         let seconds = last.at_s - first.at_s;
@@ -107,13 +112,14 @@ impl Kept {
     }
 }
 
-/// Whether kernel and target tell different numbers: beside those that the target tells of, the load has one
-/// connection on which it asks the target itself, which the target leaves out.
+/// Returns whether the counts of kernel and target differ. The kernel also counts the connection on
+/// which the load asks the target for its count, which the target leaves out.
 fn differ(look: &Snapshot) -> bool {
     look.kernel != look.target.open && look.kernel != look.target.open + 1
 }
 
-/// Whole seconds from the first look on: what came in each, straight between two looks.
+/// Returns the connections opened in each whole second since the first sample, interpolated
+/// linearly between samples.
 fn opened_by_second(looks: &[Snapshot]) -> Vec<f64> {
     let Some((first, last)) = looks.first().zip(looks.last()) else { return Vec::new() };
     let at = |instant: f64| {
@@ -127,7 +133,7 @@ fn opened_by_second(looks: &[Snapshot]) -> Vec<f64> {
     levels.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// What was left after each whole second from the first look on, until nothing was.
+/// Returns the connections left after each whole second since the first sample, until none is left.
 fn left_by_second(looks: &[Snapshot]) -> Vec<u64> {
     let begin = looks.first().map_or(0.0, |look| look.at_s);
     let mut left: Vec<u64> = Vec::new();
@@ -144,7 +150,7 @@ mod tests {
     use super::*;
     use crate::bench::million::target_poller::Standing;
 
-    /// A look each half second: (kernel, target, answers).
+    /// Samples every half second, from (kernel, target, answers).
     fn looks(counts: &[(u64, u64, u64)]) -> Vec<Snapshot> {
         let of = |(place, &(kernel, open, answers)): (usize, &(u64, u64, u64))| {
             let at_s = place as f64 / 2.0;

@@ -1,4 +1,4 @@
-//! [`Judge`]: the numbers of a part beside what is asked of them.
+//! [`Judge`]: compares the numbers of a part with their targets.
 
 use anyhow::{Context, Result, ensure};
 
@@ -12,22 +12,23 @@ use crate::bench::{Session, on};
 
 /// Fewest connections opened per second.
 const OPENED_MIN: f64 = 20_000.0;
-/// Least that the openings of any five seconds are of those of the first.
+/// Smallest ratio of the openings in any five seconds to those in the first five.
 const STEADY_MIN: f64 = 0.5;
-/// Most bytes of the kernel and both ends for a connection.
+/// Most bytes per connection, of the kernel and both ends.
 const BYTES_MAX: f64 = 9_600.0;
-/// Most bytes of user memory for a connection at one end.
+/// Most bytes of user memory per connection at one end.
 const USER_BYTES_MAX: f64 = 350.0;
-/// Most that `size` may be apart from what was measured.
+/// Largest relative difference between the estimate of `size` and the measurement.
 const SIZE_APART_MAX: f64 = 0.10;
-/// Most of a CPU at one end with a request on each every minute.
+/// Largest share of a CPU at one end with a request per minute on each connection.
 const HEARTBEAT_CPU_MAX: f64 = 0.40;
-/// Connections that a load closes in the orderly way: the one on which it asks the target for its count.
+/// Connections that a load closes in the orderly way: the one on which it asks the target for its
+/// count.
 const OWN_QUESTIONS: u64 = 1;
-/// Most of a CPU at one end in silence.
+/// Largest share of a CPU at one end without requests.
 const SILENCE_CPU_MAX: f64 = 0.02;
 
-/// One part's judge.
+/// Judges one part.
 pub(super) struct Judge<'a> {
     pub(super) session: &'a mut Session,
     pub(super) scene: &'a Scene,
@@ -35,17 +36,17 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Tells all that was seen, then each number. Where the connections were never all open, that is the only one: a
-    /// number too, which a machine may be too slow for. An error where there were none.
+    /// Prints the observations, then scores each number. If the connections were never all open,
+    /// that is the only score, since the machine may be too slow. Fails if no connection was open.
     pub(super) fn tell(&mut self) -> Result<()> {
         let course = ConnectionTimeline::from_samples(&self.watched.looks, self.planned());
         self.told(&course);
-        ensure!(course.most > 0, "no connection was open; run says {}", self.watched.said.verdict);
+        ensure!(course.most > 0, "no connection was open; the run reports {}", self.watched.said.verdict);
         let Some(kept) = course.kept else {
             self.score(
-                "all open at once",
-                "all at two looks".to_owned(),
-                format!("never, at most {}; run says {}", course.most, self.watched.said.verdict),
+                "all open simultaneously",
+                "all in two samples".to_owned(),
+                format!("never, at most {}; the run reports {}", course.most, self.watched.said.verdict),
                 false,
             );
             return Ok(());
@@ -64,7 +65,7 @@ impl Judge<'_> {
         self.closed(&course)
     }
 
-    /// What nothing is asked of.
+    /// Prints the observations that have no target.
     fn told(&self, course: &ConnectionTimeline) {
         let Watched { said, left, .. } = self.watched;
         println!("run says   {}", said.verdict);
@@ -86,12 +87,12 @@ impl Judge<'_> {
         let going: Vec<String> = course.going.iter().map(u64::to_string).collect();
         println!("closing    left after each second: {}", going.join(" "));
         println!(
-            "closed     within {closing}; left {} sockets in use, {} in TIME-WAIT, {} of its sources, {} more on this machine",
+            "closed     within {closing}; {} sockets left in use, {} in TIME-WAIT, {} of its sources, {} more on this machine",
             left.in_use, left.lingering, left.of_sources, left.allocated
         );
     }
 
-    /// Nothing is lost, and everybody who counts says the same.
+    /// Scores that no connection is lost, and that the counts of kernel, target and run agree.
     fn held(&mut self, kept: &Kept) {
         let (planned, said) = (self.planned(), &self.watched.said);
         let lost = said.lost;
@@ -99,7 +100,7 @@ impl Judge<'_> {
         let all = lowest.iter().all(|&lowest| lowest >= planned);
         self.score(
             &format!("held for {} s", self.scene.keep_s()),
-            "0 lost, all in any second".to_owned(),
+            "0 lost, all open in every second".to_owned(),
             format!("{lost} lost, lowest {}", lowest.iter().min().copied().unwrap_or(0)),
             lost == 0 && all && kept.seconds >= 0.9 * self.scene.keep_s() as f64,
         );
@@ -110,7 +111,7 @@ impl Judge<'_> {
             "counts of kernel, target and run",
             "equal".to_owned(),
             format!(
-                "fewest {} / {} / {}; kernel and target differ at {} of {} looks; opened {} / {}, answers {} / {}",
+                "fewest {} / {} / {}; kernel and target differ in {} of {} samples; opened {} / {}, answers {} / {}",
                 lowest[0],
                 lowest[1],
                 lowest[2],
@@ -129,7 +130,7 @@ impl Judge<'_> {
     }
 
     fn opened(&mut self, course: &ConnectionTimeline) -> Result<()> {
-        let seconds = course.opening_s.context("never all open")?;
+        let seconds = course.opening_s.context("not all connections were open")?;
         let pace = self.planned() as f64 / seconds;
         self.score(
             "opened per second",
@@ -137,18 +138,18 @@ impl Judge<'_> {
             format!("{pace:.0}, {} refused, in {seconds:.1} s", self.watched.said.not_opened),
             pace >= OPENED_MIN && self.watched.said.not_opened == 0,
         );
-        // Not even one whole second of it: nothing to compare.
+        // Without a whole second of opening there is nothing to compare.
         let Some((first, slowest)) = course.paces() else { return Ok(()) };
         self.score(
             "median of the slowest 5 s of opening",
-            format!("≥ {STEADY_MIN} × that of the first"),
-            format!("{:.2} × ({slowest:.0}/s beside {first:.0}/s)", slowest / first),
+            format!("≥ {STEADY_MIN} × the first 5 s"),
+            format!("{:.2} × ({slowest:.0}/s, at first {first:.0}/s)", slowest / first),
             slowest >= STEADY_MIN * first,
         );
         Ok(())
     }
 
-    /// Growth since before the load, divided by connections.
+    /// Scores the growth of memory since before the load, divided by the number of connections.
     fn memory(&mut self, kept: &Kept) -> Result<()> {
         let Added { slabs, beside, taken } = self.watched.memory.context("the kernel's memory")?;
         let (client_before, server_before) = self.watched.resident_before;
@@ -157,8 +158,8 @@ impl Judge<'_> {
         let client = each(kept.resident.0.saturating_sub(client_before));
         let server = each(kept.resident.1.saturating_sub(server_before));
         println!(
-            "memory     of a connection: slabs {:.0} B, other memory of the kernel {:.0} B, load {client:.0} B (from {:.1} \
-             MB), target {server:.0} B (from {:.1} MB); by what is free {:.0} B",
+            "memory     per connection: slabs {:.0} B, other memory of the kernel {:.0} B, load {client:.0} B (from {:.1} \
+             MB), target {server:.0} B (from {:.1} MB); by free memory {:.0} B",
             each(slabs),
             each(beside),
             client_before as f64 / 1e6,
@@ -167,7 +168,7 @@ impl Judge<'_> {
         );
         let all = kernel + client + server;
         self.score(
-            "memory a connection, kernel and both ends",
+            "memory per connection, kernel and both ends",
             format!("≤ {BYTES_MAX:.0} B"),
             format!("{all:.0} B"),
             all <= BYTES_MAX,
@@ -175,7 +176,7 @@ impl Judge<'_> {
         self.sized(all)?;
         for (end, bytes) in [("load", client), ("target", server)] {
             self.score(
-                &format!("user memory a connection, {end}"),
+                &format!("user memory per connection, {end}"),
                 format!("≤ {USER_BYTES_MAX:.0} B"),
                 format!("{bytes:.0} B"),
                 bytes <= USER_BYTES_MAX,
@@ -184,13 +185,13 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// What `size` reckons of the same file, beside the bytes of a connection that were measured.
+    /// Compares the estimate of `size` for the same file with the measured bytes per connection.
     fn sized(&mut self, measured: f64) -> Result<()> {
         let sized = SizeEstimate::compute(self.session, self.scene)?;
         let apart = sized.bytes_each / measured - 1.0;
-        println!("size says  {:.0} B a connection, {} source addresses", sized.bytes_each, sized.sources);
+        println!("size       estimates {:.0} B per connection, {} source addresses", sized.bytes_each, sized.sources);
         self.score(
-            "size's memory a connection beside what was measured",
+            "memory per connection, size's estimate against the measurement",
             format!("within {:.0} %", SIZE_APART_MAX * 100.0),
             format!("{:+.1} %", apart * 100.0),
             apart.abs() <= SIZE_APART_MAX,
@@ -198,15 +199,16 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// All that one address was reckoned to have are open: more than the kernel's ports there cannot be.
+    /// Compares the number of connections that `size` estimates for one address with the kernel's
+    /// ports. All of them are open, and the kernel's ports are an upper bound.
     fn ports(&mut self) {
         let (reckoned, there) = (self.planned(), PORTS.len() as f64);
         let not_opened = self.watched.said.not_opened;
         self.score(
-            "ports of an address beside what size reckons",
+            "ports of an address against size's estimate",
             format!("within {:.0} %, none refused", SIZE_APART_MAX * 100.0),
             format!(
-                "{reckoned} reckoned, all opened, {not_opened} refused; the kernel has {there:.0}, {:+.1} %",
+                "{reckoned} estimated, all opened, {not_opened} refused; the kernel has {there:.0}, {:+.1} %",
                 (there / reckoned as f64 - 1.0) * 100.0
             ),
             not_opened == 0 && (there / reckoned as f64 - 1.0).abs() <= SIZE_APART_MAX,
@@ -224,8 +226,9 @@ impl Judge<'_> {
         }
     }
 
-    /// From the last look without an answer of the target to the first with all, five looks a second; and, for those
-    /// that the load had not read by then, the slowest answer as it timed it.
+    /// Scores the time from the last sample without a response to the first with all responses, at
+    /// five samples per second. Adds the slowest response as the load measured it, for responses
+    /// that it had not read by then.
     fn burst(&mut self, course: &ConnectionTimeline) {
         let said = &self.watched.said;
         let (planned, done, failed, slowest) = (self.planned(), said.done, said.failed, said.slowest_s);
@@ -243,10 +246,10 @@ impl Judge<'_> {
 
     fn closed(&mut self, course: &ConnectionTimeline) -> Result<()> {
         let left = self.watched.left;
-        let seconds = course.closing_s.context("the connections never went")?;
+        let seconds = course.closing_s.context("the connections never closed")?;
         self.score(
-            "left when all are closed",
-            "no socket, none of them in TIME-WAIT".to_owned(),
+            "left after closing all",
+            "no socket, none in TIME-WAIT".to_owned(),
             format!(
                 "{} of its sources in any state, {} sockets, {} in TIME-WAIT, after {seconds:.1} s",
                 left.of_sources, left.in_use, left.lingering

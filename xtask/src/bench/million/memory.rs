@@ -1,4 +1,4 @@
-//! [`Memory`]: what the kernel has taken for itself, and what connections have added to it.
+//! [`Memory`]: the kernel's own memory, and the growth that connections cause.
 
 use std::collections::BTreeMap;
 
@@ -6,33 +6,35 @@ use anyhow::{Context, Result};
 
 /// Bytes of a page of memory.
 const PAGE: u64 = 4_096;
-/// What the kernel takes beside slabs, as `/proc/meminfo` names it.
+/// The kernel's memory other than slabs, by its names in `/proc/meminfo`.
 const BESIDE_SLABS: [&str; 4] = ["KernelStack", "PageTables", "VmallocUsed", "Percpu"];
 
 /// The kernel's memory at one instant, bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
-    /// Of each slab cache.
+    /// Memory of each slab cache.
     slabs: BTreeMap<String, u64>,
     /// Stacks, page tables, virtual and per-CPU areas.
     beside: u64,
-    /// All that is neither free nor a copy of what lies on a disk.
+    /// Memory that is neither free nor a copy of data on a disk.
     taken: u64,
 }
 
-/// What was added between two instants, bytes.
+/// Growth between two instants, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Added {
-    /// To slab caches that grew. Those that shrank hold files' names and pages, which make room: they would hide growth.
+    /// Growth of the slab caches that grew. Caches that shrank hold file names and pages, which the
+    /// kernel frees on demand. They would hide growth.
     pub(super) slabs: u64,
-    /// To what the kernel takes beside them.
+    /// Growth of the kernel's memory other than slabs.
     pub(super) beside: u64,
-    /// To all that is taken, user memory too, with what the caches that shrank have given back: a second opinion.
+    /// Growth of all memory in use, including user memory and what the shrunken caches released. It
+    /// serves as a cross-check.
     pub(super) taken: u64,
 }
 
 impl Memory {
-    /// Now; needs root.
+    /// Reads the current values, which needs root.
     pub(super) fn now() -> Result<Self> {
         let slabinfo = std::fs::read_to_string("/proc/slabinfo").context("/proc/slabinfo needs root")?;
         let meminfo = meminfo()?;
@@ -45,12 +47,12 @@ impl Memory {
         })
     }
 
-    /// What programs may still have, bytes.
+    /// Returns the memory that is available to programs, in bytes.
     pub(super) fn available() -> Result<u64> {
         bytes_in(&meminfo()?, "MemAvailable").context("/proc/meminfo has no MemAvailable")
     }
 
-    /// What came since `before`.
+    /// Returns the growth since `before`.
     pub(super) fn added_since(&self, before: &Self) -> Added {
         let mut slabs = 0;
         let mut given_back = 0;
@@ -71,14 +73,14 @@ fn meminfo() -> Result<String> {
     std::fs::read_to_string("/proc/meminfo").context("/proc/meminfo")
 }
 
-/// The line `MemFree:  123 kB`.
+/// Reads the line `MemFree:  123 kB`.
 fn bytes_in(meminfo: &str, name: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1_024)
 }
 
-/// `name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : … : slabdata <active_slabs> <num_slabs> …`:
-/// slabs × pages of each.
+/// Returns slabs × pages of each cache, from the lines `name <active_objs> <num_objs> <objsize>
+/// <objperslab> <pagesperslab> : … : slabdata <active_slabs> <num_slabs> …`.
 fn slabs_in(slabinfo: &str) -> BTreeMap<String, u64> {
     let of_line = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();

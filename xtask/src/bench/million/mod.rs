@@ -1,8 +1,9 @@
-//! `bench million`: a million connections held on this machine, and what that costs both ends.
+//! `bench million`: a million connections held on this machine, and their cost at both ends.
 //!
-//! Four parts, each with a target, a load and a network of its own: a request on each connection every minute, silence,
-//! one request on all of them at once, and as many as one source address can have. What is judged is what the kernel, the target and `/proc` say of it; what
-//! `run` says must agree. A second look would take as long as the first: there is one round, whatever is asked for.
+//! Each of the four parts has its own target, load and network. The parts are a request per minute
+//! on each connection, silence, one request on all connections simultaneously, and the most
+//! connections of one source address. The numbers come from the kernel, the target and `/proc`, and
+//! the output of `run` must agree with them. There is always one round, since a round takes long.
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -28,11 +29,12 @@ mod snapshot;
 mod target_poller;
 mod watch;
 
-/// Bytes that must be to be had for a connection: what is asked of both ends, and a little for the rest of the machine.
+/// Bytes that must be available per connection: the limit for both ends, and a reserve for the rest
+/// of the machine.
 const BYTES_EACH: u64 = 10_000;
-/// Connections beside those that are held: the bench's own questions.
+/// Connections in addition to the held ones, for the bench's own requests.
 const SPARE: usize = 1_000;
-/// Where the target listens: below the ports that connections may come from, so that none of them is taken.
+/// Port of the target. It is below the ports of the connections, so that it takes none of them.
 const PORT: u16 = 1_000;
 /// Ports that connections may come from.
 const PORTS: RangeInclusive<u16> = 1_024..=65_535;
@@ -40,7 +42,7 @@ const PORTS: RangeInclusive<u16> = 1_024..=65_535;
 /// `cargo xtask bench million`.
 #[derive(Args)]
 pub(super) struct MillionArguments {
-    /// Our driver, and that of `wavetank serve`, the target.
+    /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
     /// Connections held [default: 1,000,000; 5,000 in a smoke run]
@@ -49,7 +51,8 @@ pub(super) struct MillionArguments {
     /// Connections opened per second [default: 25,000; 5,000 in a smoke run]
     #[arg(long)]
     open_rate: Option<usize>,
-    /// Seconds they are held for with a request on each every 60 s [default: 120; 2, with one every second, in a smoke run]
+    /// Seconds to hold them, with a request on each every 60 s [default: 120; in a smoke run 2,
+    /// with a request every second]
     #[arg(long)]
     hold: Option<usize>,
     /// Which parts [default: all]
@@ -58,7 +61,7 @@ pub(super) struct MillionArguments {
 }
 
 impl MillionArguments {
-    /// As it stands among the numbers.
+    /// Returns the arguments that `bench all` uses.
     pub(super) fn for_engine(engine: Engine) -> Self {
         Self { engine, connections: None, open_rate: None, hold: None, part: Vec::new() }
     }
@@ -81,7 +84,7 @@ impl MillionArguments {
     }
 }
 
-/// Runs each part, one after the other; one that fails does not keep the others from their turn.
+/// Runs the parts one after the other. A part that fails does not stop the next ones.
 pub(super) fn run(session: &mut Session, arguments: &MillionArguments) -> Result<()> {
     let engine = arguments.engine;
     if !namespace::usable(session, "million") || !engine.usable(session, "million")? {
@@ -93,7 +96,7 @@ pub(super) fn run(session: &mut Session, arguments: &MillionArguments) -> Result
         let (needed, available) = (scene.connections as u64 * BYTES_EACH, Memory::available()?);
         if available < needed {
             session.skip(format!(
-                "bench million: {} connections need {:.1} GB of memory, {:.1} GB are to be had",
+                "bench million: {} connections need {:.1} GB of memory, {:.1} GB are available",
                 scene.connections,
                 needed as f64 / 1e9,
                 available as f64 / 1e9
@@ -107,11 +110,11 @@ pub(super) fn run(session: &mut Session, arguments: &MillionArguments) -> Result
     Ok(())
 }
 
-/// One part, from a fresh network to the last socket gone.
+/// Runs one part, from a fresh network until the last socket is gone.
 fn play(session: &mut Session, scene: &Scene) -> Result<()> {
     let watched = namespace::inside(|namespace| {
         namespace.widen_backlog()?;
-        // What `size` reckons with: the ports that it tells to open up.
+        // `size` assumes this port range, which it recommends to set.
         namespace.set("ip_local_port_range", &format!("{} {}", PORTS.start(), PORTS.end()))?;
         let threads = scene.engine.threads_for(scene.connections + SPARE);
         let text = scene.text();

@@ -1,4 +1,5 @@
-//! [`Part`]: what is done with the connections, and [`Scene`]: how many there are and how they come and go.
+//! [`Part`]: the requests on the connections, and [`Scene`]: their number and how they open and
+//! close.
 
 use std::net::SocketAddr;
 
@@ -6,30 +7,30 @@ use clap::ValueEnum;
 
 use crate::bench::Engine;
 
-/// First bytes of the addresses that connections come from: nobody else's in the namespace.
+/// First bytes of the source addresses, which no other socket in the namespace uses.
 pub(super) const SOURCES: [u8; 2] = [127, 1];
 /// One of them, and all of them.
 pub(super) const SOURCE: &str = "127.1.0.1";
 const ALL_SOURCES: &str = "127.1.0.0/16";
-/// Seconds of silence that are looked at, at most.
+/// Most seconds of silence that are observed.
 const SILENCE_S: usize = 40;
-/// Seconds in which all are to be answered at once.
+/// Seconds within which all simultaneous requests must be answered.
 pub(super) const BURST_S: usize = 25;
-/// How many are asked in a second once all are open.
+/// Requests per second once all connections are open.
 const ASKED_PER_SECOND: usize = 55_000;
-/// Beside what the plan takes: starting, the last answers, sockets that go.
+/// Seconds in addition to the plan: for starting, the last responses and closing sockets.
 const GRACE_S: usize = 60;
 
-/// What is done with the connections while they are held.
+/// The requests on the connections while they are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Part {
     /// A request on each, again and again.
     Heartbeat,
-    /// Nothing.
+    /// No requests.
     Silence,
-    /// One request on each of them as soon as the last is open, as fast as both ends can.
+    /// One request on each as soon as the last one is open, as fast as both ends can.
     Burst,
-    /// As many as `size` says that one source address can have.
+    /// The number of connections that `size` estimates for one source address.
     Ports,
 }
 
@@ -46,25 +47,25 @@ impl Part {
     }
 }
 
-/// One part in numbers.
+/// The numbers of one part.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     pub(super) part: Part,
     pub(super) engine: Engine,
-    /// Held at once.
+    /// Number of simultaneously held connections.
     pub(super) connections: usize,
     /// Opened per second.
     pub(super) open_rate: usize,
-    /// Seconds that heartbeats are looked at.
+    /// Seconds for which heartbeats are observed.
     pub(super) hold_s: usize,
     /// Seconds between two heartbeats of one connection.
     pub(super) beat_s: usize,
-    /// The target's.
+    /// Address of the target.
     pub(super) address: SocketAddr,
 }
 
 impl Scene {
-    /// What the numbers are of.
+    /// Returns the title of the numbers.
     pub(super) fn title(&self) -> String {
         let Self { connections, engine, .. } = self;
         match self.part {
@@ -77,7 +78,7 @@ impl Scene {
         }
     }
 
-    /// Seconds for which all are wanted.
+    /// Returns the seconds for which all connections are held.
     pub(super) fn keep_s(&self) -> usize {
         match self.part {
             Part::Heartbeat => self.hold_s,
@@ -87,14 +88,15 @@ impl Scene {
         }
     }
 
-    /// Seconds over which all are asked. What comes all at once is not sent at all where it would wait in the load for
-    /// longer than a second: a load that cannot keep its own schedule says so, and gives up what is too late.
+    /// Returns the seconds over which the requests are spread. The load drops a request that would
+    /// wait in it for longer than a second, and reports that it fell behind its schedule. Fully
+    /// simultaneous requests would wait that long.
     pub(super) fn spread_s(&self) -> usize {
         self.connections.div_ceil(ASKED_PER_SECOND)
     }
 
-    /// The experiment file, without its version. They go twice as fast as they come, by reset, which leaves nothing in
-    /// TIME-WAIT.
+    /// Returns the experiment file, without its version. Connections close twice as fast as they
+    /// open, and by reset, which leaves none in TIME-WAIT.
     pub(super) fn text(&self) -> String {
         let Self { connections, open_rate, beat_s, .. } = self;
         let steps = match self.part {
@@ -120,9 +122,10 @@ impl Scene {
         )
     }
 
-    /// Longest it may take in all, seconds.
+    /// Returns the longest duration of the part in seconds.
     pub(super) fn limit_s(&self) -> usize {
-        // Opening and closing take one and a half times the opening as planned; as much again if they are slow.
+        // Opening and closing take one and a half times the planned opening. The same time again is
+        // a reserve.
         3 * self.connections.div_ceil(self.open_rate) + self.keep_s() + GRACE_S
     }
 }

@@ -1,33 +1,33 @@
-//! [`RunReport`]: what `run` says of itself, of which nothing is believed that others do not confirm.
+//! [`RunReport`]: the numbers that `run` reports. They count only if other sources confirm them.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// From the JSON of a run.
+/// The numbers from the JSON of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RunReport {
-    /// Word and headline of the verdict.
+    /// Status and headline of the verdict.
     pub(super) verdict: String,
-    /// Fewest connections open at the end of a second of the phase that kept them.
+    /// Fewest open connections at the end of a second, in the phase that holds them.
     pub(super) lowest: u64,
-    /// Connections that ended although the plan wanted them.
+    /// Connections that ended earlier than planned.
     pub(super) lost: u64,
-    /// Opened, those that replaced lost ones too.
+    /// Opened connections, including replacements of lost ones.
     pub(super) opened: u64,
-    /// That could not be opened.
+    /// Connections that could not be opened.
     pub(super) not_opened: u64,
     /// Requests answered.
     pub(super) done: u64,
     /// Requests that failed.
     pub(super) failed: u64,
-    /// From the instant a request was due to its answer, the slowest of all: seconds.
+    /// Longest time from the intended start of a request to its response, in seconds.
     pub(super) slowest_s: f64,
-    /// What was found worth a remark.
+    /// Messages of the findings.
     pub(super) findings: Vec<String>,
 }
 
 impl RunReport {
-    /// Reads it; an error where it is no run that kept connections.
+    /// Reads the JSON. Fails if the run held no connections.
     pub(super) fn read(text: &str) -> Result<Self> {
         let run: Value = serde_json::from_str(text).context("the run's JSON")?;
         let count = |path: &str| run.pointer(path).and_then(Value::as_u64).with_context(|| path.to_owned());
@@ -41,7 +41,7 @@ impl RunReport {
             not_opened: count("/connections/failed")?,
             done: count("/requests/done")?,
             failed: count("/requests/failed")?,
-            // Where there were no requests there is no slowest one.
+            // Without requests there is no slowest response.
             slowest_s: run["response_us"]["max"].as_f64().unwrap_or(0.0) / 1e6,
             findings: findings.map(|finding| word(&finding["message"])).collect(),
         })

@@ -1,4 +1,4 @@
-//! [`SizeEstimate`]: what `wavetank size` says beforehand of the same file.
+//! [`SizeEstimate`]: what `wavetank size` estimates for the same file before the run.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::part::Scene;
 use crate::bench::Session;
 
-/// What is reckoned of one connection.
+/// The estimate for one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SizeEstimate {
     /// Bytes of the kernel and of both ends.
@@ -18,7 +18,7 @@ pub(super) struct SizeEstimate {
 }
 
 impl SizeEstimate {
-    /// Asks for the scene's own file, which the load was run from.
+    /// Computes the estimate for the scene's own file, which the load ran.
     pub(super) fn compute(session: &Session, scene: &Scene) -> Result<Self> {
         let file = session.folder.path().join(format!("{}.yaml", scene.part.name()));
         Self::read(&ask(session, &[&file.display().to_string(), "--service", "1ms"])?, scene.connections)
@@ -33,7 +33,7 @@ impl SizeEstimate {
     }
 }
 
-/// How many connections one source address can have to one target.
+/// Returns how many connections one source address can have to one target.
 pub(super) fn connections_of_a_source(session: &Session, source: &str) -> Result<usize> {
     let doc = ask(session, &["-c", "1", "--source", source])?;
     Ok(value(&doc, "load", "connections_by_sources")? as usize)
@@ -49,7 +49,7 @@ fn ask(session: &Session, words: &[&str]) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("no JSON")
 }
 
-/// The answer for a role of that name.
+/// Returns the answer `what` for the role `role`.
 fn value(doc: &Value, role: &str, what: &str) -> Result<f64> {
     let answers = doc["answers"].as_array().context("answers")?;
     let found = answers.iter().find(|one| one["role"] == role && one["what"] == what);

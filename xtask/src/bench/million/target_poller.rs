@@ -1,4 +1,5 @@
-//! [`TargetPoller`]: asks the target for its own counts on one connection that stays open, so that asking leaves nothing behind.
+//! [`TargetPoller`]: asks the target for its own counts on one connection that stays open, so that
+//! polling leaves no closed sockets.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -7,19 +8,19 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// Longest an answer may take.
+/// Longest time to wait for a response.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-/// Longest answer taken, bytes.
+/// Longest accepted response body, in bytes.
 const BODY_MAX: usize = 1 << 20;
 
-/// What the target says of connections at one instant.
+/// The target's counts of connections at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// Open.
+    /// Open connections.
     pub(super) open: u64,
-    /// Accepted since its start.
+    /// Connections accepted since its start.
     pub(super) accepted: u64,
-    /// Answers given since then, those to us excepted.
+    /// Responses sent since its start, except those to this poller.
     pub(super) answers: u64,
 }
 
@@ -30,17 +31,18 @@ pub(super) struct TargetPoller {
 }
 
 impl TargetPoller {
-    /// Connects.
+    /// Connects to the target.
     pub(super) fn to(address: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect(address).context("the target cannot be asked")?;
+        let stream = TcpStream::connect(address).context("cannot connect to the target")?;
         stream.set_read_timeout(Some(ANSWER_MAX)).context("a timeout")?;
         stream.set_write_timeout(Some(ANSWER_MAX)).context("a timeout")?;
         stream.set_nodelay(true).context("TCP_NODELAY")?;
         Ok(Self { stream: BufReader::new(stream), address })
     }
 
-    /// How it stands with connections and answers. Not `/truth`, which sorts the stamps of millions of requests: half of
-    /// the target's time went there when it was asked at every look.
+    /// Returns the current counts of connections and responses. `/truth` is too slow for this,
+    /// since it sorts the timestamps of millions of requests. Polling it took half of the target's
+    /// time.
     pub(super) fn standing(&mut self) -> Result<Standing> {
         let said = self.get("/truth/connections")?;
         let count = |name: &str| said[name].as_u64().with_context(|| format!("/truth/connections: {said}"));
@@ -49,9 +51,9 @@ impl TargetPoller {
 
     fn get(&mut self, path: &str) -> Result<Value> {
         write!(self.stream.get_mut(), "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address)
-            .with_context(|| format!("asking for {path}"))?;
-        let body = self.body().with_context(|| format!("the answer to {path}"))?;
-        serde_json::from_slice(&body).with_context(|| format!("the answer to {path}"))
+            .with_context(|| format!("cannot request {path}"))?;
+        let body = self.body().with_context(|| format!("the response to {path}"))?;
+        serde_json::from_slice(&body).with_context(|| format!("the response to {path}"))
     }
 
     fn body(&mut self) -> Result<Vec<u8>> {
@@ -61,7 +63,7 @@ impl TargetPoller {
         loop {
             let mut line = String::new();
             if self.stream.read_line(&mut line)? == 0 {
-                bail!("it broke off");
+                bail!("the response ended early");
             }
             let line = line.trim().to_ascii_lowercase();
             if line.is_empty() {
@@ -85,13 +87,14 @@ mod tests {
 
     use super::*;
 
-    /// What an asker makes of an answer, from a peer that says it and hangs up.
+    /// Checks what the poller reads from a peer that sends `answer` and closes.
     fn check(answer: &'static str, expected: Option<Standing>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
         let peer = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
-            // To its end: who hangs up with a question half read resets the connection, and the answer may be lost with it.
+            // Read the whole request. Closing with unread data resets the connection, and the
+            // response may be lost.
             let mut asked = Vec::new();
             while !asked.ends_with(b"\r\n\r\n") {
                 let mut byte = [0];

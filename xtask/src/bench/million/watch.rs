@@ -1,4 +1,4 @@
-//! [`Watch`]: starts the load and looks at everything until its last socket is gone.
+//! [`Watch`]: starts the load and takes samples until its last socket is gone.
 
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
@@ -15,17 +15,17 @@ use crate::bench::server::Server;
 use crate::bench::{Session, child, cpus, process};
 use crate::stopwatch::Stopwatch;
 
-/// Milliseconds between two looks.
+/// Milliseconds between two samples.
 const LOOK_MILLIS: i64 = 200;
-/// Seconds between two looks at the kernel's memory, which take a lock of each cache.
+/// Seconds between two samples of the kernel's memory, since reading it locks each cache.
 const MEMORY_S: f64 = 10.0;
-/// Longest that sockets may take to go once the load has ended, seconds.
+/// Longest time until the sockets are gone after the end of the load, in seconds.
 const GONE_S: f64 = 60.0;
-/// Sockets above which those that are left are not read one by one.
+/// Number of remaining sockets above which they are not listed one by one.
 const LISTED_MAX: u64 = 100_000;
 
-/// Waits until nothing of a part is left in the namespace, killed programs' sockets too: the kernel closes them after
-/// the programs are gone.
+/// Waits until no socket of a part is left in the namespace. That includes the sockets of killed
+/// programs, which the kernel closes after the programs are gone.
 pub(super) fn until_gone(namespace: &Namespace) -> Result<()> {
     let watch = Stopwatch::start();
     while namespace.sockets()? > 0 && watch.elapsed().as_secs_f64() < GONE_S {
@@ -34,7 +34,7 @@ pub(super) fn until_gone(namespace: &Namespace) -> Result<()> {
     Ok(())
 }
 
-/// Who looks.
+/// Observes one part.
 pub(super) struct Watch<'a> {
     pub(super) session: &'a Session,
     pub(super) namespace: &'a Namespace,
@@ -42,34 +42,36 @@ pub(super) struct Watch<'a> {
     pub(super) scene: &'a Scene,
 }
 
-/// What was seen.
+/// The observations.
 pub(super) struct Watched {
     pub(super) looks: Vec<Snapshot>,
-    /// What the kernel had taken for connections while all were held: the largest of several looks.
+    /// Growth of the kernel's memory while all connections were held, the largest of several
+    /// samples.
     pub(super) memory: Option<Added>,
-    /// What each program had resident when no connection was open: the load's, the target's.
+    /// Resident memory before the first connection, of the load and of the target.
     pub(super) resident_before: (u64, u64),
-    /// What `run` said of itself.
+    /// The report of `run`.
     pub(super) said: RunReport,
-    /// What was left once the load had ended; the target was still there.
+    /// Sockets that were left after the end of the load, while the target was still running.
     pub(super) left: Left,
 }
 
-/// Sockets that are left beside those of before.
+/// Sockets that are left, in excess of those before the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
-    /// Of the network that the load came from, in whatever state, at either end.
+    /// Sockets of the load's source network, in any state, at either end.
     pub(super) of_sources: u64,
-    /// More than before, in the namespace.
+    /// Additional sockets in use in the namespace.
     pub(super) in_use: u64,
-    /// More than before, in the namespace.
+    /// Additional sockets in TIME-WAIT in the namespace.
     pub(super) lingering: u64,
-    /// More than before, on the whole machine: others have sockets too.
+    /// Additional sockets on the whole machine, including those of other programs.
     pub(super) allocated: u64,
 }
 
 impl Watch<'_> {
-    /// From the start of the load to the last socket gone, or to the limit of the scene.
+    /// Observes from the start of the load until the last socket is gone, or until the time limit
+    /// of the scene.
     pub(super) fn run(&self, words: &[String]) -> Result<Watched> {
         let mut asker = TargetPoller::to(self.server.address())?;
         let target_before = asker.standing()?;
@@ -104,14 +106,16 @@ impl Watch<'_> {
             looks.push(self.look(&mut asker, watch, before, &load)?);
         }
         let left = self.left(before)?;
-        // Whoever asked whether the target accepts was accepted too.
+        // Connections accepted before the load, such as the check whether the target accepts, do
+        // not count.
         for look in &mut looks {
             look.target.accepted -= target_before.accepted.min(look.target.accepted);
         }
         Ok(Watched { looks, memory, resident_before: (client_before, server_before), said, left })
     }
 
-    /// The kernel first, then the target, so that the two are of one instant as nearly as can be.
+    /// Takes a sample: first the kernel's counts, then immediately the target's, so that both
+    /// belong to nearly the same instant.
     fn look(
         &self,
         asker: &mut TargetPoller,
@@ -146,7 +150,7 @@ impl Watch<'_> {
     }
 }
 
-/// The running load, killed when dropped before its end.
+/// The running load. Dropping it kills the process.
 struct Load {
     child: Child,
     stdout: std::path::PathBuf,
@@ -165,11 +169,12 @@ impl Load {
         Ok(Self { child, stdout, stderr })
     }
 
-    /// What it said of itself once it has ended.
+    /// Waits for its end and returns its report.
     fn said(&mut self) -> Result<RunReport> {
         let status = self.child.wait().context("waiting")?;
         let text = std::fs::read_to_string(&self.stdout).unwrap_or_default();
-        // 1, 3 and 4 are runs that went to their end: a verdict is told, not judged here.
+        // Exit codes 1, 3 and 4 mean that the run completed. The verdict is printed, not judged
+        // here.
         if !matches!(status.code(), Some(0 | 1 | 3 | 4)) {
             bail!("the load ended with {status}: {} {}", self.talk(), first_line(&text));
         }

@@ -1,4 +1,5 @@
-//! `wavetank lab check` against this machine: what it lacks and what programs do not accept is told, and nothing is made.
+//! `wavetank lab check` against this machine: it reports what is missing and what programs reject,
+//! and creates nothing.
 
 use std::path::Path;
 
@@ -6,10 +7,11 @@ use wavetank_testkit::{Outcome, Program, skip};
 
 use crate::lab::place::{HOSTS, Place};
 
-/// A point at which a keeper that has been started ends: what is told in spite of it was known before.
+/// A point at which a started keeper would crash. A message in spite of it was known before the
+/// start.
 const CRASH: (&str, &str) = ("WAVETANK_LAB_CRASH", "locked");
 
-/// A setting that no kernel has in line 9, a program that nobody has in line 10.
+/// Line 9 has a setting that no kernel has, and line 10 a program that no machine has.
 const LACKING: &str = "\
 networks:
   front: 10.91.0.0/24
@@ -21,7 +23,7 @@ hosts:
     services: [{command: {run: [no-such-program-of-wavetank]}}]
 ";
 
-/// A server of files behind a name and an address of its own, with a configuration of the user's in line 14.
+/// A file server with its own name and address, and the user's own configuration in line 14.
 const OWN: &str = "\
 networks:
   front: 10.91.0.0/24
@@ -38,7 +40,8 @@ hosts:
   app[1-2]: {role: server, networks: [back], services: [{serve: {listen: 8080}}]}
 ";
 
-/// Right in that host and nowhere else: its address, the lab's names, its file, folders of a distribution.
+/// A configuration that is valid in that host only: its address, the lab's names, its file, folders
+/// of a distribution.
 const RIGHT: &str = "\
 pid /run/nginx.pid;
 error_log /var/log/nginx/wavetank-mine.log;
@@ -64,7 +67,7 @@ fn own(test: &str, config: &str) -> Option<Place> {
     Some(place)
 }
 
-/// That all of `parts` were told.
+/// Checks that all of `parts` were reported.
 #[track_caller]
 fn told(by: &Outcome, parts: &[&str]) {
     for part in parts {
@@ -164,7 +167,8 @@ hosts:
 #[test]
 fn a_configuration_that_names_the_labs_own_folder_is_tried_inside() {
     let Some(place) = own("inside", RIGHT) else { return };
-    // Only there once the lab is: what is wrong beside it shows when the lab comes up, and undoes it.
+    // The folder exists only while the lab is up. The other error is therefore found when the lab
+    // comes up, and undoes it.
     let folder = place.labs().join(&place.name).join("hosts/web/nginx");
     let text = format!("# {}\n{}", folder.display(), RIGHT.replace("location /two", "locatoin /two"));
     place.file("my.conf", &text);

@@ -1,4 +1,4 @@
-//! Direct routing under churn: servers leave and come back every second while connections live.
+//! Direct routing under churn: servers leave and return every second while connections stay open.
 
 use std::time::Duration;
 
@@ -27,15 +27,15 @@ hosts:
 ";
 
 const SERVERS: [&str; 4] = ["web1", "web2", "web3", "web4"];
-/// Connections that live through it, each asked every two seconds.
+/// Connections that stay open, each with a request every two seconds.
 const LIVE: u64 = 2_000;
-/// Seconds of churn, in each of which another server leaves and comes back.
+/// Seconds of churn. In each second another server leaves and returns.
 const CHURN: u32 = 30;
-/// The same in the short form of the test.
+/// Seconds of churn in the short form of the test.
 const CHURN_SHORT: u32 = 10;
-/// The server that dies in the middle, and when.
+/// The server that is killed in the middle, and the second in which that happens.
 const DEAD: (usize, u32) = (3, 10);
-/// How often the load may miss its beginning.
+/// How often the load may start too late.
 const TRIES_MAX: u32 = 5;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -60,7 +60,8 @@ fn experiment() -> String {
     )
 }
 
-/// Connections that each server has at the virtual address, port 80, by the kernel's list (state 01, see proc(5)).
+/// Returns the connections of each server at the virtual address, port 80, by the kernel's list
+/// (state 01, see proc(5)).
 fn connections(place: &Place) -> Vec<u64> {
     let count = |host: &&str| {
         let told = place.said(host, "grep -c '6400610A:0050 [0-9A-F:]* 01 ' /proc/net/tcp || true");
@@ -69,8 +70,9 @@ fn connections(place: &Place) -> Vec<u64> {
     SERVERS.iter().map(count).collect()
 }
 
-/// The load once all of its connections are open, and how many each server has. A machine with so much to do that the load
-/// missed its own beginning (exit 4, nothing sent) has another try.
+/// Starts the load and waits until all of its connections are open. Returns it with the number of
+/// connections of each server. If the machine is so busy that the load misses its own start (exit
+/// 4, nothing sent), it tries again.
 #[track_caller]
 fn opened(place: &Place) -> (Running, Vec<u64>) {
     for _ in 0..TRIES_MAX {
@@ -103,7 +105,7 @@ fn only_connections_of_a_dead_server_end() {
     let outcome = run.wait(Duration::from_mins(2));
     let record = outcome.json();
     let lost = record["connections"]["lost"].as_u64();
-    // Nothing but death ends a connection, and all that were at the dead server end.
+    // Only the kill ends connections, and it ends all connections of the killed server.
     assert_eq!(lost, Some(all[DEAD.0]), "{all:?}: {outcome}");
     let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {outcome}"));
     let of = |what: &str| {

@@ -1,4 +1,4 @@
-//! Commands in hosts: what becomes of them when who asked for them is ended, stands still, or is gone.
+//! Commands in hosts: what happens to them when the calling process is ended, stopped or killed.
 
 use std::time::Duration;
 
@@ -11,20 +11,21 @@ use crate::lab::place::{HOSTS, Place};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A shell's command in a host, which has done `first`.
+/// Starts a shell's command in a host, and waits until it has run `first`.
 fn begun(place: &Place, first: &str, command: &str) -> Running {
     let file = place.labs().with_file_name("begun");
     let words = format!("{first}; touch {}; {command}", file.display());
-    // A shell may set no trap for a signal that was ignored when it began: under nohup, or in the background of a script.
+    // A shell cannot trap a signal that was ignored when it started, as under nohup or in the
+    // background of a script.
     let obeying = ["exec", "app", "--", "env", "--default-signal=HUP,INT", "sh", "-c", &words];
     let exec = place.lab(&obeying).start();
     let there = poll_until(PATIENCE, || file.exists().then_some(()));
-    assert!(there.is_some(), "it has begun: {}", exec.stderr());
+    assert!(there.is_some(), "it has started: {}", exec.stderr());
     std::fs::remove_file(file).expect("it is there");
     exec
 }
 
-/// Whether anything in the host has `word` in its command line, but who looks.
+/// Whether a process in the host has `word` in its command line, other than the search itself.
 fn runs(place: &Place, word: &str) -> bool {
     let (first, rest) = word.split_at(1);
     let found = format!("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c '[{first}]{rest}' || true");
@@ -78,7 +79,7 @@ fn an_asker_that_stands_still_does_not_keep_the_lab() {
 fn a_script_without_a_terminal_is_not_hung_up_for_somebody_who_stands_still() {
     let Some(place) = Place::new("hangup", HOSTS) else { return };
     let asked = place.lab(&["exec", "app", "--", "true"]);
-    // One session has them all: the lab, who stands still, and who asks.
+    // The lab, the stopped process and the calling process are in one session.
     let script = "\"$1\" lab up lab.yaml >up.log || exit; sleep 1000 & kill -STOP $!; \"$@\"; echo ended $?; \
                   kill -KILL $!";
     let told = asked.under(["setsid", "--wait", "sh", "-c", script, "sh"]).run();
@@ -104,9 +105,9 @@ fn an_errand_that_is_killed_keeps_nobody_waiting() {
     place.up();
     let told = place.lab(&["exec", "app", "--", "true"]).environment("WAVETANK_LAB_CRASH", SENT).run();
     assert!(told.expect_exit(5).stderr.contains("it was killed at its start"), "{told}");
-    // When the command runs, it is ended with who waits for it.
+    // The command ends together with the process that waits for it.
     let exec = begun(&place, ":", "exec sleep 1000");
-    let errand = place.running("lab-errand").expect("somebody waits for the command");
+    let errand = place.running("lab-errand").expect("a process waits for the command");
     kill_process(errand, Signal::KILL).expect("root may");
     exec.wait(PATIENCE).expect_exit(128 + 9);
     place.lab(&["down"]).run().expect_exit(0);

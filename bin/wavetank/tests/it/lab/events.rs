@@ -1,4 +1,5 @@
-//! Faults and events while a load runs: done at their time, taken back on any end, seen in the record.
+//! Faults and events during a load: they run at their time, are reverted whatever ends the run, and
+//! appear in the record.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use wavetank_testkit::{Program, Running, Signal};
 use crate::lab::felt::{comes_to, comes_to_say};
 use crate::lab::place::Place;
 
-/// A server that is killed in every run, for a second and a half.
+/// A server that is killed in every run for a second and a half.
 const LAB: &str = "\
 networks:
   front: 10.93.0.0/24
@@ -25,7 +26,7 @@ faults:
   - {when: 2s, host: app1, kill: serve, for: 1500ms}
 ";
 
-/// An experiment of so many seconds with these events.
+/// An experiment of `seconds` with these events.
 fn experiment(seconds: u32, events: &str) -> String {
     format!(
         "wavetank: 1\nname: eventful\ntarget: http://app1:8080\nsteps: [{{get: /}}]\nhttp: {{timeout: 1s}}\n\
@@ -44,13 +45,13 @@ fn start(place: &Place, text: &str) -> Running {
 fn they_are_done_seen_and_taken_back() {
     let Some(place) = Place::new("events", LAB) else { return };
     place.up();
-    let note = "  - {when: 6s, host: \"app[1]\", run: echo begun >> /run/told, undo: echo back >> /run/told}\n  \
+    let note = "  - {when: 6s, host: \"app[1]\", run: echo begun >> /run/history, undo: echo back >> /run/history}\n  \
                 - {when: 7s, host: app1, run: no-such-program, undo: \"true\"}\n  \
                 - {when: 10m, host: app1, run: fault cut}\n";
-    // Clients must fare well for 3 s before it counts as recovered; a busy machine takes its time until then.
+    // Recovery requires 3 s without trouble for clients, which a busy machine reaches late.
     let done = start(&place, &experiment(14, note)).wait(Duration::from_mins(1));
     let record = done.expect_exit(0).json();
-    assert_eq!(place.said("app1", "cat /run/told"), "begun\nback");
+    assert_eq!(place.said("app1", "cat /run/history"), "begun\nback");
     let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {done}")).clone();
     let told: Vec<(&str, &str)> = impacts
         .iter()
@@ -58,7 +59,7 @@ fn they_are_done_seen_and_taken_back() {
         .collect();
     let expected = [
         ("kill serve", "undone"),
-        ("echo begun >> /run/told", "undone"),
+        ("echo begun >> /run/history", "undone"),
         ("no-such-program", "failed"),
         ("cut", "not_reached"),
     ];
@@ -70,7 +71,7 @@ fn they_are_done_seen_and_taken_back() {
     assert_eq!(first["before"]["failed"], 0, "{first}");
     assert!(["after", "during"].contains(&first["recovery"].as_str().unwrap_or_default()), "{first}");
     assert!(record["notes"].to_string().contains("around `kill serve` on app1"), "{record}");
-    // The archive alone tells the same.
+    // The archive alone gives the same result.
     let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
     let folder = runs.map(|run| run.expect("readable").path()).max().expect("there is one");
     fs::remove_file(folder.join("run.json")).expect("it is there");
@@ -85,7 +86,7 @@ fn they_are_done_seen_and_taken_back() {
 fn whatever_ends_the_run_they_are_taken_back() {
     let Some(place) = Place::new("events-end", LAB) else { return };
     place.up();
-    // The last one done is the first one taken back: else the file would say "one" in the end.
+    // Events are reverted in reverse order. Otherwise the file would contain "one" at the end.
     let lasting = experiment(
         600,
         "  - {when: 5s, host: app1, run: echo one > /run/now, undo: echo none > /run/now}\n  \
@@ -95,10 +96,10 @@ fn whatever_ends_the_run_they_are_taken_back() {
     let now = || place.said("app1", "cat /run/now");
     for signal in [Signal::INT, Signal::KILL] {
         let run = start(&place, &lasting);
-        // The kill comes first, and passes.
+        // The kill comes first and ends by itself.
         comes_to(&place, "000", "while it is killed");
         comes_to(&place, "200", "after it was killed");
-        comes_to(&place, "000", "while it stands still");
+        comes_to(&place, "000", "while it is paused");
         comes_to_say(now, "two", "after both commands");
         run.signal(signal);
         let ended = run.wait(Duration::from_mins(1));
@@ -145,7 +146,7 @@ fn what_cannot_be_done_is_told_before_anything_is_sent() {
     ] {
         let refused = start(&place, &experiment(1, &format!("  - {event}\n"))).wait(Duration::from_mins(1));
         assert!(refused.expect_exit(2).stdout.contains(told), "{refused}");
-        assert!(!place.labs().with_file_name("runs").exists(), "no archive of what was never run");
+        assert!(!place.labs().with_file_name("runs").exists(), "no archive without a run");
     }
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
@@ -156,7 +157,7 @@ fn what_this_machine_cannot_do_is_told_before_the_lab_is_made() {
     let Some(place) = Place::new("events-lack", LAB) else { return };
     place.file("load.yaml", &experiment(1, "  - {when: 1s, host: app1, run: fault drop 5%}\n"));
     let run = place.lab(&["run", "lab.yaml", "load.yaml", "--runs-dir", "runs", "--quiet"]);
-    // A machine whose nft does nothing: for this command and no other.
+    // Replaces nft with a program that does nothing, for this command only.
     let hide = "mount --bind /bin/false \"$(readlink -f \"$(command -v nft)\")\" && exec \"$@\"";
     let unshare = Program::foreign("unshare").expect("it comes with mount");
     let words = run.arguments().to_vec();
@@ -165,5 +166,5 @@ fn what_this_machine_cannot_do_is_told_before_the_lab_is_made() {
     let hidden = unshare.args(words.collect::<Vec<_>>()).in_folder(&folder);
     let told = hidden.environment("WAVETANK_LABS", &place.labs().to_string_lossy()).run();
     assert!(told.expect_exit(5).stderr.contains("[lab_kernel]"), "{told}");
-    place.nothing_left("a run that was not made");
+    place.nothing_left("a run that was rejected");
 }

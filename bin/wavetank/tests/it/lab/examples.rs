@@ -1,4 +1,5 @@
-//! Every lab in `examples/labs/` with its load, at the smallest size: checked, brought up, loaded, counted, taken down.
+//! Every lab in `examples/labs/` with its load, at the smallest size: checked, brought up, loaded,
+//! counted, taken down.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,26 +9,27 @@ use wavetank_testkit::{RunResult, Stamp, skip};
 
 use crate::lab::place::{HOSTS, Place};
 
-/// What each run is made with unless it stands in [`SIZES`].
+/// Options of each run that has no entry in [`SIZES`].
 const SIZE: &str = "--scale 1/10 --speed 10x";
 
-/// What other examples are run with.
+/// Options of the other examples.
 const SIZES: [(&str, &str); 3] = [
-    // When the sale opens is the shop's time, which no factor changes: it must open before the first order, which comes
-    // two seconds after the doors, and less must be for sale than buyers want.
+    // The start of the sale is the shop's time, which no factor changes. The sale must open before
+    // the first order, two seconds after the doors open. The stock must be smaller than the number
+    // of buyers.
     ("flash-sale", "--scale 1/10 --speed 10x --set opens_in=1s --set stock=20"),
     ("haproxy-tcp", "--scale 1/40 --speed 10x"),
     ("hundred-thousand", "--scale 1/500 --speed 30x"),
 ];
 
-/// A topology file that lies beside its load.
+/// A topology file with its load file.
 struct Example {
     name: String,
     lab: PathBuf,
     load: PathBuf,
 }
 
-/// All there are, by what lies in the folder.
+/// Returns all examples, by the files in the folder.
 fn all() -> Vec<Example> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/labs");
     let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -63,12 +65,12 @@ fn every_example_does_what_it_is_there_for() {
 }
 
 impl Example {
-    /// Runs it from end to end: the requests that were done, 0 where a program is missing; `None` where this machine can
-    /// have no labs at all.
+    /// Runs it from end to end and returns the number of requests done. Returns 0 if a program is
+    /// missing, and `None` if this machine cannot have labs.
     fn check(&self) -> Option<u64> {
         let place = Place::new(&self.name, HOSTS)?;
         let (lab, load) = (self.lab.to_string_lossy(), self.load.to_string_lossy());
-        // Before anything is made, programs accept what is made for them.
+        // Programs accept their generated configuration before anything is created.
         let check = place.lab(&["check", &lab, "--format", "json"]).run();
         let told = check.expect_exit(0).json();
         assert_eq!(told["tried"], true, "{check}");
@@ -92,14 +94,15 @@ impl Example {
         Some(result.count("requests.done"))
     }
 
-    /// What clients saw is what the load's file promises, but for times: the machine may be busy with something else.
+    /// Checks that clients saw what the load file states, except for times, since the machine may
+    /// be busy.
     fn judge(&self, result: &RunResult) {
         let text = fs::read_to_string(&self.load).expect("it is there");
         let eventful = text.lines().any(|line| line.starts_with("events:"));
         let (done, failed) = (result.count("requests.done"), result.count("requests.failed"));
         assert!(done > 20 && result.count("requests.dropped") == 0, "{result}");
         if eventful {
-            // Of a server that is killed, what is under way.
+            // Requests in flight at a killed server fail.
             assert!(failed <= done / 10, "{result}");
             let impacts = result.at("impacts").as_array().unwrap_or_else(|| panic!("no impacts: {result}"));
             assert!(impacts.len() > 1 && impacts.iter().all(|one| one["outcome"] == "undone"), "{result}");
@@ -112,13 +115,13 @@ impl Example {
             let of_failures = expression.starts_with("failed");
             assert!(threshold["ok"] == true || of_time || of_failures, "{}: {threshold}", self.name);
         }
-        // Connections that are to be held may all be there later than in the first second of their phase.
+        // Held connections may all be open only after the first second of their phase.
         for held in result.at("held").as_array().into_iter().flatten() {
             assert_eq!(held["planned"], *result.at("connections.peak"), "{result}");
         }
         let status = result.at("verdict.status");
         assert!(["pass", "fail", "invalid"].iter().any(|known| status == known), "{result}");
-        // What is looked at when all is quiet, and what was counted of answers.
+        // The checks after the load, and the counts of responses.
         let list = |path: &str| result.at(path).as_array().cloned().unwrap_or_default();
         assert!(list("after.checks").iter().all(|check| check["ok"] == true), "{result}");
         assert!(list("before.faults").is_empty() && list("after.faults").is_empty(), "{result}");
@@ -127,7 +130,7 @@ impl Example {
     }
 }
 
-/// Every host of the lab is told of, and has sent something.
+/// Checks that every host of the lab is reported, and has sent something.
 fn hosts_were_looked_at(result: &RunResult, up: &Value) {
     let told = result.at("hosts").as_array().unwrap_or_else(|| panic!("no hosts: {result}"));
     let up = up.as_array().expect("hosts");
@@ -138,7 +141,8 @@ fn hosts_were_looked_at(result: &RunResult, up: &Value) {
     }
 }
 
-/// What servers count is what the run counts: those that the run asks itself, and else each `wavetank serve`.
+/// Checks that servers and run count the same. The run asks some servers itself. Otherwise each
+/// `wavetank serve` is asked here.
 fn servers_agree(place: &Place, result: &RunResult, up: &Value) {
     let serves = |kind: &str| {
         let hosts = up.as_array().expect("hosts").iter();
@@ -148,20 +152,22 @@ fn servers_agree(place: &Place, result: &RunResult, up: &Value) {
         hosts.filter(has).map(|host| host["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
     };
     if serves("haproxy").len() + serves("nginx").len() > 0 {
-        let counted = result.at("servers").as_array().unwrap_or_else(|| panic!("nobody was asked: {result}"));
+        let counted = result.at("servers").as_array().unwrap_or_else(|| panic!("no server was asked: {result}"));
         let mut compared = 0;
         for server in counted {
             for (own, runs) in [("requests", "run_requests"), ("connections", "run_connections")] {
-                // Those behind a balancer have a part of it, and what `before` and `after` open nobody counts.
+                // Servers behind a balancer count only their share, and connections of `before` and
+                // `after` are not counted.
                 if !server[runs].is_null() {
                     assert_eq!(server[own], server[runs], "{result}");
                     compared += 1;
                 }
             }
         }
-        // How many connections came to them is not known of those that failed, or were being opened in the end.
+        // It is unknown how many connections reached the servers among those that failed or were
+        // still opening at the end.
         let unknown = result.count("connections.failed") + result.count("connections.opening");
-        assert!(compared > 0 || unknown > 0, "nothing was held against the run: {result}");
+        assert!(compared > 0 || unknown > 0, "nothing was compared with the run: {result}");
         return;
     }
     let target = result.at("target").as_str().expect("a URL").trim_end_matches('/');

@@ -1,4 +1,5 @@
-//! Faults by hand: each is felt by clients, taken back when it is asked for, and taken back when whoever began it is killed.
+//! Faults by command: clients notice each, and it is reverted on request and when the command that
+//! started it is killed.
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ hosts:
       - serve: {listen: 8080, options: [--engine, epoll]}
 ";
 
-/// Its service: on epoll its sockets are files.
+/// Its service. With epoll its sockets are files.
 const SERVE: &str = "serve: {listen: 8080, options: [--engine, epoll]}";
 
 #[track_caller]
@@ -33,13 +34,14 @@ fn fault(place: &Place, words: &str) -> Outcome {
     done
 }
 
-/// The number that the lab gave a fault.
+/// Returns the number that the lab gave a fault.
 fn number(begun: &Outcome) -> String {
     let (_, rest) = begun.stdout.split_once(" undo ").unwrap_or_else(|| panic!("no number: {begun}"));
     rest.chars().take_while(char::is_ascii_digit).collect()
 }
 
-/// Begins a fault, after which the server answers nothing, and takes it back, after which it answers again.
+/// Starts a fault, after which the server does not respond. Then reverts it, after which the server
+/// responds again.
 #[track_caller]
 fn check(place: &Place, words: &str, told: &str) {
     comes_to(place, "200", &format!("before {words}"));
@@ -74,13 +76,14 @@ fn each_is_felt_and_taken_back() {
     let seconds: f64 = place.said("load1", slowest).parse().expect("a time");
     assert!(seconds >= 0.1, "the slowest of eight took {seconds} s");
     fault(&place, &format!("undo {}", number(&begun)));
-    assert_eq!(place.said("app1", "grep -h ') T ' /proc/[0-9]*/stat || true"), "", "nobody stands still");
+    assert_eq!(place.said("app1", "grep -h ') T ' /proc/[0-9]*/stat || true"), "", "no process is stopped");
     comes_to(&place, "200", "after slow");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
 
-/// Begins two faults, of which either alone keeps the server from answering, and takes back the first, then the second.
+/// Starts two faults, either of which alone keeps the server from responding. Then reverts the
+/// first and the second.
 #[track_caller]
 fn overlap(place: &Place, (first, second): (&str, &str)) {
     comes_to(place, "200", &format!("before {first} and {second}"));
@@ -102,7 +105,7 @@ fn one_that_ends_does_not_end_another() {
     overlap(&place, ("kill", "stop"));
     overlap(&place, ("pause", "kill"));
     overlap(&place, ("cut", "drop 100%"));
-    // Whoever is started again stands still as the one before did.
+    // A restarted process is paused as the one before it was.
     let paused = number(&fault(&place, "pause"));
     let killed = number(&fault(&place, "kill"));
     fault(&place, &format!("undo {killed}"));
@@ -162,17 +165,18 @@ fn one_that_came_up_too_late_can_be_ended_again() {
     place.nothing_left("down");
 }
 
-/// A host whose own process cannot hold on to as many processes as the service has.
+/// The host's own process may open fewer files than the service has processes, so it cannot hold
+/// all of them.
 #[test]
 fn a_service_stands_still_as_a_whole_or_not_at_all() {
     let crowd = "command: {run: 'for i in $(seq 200); do sleep 600 & done; wait'}";
     let hosts = HOSTS.replace(SERVE, crowd);
     let Some(place) = Place::new("faults-half", &hosts) else { return };
     place.up();
-    // Who was let go on is not asleep again before it has had a CPU.
+    // A resumed process counts as runnable until it has had a CPU.
     let sleeping = "grep -l '^.* (sleep) [SRD]' /proc/[0-9]*/stat | wc -l";
     let whole = poll_until(PATIENCE, || (place.said("app1", sleeping) == "200").then_some(()));
-    assert!(whole.is_some(), "the service never was whole");
+    assert!(whole.is_some(), "the service was never complete");
     let still = "grep -l ') T ' /proc/[0-9]*/stat | wc -l";
     place.said("app1", "prlimit --pid 1 --nofile=100:");
     for words in ["pause", "kill", "slow 20ms"] {

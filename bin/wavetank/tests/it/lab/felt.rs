@@ -1,4 +1,4 @@
-//! What a client in a lab feels of its server.
+//! Effects of faults as a client in the lab sees them.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use wavetank_testkit::Stamp;
 
 use crate::lab::place::Place;
 
-/// How long something may take to be felt.
+/// Longest time until an effect is visible.
 const FELT_MAX: Duration = Duration::from_secs(30);
 
-/// The status of an answer from `app1`; `000`: none within a second.
+/// Returns the status of a response from `app1`, or `000` without a response within a second.
 pub(crate) fn status(place: &Place) -> String {
     place.said("load1", "curl -s -m 1 -o /dev/null -w '%{http_code}' http://app1:8080/ || true")
 }
 
-/// Panics unless the server comes to answer so.
+/// Panics unless the server responds with this status in time.
 #[track_caller]
 pub(crate) fn comes_to(place: &Place, wanted: &str, when: &str) {
     comes_to_say(|| status(place), wanted, when);
 }
 
-/// Panics unless what is asked comes to be told so.
+/// Panics unless `ask` returns this text in time.
 #[track_caller]
 pub(crate) fn comes_to_say(ask: impl Fn() -> String, wanted: &str, when: &str) {
     let began = Stamp::now();

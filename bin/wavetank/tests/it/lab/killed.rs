@@ -1,4 +1,5 @@
-//! Killed at every point at which something is made or taken away: what can be left is taken away by whoever comes next.
+//! Killed at every point at which something is created or removed: the next command cleans up what
+//! is left.
 
 use std::time::Duration;
 
@@ -9,18 +10,19 @@ use wavetank_testkit::clock::poll_until;
 use crate::lab::place::{HOSTS, Place};
 
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Rounds of signals, of which one at least is to fall between a lab's beginning and its being whole.
+/// Most rounds of signals. At least one signal must arrive while the lab is coming up.
 const ROUNDS_MAX: u32 = 20;
 const CRASH: &str = "WAVETANK_LAB_CRASH";
 
-/// The keeper is killed at `point` while the lab comes up. Whoever asked for the lab clears away what is left.
+/// The keeper is killed at `point` while the lab comes up. The command that requested the lab
+/// cleans up.
 fn keeper_killed_rising(place: &Place, point: &str) {
     let up = place.lab(&["up", "lab.yaml"]).environment(CRASH, point).run();
     assert!(up.expect_exit(5).stderr.contains("[lab_keeper]"), "{point}: {up}");
     place.nothing_left(point);
 }
 
-/// Both are killed: `down` clears away what is left, as does another `up`.
+/// Both are killed. `down` cleans up, and so does another `up`.
 fn all_killed_rising(place: &Place, point: &str, next_up: bool) {
     let up = place.lab(&["up", "lab.yaml"]).environment(CRASH, &format!("{point},orphaned")).run();
     assert_eq!(up.signal, Some(Signal::KILL.as_raw()), "{point}: {up}");
@@ -65,7 +67,7 @@ fn a_down_that_is_killed_is_finished_by_the_keeper_or_the_next_one() {
     place.up();
     let down = place.lab(&["down"]).environment(CRASH, "asked").run();
     assert_eq!(down.signal, Some(Signal::KILL.as_raw()), "{down}");
-    // Its folder goes before the keeper's own process does.
+    // Its folder is removed before the keeper's own process ends.
     poll_until(PATIENCE, || place.is_as_before().then_some(()));
     place.nothing_left("asked");
     place.up();
@@ -80,7 +82,7 @@ fn a_down_that_is_killed_is_finished_by_the_keeper_or_the_next_one() {
 fn a_lab_dies_with_its_keeper() {
     let Some(place) = Place::new("keeper", HOSTS) else { return };
     place.up();
-    // What runs in a host goes with it.
+    // Commands in a host end with it.
     let exec = place.lab(&["exec", "app", "--", "sleep", "1000"]).start();
     let status = place.lab(&["status", "--format", "json"]).run().json();
     let pid = status["labs"][0]["hosts"][0]["pid"].to_string();
@@ -93,14 +95,14 @@ fn a_lab_dies_with_its_keeper() {
     assert!(status.expect_exit(0).stdout.contains(": dead"), "{status}");
     let refused = place.lab(&["exec", "app", "--", "true"]).run();
     assert!(refused.expect_exit(5).stderr.contains("[lab_host_dead]"), "{refused}");
-    // The name is free again without a `down` in between.
+    // The name is free again without a `down`.
     place.up();
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
 
-/// Instants at which a beginning is broken off: ever further apart, so that they fall into every part of it, however fast
-/// the machine is.
+/// Instants at which a start is interrupted. Their distance grows, so that some fall into every
+/// part of it on a fast or slow machine.
 fn instants() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(Duration::from_millis(4)), |last| Some(*last * 5 / 4))
         .take_while(|at| *at < PATIENCE)
@@ -113,14 +115,15 @@ fn killed_at_any_instant_it_leaves_nothing() {
         let up = place.lab(&["up", "lab.yaml"]).start();
         let whole = up.ends_within(instant);
         if let Some(keeper) = place.running("lab-keeper") {
-            // It may just have ended with a lab that failed.
+            // It may just have ended because the lab failed.
             let _ = kill_process(keeper, Signal::KILL);
         }
         drop(up);
-        // There may have been nothing yet: then there is no lab to take down.
+        // There is no lab to take down if nothing was created yet.
         let down = place.lab(&["down"]).run();
         assert!(matches!(down.exit, Some(0 | 2)), "after {instant:?}: {down}");
-        // A keeper that was not to be found yet undoes what it does as soon as it sees that nobody waits for it.
+        // A keeper that was not visible yet reverts its work once it finds that no process waits
+        // for it.
         poll_until(PATIENCE, || place.is_as_before().then_some(()));
         place.nothing_left(&format!("{instant:?}"));
         if whole {
@@ -134,9 +137,10 @@ fn killed_at_any_instant_it_leaves_nothing() {
 fn interrupted_at_any_instant_it_is_undone() {
     let Some(place) = Place::new("signal", HOSTS) else { return };
     let mut undone = 0;
-    // On a machine that stands still at times all of a round's signals may come before they are listened to, or too late.
+    // If the machine pauses, all signals of a round may arrive before the handler is installed, or
+    // too late.
     for round in 1.. {
-        assert!(round <= ROUNDS_MAX, "no signal came in between");
+        assert!(round <= ROUNDS_MAX, "no signal arrived during a start");
         let whole = instants().any(|instant| interrupted_at(&place, instant, &mut undone));
         assert!(whole, "it never came up");
         if undone > 0 {
@@ -145,7 +149,8 @@ fn interrupted_at_any_instant_it_is_undone() {
     }
 }
 
-/// Whether the lab was whole before the signal came, after `instant`; counts what the signal undid.
+/// Returns whether the lab was complete before the signal came, after `instant`. Counts interrupted
+/// starts in `undone`.
 fn interrupted_at(place: &Place, instant: Duration, undone: &mut usize) -> bool {
     let up = place.lab(&["up", "lab.yaml"]).start();
     up.ends_within(instant);
@@ -161,7 +166,7 @@ fn interrupted_at(place: &Place, instant: Duration, undone: &mut usize) -> bool 
             *undone += 1;
             false
         }
-        // Before it was listened to, when nothing was there yet.
+        // The signal came before the handler was installed, when nothing had been created yet.
         (None, Some(signal)) if signal == Signal::INT.as_raw() => false,
         _ => panic!("{up}"),
     };

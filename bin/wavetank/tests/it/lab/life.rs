@@ -1,4 +1,4 @@
-//! A lab's life without accidents.
+//! The life of a lab without failures.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ fn hosts_are_machines_of_their_own() {
     assert!(up.stdout.starts_with(&format!("lab {}: up, of lab.yaml\n", place.name)), "{up}");
     assert_eq!(place.said("load1", "hostname"), "load1");
     assert_eq!(place.said("app", "hostname"), "app");
-    // Its own processes and links are all it sees, and mounts do not come out.
+    // It sees only its own processes and links, and its mounts are not visible outside.
     assert!(place.said("load1", "tr '\\0' ' ' < /proc/1/cmdline").contains("lab-host"));
     assert_eq!(place.said("load1", "ls /sys/class/net").lines().collect::<Vec<_>>(), ["eth0", "lo"]);
     place.said("load1", "mount -t tmpfs tmpfs /mnt && touch /mnt/mine");
     assert_eq!(place.said("load1", "ls /mnt"), "mine");
     assert!(!place.said("load2", "ls /mnt").contains("mine"), "another host sees it");
     assert!(!std::path::Path::new("/mnt/mine").exists(), "this machine sees it");
-    // What nobody waits for any more is reaped by the host's first process.
+    // The host's first process reaps orphans.
     place.said("load1", "sh -c 'sleep 0.01 & exit' ; true");
     let zombies = || place.said("load1", "grep -l 'State:.Z' /proc/[0-9]*/status || true");
     assert!(poll_until(PATIENCE, || zombies().is_empty().then_some(())).is_some(), "{}", zombies());
@@ -37,7 +37,8 @@ fn hosts_reach_each_other_by_name() {
     let Some(place) = Place::new("reach", HOSTS) else { return };
     place.up();
     for (from, to) in [("load1", "app"), ("app", "load2"), ("load2", "load2")] {
-        // Nobody listens there: the host itself says so, which it must have heard of it for (curl's exit code 7).
+        // Nothing listens on that port. The host refuses the connection (curl's exit code 7), so
+        // the packet reached it.
         place.said(from, &format!("getent hosts {to} && {{ curl -s -m 3 http://{to}:9/; test $? = 7; }}"));
     }
     place.lab(&["down"]).run().expect_exit(0);
@@ -80,7 +81,7 @@ fn status_tells_what_there_is() {
         lab["hosts"].as_array().expect("a list").iter().filter_map(|host| host["name"].as_str()).collect();
     assert_eq!(hosts, ["load1", "load2", "app"]);
     assert!(lab["hosts"][0]["pid"].is_u64() && lab["hosts"][0]["role"] == "load", "{lab}");
-    // A host whose first process is killed is gone as a whole, and told so; the others stay.
+    // A host with a killed first process is gone as a whole and reported as such. The others stay.
     let pid = lab["hosts"][2]["pid"].to_string();
     Program::foreign("kill").map_or_else(
         || kill(&pid),
@@ -125,7 +126,7 @@ fn a_folder_of_somebody_else_is_left_alone() {
     let Some(place) = Place::new("folder", HOSTS) else { return };
     let theirs = place.labs().join("theirs");
     std::fs::create_dir_all(theirs.join("thesis")).expect("can be made");
-    // Others lock their folders, too.
+    // Other programs lock their folders, too.
     for lock in [false, true] {
         if lock {
             std::fs::write(theirs.join("lock"), "").expect("can be written");
@@ -139,7 +140,7 @@ fn a_folder_of_somebody_else_is_left_alone() {
     std::fs::remove_dir_all(place.labs()).expect("can be removed");
 }
 
-/// Each of five hosts gets a text; nothing is made of a lab that is too large to be handed on.
+/// Each of five hosts gets a file. A lab that is too large to be transferred creates nothing.
 #[track_caller]
 fn check_texts(name: &str, text: &str) {
     let hosts = HOSTS.replace("load[1-2]: {", "load[1-5]: {files: {/etc/big: {from: big}}, ");
@@ -153,7 +154,7 @@ fn check_texts(name: &str, text: &str) {
 #[test]
 fn what_is_too_much_for_a_lab_is_told_at_once() {
     check_texts("texts", &"x".repeat(2 << 20));
-    // Twice as long when they are handed on.
+    // Newlines take twice the space when they are transferred.
     check_texts("lines", &"\n".repeat(1 << 20));
 }
 
@@ -165,7 +166,8 @@ fn a_host_that_stands_still_holds_up_no_other() {
     let pid = status()["hosts"][1]["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
     let pid = pid.and_then(rustix::process::Pid::from_raw).expect("it has a process");
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("root may");
-    // Twice: the first question is answered when nobody waits for it any more. The others may be slow, too, for a while.
+    // Twice, since the response to the first request comes when no process waits for it any more.
+    // The others may be slow for a while, too.
     for _ in 0..2 {
         let only_that = || {
             let lab = status();
@@ -201,7 +203,8 @@ fn who_asks_a_host_that_stands_still_does_not_wait_for_ever() {
     let refused = place.lab(&["fault", "app", "pause"]).run();
     assert!(refused.expect_exit(5).stderr.contains("[lab_silent]"), "{refused}");
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("root may");
-    // Nobody knows of the fault, which begins now, before the next question is answered: it is ended.
+    // No process waits for the fault that starts now, before the next request is handled, so it is
+    // reverted.
     let up = poll_until(PATIENCE, || (app()["services"][0]["state"] == "up").then_some(()));
     assert!(up.is_some(), "{}", app());
     place.lab(&["down"]).run().expect_exit(0);
@@ -233,7 +236,7 @@ fn a_log_is_followed_until_the_lab_is_gone() {
     let follow = follow.wait(PATIENCE);
     let told = &follow.expect_exit(0).stdout;
     assert!(told.starts_with("begun\nwent on\n"), "{follow}");
-    // On a busy machine it may not come to say its last words within the second that it is given.
+    // On a busy machine the second until it is killed may be too short for its last line.
     assert!(told.contains("\nlast words\n") || !said.exists(), "{follow}");
     place.nothing_left("down");
 }

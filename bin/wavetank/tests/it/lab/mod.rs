@@ -1,4 +1,5 @@
-//! `wavetank lab`: brought up, used, taken down, and killed wherever it can be; each time nothing is left.
+//! `wavetank lab`: brought up, used, taken down, and killed at every possible point. Each time
+//! nothing is left.
 
 mod checked;
 mod churn;

@@ -1,4 +1,4 @@
-//! [`Place`]: a lab of a test's own, and what of this machine it must leave as it was.
+//! [`Place`]: a test's own lab, and the state of this machine that it must leave unchanged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Outcome, Program, skip};
 
-/// Two hosts on a network, and one that is nowhere.
+/// Two load hosts and a server on one network.
 pub(crate) const HOSTS: &str = "\
 networks:
   front: 10.91.0.0/24
@@ -16,14 +16,14 @@ hosts:
   app: {role: server, networks: [front]}
 ";
 
-/// A folder for labs, and the name of the first of them.
+/// A folder for labs, and the name of its first lab.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
     pub(crate) name: String,
     before: Machine,
 }
 
-/// What a lab could leave on a machine.
+/// Everything that a lab could leave on a machine.
 #[derive(Debug, PartialEq, Eq)]
 struct Machine {
     links: BTreeSet<String>,
@@ -35,7 +35,8 @@ struct Machine {
 }
 
 impl Place {
-    /// A place for the lab whose networks and hosts are `text`; `None` where this machine can have none.
+    /// Creates a place for the lab with the networks and hosts of `text`. Returns `None` if this
+    /// machine cannot have labs.
     pub(crate) fn new(test: &str, text: &str) -> Option<Self> {
         if !NetNs::available(test) {
             return None;
@@ -46,7 +47,7 @@ impl Place {
                 return None;
             }
         }
-        // Others may run the same test beside this one.
+        // The same test may run in parallel in another process.
         let name = format!("{test}-{}", std::process::id());
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         let file = format!("wavetank_lab: 1\nname: {name}\n{text}");
@@ -55,19 +56,19 @@ impl Place {
         Some(Self { folder, name, before })
     }
 
-    /// `wavetank lab WORDS`.
+    /// Returns the program with `lab WORDS`.
     pub(crate) fn lab(&self, words: &[&str]) -> Program {
         let labs = self.labs();
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["lab"]).args(words);
         program.in_folder(self.folder.path()).environment("WAVETANK_LABS", &labs.to_string_lossy())
     }
 
-    /// A file beside the topology file.
+    /// Writes a file next to the topology file.
     pub(crate) fn file(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).expect("can be written");
     }
 
-    /// The lab brought up.
+    /// Brings the lab up.
     #[track_caller]
     pub(crate) fn up(&self) -> Outcome {
         let up = self.lab(&["up", "lab.yaml"]).run();
@@ -75,14 +76,14 @@ impl Place {
         up
     }
 
-    /// A shell's command in a host, which must succeed; what it said.
+    /// Runs a shell's command in a host, which must succeed, and returns its output.
     #[track_caller]
     pub(crate) fn said(&self, host: &str, command: &str) -> String {
         let told = self.lab(&["exec", host, "--", "sh", "-c", command]).run();
         told.expect_exit(0).stdout.trim_end().to_owned()
     }
 
-    /// The process of the keeper, as the lab's folder names it.
+    /// Returns the process of the keeper, by the lab's state file.
     pub(crate) fn keeper(&self) -> rustix::process::Pid {
         let text =
             fs::read_to_string(self.labs().join(&self.name).join("lab.json")).expect("the lab is there");
@@ -91,7 +92,8 @@ impl Place {
         pid.and_then(rustix::process::Pid::from_raw).expect("a keeper")
     }
 
-    /// A process of the lab that is the program's own `command`, if there is one, whatever the folder says.
+    /// Returns a process of the lab that runs the program's own subcommand `command`, if there is
+    /// one, independently of the state file.
     pub(crate) fn running(&self, command: &str) -> Option<rustix::process::Pid> {
         let words = format!("{command} --mark wavetank-{}-", self.name);
         let mut all = walked(Path::new("/proc"), 1).into_iter();
@@ -99,17 +101,17 @@ impl Place {
         rustix::process::Pid::from_raw(keeper.file_name()?.to_str()?.parse().ok()?)
     }
 
-    /// Where labs lie.
+    /// Returns the folder of the labs.
     pub(crate) fn labs(&self) -> PathBuf {
         self.folder.path().join("labs")
     }
 
-    /// Whether this machine is as it was before the lab.
+    /// Returns whether this machine is as it was before the lab.
     pub(crate) fn is_as_before(&self) -> bool {
         !self.labs().exists() && Machine::now(&self.name, self.folder.path()) == self.before
     }
 
-    /// Panics, telling what, unless this machine is as it was before the lab.
+    /// Panics with the difference unless this machine is as it was before the lab.
     #[track_caller]
     pub(crate) fn nothing_left(&self, after: &str) {
         assert_eq!(Machine::now(&self.name, self.folder.path()), self.before, "after {after}");
@@ -119,7 +121,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // A test that failed in the middle leaves its lab to nobody.
+        // A test that failed midway leaves its lab running.
         if self.labs().join(&self.name).exists() {
             self.lab(&["down", "--lab", &self.name]).run();
         }
@@ -141,25 +143,26 @@ impl Machine {
             tables: tables.stdout,
             namespaces: names("/run/netns"),
             groups: groups.into_iter().filter(bears).collect(),
-            // What bears no mark names a folder of the lab; commands in a host name nothing, and are in its groups.
+            // Processes without a mark have a folder of the lab in their arguments. Commands in a
+            // host have neither, but belong to its control groups.
             processes: processes(&[&marked, &place.join("labs").to_string_lossy()]),
         }
     }
 }
 
-/// Command lines in which one of `words` occurs.
+/// Returns the command lines that contain one of `words`.
 fn processes(words: &[&str]) -> BTreeSet<String> {
     let lines = walked(Path::new("/proc"), 1).into_iter().filter_map(|folder| command_line(&folder));
     lines.filter(|line| words.iter().any(|word| line.contains(word))).collect()
 }
 
-/// The words of a process, by its folder in `/proc`.
+/// Returns the command line of a process, by its folder in `/proc`.
 fn command_line(folder: &Path) -> Option<String> {
     let line = fs::read(folder.join("cmdline")).ok()?;
     Some(String::from_utf8_lossy(&line).replace('\0', " "))
 }
 
-/// Everything below a folder, so many folders deep.
+/// Returns everything below a folder, down to `depth` levels.
 fn walked(folder: &Path, depth: usize) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut all = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! `wavetank lab pool`: servers behind balancers are shown, drained and taken back while connections live, by hand and by
-//! an experiment's events.
+//! `wavetank lab pool`: servers behind balancers are shown, drained and returned while connections
+//! stay open, by command and by an experiment's events.
 
 use std::time::Duration;
 
@@ -26,10 +26,10 @@ hosts:
       - serve: {listen: 8080}
 ";
 
-/// Connections of the load under which pools change.
+/// Connections of the load during pool changes.
 const LIVE: u64 = 40;
 
-/// What `lab pool lb1 WORDS` tells of each of the two servers.
+/// Returns the output of `lab pool lb1 WORDS` for each of the two servers.
 #[track_caller]
 pub(crate) fn pool(place: &Place, words: &[&str]) -> [Value; 2] {
     let told = place.lab(&[["pool", "lb1", "--format", "json"].as_slice(), words].concat()).run();
@@ -38,7 +38,7 @@ pub(crate) fn pool(place: &Place, words: &[&str]) -> [Value; 2] {
     two.try_into().unwrap_or_else(|_| panic!("two servers: {told}"))
 }
 
-/// A load of connections that stay open, from load1 to `address`.
+/// Starts a load of connections that stay open, from load1 to `address`.
 fn load(place: &Place, address: &str, seconds: &str) -> wavetank_testkit::Running {
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
     let url = format!("http://{address}/delay/20ms");
@@ -47,7 +47,7 @@ fn load(place: &Place, address: &str, seconds: &str) -> wavetank_testkit::Runnin
     place.lab(&[["exec", "load1", "--", &program.arguments()[0]].as_slice(), &words].concat()).start()
 }
 
-/// Weights and flows of `service`, which are those of web1 and web2 behind it, through a drain and back.
+/// Checks weights and flows of `service` with web1 and web2 behind it, through a drain and back.
 #[track_caller]
 fn check(test: &str, text: &str, (service, address): (&str, &str), port: u16) {
     if !tools(test) {
@@ -75,13 +75,13 @@ fn check(test: &str, text: &str, (service, address): (&str, &str), port: u16) {
         drained.each_ref().map(|server| server["flows"].as_u64().unwrap_or_else(|| panic!("{drained:?}")));
     assert!(flows.iter().all(|count| *count > 0) && flows.iter().sum::<u64>() >= LIVE, "{drained:?}");
     let live = requests(&place, port);
-    // Who comes now is the other one's; who is there stays.
+    // New connections go to the other server, and open ones stay.
     answered(&place, address, 20);
     let outcome = run.wait(Duration::from_secs(40));
     let (result, after) = (outcome.expect_exit(0).json(), requests(&place, port));
     assert_eq!(result["requests"]["failed"], 0, "{outcome}");
     assert_eq!(result["connections"]["lost"], 0, "{outcome}");
-    assert!(after[0] > live[0] + 100, "connections under way stay where they were: {live:?}, {after:?}");
+    assert!(after[0] > live[0] + 100, "open connections stay where they were: {live:?}, {after:?}");
     answered(&place, address, 20);
     let later = requests(&place, port);
     assert!(later[0] <= after[0] + 2 && later[1] >= after[1] + 20, "{after:?}, {later:?}");
@@ -110,7 +110,7 @@ fn refusals(place: &Place, service: &str) {
         let told = place.lab(words).run();
         assert!(told.expect_exit(2).stderr.contains(&format!("[{code}]")), "{told}");
     }
-    // One that does not run is not changed, and says what it knew.
+    // A stopped balancer is not changed, and the error says so.
     place.lab(&["fault", "lb1", "stop"]).run().expect_exit(0);
     let told = place.lab(&["pool", "lb1", "web1", "drain"]).run();
     assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
@@ -124,7 +124,7 @@ fn a_pool_of_direct_routing_changes_while_connections_live() {
 
 #[test]
 fn a_pool_of_nat_changes_while_connections_live() {
-    // Checks that are requests would be counted with the load's.
+    // HTTP checks would be counted together with the load's requests.
     let text = NAT.replace("MASQUERADE", "false").replace(", http: /", "");
     check("pool-nat", &text, ("nat", "lb1"), 8080);
 }
@@ -190,7 +190,7 @@ fn what_a_director_does_not_take_is_taken_back() {
     let told = place.lab(&["pool", "lb1", "web[1-2]", "drain"]).run();
     assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
     place.lab(&["fault", "lb1", "undo", "1"]).run().expect_exit(0);
-    // When this is taken, whatever was told before has been read.
+    // Once this command is accepted, all earlier messages have been read.
     let both = pool(&place, &["web2", "weight", "2"]);
     assert_eq!(both.each_ref().map(|server| server["weight"].as_u64()), [Some(1), Some(2)], "{both:?}");
     place.lab(&["down"]).run().expect_exit(0);
@@ -203,7 +203,7 @@ fn what_haproxy_does_not_take_is_taken_back() {
     if Program::foreign("haproxy").is_none() {
         return skip(test, "`haproxy` is not installed");
     }
-    // By addresses it knows no weights but all and nothing.
+    // When it balances by address, HAProxy supports only the full weight and zero.
     let text = HAPROXY.replace("mode: tcp,", "mode: tcp, balance: source,");
     let Some(place) = Place::new("pool-refused", &text) else { return };
     place.up();
@@ -216,7 +216,8 @@ fn what_haproxy_does_not_take_is_taken_back() {
     place.nothing_left("down");
 }
 
-/// What servers behind direct routing count is held against the run's count only where no check is among it.
+/// The count of servers behind direct routing is compared with the run's only if it includes no
+/// checks.
 #[test]
 fn checks_of_a_balancer_make_no_difference() {
     let test = "checks_of_a_balancer_make_no_difference";
@@ -239,8 +240,8 @@ fn checks_of_a_balancer_make_no_difference() {
                 "50/s",
                 "-d",
                 "2s",
-                // All are open before the load and none is begun beside them: in the end none is being opened, and both
-                // servers have some.
+                // All connections are open before the load, and no more are opened during it. None
+                // is therefore opening at the end, and both servers have some.
                 "-c",
                 "32",
                 "--format",

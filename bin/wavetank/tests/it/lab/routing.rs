@@ -1,4 +1,5 @@
-//! Balancers in the kernel, proven on real labs: who answers, who is asked by whom, and what a change breaks.
+//! Balancers in the kernel on real labs: which server responds, which address it sees, and what a
+//! change breaks.
 
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ hosts:
       - serve: {listen: 80}
 ";
 
-/// How the balancer of [`DIRECT`] looks at its servers: often, and at length, since they are slow to come on a busy machine.
+/// How the balancer of [`DIRECT`] checks its servers: often, but with a long timeout, since they
+/// respond slowly on a busy machine.
 pub(crate) const CHECK: &str = "check: {every: 100ms, timeout: 10s}";
 
 pub(crate) const NAT: &str = "\
@@ -47,7 +49,7 @@ hosts:
 const SERVERS: [&str; 2] = ["web1", "web2"];
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the director of `service` on lb1 says of itself, once `wanted` holds.
+/// Returns the state of the director of `service` on lb1, once `wanted` is true for it.
 #[track_caller]
 fn state(place: &Place, service: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let path = place.labs().join(&place.name).join("hosts/lb1").join(service).join("state.json");
@@ -60,14 +62,14 @@ fn weighs(server: usize, weight: u64) -> impl Fn(&Value) -> bool {
     move |state: &Value| state["servers"][server]["weight"] == weight
 }
 
-/// Whether so many connections from load1, one after the other, are answered.
+/// Checks that `count` connections from load1, one after the other, receive a response.
 #[track_caller]
 pub(crate) fn answered(place: &Place, address: &str, count: usize) {
     let one = format!("curl -sf -m 20 -o /dev/null http://{address}/ || exit 1");
     place.said("load1", &format!("for i in $(seq {count}); do {one}; done"));
 }
 
-/// Requests that each server has answered, by its own count.
+/// Returns the requests that each server has answered, by its own count.
 pub(crate) fn requests(place: &Place, port: u16) -> Vec<u64> {
     let of = |host: &&str| {
         let truth = place.said(host, &format!("curl -sf http://127.0.0.1:{port}/truth"));
@@ -77,13 +79,13 @@ pub(crate) fn requests(place: &Place, port: u16) -> Vec<u64> {
     SERVERS.iter().map(of).collect()
 }
 
-/// Kills what serves on `host`.
+/// Kills the server process on `host`.
 fn kill_serve(place: &Place, host: &str) {
     // The brackets keep the shell from finding itself.
     place.said(host, "kill -9 $(pgrep -f '[s]erve --listen')");
 }
 
-/// Serves on `host` again, until dropped.
+/// Starts a server on `host` again, until dropped.
 fn serve_again(place: &Place, host: &str, port: u16, six: bool) -> wavetank_testkit::Running {
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
     let listen = format!("{}:{port}", if six { "[::]" } else { "0.0.0.0" });
@@ -98,7 +100,7 @@ pub(crate) fn tools(test: &str) -> bool {
     missing.is_none()
 }
 
-/// `vip` is the virtual address as it stands in a URL.
+/// `vip` is the virtual address in URL notation.
 #[track_caller]
 fn check_direct(name: &str, text: &str, vip: &str) {
     if !tools(name) {
@@ -139,7 +141,8 @@ fn answers_do_not_cross_the_balancer(place: &Place, vip: &str) {
     place.said("load1", &format!("for i in $(seq {ANSWERS}); do {one}; done"));
     let (balancer, servers) = (sent("lb1") - balancer, sent_by_all() - servers);
     assert!(servers >= ANSWERS * BYTES, "the servers sent {servers} B");
-    // Requests and acknowledgements only: at most one for each full packet of the answer.
+    // The balancer forwards only requests and acknowledgements, at most one for each full packet of
+    // the response.
     assert!(balancer > 0 && balancer < servers / 10, "the balancer sent {balancer} B, the servers {servers}");
 }
 
@@ -155,8 +158,8 @@ fn the_balancer_alone_answers_for_the_address(place: &Place, vip: &str) {
 }
 
 fn a_swap_breaks_nothing(place: &Place, vip: &str) {
-    // From the same ports twice. Where the client was the one that closed first its port is not free again (curl's exit
-    // code 45), but not all of them.
+    // Twice from the same ports. If the client closed first, its port is not free again (curl's
+    // exit code 45), but some ports are.
     let curl = format!("curl -sf -m 20 -o /dev/null --local-port $port http://{vip}/close");
     let same_ports = format!(
         "n=0; for port in $(seq 45001 45030); do {curl}; case $? in 0) n=$((n+1));; 45) ;; *) exit 1;; esac; done; test $n -gt 2"
@@ -192,13 +195,13 @@ fn a_swap_breaks_nothing(place: &Place, vip: &str) {
     state(place, "direct_routing", weighs(0, 0));
     let drained = requests(place, 80);
     let stayed = poll_until(PATIENCE, || (requests(place, 80)[0] > drained[0] + 200).then_some(()));
-    assert!(stayed.is_some(), "connections under way stay where they were: {drained:?}");
+    assert!(stayed.is_some(), "open connections stay where they were: {drained:?}");
     run.signal(Signal::INT);
     let outcome = run.wait(PATIENCE);
     let (result, after) = (outcome.expect_exit(130).json(), requests(place, 80));
     assert_eq!(result["requests"]["failed"], 0, "{outcome}");
     assert_eq!(result["connections"]["lost"], 0, "{outcome}");
-    // Whoever comes now is the other one's, also from a port that the first one knew.
+    // New connections go to the other server, also from a port that the first server knew.
     place.said("load1", &same_ports);
     answered(place, vip, 20);
     let later = requests(place, 80);
@@ -215,7 +218,7 @@ fn a_dead_server_leaves_and_comes_back(place: &Place, (service, address): (&str,
     answered(place, address, 30);
     kill_serve(place, "web2");
     state(place, service, |state| state["taking"] == 0);
-    // Nobody is left: who comes is refused at once, and does not wait.
+    // No server is left: new connections are refused immediately and do not wait.
     place.said("load1", &format!("curl -s -m 20 http://{address}/; test $? = 7"));
     let _again = SERVERS.map(|host| serve_again(place, host, port, address.starts_with('[')));
     state(place, service, |state| state["taking"] == 2);
@@ -239,7 +242,7 @@ fn check_nat(name: &str, text: &str, masquerade: bool) {
     place.up();
     answered(&place, "lb1", 40);
     assert!(requests(&place, 8080).iter().all(|count| *count > 3), "both answer");
-    // Answers come back this way, by the balancer's address or by its routes.
+    // Responses return through the balancer, by its address or by the servers' routes.
     let sent = "cat /sys/class/net/eth0/statistics/tx_bytes";
     let bytes = || place.said("lb1", sent).parse::<u64>().expect("a number");
     let before = bytes();
@@ -280,7 +283,7 @@ fn ipvs_is_refused_where_the_kernel_has_none() {
         place.lab(&["down"]).run().expect_exit(0);
     } else {
         assert!(up.expect_exit(5).stderr.contains("[lab_ipvs]"), "{up}");
-        skip("ipvs_passes_connections_on", "this kernel has no IPVS; that it is refused was seen");
+        skip("ipvs_passes_connections_on", "this kernel has no IPVS; the rejection was tested");
     }
     place.nothing_left("down, or a refusal");
 }

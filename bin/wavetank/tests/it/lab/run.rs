@@ -1,4 +1,5 @@
-//! `wavetank lab run`: the load comes from the lab's load hosts, and every host is looked at while it does.
+//! `wavetank lab run`: the load comes from the lab's load hosts, and every host is sampled during
+//! the load.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use wavetank_testkit::{Outcome, Program, Running, poll_until, skip};
 
 use crate::lab::place::Place;
 
-/// Two hosts that send, one of them from two addresses, and a server.
+/// Two load hosts, one of them with two addresses, and a server.
 const LAB: &str = "\
 networks:
   front: 10.92.0.0/24
@@ -45,7 +46,7 @@ thresholds:
 ";
 
 impl Place {
-    /// The experiment `text` run in the lab with `words`, and its record if it told one.
+    /// Runs the experiment `text` in the lab with `words`. Returns its record, if it printed one.
     fn run(&self, text: &str, words: &[&str]) -> (Outcome, Value) {
         let file = self.labs().with_file_name("load.yaml");
         fs::write(&file, text).expect("can be written");
@@ -55,16 +56,16 @@ impl Place {
         (told, record)
     }
 
-    /// The newest run as `wavetank report` tells it.
+    /// Returns the output of `wavetank report` for the newest run.
     fn report(&self, words: &[&str]) -> String {
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["report", "latest"]).args(words);
-        let folder = self.labs().parent().expect("it lies in the place's folder").to_owned();
+        let folder = self.labs().parent().expect("it is in the place's folder").to_owned();
         let told = program.in_folder(folder).run();
         told.expect_exit(0);
         told.stdout
     }
 
-    /// Lines of a file in the newest archive.
+    /// Returns the lines of a file in the newest archive.
     fn archived(&self, file: &str) -> Vec<Value> {
         let runs = fs::read_dir(self.labs().with_file_name("runs")).expect("there are runs");
         let newest: Option<PathBuf> = runs.map(|run| run.expect("readable").path()).max();
@@ -84,7 +85,7 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
     assert_eq!(record["verdict"]["status"], "pass", "{told}");
     let all_held = record["thresholds"].as_array().expect("a list").iter().all(|one| one["ok"] == true);
     assert!(all_held, "{}", record["thresholds"]);
-    let hosts = record["hosts"].as_array().expect("hosts are told");
+    let hosts = record["hosts"].as_array().expect("hosts are reported");
     let names: Vec<_> = hosts.iter().map(|host| (&host["name"], &host["role"])).collect();
     let named = |name: &str, role: &str| (Value::from(name), Value::from(role));
     let expected = [named("load1", "load"), named("load2", "load"), named("app", "server")];
@@ -99,7 +100,7 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
     assert!(hosts[2]["cpu_load_s"].is_null(), "{}", hosts[2]);
     assert!(hosts[2]["cpu_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{}", hosts[2]);
     assert!(hosts[2]["out_bytes"].as_u64().is_some_and(|bytes| bytes > 600 * 50), "{}", hosts[2]);
-    // Both send alike: what goes out of one goes out of the other.
+    // Both send the same load, so both send nearly the same number of bytes.
     let sent = |host: usize| hosts[host]["out_bytes"].as_u64().expect("a count") as f64;
     assert!((sent(0) / sent(1) - 1.0).abs() < 0.4, "{} and {}", hosts[0], hosts[1]);
     for host in ["load1", "load2", "app"] {
@@ -127,7 +128,7 @@ fn what_services_wrote_is_kept_with_the_run() {
     ) else {
         return;
     };
-    // How well the load went is not what this is about; that there was a run is.
+    // The quality of the load does not matter here, only that a run took place.
     let kept = |(told, record): (Outcome, Value)| {
         let id = record["id"].as_str().unwrap_or_else(|| panic!("no run: {told}"));
         let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
@@ -141,13 +142,13 @@ fn what_services_wrote_is_kept_with_the_run() {
     let show = || {
         Program::new(env!("CARGO_BIN_EXE_wavetank"))
             .args(["runs", "show", "latest"])
-            .in_folder(place.labs().parent().expect("it lies in the place's folder").to_owned())
+            .in_folder(place.labs().parent().expect("it is in the place's folder").to_owned())
             .run()
     };
     let shown = show();
     assert!(shown.expect_exit(0).stdout.contains("services/app/command.log"), "{shown}");
     assert!(!shown.stdout.contains("problem"), "{shown}");
-    // Of a lab that stays, only what was written while the run went on.
+    // If the lab stays up, the archive has only the output written during the run.
     place.up();
     let event = "events:\n  - {when: 1s, host: app, run: fault kill command, for: 1s}\n";
     let log = kept(place.run(&format!("{EXPERIMENT}{event}"), &[]));
@@ -170,10 +171,10 @@ fn every_source_address_of_every_load_host_is_used() {
         (place.run(&text, &[]), watched.join().expect("it only looks"))
     });
     told.0.expect_exit(0);
-    // The lab was up, and stays.
+    // The lab was up before, and stays up.
     let status = place.lab(&["status"]).run();
     assert!(status.expect_exit(0).stdout.contains(": up"), "{status}");
-    // The host asks its own server what it counted.
+    // The host itself asks its server for its counts.
     let addresses: Vec<_> = watched.stdout.lines().filter(|address| *address != "10.92.0.4").collect();
     assert_eq!(addresses.len(), 3, "two of load1, one of load2: {watched}");
     place.lab(&["down"]).run().expect_exit(0);
@@ -227,7 +228,7 @@ fn a_threshold_on_a_host_breaks_the_run() {
     place.nothing_left("run");
 }
 
-/// A balancer that takes all of the load, and a server behind it.
+/// A balancer that receives all of the load, and a server behind it.
 fn balanced(balancer: &str) -> String {
     format!(
         "networks: {{front: 10.93.0.0/24, back: 10.93.1.0/24}}\n\
@@ -243,7 +244,7 @@ fn servers_count_what_the_run_counts() {
     let text =
         EXPERIMENT.split("before:").next().expect("there is a beginning").replace("app:8080", "lb1:8080");
     for (program, service) in [
-        // Nobody takes a server out that is slow to come: it would answer itself.
+        // Without checks, a slow server stays in. Otherwise HAProxy would respond itself.
         ("haproxy", "haproxy: {mode: http, listen: 8080, servers: \"app:8080\", check: false}"),
         ("nginx", "nginx: {listen: 8080, servers: \"app:8080\"}"),
     ] {
@@ -263,7 +264,7 @@ fn servers_count_what_the_run_counts() {
     }
 }
 
-/// Waits until the load of the only run goes on.
+/// Waits until the load of the only run is in progress.
 #[track_caller]
 fn loads(place: &Place, run: &Running) {
     let runs = place.labs().with_file_name("runs");
@@ -272,7 +273,7 @@ fn loads(place: &Place, run: &Running) {
         let text = fs::read_to_string(run.path().join("intervals/local.jsonl")).ok()?;
         (text.lines().count() > 1).then_some(())
     };
-    assert!(poll_until(Duration::from_secs(20), sealed).is_some(), "load goes on: {}", run.stderr());
+    assert!(poll_until(Duration::from_secs(20), sealed).is_some(), "the load is in progress: {}", run.stderr());
 }
 
 #[test]
@@ -285,7 +286,7 @@ fn a_run_that_is_killed_leaves_no_lab_of_its_own() {
     run.wait(Duration::from_secs(20));
     poll_until(Duration::from_secs(20), || place.is_as_before().then_some(()));
     place.nothing_left("a run that was killed");
-    // One that was up before stays, and another run may have it.
+    // A lab that was up before stays up, and another run can use it.
     place.up();
     fs::remove_dir_all(place.labs().with_file_name("runs")).expect("it is there");
     let run = place.lab(&words).start();
@@ -313,7 +314,8 @@ fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
 #[test]
 fn what_is_wrong_with_the_run_is_told_before_the_lab_is_made() {
     let Some(place) = Place::new("ahead", LAB) else { return };
-    // Where a keeper is started all the same, it ends there, and that would be told.
+    // If a keeper were started in spite of the error, it would crash there, and the message would
+    // be another.
     let told = |words: &[&str]| {
         let always = ["run", "lab.yaml"];
         place.lab(&[&always, words].concat()).environment("WAVETANK_LAB_CRASH", "locked").run()
@@ -361,7 +363,7 @@ fn of_held_connections_the_servers_of_a_lab_tell_their_own_count() {
     let kernel = |name: &str| held["kernel"][name].as_u64().expect("it is counted");
     assert_eq!(kernel("tcp_inuse") - kernel("tcp_inuse_before"), 60, "both load hosts together: {held}");
     assert_eq!(kernel("tcp_asking"), 0, "{held}");
-    // Nobody is asked against his wish.
+    // No server is asked if the file disables it.
     let (told, record) = place.run(&format!("{text}truth: false\n"), &[]);
     told.expect_exit(0);
     assert!(record["held"][0]["target"].is_null(), "{told}");

@@ -1,10 +1,11 @@
-//! Real services in a lab: started, asked through each other, told of, refused as a whole.
+//! Real services in a lab: they start, are reached through each other, are listed, and a lab with a
+//! rejected one is rejected as a whole.
 
 use wavetank_testkit::{Program, skip};
 
 use crate::lab::place::Place;
 
-/// A load host, a balancer's service, two servers.
+/// A load host, a balancer's service and two servers.
 fn cluster(service: &str) -> String {
     format!(
         "networks:\n  front: 10.92.0.0/24\n  back: 10.92.1.0/24\nhosts:\n  load1: {{role: load, networks: [front]}}\n  \
@@ -13,7 +14,7 @@ fn cluster(service: &str) -> String {
     )
 }
 
-/// Whether these programs are here; if not, `test` is recorded as skipped.
+/// Returns whether these programs are installed. If not, `test` is recorded as skipped.
 fn here(test: &str, programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| Program::foreign(program).is_none());
     if let Some(missing) = missing {
@@ -22,7 +23,8 @@ fn here(test: &str, programs: &[&str]) -> bool {
     missing.is_none()
 }
 
-/// A run of a second and a half from the load host, of which nothing fails; what it counted as JSON.
+/// Runs a load of a second and a half from the load host, in which nothing fails. Returns its
+/// result as JSON.
 #[track_caller]
 fn load(place: &Place, url: &str) -> serde_json::Value {
     let program = env!("CARGO_BIN_EXE_wavetank");
@@ -80,7 +82,7 @@ fn services_and_commands_are_ended_for_want_of_memory_before_their_host() {
                 \x20   services: [command: {name: calm, run: sleep 4712}]\n";
     let Some(place) = Place::new("forward", text) else { return };
     place.up();
-    // The oldest that bears the word is the service: who looks has it, too.
+    // The oldest process with that text is the service, since the search has it as well.
     let service = "cat /proc/$(pgrep -o -f 'sleep 4712')/oom_score_adj";
     assert_eq!(place.said("app", service), "500");
     assert_eq!(place.said("app", "cat /proc/self/oom_score_adj"), "500");
@@ -101,7 +103,7 @@ fn a_host_outlives_services_for_which_memory_does_not_suffice() {
          \x20   services: [command: {{name: many, run: \"{many}\"}}]\n"
     );
     let Some(place) = Place::new("memory", &text) else { return };
-    // The service may be ended at its start, which is told, or later.
+    // The service may be killed at its start, which is reported, or later.
     let up = place.lab(&["up", "lab.yaml"]).run();
     let own = up.exit == Some(0) || up.stderr.contains("`many` on app ended");
     assert!(own, "the service ends, not the host: {up}");

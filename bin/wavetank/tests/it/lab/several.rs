@@ -1,4 +1,4 @@
-//! Several labs of one machine.
+//! Several labs on one machine.
 
 use crate::lab::place::{HOSTS, Place};
 
@@ -10,7 +10,7 @@ fn labs_of_one_file_live_beside_each_other() {
     let again = place.lab(&["up", "lab.yaml"]).run();
     assert!(again.expect_exit(5).stderr.contains("[lab_there]"), "{again}");
     place.lab(&["up", "lab.yaml", "--lab", &other]).run().expect_exit(0);
-    // The same addresses, and neither sees the other.
+    // They have the same addresses, and neither sees the other.
     let on = |lab: &str, command: &str| {
         let told = place.lab(&["exec", "load1", "--lab", lab, "--", "sh", "-c", command]).run();
         told.expect_exit(0).stdout.trim_end().to_owned()

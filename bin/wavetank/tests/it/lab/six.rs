@@ -1,4 +1,4 @@
-//! A lab of IPv6, beside IPv4 and alone: names, services, and load from several addresses.
+//! A lab of IPv6, together with IPv4 and alone: names, services, and load from several addresses.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use wavetank_testkit::{Program, skip};
 use crate::lab::place::Place;
 use crate::lab::routing::tools;
 
-/// Clients of IPv6 only and of both, a balancer of both, servers of IPv6 only.
+/// Clients with IPv6 only and with both, a balancer with both, and servers with IPv6 only.
 const LAB: &str = "\
 networks: {four: 10.98.0.0/24, six: \"fd00:98::/64\", back: \"fd00:98:1::/64\"}
 hosts:
@@ -23,7 +23,7 @@ hosts:
   web2: {role: server, networks: [back], services: [nginx: {listen: 80}]}
 ";
 
-/// What `host` gets from `url`: the status.
+/// Checks that `host` gets the status 200 from `url`.
 #[track_caller]
 fn check(place: &Place, host: &str, url: &str) {
     let told = place.said(host, &format!("curl -s -m 20 -o /dev/null -w '%{{http_code}}' '{url}'"));
@@ -43,7 +43,7 @@ fn a_lab_speaks_ipv6() {
     }
     let Some(place) = Place::new("six", LAB) else { return };
     place.up();
-    // The first address of a network means all of its routers, so nobody has it.
+    // The first address of a network is the anycast address of its routers, so no host has it.
     assert_eq!(place.said("lb1", "getent hosts web1 | cut -d' ' -f1"), "fd00:98:1::3");
     assert_eq!(place.said("load2", "getent ahostsv6 lb1.six | head -1 | cut -d' ' -f1"), "fd00:98::10");
     for host in ["load1", "load2"] {
@@ -55,7 +55,8 @@ fn a_lab_speaks_ipv6() {
     }
     check(&place, "load2", "http://lb1.four:8080/");
     check(&place, "lb1", "http://web2/");
-    // Each answers to its name alone, and what a host begins itself comes from its first address.
+    // Each host has only its own name, and connections that a host opens itself come from its first
+    // address.
     let own = place.said("load1", "ip -6 route get fd00:98::10 | sed 's/.* src \\([^ ]*\\).*/\\1/'");
     assert_eq!(own, "fd00:98::1", "the first of three");
     load_comes_from_all_addresses(&place);
@@ -64,7 +65,7 @@ fn a_lab_speaks_ipv6() {
 }
 
 fn load_comes_from_all_addresses(place: &Place) {
-    // Of every connection that is opened, where it comes from.
+    // Records the source address of every new connection.
     let watch = "nft -f - <<'END'\ntable ip6 seen {\n  set from { type ipv6_addr; flags dynamic; size 100; }\n  chain in {\n    \
                  type filter hook input priority 0;\n    tcp dport 8080 tcp flags syn add @from { ip6 saddr }\n  }\n}\nEND";
     place.said("lb1", watch);

@@ -1,4 +1,4 @@
-//! Several who bring the same lab up and take it down at the same time.
+//! Several commands that bring the same lab up or take it down simultaneously.
 
 use std::time::Duration;
 
@@ -19,15 +19,15 @@ fn of_several_who_bring_up_one_lab_one_does() {
         for up in refused {
             assert!(up.expect_exit(5).stderr.contains("[lab_there]"), "{up}");
         }
-        // The one that is there is whole.
+        // The remaining lab is complete.
         assert_eq!(place.said("load1", "getent hosts app | wc -l"), "1");
         place.lab(&["down"]).run().expect_exit(0);
         place.nothing_left("down");
     }
 }
 
-/// Instants at which somebody takes the lab down that another one brings up: ever further apart, so that they fall into
-/// every part of it.
+/// Instants at which a command takes a lab down that another one brings up. Their distance grows,
+/// so that some fall into every part of the start.
 fn instants() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(Duration::from_millis(4)), |last| Some(*last * 4 / 3))
         .take_while(|at| *at < PATIENCE)
@@ -43,25 +43,26 @@ fn a_lab_that_only_begins_can_be_taken_down() {
         let down = place.lab(&["down"]).run();
         let up = up.wait(PATIENCE);
         match (down.exit, up.exit) {
-            // Whoever brought it up is told why it is not there.
+            // The command that brought it up reports why it is gone.
             (Some(0), Some(5)) => {
                 assert!(up.stderr.contains("[lab_keeper]"), "{up}");
                 broken_off += 1;
             }
-            // Just whole, and gone before it could be told of.
+            // The lab was just complete, and gone before it could be reported.
             (Some(0), Some(0 | 2)) => {}
-            // There was nothing yet.
+            // Nothing had been created yet.
             (Some(2), Some(0)) => {
                 assert!(down.stderr.contains("[lab_none]"), "{down}");
                 place.lab(&["down"]).run().expect_exit(0);
             }
             _ => panic!("after {instant:?}: {down}{up}"),
         }
-        // Both have said so; the second to clear away may have found nothing to do before the first was through.
+        // Both have ended. The second one may have found nothing to clean up before the first one
+        // was finished.
         poll_until(PATIENCE, || place.is_as_before().then_some(()));
         place.nothing_left(&format!("{instant:?}"));
         if whole {
-            assert!(broken_off > 0, "no instant fell into the beginning");
+            assert!(broken_off > 0, "no instant fell into the start");
             return;
         }
     }
@@ -75,7 +76,7 @@ fn of_several_who_take_a_lab_down_all_see_it_gone() {
     let all: Vec<_> = (0..3).map(|_| place.lab(&["down"]).start()).collect();
     for down in all {
         let down = down.wait(PATIENCE);
-        // One that came late found none.
+        // A late command found no lab.
         assert!(matches!(down.exit, Some(0 | 2)), "{down}");
     }
     place.nothing_left("three of them");

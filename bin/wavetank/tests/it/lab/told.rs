@@ -1,4 +1,5 @@
-//! What a router says about a packet of an answer reaches the server that sent it, through direct routing.
+//! A router's message about a response packet reaches the server that sent it, through direct
+//! routing.
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use crate::lab::place::Place;
 use crate::lab::pool::pool;
 use crate::lab::routing::{PATIENCE, answered, tools};
 
-/// A client behind a router, whose link towards it comes to carry less than the servers' own.
+/// A client behind a router. During the test the router's link to the client gets a smaller MTU
+/// than the servers' links.
 const LAB: &str = "\
 networks: {front: 10.96.0.0/24, web: 10.96.1.0/24}
 hosts:
@@ -29,15 +31,15 @@ hosts:
 
 /// More than a few packets.
 const BYTES: u32 = 500_000;
-/// Bytes of a packet that the link to the client carries in the end; IPv6 wants at least 1,280.
+/// MTU of the link to the client at the end, in bytes. IPv6 requires at least 1,280.
 const NARROW: u32 = 1_300;
 
-/// Has bash ask for `path` on the connection that it has as file 3.
+/// A bash command that requests `path` on the connection that it has as file 3.
 fn ask(path: &str, header: &str) -> String {
     format!("printf 'GET {path} HTTP/1.1\\r\\nHost: web\\r\\n{header}\\r\\n' >&3")
 }
 
-/// `vip` is the virtual address as it stands in a URL.
+/// `vip` is the virtual address in URL notation.
 #[track_caller]
 fn check(name: &str, text: &str, vip: &str) {
     if !tools(name) {
@@ -45,8 +47,8 @@ fn check(name: &str, text: &str, vip: &str) {
     }
     let Some(place) = Place::new(name, text) else { return };
     place.up();
-    // One connection, on which the second answer begins when its server has left the slots and the link has changed: who
-    // asked the slots would tell the other server.
+    // The second response on this connection starts when its server has left the slots and the MTU
+    // has changed. A lookup in the slots would notify the other server.
     let (first, second) = (ask("/", ""), ask(&format!("/bytes/{BYTES}"), "Connection: close\\r\\n"));
     let both = format!(
         "exec 3<>/dev/tcp/{}/80; {first}; until test -e /run/narrow; do sleep 0.05; done; {second}; cat <&3 > /run/answers; \
@@ -67,9 +69,9 @@ fn check(name: &str, text: &str, vip: &str) {
     let client = place.said("web1", "getent hosts load1 | cut -d' ' -f1");
     let way = |host: &str| place.said(host, &format!("ip route get {client}"));
     let narrow = format!("mtu {NARROW}");
-    assert!(way(server).contains(&narrow), "the sender has heard of it: {}", way(server));
+    assert!(way(server).contains(&narrow), "the sender has received the message: {}", way(server));
     assert!(!way(other).contains(&narrow), "the other one has sent nothing: {}", way(other));
-    // New connections hear of it too, whichever server they come to.
+    // The message also arrives for new connections, whichever server they reach.
     pool(&place, &[server, "ready"]);
     answered(&place, &format!("{vip}/bytes/{BYTES}#"), 10);
     let narrow_ways = ["web1", "web2"].iter().filter(|host| way(host).contains(&narrow)).count();

@@ -42,7 +42,7 @@ phases:
   - {name: close, hold: 300 to 0, at: 300/s}
 thresholds: [held >= 300 in keep, lost = 0]
 ";
-/// Names that are replaced, and long ones.
+/// Names that the test replaces, and long ones.
 const HOSTILE: &str = "
 wavetank: 1
 name: evilname
@@ -57,7 +57,7 @@ steps:
 phases: [{rate: 20/s, for: 2s}]
 ";
 
-/// A page, and what must be on it.
+/// A page, and the charts that must be on it.
 pub(crate) struct Made {
     pub(crate) name: &'static str,
     pub(crate) page: PathBuf,
@@ -69,7 +69,7 @@ fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// The page of this trial's last run.
+/// Makes the page of this trial's last run.
 fn page(name: &'static str, trial: RunHarness, words: &[&str], charts: &'static [&'static str]) -> Made {
     let page = trial.place().file("page.html");
     let report = trial.program().args(["report", "latest", "--out", &page]).args(words).run();
@@ -77,7 +77,7 @@ fn page(name: &'static str, trial: RunHarness, words: &[&str], charts: &'static 
     Made { name, page: page.into(), charts, _trial: trial }
 }
 
-/// All kinds, made beside each other.
+/// Makes the pages of all kinds in parallel.
 pub(crate) fn all() -> Vec<Made> {
     let kinds = [passes, fails, holds, encrypted, killed, hostile, compared, one_a_side, searched];
     thread::scope(|scope| {
@@ -98,7 +98,7 @@ fn passes() -> Vec<Made> {
     )]
 }
 
-/// Checks that fail, answers that are errors, a threshold that is missed; in both languages.
+/// Failing checks, error responses and a missed threshold, in both languages.
 fn fails() -> Vec<Made> {
     let answers = |seen: &ReceivedRequest| {
         let status = if seen.number.is_multiple_of(5) { 503 } else { 200 };
@@ -140,7 +140,7 @@ fn encrypted() -> Vec<Made> {
     vec![page("TLS", trial, &[], &["rate", "heat", "spectrum"])]
 }
 
-/// A run that could not say its last word.
+/// A run that was killed before its end.
 fn killed() -> Vec<Made> {
     let (trial, target) = (trial(), Target::start(Script::constant(ms(5))));
     let run = trial.load(&target.url("/"), ["-r", "50/s", "-d", "1m", "--no-probe"]).start();
@@ -150,7 +150,7 @@ fn killed() -> Vec<Made> {
     vec![page("a killed run", trial, &[], &["rate", "heat", "statuses"])]
 }
 
-/// Two sides of several runs, one three times as slow and with a name that has no end; in both languages.
+/// Two sides of several runs, one three times as slow and with a very long name, in both languages.
 fn compared() -> Vec<Made> {
     const CHARTS: &[&str] = &["ratios", "rate", "median", "tail", "spectrum"];
     let trial = trial();
@@ -160,15 +160,15 @@ fn compared() -> Vec<Made> {
     vec![english, chinese]
 }
 
-/// What cannot be told apart, with a warning that the sides' loads differ.
+/// Two sides that cannot be distinguished, with a warning that their loads differ.
 fn one_a_side() -> Vec<Made> {
     let trial = trial();
     let [a, b] = sides(&trial, 1);
-    // Nothing is judged, so that there are no ratios to draw.
+    // Nothing is judged, so there are no ratios to draw.
     vec![compare(&trial, "a comparison of two runs", &[&a, &b], &["rate", "spectrum"])]
 }
 
-/// The ids of so many runs a side, joined as they are asked for.
+/// Makes `many` runs per side. Returns their ids, joined as `compare` accepts them.
 fn sides(trial: &RunHarness, many: usize) -> [String; 2] {
     let long = "long-".repeat(12);
     [("quick", 3, "100/s"), (long.as_str(), 9, "80/s")].map(|(name, millis, rate)| {
@@ -183,7 +183,7 @@ fn sides(trial: &RunHarness, many: usize) -> [String; 2] {
     })
 }
 
-/// The page of a comparison, in a folder of its own.
+/// Makes the page of a comparison, in its own folder.
 fn compare(trial: &RunHarness, name: &'static str, words: &[&str], charts: &'static [&'static str]) -> Made {
     let own = self::trial();
     let page = own.place().file("page.html");
@@ -192,7 +192,7 @@ fn compare(trial: &RunHarness, name: &'static str, words: &[&str], charts: &'sta
     Made { name, page: page.into(), charts, _trial: own }
 }
 
-/// A search that finds a stated capacity (or is kept from it by a busy machine); in both languages.
+/// A search that finds a stated capacity, unless the machine is too busy, in both languages.
 fn searched() -> Vec<Made> {
     const CHARTS: &[&str] = &["latency-load"];
     let (english, chinese) = (trial(), trial());
@@ -214,8 +214,8 @@ fn searched() -> Vec<Made> {
     ]
 }
 
-/// Names and answers that would like to be markup, and long ones. A file with such names is refused, so an archive is
-/// made to have them.
+/// Names and responses that contain markup, and long ones. A file with such names is rejected, so
+/// they are written into an archive.
 fn hostile() -> Vec<Made> {
     const MARKUP: &str =
         "<script>window.alerted=1</script><img src=x onerror=window.alerted=2>'></svg></style>";
@@ -232,7 +232,7 @@ fn hostile() -> Vec<Made> {
     vec![page("hostile names", trial, &[], &["rate", "errors"])]
 }
 
-/// Runs this file; what comes of it is the page's matter, on a busy machine too.
+/// Runs this file. The page shows the result, whatever it is, also on a busy machine.
 #[track_caller]
 fn run(trial: &RunHarness, text: &str, target: &str) {
     let file = trial.place().write("file.yaml", text.replace("TARGET", target));

@@ -1,4 +1,4 @@
-//! Pages of real runs in a real browser: what they load, how wide they are, whether everybody can read them, how they print.
+//! Pages of real runs in a real browser: their requests, width, accessibility and printed form.
 
 mod made;
 
@@ -8,12 +8,13 @@ use made::Made;
 use serde_json::Value;
 use wavetank_testkit::{Browser, skip};
 
-/// Widths of a phone, a small window and a large one, CSS pixels.
+/// Widths of a phone, a small window and a large one, in CSS pixels.
 const WIDTHS: [u32; 3] = [380, 1_024, 1_600];
-/// What is printable of A4 between margins of 12 mm, CSS pixels.
+/// Printable width of A4 with margins of 12 mm, in CSS pixels.
 const PAPER: u32 = 703;
 
-/// What stands out of the page, or is cut off where nobody can scroll to it: on paper, nowhere.
+/// Elements that extend beyond the page, or are cut off without a scroll bar. On paper nothing can
+/// scroll.
 const CUT: &str = r"(() => {
   const wide = document.documentElement.clientWidth, found = [];
   const paper = matchMedia('print').matches;
@@ -30,7 +31,7 @@ const CUT: &str = r"(() => {
   return found.slice(0, 5);
 })()";
 
-/// Texts of charts that lie outside of their figure, beside or below which others stand.
+/// Texts of charts that lie outside their figure, which has other content next to it and below it.
 const CUT_TEXTS: &str = r"(() => {
   const found = [];
   for (const text of document.querySelectorAll('svg text')) {
@@ -43,7 +44,7 @@ const CUT_TEXTS: &str = r"(() => {
 })()";
 
 /// Serious and critical problems that axe-core finds.
-const PROBLEMS: &str = r"axe.run(document, {resultTypes: ['violations']}).then(told => told.violations
+const PROBLEMS: &str = r"axe.run(document, {resultTypes: ['violations']}).then(found => found.violations
   .filter(one => one.impact === 'serious' || one.impact === 'critical')
   .map(one => `${one.id}: ${one.help}: ` + one.nodes.slice(0, 3).map(node => `${node.html.slice(0, 200)} ${node.failureSummary}`).join(' | ')))";
 
@@ -52,7 +53,7 @@ fn list(value: &Value) -> Vec<String> {
     rows.map(|row| row.as_str().expect("a text").to_owned()).collect()
 }
 
-/// All that is wrong with the pages, told in the end, so that one test run finds all of it.
+/// All problems of the pages. They are reported at the end, so that one test run finds all of them.
 #[derive(Default)]
 struct Wrong(Vec<String>);
 
@@ -68,14 +69,14 @@ impl Wrong {
     }
 }
 
-/// axe-core, where `cargo ci` has put it: beside what cargo builds.
+/// Reads axe-core from where `cargo ci` stores it, next to the build output.
 fn axe() -> Option<String> {
-    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in cargo's folder");
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in cargo's folder");
     let place = PathBuf::from("node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(built.join("axe-core").join(place)).ok()
 }
 
-/// Nothing is asked for but the file, nothing is complained of, and its policy is there to keep it so.
+/// Checks that the page loads only itself, logs no errors, and has a policy that keeps it so.
 fn check_alone(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
     let asked = browser.requests().into_iter().filter(|url| !url.starts_with("data:")).collect();
     wrong.equal("asked for", made.name, &asked, &vec![format!("file://{}", made.page.display())]);
@@ -86,11 +87,11 @@ fn check_alone(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
     let closed = policy.starts_with("default-src 'none';") && !policy.contains("script-src");
     wrong.equal(&format!("policy {policy}"), made.name, &closed, &true);
     let alien = browser.evaluate("document.querySelectorAll('script, img, iframe, object').length");
-    wrong.equal("elements made of names and answers", made.name, &alien, &0.into());
-    wrong.equal("what they executed", made.name, &browser.evaluate("window.alerted ?? 0"), &0.into());
+    wrong.equal("elements made from names and responses", made.name, &alien, &0.into());
+    wrong.equal("script that was executed", made.name, &browser.evaluate("window.alerted ?? 0"), &0.into());
 }
 
-/// All that is said to be there is there, and seen.
+/// Checks that all expected charts are there and visible.
 fn check_charts(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
     let seen = "[...document.querySelectorAll('[id]')].filter(e => e.querySelector('svg.plot')?.getBoundingClientRect().height > 20).map(e => e.id)";
     let seen = list(&browser.evaluate(seen));

@@ -1,10 +1,10 @@
-//! Proxies that say no, or nothing, or nonsense; and the guard before them.
+//! Proxies that reject, do not respond or send garbage, and the guard before them.
 
 use wavetank_testkit::{Outcome, RunHarness, RunResult, Script, ScriptAction, Target, answer};
 
 use super::foreign::trial;
 
-/// A run over https through `proxy` that cannot work.
+/// Runs a load over https through `proxy`, which must fail.
 fn load(trial: &RunHarness, proxy: &Target, engine: &str) -> Option<(Outcome, RunResult)> {
     let words = ["-c", "2", "-n", "6", "--no-probe", "--connect-timeout", "400ms", "--engine", engine];
     let program = trial.load("https://127.0.0.1:9/", words).args(["--proxy", &proxy.address().to_string()]);
@@ -18,7 +18,8 @@ fn load(trial: &RunHarness, proxy: &Target, engine: &str) -> Option<(Outcome, Ru
     Some((outcome, result))
 }
 
-/// What comes of a proxy that behaves like `script`: all requests fail as `class`, told in `detail`.
+/// Checks a proxy that behaves like `script`: all requests fail as `class`, with `detail` as the
+/// reason.
 fn check(script: &Script, class: &str, detail: &str, hint: &str) {
     for engine in ["epoll", "uring"] {
         let (trial, proxy) = (trial(), Target::start(script.clone()));
@@ -105,7 +106,7 @@ fn nonsense_is_no_answer_to_connect() {
     );
 }
 
-/// A tunnel to somebody who speaks no TLS is no tunnel's fault.
+/// A target without TLS behind a tunnel is not a fault of the tunnel.
 #[test]
 fn what_follows_a_tunnel_is_the_targets_doing() {
     let opened = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();

@@ -1,4 +1,4 @@
-//! [`Foreign`]: some other program that listens on a port, and what it says.
+//! [`Foreign`]: a third-party program that listens on a port, and its output.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -6,10 +6,11 @@ use std::time::Duration;
 use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Nginx, Program, RunHarness, Running, TestDir, free_port, skip};
 
-/// Longer than any line is on its way.
+/// Longer than any line takes to arrive.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Every engine, and on `io_uring` the way without sockets that are made in their slots.
+/// Every engine, and on `io_uring` also the fallback without sockets that are created in their
+/// slots.
 pub(crate) const WAYS: [(&str, &str); 3] = [("epoll", ""), ("uring", ""), ("uring", "bind_op")];
 
 /// See the module's description. Killed when dropped.
@@ -24,8 +25,9 @@ pub(crate) fn trial() -> RunHarness {
 }
 
 impl Foreign {
-    /// `program` with `words` and its configuration, in which `IP` and `PORT` say where it listens and `FOLDER` where it
-    /// may write; `CONFIG` in the words is the configuration's file. `None`, told as a skip of `test`, where it is not
+    /// Starts `program` with `words` and its configuration. In the configuration, `IP` and `PORT`
+    /// are its listen address and `FOLDER` is its writable folder. `CONFIG` in the arguments is the
+    /// configuration's file. Returns `None` and records a skip of `test` if the program is not
     /// installed.
     fn start(test: &str, ip: &str, (program, words): (&str, &[&str]), config: &str) -> Option<Self> {
         let Some(called) = Program::foreign(program) else {
@@ -47,16 +49,17 @@ impl Foreign {
         Some(this)
     }
 
-    /// A tinyproxy that wants to know who asks: `planted-user` with `planted-secret`.
+    /// Starts a tinyproxy that requires authentication: `planted-user` with `planted-secret`.
     pub(crate) fn tinyproxy(test: &str) -> Option<Self> {
         let config = "Port PORT\nListen IP\nTimeout 60\nLogFile \"FOLDER/log\"\nLogLevel Connect\n\
             MaxClients 200\nBasicAuth planted-user planted-secret\n";
         Self::start(test, "127.0.0.1", ("tinyproxy", &["-d", "-c", "CONFIG"]), config)
     }
 
-    /// A `HAProxy` that wants the header of the PROXY protocol and logs, of each request, the ends in it.
+    /// Starts a `HAProxy` that requires the header of the PROXY protocol, and logs both addresses
+    /// in it for each request.
     pub(crate) fn haproxy(test: &str, ip: &str) -> Option<Self> {
-        // One thread: a line of one thread is dropped while another writes its own.
+        // One thread, since a log line of one thread is dropped while another thread writes.
         let config = "global\n nbthread 1\n log stderr format raw local0\n\
             defaults\n mode http\n log global\n timeout connect 5s\n timeout client 10s\n timeout server 10s\n\
             frontend seen\n bind IP:PORT accept-proxy\n log-format \"seen %ci:%cp %fi:%fp %ST\"\n \
@@ -64,13 +67,13 @@ impl Foreign {
         Self::start(test, ip, ("haproxy", &["-db", "-f", "CONFIG"]), config)
     }
 
-    /// Everything it has said, in its log or on standard error.
+    /// Returns all its output, in its log and on stderr.
     pub(crate) fn said(&self) -> String {
         let log = std::fs::read_to_string(self.place.path().join("log")).unwrap_or_default();
         format!("{log}{}", self.running.stderr())
     }
 
-    /// The lines with `word` in them, once there are `expected`.
+    /// Returns the lines with `word` in them, once there are `expected`.
     #[track_caller]
     pub(crate) fn lines(&self, word: &str, expected: u64) -> Vec<String> {
         let lines = || -> Vec<String> {
@@ -83,13 +86,14 @@ impl Foreign {
     }
 }
 
-/// What `ready` gives, once it does.
+/// Waits until `ready` returns a value.
 #[track_caller]
 fn wait_for<T>(ready: impl FnMut() -> Option<T>) -> T {
     poll_until(LIMIT, ready).unwrap_or_else(|| panic!("nothing after {LIMIT:?}"))
 }
 
-/// An nginx on TLS with a certificate of its own, whose log is made of `log`; `more` stands behind its address.
+/// Starts an nginx on TLS with its own certificate. `log` is its log format, and `more` follows its
+/// listen address.
 pub(crate) fn secure_nginx(test: &str, more: &str, log: &str) -> Option<Nginx> {
     let place = TestDir::new();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");

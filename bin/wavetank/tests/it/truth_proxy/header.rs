@@ -1,14 +1,15 @@
-//! The PROXY protocol's header: who reads it hears of the very sockets that we have.
+//! The PROXY protocol's header: its receiver sees the addresses of our actual sockets.
 
 use wavetank_testkit::{Nginx, RunResult, TestDir, skip};
 
 use super::foreign::{Foreign, WAYS, secure_nginx, trial};
 
-/// What the header says of both ends and what the server's own socket says of them, and the bytes of each request.
+/// Both addresses by the header, both by the server's own socket, and the bytes of each request.
 const LOG: &str = "$proxy_protocol_addr:$proxy_protocol_port $remote_addr:$remote_port \
     $proxy_protocol_server_addr:$proxy_protocol_server_port $server_addr:$server_port $request_length";
 
-/// Bytes of a header between two loopback addresses of IPv4: of version 1 it depends on the ports' digits.
+/// Bytes of a header between two IPv4 loopback addresses. In version 1 the length depends on the
+/// digits of the ports.
 const V2_BYTES: u64 = 28;
 
 fn words(version: &str, engine: &str) -> Vec<String> {
@@ -17,7 +18,8 @@ fn words(version: &str, engine: &str) -> Vec<String> {
     words.split(' ').map(str::to_owned).collect()
 }
 
-/// The result of a run in `way`; `None`, told as a skip, where this host lacks it.
+/// Returns the result of a run in `way`. Returns `None` and records a skip if this host does not
+/// support it.
 #[track_caller]
 fn run(test: &str, url: &str, way: (&str, &str), version: &str) -> Option<RunResult> {
     let insecure = url.starts_with("https").then_some("--insecure".to_owned());
@@ -50,7 +52,7 @@ fn check(test: &str, nginx: &Nginx, scheme: &str) {
                 bytes += length.parse::<u64>().expect("a number");
             }
             if scheme == "http" && version == "v2" {
-                // All requests are of one length, the probe's too, which counts nowhere.
+                // All requests have one length, including the probe, which no count includes.
                 let requests = bytes / 31 * 30;
                 let headers = V2_BYTES * result.count("connections.opened");
                 assert_eq!(result.count("bytes.sent"), requests + headers, "{way:?}: {result}");
@@ -94,7 +96,8 @@ fn haproxy_takes_both_versions_of_both_families() {
     }
 }
 
-/// Whoever wants the header and gets none, or gets one and wants none, says so by closing or by 400: nothing hangs.
+/// A server that misses the header, or receives an unexpected one, closes or responds with 400.
+/// Nothing hangs.
 #[test]
 fn a_header_that_is_not_expected_is_told() {
     let test = "a_header_that_is_not_expected_is_told";

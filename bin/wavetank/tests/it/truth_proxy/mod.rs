@@ -1,5 +1,5 @@
-//! Truth suite: what is said between connecting and the first request, to foreign proxies and balancers: their logs tell
-//! what they understood.
+//! Truth suite: the bytes between connecting and the first request, sent to third-party proxies and
+//! balancers. Their logs show what they understood.
 
 mod faults;
 mod foreign;

@@ -1,18 +1,19 @@
-//! Requests through a foreign proxy: tunnels for https, whole URLs for http, and who we are to it.
+//! Requests through a third-party proxy: tunnels for https, absolute URLs for http, and
+//! authentication.
 
 use wavetank_testkit::{Nginx, Outcome, RunHarness, RunResult, TestDir};
 
 use super::foreign::{Foreign, WAYS, secure_nginx, trial};
 
 const LOG: &str = "$request";
-/// The user and password in base64 (RFC 7617).
+/// User and password, also in base64 (RFC 7617).
 const SECRETS: [&str; 2] = ["planted-secret", "cGxhbnRlZC11c2VyOnBsYW50ZWQtc2VjcmV0"];
 
 fn proxy_of(proxy: &Foreign) -> String {
     format!("http://planted-user:planted-secret@{}", proxy.address)
 }
 
-/// Panics if a secret was printed or stands in any file of the trial but those the user wrote.
+/// Panics if a secret was printed, or appears in any file of the trial that the user did not write.
 #[track_caller]
 fn check_hidden(trial: &RunHarness, outcomes: &[&Outcome]) {
     let mut looked_at = 0;
@@ -24,19 +25,19 @@ fn check_hidden(trial: &RunHarness, outcomes: &[&Outcome]) {
         let text =
             String::from_utf8_lossy(&std::fs::read(&path).expect("an artefact can be read")).into_owned();
         for secret in SECRETS {
-            assert!(!text.contains(secret), "a secret stands in {}", path.display());
+            assert!(!text.contains(secret), "a secret is in {}", path.display());
         }
     }
     assert!(looked_at >= 4, "an archive has more than {looked_at} files");
     for outcome in outcomes {
         for secret in SECRETS {
             let told = format!("{}{}", outcome.stdout, outcome.stderr);
-            assert!(!told.contains(secret), "a secret is told: {}", told.replace(secret, "(the secret)"));
+            assert!(!told.contains(secret), "a secret is printed: {}", told.replace(secret, "(the secret)"));
         }
     }
 }
 
-/// The plan in the archive of the only run.
+/// Returns the plan in the archive of the only run.
 fn plan_of(trial: &RunHarness) -> String {
     let runs = trial.place().runs("runs");
     let [run] = runs.as_slice() else { panic!("one run: {runs:?}") };
@@ -132,7 +133,7 @@ fn a_file_names_its_proxy() {
     assert_eq!(result.count("requests.done"), 20, "{result}");
     assert_eq!(nginx.log(20).iter().filter(|line| line.contains("/two")).count(), 10);
     check_hidden(&trial, &[&outcome]);
-    // The option takes the place of the file's word.
+    // The option overrides the file's value.
     let elsewhere = ["--proxy", "127.0.0.1:9", "--no-archive"];
     let outcome = trial.program().args(words).args(elsewhere).run();
     let result = outcome.expect_exit(1).result();

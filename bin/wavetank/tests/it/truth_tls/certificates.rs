@@ -1,4 +1,4 @@
-//! Certificates made for these tests: a CA, what it signs, and what nobody should trust.
+//! Certificates made for these tests: a CA, certificates that it signs, and untrusted ones.
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -6,8 +6,8 @@ use rcgen::{
 };
 use wavetank_testkit::TestDir;
 
-/// A CA and everything signed by it that a test may want, as files of one folder: `ca.pem`, `other.pem` (a CA
-/// that signed none of it), and for each name below `NAME.pem` and `NAME.key`.
+/// Writes a CA and all certificates that the tests need into one folder: `ca.pem`, `other.pem` (a
+/// CA that signed none of them), and for each name below `NAME.pem` and `NAME.key`.
 pub(crate) fn write_all(place: &TestDir) {
     let (ca_params, ca_key) = ca("Test CA");
     let ca_pem = ca_params.self_signed(&ca_key).expect("a CA").pem();

@@ -1,15 +1,15 @@
-//! Counts of connections, handshakes and resumed sessions are those of the server.
+//! The counts of connections, handshakes and resumed sessions agree with the server's.
 
 use std::collections::BTreeSet;
 
 use super::server::{Seen, Server, sum};
 
-/// Connections in a log.
+/// Returns the number of connections in a log.
 fn connections(seen: &[Seen]) -> u64 {
     seen.iter().map(|one| one.connection).collect::<BTreeSet<_>>().len() as u64
 }
 
-/// Connections whose handshake resumed a session.
+/// Returns the number of connections with a handshake that resumed a session.
 fn resumed(seen: &[Seen]) -> u64 {
     let resumed = seen.iter().filter(|one| one.reused).map(|one| one.connection);
     resumed.collect::<BTreeSet<_>>().len() as u64
@@ -23,7 +23,8 @@ fn kept_connections_shake_hands_once() {
         let (result, seen) = server.run(words);
         assert_eq!(result.count("requests.failed"), 0, "{words}: {result}");
         assert_eq!(result.count("tls.handshakes"), 4, "{words}: {result}");
-        // The probe has a connection of its own; of a pool, some may never be needed, and nginx logs requests.
+        // The probe has its own connection. Some connections of a pool may never be used, and nginx
+        // logs only requests.
         let used = if words.starts_with("-r") { 2..=5 } else { 5..=5 };
         assert!(used.contains(&connections(&seen)), "{words}: {result}");
         assert_eq!((result.count("tls.resumed"), resumed(&seen)), (0, 0), "{words}: {result}");
@@ -43,8 +44,8 @@ fn new_connections_resume_as_told() {
             assert_eq!(result.count("tls.handshakes"), 60, "{words}: {result}");
             assert_eq!(connections(&seen), 61, "{words}: {result}");
             assert_eq!(result.count("tls.resumed"), resumed(&seen), "{words}: {result}");
-            // With one cache for all, the first few find it empty, and tickets of 1.3 serve once only: at most
-            // as many are full as there are users at one time.
+            // With one cache for all, the first few find it empty, and tickets of TLS 1.3 are used
+            // only once. At most as many handshakes are full as there are simultaneous users.
             let all_full = result.count("tls.handshakes") - result.count("tls.resumed");
             let expected = if resume == "shared" { 1..=full } else { full..=full };
             assert!(expected.contains(&all_full), "{words}: {all_full} full: {result}");
@@ -55,7 +56,8 @@ fn new_connections_resume_as_told() {
     }
 }
 
-/// Where the server neither caches nor gives out tickets, nothing can be resumed, and that is what is told.
+/// If the server neither caches sessions nor issues tickets, nothing can be resumed, and the report
+/// says so.
 #[test]
 fn a_server_that_keeps_no_sessions_resumes_none() {
     let settings = "ssl_session_tickets off;";
@@ -63,7 +65,7 @@ fn a_server_that_keeps_no_sessions_resumes_none() {
         return;
     };
     let (result, seen) = server.run("-c 2 -n 20 --no-keepalive --tls 1.2 --tls-resume user");
-    // Its cache holds sessions of 1.2 by their ids; without tickets those are what is left.
+    // The server's cache holds TLS 1.2 sessions by their ids, which also work without tickets.
     assert_eq!(result.count("tls.resumed"), resumed(&seen), "{result}");
     let (result, seen) = server.run("-c 2 -n 20 --no-keepalive --tls-resume never");
     assert_eq!((result.count("tls.resumed"), resumed(&seen)), (0, 0), "{result}");
@@ -116,22 +118,22 @@ fn warm_up_and_load_share_their_connections() {
     let (result, seen) = server.run("-c 3 -n 300 --warmup 300ms");
     assert_eq!(result.count("tls.handshakes"), 3, "{result}");
     assert_eq!(connections(&seen), 4, "{result}");
-    // They were opened for the warm-up, and their times are the warm-up's.
+    // They were opened for the warm-up, so their times belong to the warm-up.
     assert_eq!(result.count("tls_us.count"), 0, "{result}");
 }
 
-/// Wait holds connect and handshake where the request had to wait for them.
+/// The wait time includes connect and handshake if the request had to wait for them.
 #[test]
 fn wait_covers_the_handshake() {
     let Some(server) = Server::start("wait_covers_the_handshake", "good", "") else { return };
     let (result, _) = server.run("-c 1 -n 30 --no-keepalive --no-probe");
-    // All requests but the first, whose connection is opened ahead of the load.
+    // All requests but the first, which has a connection opened before the load.
     let sum = |series: &str| result.number(&format!("{series}.mean")) * 30.0;
     assert!(sum("wait_us") >= sum("tls_us") - result.number("tls_us.max"), "{result}");
     assert!(result.number("tls_us.min") > 0.0 && result.number("connect_us.min") > 0.0, "{result}");
 }
 
-/// A thousand idle connections and what they take.
+/// A thousand idle connections and their memory.
 #[test]
 fn memory_of_a_connection_is_measured_and_told() {
     let Some(server) = Server::start("memory_of_a_connection_is_measured_and_told", "good", "") else {
@@ -141,7 +143,7 @@ fn memory_of_a_connection_is_measured_and_told() {
     assert_eq!(connections(&seen), 1_001, "{result}");
     assert_eq!(result.count("generator.connection_memory.connections"), 1_000, "{result}");
     let each = result.count("generator.connection_memory.bytes_per_connection");
-    // A connection in TLS cannot do with less than its keys, and a hundred kilobytes would be a leak.
+    // A TLS connection needs memory at least for its keys, and a hundred kilobytes would be a leak.
     assert!((1_000..100_000).contains(&each), "{each} bytes: {result}");
     let printed = server.program(&server.url(), "--cacert @ca.pem -c 1000 -n 1000").run();
     assert!(printed.stdout.contains("per connection: wavetank grew by"), "{printed}");

@@ -1,4 +1,4 @@
-//! Every way in which TLS fails: class, blame, words and cure.
+//! Every kind of TLS failure: its class, the side to blame, its message and its hint.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use wavetank_testkit::{Outcome, Program, RunHarness, Script, ScriptAction, Targe
 use super::garbling::Garbling;
 use super::server::Server;
 
-/// The probe failed by TLS, said so in these words, and with this cure.
+/// Checks that the probe failed in TLS, with this message and this hint.
 #[track_caller]
 fn check_probe(outcome: &Outcome, said: &str, cure: &str) {
     let result = outcome.expect_exit(1).result();
@@ -55,7 +55,8 @@ fn nothing_in_common_is_told_with_what_to_leave_out() {
     check_probe(&server.load("-n 5 --alpn acme-tls/1").run(), "ALPN", "--alpn");
 }
 
-/// Without a probe the load finds out: each opening fails, in class `tls`, and its words are kept.
+/// Without a probe the load finds the failure. Each opening fails in class `tls`, and its message
+/// is stored.
 #[test]
 fn a_handshake_that_fails_is_an_opening_that_failed() {
     let test = "a_handshake_that_fails_is_an_opening_that_failed";
@@ -85,10 +86,10 @@ fn a_handshake_that_fails_is_an_opening_that_failed() {
     }
 }
 
-/// Late enough for the connect to be seen: a reset ahead of that is a refused connection.
+/// Late enough for the connect to complete. A reset before that is a refused connection.
 const LATER: ScriptAction = ScriptAction::Wait(Duration::from_millis(30));
 
-/// Whoever is no TLS server is told apart.
+/// The messages distinguish the kinds of targets that have no TLS.
 #[test]
 fn targets_that_are_no_tls_servers() {
     let run = |target: &Target, words: &str| {
@@ -105,7 +106,8 @@ fn targets_that_are_no_tls_servers() {
     check_probe(&silent, "TLS handshake did not end in time", "--connect-timeout");
 }
 
-/// The same under load: what ends a handshake is a fault of TLS, what never ends a timeout of the connection.
+/// The same under load: the end of a handshake is a failure of TLS, and a hanging handshake is a
+/// timeout of the connection.
 #[test]
 fn handshakes_cut_short_under_load() {
     for (act, class, words) in [
@@ -128,7 +130,8 @@ fn handshakes_cut_short_under_load() {
     }
 }
 
-/// A reset right behind the accept may be there before the connect is seen: somebody listened all the same.
+/// A reset right after the accept may arrive before the connect is seen. The connection was
+/// accepted all the same.
 #[test]
 fn a_connection_that_is_reset_at_once_was_not_refused() {
     for (scheme, class) in [("https", "tls"), ("http", "reset")] {
@@ -149,7 +152,7 @@ fn a_connection_that_is_reset_at_once_was_not_refused() {
     }
 }
 
-/// A server that shakes hands well and then breaks TLS within its answers.
+/// A server that completes the handshake and then breaks TLS within its responses.
 #[test]
 fn what_breaks_after_the_handshake_is_told_so() {
     let test = "what_breaks_after_the_handshake_is_told_so";
@@ -165,7 +168,8 @@ fn what_breaks_after_the_handshake_is_told_so() {
     assert!(told.contains("TLS failed after its handshake"), "{result}");
 }
 
-/// `openssl s_server` on a free port, in front of which `words` stand; `None`, recorded, without openssl.
+/// Starts `openssl s_server` on a free port, with `words` as additional arguments. Returns `None`
+/// and records a skip without openssl.
 fn s_server(test: &str, server: &Server, words: &str) -> Option<(wavetank_testkit::Running, u16)> {
     let Some(openssl) = Program::foreign("openssl") else {
         skip(test, "openssl is not installed");
@@ -184,7 +188,8 @@ fn s_server(test: &str, server: &Server, words: &str) -> Option<(wavetank_testki
     Some((running, port))
 }
 
-/// Servers that insist end the connection with an alert; in TLS 1.3 that comes after our end of the handshake.
+/// Servers that require a certificate end the connection with an alert. In TLS 1.3 the alert comes
+/// after the client has finished its handshake.
 #[test]
 fn a_server_that_insists_on_a_certificate_says_so() {
     let test = "a_server_that_insists_on_a_certificate_says_so";
@@ -200,7 +205,7 @@ fn a_server_that_insists_on_a_certificate_says_so() {
     assert_eq!(given.expect_exit(0).result().count("requests.done"), 3, "{given}");
 }
 
-/// An http URL to a port of TLS that answers in the clear what it thinks of that.
+/// An http URL to a TLS port that responds with an error in plain text.
 #[test]
 fn plain_http_to_a_port_of_tls() {
     let Some(server) = Server::start("plain_http_to_a_port_of_tls", "good", "") else { return };

@@ -1,10 +1,11 @@
-//! [`Garbling`]: a way to a TLS server that spoils what comes back once the handshake is over.
+//! [`Garbling`]: a relay to a TLS server that corrupts its responses once the handshake is over.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 
-/// Type of a record that holds data of the application (RFC 5246 §6.2.1). In TLS 1.2 no other is spoilt by this.
+/// Type of a record with application data (RFC 5246 §6.2.1). In TLS 1.2 only these records are
+/// corrupted.
 const APPLICATION_DATA: u8 = 23;
 
 /// See the module's description. It lives as long as the test's process.
@@ -13,7 +14,7 @@ pub(crate) struct Garbling {
 }
 
 impl Garbling {
-    /// In front of the server on `behind`.
+    /// Starts a relay in front of the server on port `behind`.
     pub(crate) fn before(behind: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let port = listener.local_addr().expect("it is bound").port();
@@ -34,7 +35,7 @@ impl Garbling {
     }
 }
 
-/// Passes records on, with one bit of the application's data turned.
+/// Passes records on, with one bit of the application data flipped.
 fn spoil(mut from: TcpStream, mut to: TcpStream) {
     let mut head = [0; 5];
     while from.read_exact(&mut head).is_ok() {

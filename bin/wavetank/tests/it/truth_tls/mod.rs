@@ -1,4 +1,4 @@
-//! Truth suite: what is said of TLS is what a foreign server saw of it.
+//! Truth suite: the TLS results agree with what a third-party server saw.
 
 mod certificates;
 mod counts;

@@ -33,7 +33,8 @@ impl Ours {
         self.trial.program().args(["run", &self.url("https", "/bytes/64")]).args(words).run()
     }
 
-    /// What it counted, asked for by one request that is not counted; `words` as its clients need them.
+    /// Returns the server's counts, read with one request that is not counted. `words` are the
+    /// arguments that its clients need.
     fn truth(&self, words: &str) -> Value {
         let words = files(&self.place, &format!("--insecure --once {words}"));
         let outcome = self.trial.program().args(["run", &self.url("https", "/truth")]).args(words).run();
@@ -67,9 +68,10 @@ fn both_sides_count_alike() {
         assert_eq!(truth["paths"]["/bytes/64"], result.sent_total(), "{words}: {result}");
         assert_eq!(result.count("tls.handshakes"), handshakes, "{words}: {result}");
         assert_eq!(result.count("tls.resumed"), seen("resumed"), "{words}: {truth}");
-        // The probe has shaken hands too, in full.
+        // The probe has completed a full handshake as well.
         assert_eq!(handshakes - result.count("tls.resumed") + 1, seen("full"), "{words}: {truth}");
-        // Who waited for the server to accept closed at once, perhaps before it was looked at.
+        // The check whether the server accepts closes immediately, perhaps before the server
+        // handles its connection.
         assert!(seen("failed") <= 1, "{words}: {truth}");
         assert!(full.contains(&(seen("full") - 1)), "{words}: {truth}");
     }
@@ -113,7 +115,8 @@ fn one_of_two_schemes_is_wrong() {
     assert!(result.at("findings").to_string().contains("http:// URL"), "{result}");
 }
 
-/// A private key is sent to nobody and written nowhere: not in an archive, not in a result, not in an error.
+/// A private key is never sent and never written: it is in no archive, in no result and in no
+/// error.
 #[test]
 fn a_key_is_in_no_artefact() {
     let ours = Ours::start("--threads 1 --tls-client-ca @ca.pem");
@@ -137,11 +140,11 @@ fn a_key_is_in_no_artefact() {
         looked_at += 1;
         let text =
             String::from_utf8_lossy(&std::fs::read(&path).expect("an artefact can be read")).into_owned();
-        assert!(!secrets.iter().any(|secret| text.contains(secret)), "the key stands in {}", path.display());
+        assert!(!secrets.iter().any(|secret| text.contains(secret)), "the key is in {}", path.display());
     }
     assert!(looked_at >= 10, "two archives have more than {looked_at} files");
     for outcome in &outcomes {
         let told = |text: &str| secrets.iter().any(|secret| text.contains(secret));
-        assert!(!told(&outcome.stdout) && !told(&outcome.stderr), "the key is told: {outcome}");
+        assert!(!told(&outcome.stdout) && !told(&outcome.stderr), "the key is printed: {outcome}");
     }
 }

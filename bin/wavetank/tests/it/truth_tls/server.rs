@@ -1,10 +1,10 @@
-//! nginx with TLS, and what its log says of each request.
+//! nginx with TLS, and its log of each request.
 
 use wavetank_testkit::{Nginx, Outcome, Program, RunHarness, RunResult, TestDir};
 
 use super::certificates;
 
-/// What nginx logs of a request, one word each.
+/// The fields that nginx logs for a request, separated by spaces.
 const LOG: &str = "$ssl_protocol $ssl_cipher $ssl_session_reused $ssl_server_name $ssl_curve $connection $ssl_client_verify";
 
 /// One request as nginx saw it.
@@ -21,15 +21,16 @@ pub(crate) struct Seen {
     pub(crate) client: String,
 }
 
-/// nginx in TLS and a folder of certificates, with the program under test beside it.
+/// nginx with TLS and a folder of certificates, together with the program under test.
 pub(crate) struct Server {
     nginx: Nginx,
     trial: RunHarness,
 }
 
 impl Server {
-    /// With the certificate `own` of [`certificates`], both versions unless `settings` say otherwise, sessions in a cache and tickets, and
-    /// `settings` beside. `None`, recorded, where there is no nginx.
+    /// Starts it with the certificate `own` of [`certificates`] and the additional `settings`. By
+    /// default it has both versions of TLS, a session cache and tickets. Returns `None` and records
+    /// a skip without nginx.
     pub(crate) fn start(test: &str, own: &str, settings: &str) -> Option<Self> {
         let place = TestDir::new();
         certificates::write_all(&place);
@@ -58,23 +59,24 @@ impl Server {
         self.nginx.address().port()
     }
 
-    /// A file of its folder.
+    /// Returns the path of a file in its folder.
     pub(crate) fn file(&self, name: &str) -> String {
         self.nginx.place().file(name)
     }
 
-    /// `run URL WORDS`, every file of the folder by its name after `@`.
+    /// Returns the program with `run URL WORDS`. In `WORDS`, `@NAME` is a file of the folder.
     pub(crate) fn program(&self, url: &str, words: &str) -> Program {
         let word = |word: &str| word.strip_prefix('@').map_or(word.to_owned(), |name| self.file(name));
         self.trial.program().args(["run", url]).args(words.split_whitespace().map(word))
     }
 
-    /// The same to its own URL with its CA, as JSON.
+    /// Returns the program for a load on its own URL, with its CA and JSON output.
     pub(crate) fn load(&self, words: &str) -> Program {
         self.program(&self.url(), &format!("--cacert @ca.pem --format json {words}"))
     }
 
-    /// Runs it, checks what must hold in each run, and gives what nginx saw of it, probe and all.
+    /// Runs it, checks what must hold in each run, and returns the requests that nginx saw,
+    /// including the probe.
     #[track_caller]
     pub(crate) fn run(&self, words: &str) -> (RunResult, Vec<Seen>) {
         self.nginx.forget();
@@ -92,7 +94,7 @@ impl Server {
         (result, seen)
     }
 
-    /// What nginx saw, which must be so many requests.
+    /// Returns the requests in the log of nginx, of which there must be `requests`.
     #[track_caller]
     pub(crate) fn seen(&self, requests: u64) -> Vec<Seen> {
         self.nginx.log(requests).iter().map(|line| seen(line)).collect()
@@ -120,7 +122,8 @@ fn seen(line: &str) -> Seen {
     }
 }
 
-/// Every opened connection had one handshake and one connect, and each is counted under what it agreed on.
+/// Checks that every opened connection had one connect and one handshake, each counted under its
+/// negotiated parameters.
 #[track_caller]
 fn secured(result: &RunResult) {
     let handshakes = result.count("tls.handshakes");
@@ -134,7 +137,7 @@ fn secured(result: &RunResult) {
     }
 }
 
-/// The sum of a map of counts.
+/// Returns the sum of a map of counts.
 #[track_caller]
 pub(crate) fn sum(result: &RunResult, path: &str) -> u64 {
     let map = result.at(path).as_object().unwrap_or_else(|| panic!("no map at {path}: {result}"));

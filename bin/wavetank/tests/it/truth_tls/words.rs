@@ -1,4 +1,4 @@
-//! The words of TLS do what they say: names, certificates, what is printed.
+//! The effects of the TLS options: names, certificates, output.
 
 use super::server::Server;
 
@@ -31,7 +31,7 @@ fn a_client_certificate_is_shown_where_it_is_given() {
             let (_, seen) = server.run(&format!("-c 2 -n 10 --tls {version} {own}"));
             assert!(seen.iter().all(|one| one.client == "SUCCESS"), "{own}: {seen:?}");
         }
-        // nginx answers 400 to those who have none.
+        // nginx responds with 400 to clients without a certificate.
         let missing = server.load(&format!("-c 2 -n 10 --tls {version}")).run();
         let result = missing.expect_exit(1).result();
         assert_eq!(result.count("status.400"), 10, "{result}");
@@ -71,7 +71,7 @@ fn once_shows_the_certificate() {
     assert!(outcome.stdout.contains("not checked (--insecure)"), "{outcome}");
 }
 
-/// The report from the archive says the same, as it does of every run.
+/// The report from the archive has the same text, as for every run.
 #[test]
 fn the_archive_says_what_was_agreed_on() {
     let Some(server) = Server::start("the_archive_says_what_was_agreed_on", "good", "") else { return };
@@ -87,5 +87,5 @@ fn the_archive_says_what_was_agreed_on() {
     let plan = read("plan.yaml");
     assert!(plan.contains("\ntls:\n  verify: true\n  ca:\n  - "), "{plan}");
     assert!(!plan.contains("BEGIN CERTIFICATE"), "{plan}");
-    assert!(read("intervals/local.jsonl").contains("\"handshakes\":{"), "intervals tell of them");
+    assert!(read("intervals/local.jsonl").contains("\"handshakes\":{"), "intervals contain them");
 }

@@ -1,20 +1,20 @@
-//! The ways to hold sockets, each made by masking what would be better.
+//! The ways to hold sockets, each forced by masking the better ones.
 
 use serde_json::Value;
 use wavetank_testkit::{Client, Program, RunHarness, RunResult, Script, Serve, Target, skip};
 
-/// What is masked, and what must come of it.
+/// A mask, and the way that must result from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     /// `WAVETANK_MASK`.
     pub(crate) mask: &'static str,
     /// The engine that is left.
     pub(crate) engine: &'static str,
-    /// Whose tables of files there are where one is too small.
+    /// Owner of the file tables if one table is too small.
     pub(crate) files: &'static str,
 }
 
-/// Whether this host itself has what `way` is about; a skip is told.
+/// Returns whether this host supports `way`. If not, records a skip.
 pub(crate) fn can(test: &str, trial: &RunHarness, way: Way) -> bool {
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
     let words = ["-n", "1", "-c", "1", "--engine", way.engine, "--no-archive"];
@@ -25,20 +25,20 @@ pub(crate) fn can(test: &str, trial: &RunHarness, way: Way) -> bool {
     outcome.exit != Some(5)
 }
 
-/// A program that must do without what is masked.
+/// Returns the program with the mask applied.
 pub(crate) fn masked(program: Program, way: Way) -> Program {
     program.environment("WAVETANK_MASK", way.mask)
 }
 
-/// What `serve` has counted.
+/// Returns the counts of `serve`.
 pub(crate) fn truth(serve: &Serve) -> Value {
     let answer = Client::connect(serve.address()).get("/truth");
     assert_eq!(answer.status, 200);
     serde_json::from_slice(&answer.body).expect("/truth is JSON")
 }
 
-/// Counts of both sides agree, and nothing went wrong that is not the generator's lateness. `before`: the truth
-/// ahead of the run.
+/// Checks that the counts of both sides agree, and that nothing failed except for the generator's
+/// lateness. `before` is the truth before the run.
 #[track_caller]
 pub(crate) fn agree(result: &RunResult, before: &Value, after: &Value) {
     let grown = |path: &str| {
@@ -58,18 +58,18 @@ pub(crate) fn agree(result: &RunResult, before: &Value, after: &Value) {
     assert_eq!(result.count("connections.lost"), 0, "{result}");
 }
 
-/// The two sides of a run whose engine is told on both, and why.
+/// Checks that stderr of a run or a server reports the engine and, with a mask, the reason.
 #[track_caller]
 pub(crate) fn engine_told(stderr: &str, way: Way) {
     let line = stderr.lines().find(|line| line.starts_with("engine "));
-    let line = line.unwrap_or_else(|| panic!("no engine is told: {stderr}"));
+    let line = line.unwrap_or_else(|| panic!("no engine is reported: {stderr}"));
     let rest = line.trim_start_matches("engine").trim();
     assert!(rest.starts_with(way.engine), "{way:?}: {line}");
     let masked = way.mask.split(',').any(|word| word == "uring");
     assert_eq!(rest.contains("uring is masked by WAVETANK_MASK: remove it"), masked, "{way:?}: {line}");
 }
 
-/// The archive of the only run says what was used.
+/// Checks that the archive of the only run has the way that was used.
 #[track_caller]
 pub(crate) fn plan_tells(trial: &RunHarness, way: Way) {
     let runs = trial.place().runs("runs");
