@@ -165,7 +165,8 @@ fn start(
 /// Returns the run's id. The verdict is ignored: on a busy machine some runs are late.
 fn id_of(child: Child) -> Result<String> {
     let output = child.wait_with_output().context("wait")?;
-    let run: Value = serde_json::from_slice(&output.stdout).context("cannot read the output of `run --format json`")?;
+    let run: Value =
+        serde_json::from_slice(&output.stdout).context("cannot read the output of `run --format json`")?;
     run["id"].as_str().map(str::to_owned).with_context(|| format!("a run was refused: {}", run["message"]))
 }
 
@@ -177,8 +178,8 @@ fn differing(wavetank: &Path, folder: &Path, a: &[&str], b: &[&str]) -> Result<S
     if !output.status.success() {
         bail!("compare: {}", String::from_utf8_lossy(&output.stdout).trim());
     }
-    let doc: Value =
-        serde_json::from_slice(&output.stdout).context("cannot read the output of `compare --format json`")?;
+    let doc: Value = serde_json::from_slice(&output.stdout)
+        .context("cannot read the output of `compare --format json`")?;
     let metrics = doc["metrics"].as_array().context("no metrics in the comparison")?;
     let shown = metrics.iter().filter(|metric| metric["verdict"] == "difference");
     let told = shown.map(|metric| {

@@ -16,7 +16,8 @@ pub(super) fn get(address: SocketAddr, path: &str) -> Result<String> {
         .context("the target")?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).with_context(|| format!("no response to {path}"))?;
-    let (head, body) = answer.split_once("\r\n\r\n").with_context(|| format!("no response head: {answer}"))?;
+    let (head, body) =
+        answer.split_once("\r\n\r\n").with_context(|| format!("no response head: {answer}"))?;
     if !head.starts_with("HTTP/1.1 200") {
         bail!("{path}: {}", head.lines().next().unwrap_or_default());
     }
@@ -27,8 +28,7 @@ pub(super) fn get(address: SocketAddr, path: &str) -> Result<String> {
 pub(super) fn get_by_tls(address: SocketAddr, path: &str) -> Result<String> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--insecure", "--fail", "--max-time", "10"]);
-    let output =
-        command.arg(format!("https://{address}{path}")).output().context("cannot start curl")?;
+    let output = command.arg(format!("https://{address}{path}")).output().context("cannot start curl")?;
     if !output.status.success() {
         bail!("{path}: curl ended with {}", output.status);
     }

@@ -72,8 +72,8 @@ pub(crate) fn max_holdable(bench: &Bench, wanted: u64) -> (u64, Option<String>) 
     };
     let told = if most < HELD_MIN {
         format!(
-            "what a connection takes of memory was not measured: this host has {what} for {most} connections only, and \
-             fewer than {HELD_MIN} tell too little"
+            "memory per connection was not measured: this host has {what} for only {most} connections, and at \
+             least {HELD_MIN} are needed"
         )
     } else {
         format!("{most} connections were held instead of {wanted}: this host has {what} for no more")

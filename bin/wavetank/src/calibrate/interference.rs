@@ -60,7 +60,7 @@ impl Interference {
     pub(crate) fn notes(&self) -> Vec<String> {
         let steal = (self.steal >= STEAL_MIN).then(|| {
             format!(
-                "other guests of the machine took {} of the time: this host may do more when they rest",
+                "other guests of the machine took {} of the CPU time: this host may do more when they are idle",
                 show_share(self.steal)
             )
         });

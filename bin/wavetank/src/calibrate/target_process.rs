@@ -109,7 +109,7 @@ fn url(address: SocketAddr, tls: bool) -> TargetUrl {
 }
 
 fn none(why: &str) -> UserError {
-    let message = format!("the server that is to be loaded does not serve: {why}");
+    let message = format!("the built-in server failed: {why}");
     UserError::refused(
         "no_own_target",
         message,

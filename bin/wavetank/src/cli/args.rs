@@ -1,4 +1,4 @@
-//! [`Command`]: what shall be done, every word of the command line understood.
+//! [`Command`]: what the program is to do, converted from the command line.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -62,36 +62,38 @@ pub(crate) enum Command {
 /// `wavetank run`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunArgs {
-    /// What says where to.
+    /// The URL or experiment file to load.
     pub(crate) goal: LoadSource,
-    /// What and how much; beside a file what it says otherwise.
+    /// The load and its settings; with an experiment file, the values that replace those of the
+    /// file.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
-    /// Shape of the result on stdout.
+    /// Output format on stdout.
     pub(crate) format: OutputFormat,
-    /// Files that get the result as well.
+    /// Files that the result is written to as well.
     pub(crate) out: Vec<OutFile>,
-    /// The language of a page.
+    /// Language of an HTML page.
     pub(crate) language: Language,
-    /// Where archives lie.
+    /// Directory of stored runs.
     pub(crate) runs_dir: PathBuf,
-    /// Keep no archive.
+    /// Whether to keep no archive.
     pub(crate) no_archive: bool,
-    /// No talk on stderr beside errors.
+    /// Whether only errors are printed on stderr.
     pub(crate) quiet: bool,
-    /// The command as typed, quoted for a shell, secrets replaced by `***`: for the archive.
+    /// The command as typed, quoted for a shell, with secrets replaced by `***`. The archive stores
+    /// it.
     pub(crate) command: String,
-    /// What the run is compared with when it is over.
+    /// Runs to compare the finished run with.
     pub(crate) baseline: Option<BaselineArgs>,
 }
 
 /// What `run` is given to load.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LoadSource {
-    /// One request, over and over.
+    /// One request, repeated.
     Url(TargetUrl),
-    /// An experiment.
+    /// An experiment file.
     File(FileArgs),
 }
 
@@ -100,157 +102,159 @@ pub(crate) enum LoadSource {
 pub(crate) struct ServeArgs {
     /// Addresses to listen on; never empty.
     pub(crate) listen: Vec<SocketAddr>,
-    /// Threads; `None`: one per allowed CPU, more where connections need their tables of files.
+    /// Number of threads; `None`: one per allowed CPU, more if the connections need their own file
+    /// tables.
     pub(crate) threads: Option<u32>,
-    /// Which driver runs the sockets.
+    /// Socket driver.
     pub(crate) engine: EngineChoice,
-    /// Connections to be ready for; `None`: as many as this host allows without more threads.
+    /// Number of simultaneous connections to prepare for; `None`: as many as this host allows
+    /// without more threads.
     pub(crate) connections: Option<u64>,
     /// Answer unknown paths like `/` instead of 404.
     pub(crate) any: bool,
-    /// A planted freeze.
+    /// A freeze on purpose.
     pub(crate) freeze: Option<Freeze>,
-    /// The file of the flash sale's database; `None`: in memory.
+    /// Database file of the flash sale; `None`: in memory.
     pub(crate) database: Option<PathBuf>,
-    /// The file of those who may log in.
+    /// File of the accounts that may log in.
     pub(crate) accounts: Option<PathBuf>,
-    /// TLS on all addresses.
+    /// TLS settings, used on all addresses; `None`: no TLS.
     pub(crate) tls: Option<ServeTls>,
 }
 
-/// How `wavetank serve` speaks TLS.
+/// TLS settings of `wavetank serve`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServeTls {
-    /// The certificate and its key; `None`: new ones are made.
+    /// The certificate and its key; `None`: a new pair is generated.
     pub(crate) identity: Option<TlsIdentity>,
-    /// A file that gets the certificate that is made.
+    /// File that a generated certificate is written to.
     pub(crate) cert_out: Option<PathBuf>,
-    /// All else.
+    /// Versions, groups, ciphers, ALPN, tickets and client CAs.
     pub(crate) options: TlsServerOptions,
 }
 
-/// A time in which the built-in target answers nobody.
+/// A time in which the built-in server answers no request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Freeze {
-    /// When it begins, counted from the first request.
+    /// Start, counted from the first request.
     pub(crate) at: Nanos,
-    /// How long it lasts.
+    /// Duration.
     pub(crate) length: Nanos,
 }
 
 /// `wavetank report`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportArgs {
-    /// Which run.
+    /// The run to show.
     pub(crate) run: RunRef,
-    /// Shape of the result on stdout.
+    /// Output format on stdout.
     pub(crate) format: OutputFormat,
-    /// Files that get the result as well.
+    /// Files that the result is written to as well.
     pub(crate) out: Vec<OutFile>,
-    /// What of it.
+    /// Options of single formats: times, step, rows, language.
     pub(crate) wants: ReportOptions,
-    /// Where archives lie.
+    /// Directory of stored runs.
     pub(crate) runs_dir: PathBuf,
 }
 
 /// `wavetank runs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunsArgs {
-    /// Where archives lie.
+    /// Directory of stored runs.
     pub(crate) runs_dir: PathBuf,
-    /// It is an error if that is not there.
+    /// Whether a missing directory is an error, because the user named it.
     pub(crate) is_expected: bool,
-    /// What to do there.
+    /// The subcommand.
     pub(crate) deed: RunsCommand,
 }
 
-/// What `runs` is asked for.
+/// A subcommand of `runs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RunsCommand {
-    /// A line for each run.
+    /// Lists runs, one line each.
     List {
-        /// Which ones.
+        /// Which runs to list.
         asked: RunFilter,
-        /// Shape of the answer on stdout.
+        /// Output format on stdout.
         format: FileFormat,
     },
-    /// What is in one archive.
+    /// Shows the contents of one archive.
     Show {
-        /// Which one.
+        /// The run.
         run: String,
-        /// Shape of the answer on stdout.
+        /// Output format on stdout.
         format: FileFormat,
     },
-    /// Remove runs.
+    /// Removes runs.
     Prune {
-        /// Which ones.
+        /// Which runs to remove.
         wishes: PruneOptions,
-        /// Really.
+        /// Whether to remove them; otherwise they are only listed.
         yes: bool,
     },
-    /// One run into one file.
+    /// Packs one run into one file.
     Pack {
-        /// Which one.
+        /// The run.
         run: String,
-        /// The file; `None`: by the folder's name, here.
+        /// Output file; `None`: named after the run's directory, in the current directory.
         out: Option<PathBuf>,
     },
-    /// A packed run into the runs directory.
+    /// Unpacks a packed run into the runs directory.
     Unpack {
-        /// The file.
+        /// The packed run.
         pack: PathBuf,
     },
 }
 
-/// Which runs a list is to have; what is empty asks for nothing.
+/// Filter of a list of runs. An empty field does not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunFilter {
-    /// Part of the name.
+    /// Part of the run's name.
     pub(crate) name: Option<String>,
-    /// One of these.
+    /// The run has one of these statuses.
     pub(crate) status: Vec<RunStatus>,
-    /// All of these labels.
+    /// The run has all of these labels.
     pub(crate) tags: Vec<(String, String)>,
-    /// So many of the newest.
+    /// At most this many runs, newest first.
     pub(crate) newest: Option<u64>,
 }
 
-/// How a run ended, for a list.
+/// Status of a run in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunStatus {
-    /// Everything held.
+    /// All thresholds and checks passed.
     Pass,
-    /// Something broke.
+    /// A threshold or check failed.
     Fail,
-    /// The generator is in doubt.
+    /// The load generator was in doubt.
     Invalid,
-    /// It ended before its time.
+    /// The run ended early.
     Incomplete,
-    /// It is under way.
+    /// The run is in progress.
     Running,
-    /// It was killed.
+    /// The run was killed.
     Unfinished,
-    /// It cannot be read, or is of a later version.
+    /// The archive cannot be read, or a later version wrote it.
     Damaged,
 }
 
-/// Names a run.
+/// Reference to a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RunRef {
-    /// The youngest in the runs directory.
+    /// The newest run in the runs directory.
     Latest,
-    /// An archive's folder, its name in the runs directory, or the run's id.
+    /// A directory of an archive, its name in the runs directory, or the run's id.
     Named(String),
 }
 
-/// What is asked of an experiment file.
+/// An experiment file with the options that change how it is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileArgs {
     /// The file.
     pub(crate) file: PathBuf,
     /// `--set`, in order.
     pub(crate) set: Vec<(String, String)>,
-    /// `--target`, in order, not yet read: only the file knows the names.
+    /// `--target`, in order, not yet parsed: only the file knows the names of its targets.
     pub(crate) target: Vec<String>,
     /// `--scale`.
     pub(crate) scale: Option<Factor>,
@@ -258,16 +262,16 @@ pub(crate) struct FileArgs {
     pub(crate) speed: Option<Factor>,
     /// `--secret`, in order.
     pub(crate) secrets: Vec<(String, Secret)>,
-    /// Shape of the answer on stdout.
+    /// Output format on stdout.
     pub(crate) format: FileFormat,
 }
 
-/// `wavetank check`, `wavetank plan`: what `run` would be given.
+/// `wavetank check`, `wavetank plan`: the same arguments as `run`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CheckArgs {
-    /// The file, as it is to be read.
+    /// The file.
     pub(crate) file: FileArgs,
-    /// What stands in place of the file's own words.
+    /// Values that replace those of the file.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
@@ -276,17 +280,17 @@ pub(crate) struct CheckArgs {
 /// `wavetank try`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TryArgs {
-    /// The file, as it is to be read.
+    /// The file.
     pub(crate) file: FileArgs,
-    /// What stands in place of the file's own words.
+    /// Values that replace those of the file.
     pub(crate) options: RunOptions,
-    /// Names of the scenarios wanted; empty: all.
+    /// Names of the scenarios to run; empty: all.
     pub(crate) scenarios: Vec<String>,
-    /// Pauses are waited for.
+    /// Whether think times are waited for.
     pub(crate) think: bool,
-    /// Requests of one scenario at most.
+    /// Maximum number of requests of one scenario.
     pub(crate) requests: u64,
-    /// The command as typed, secrets replaced by `***`.
+    /// The command as typed, with secrets replaced by `***`.
     pub(crate) command: String,
 }
 
@@ -295,85 +299,87 @@ pub(crate) struct TryArgs {
 pub(crate) struct CalibrateArgs {
     /// What to do.
     pub(crate) what: CalibrateCommand,
-    /// Shape of the answer on stdout.
+    /// Output format on stdout.
     pub(crate) format: FileFormat,
-    /// Where calibrations are kept, if not in the usual place.
+    /// File of the stored calibrations; `None`: the default file.
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What `calibrate` is asked for.
+/// A mode of `calibrate`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CalibrateCommand {
-    /// Measure and store.
+    /// Measures and stores the result.
     Measure {
-        /// How the time is divided.
+        /// Number and length of the rounds.
         course: CalibrationSchedule,
-        /// Which driver runs the sockets.
+        /// Socket driver.
         engine: EngineChoice,
-        /// A server elsewhere; `None`: our own.
+        /// A server to measure against; `None`: the built-in one.
         target: Option<TargetUrl>,
-        /// Targets beside loopback and private addresses.
+        /// Allowed targets in addition to loopback and private addresses.
         allow_target: Vec<AllowTarget>,
-        /// No talk on stderr beside errors.
+        /// Whether only errors are printed on stderr.
         quiet: bool,
         /// The command as typed.
         command: String,
     },
-    /// Show what is stored.
+    /// Shows the stored calibration.
     Show,
-    /// Be the server of another calibration.
+    /// Acts as the server of another calibration.
     Target {
         /// The CPUs to run on.
         cpus: Vec<u32>,
-        /// Which driver runs the sockets.
+        /// Socket driver.
         engine: EngineChoice,
     },
 }
 
-/// Shape of what is told about a file.
+/// Output format of commands that read a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FileFormat {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One object.
+    /// One JSON object.
     Json,
 }
 
-/// Shape of a result.
+/// Output format of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One object, `wavetank.run/1`.
+    /// One JSON object, `wavetank.run/1`.
     Json,
     /// `JUnit` XML: thresholds and checks as test cases.
     Junit,
-    /// A row for each interval.
+    /// CSV, one row per interval.
     Csv,
-    /// A summary for a pull request or a wiki.
+    /// Markdown summary for a pull request or a wiki.
     Markdown,
     /// `HdrHistogram`'s percentile distribution.
     Hgrm,
     /// `HdrHistogram`'s interval log.
     Hlog,
-    /// One self-contained page.
+    /// One self-contained HTML page.
     Html,
 }
 
 impl OutputFormat {
-    /// Whether it is made of the archive's intervals; the others can do with `run.json` alone.
+    /// Whether the format is made from the intervals of the archive. The others need only
+    /// `run.json`.
     pub(crate) const fn needs_intervals(self) -> bool {
         matches!(self, Self::Csv | Self::Hgrm | Self::Hlog)
     }
 
-    /// Whether it is of one load, of which a search has many.
+    /// Whether the format describes a single load, so that a search cannot be written in it.
     pub(crate) const fn is_single_run(self) -> bool {
         matches!(self, Self::Hgrm | Self::Hlog)
     }
 
-    /// Whether it can hold an error in place of a result, so that nobody takes the one for the other.
+    /// Whether the format can hold an error in place of a result, so that no reader mistakes the
+    /// error for a result.
     pub(crate) const fn can_hold_errors(self) -> bool {
         matches!(self, Self::Text | Self::Json | Self::Junit)
     }
@@ -384,6 +390,6 @@ impl OutputFormat {
 pub(crate) struct OutFile {
     /// The file.
     pub(crate) path: PathBuf,
-    /// By its suffix.
+    /// Format, chosen by the suffix.
     pub(crate) format: OutputFormat,
 }

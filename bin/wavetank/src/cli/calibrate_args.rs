@@ -14,8 +14,8 @@ use super::value_parsers::{engine, parse_choice, parse_optional, with_flag};
 /// `wavetank calibrate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Measured on loopback against a server of our own, in a process of its own; kept for `wavetank plan` in
-$XDG_STATE_HOME/wavetank/calibration.json, else ~/.local/state. Nothing else should run meanwhile.")]
+Measures on loopback against the built-in server in a separate process. Stores the result for `wavetank plan` in
+$XDG_STATE_HOME/wavetank/calibration.json, or in ~/.local/state/wavetank. Run nothing else meanwhile.")]
 pub(super) struct CalibrateWords {
     /// Quick calibration (about 15 s): fewer and shorter rounds
     #[arg(long)]
@@ -64,26 +64,26 @@ pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<Calibr
     let engine = parse_optional("--engine", words.engine.as_ref(), engine)?.unwrap_or(EngineChoice::Auto);
     if words.show {
         if let Some((option, _)) = asked.iter().find(|(_, given)| *given) {
-            let message = format!("--show measures nothing, and {option} is about measuring");
-            return Err(UserError::usage("conflict", message, "one of the two"));
+            let message = format!("--show and {option} exclude each other: --show measures nothing");
+            return Err(UserError::usage("conflict", message, "use one of the two"));
         }
         return Ok(CalibrateArgs { what: CalibrateCommand::Show, format, out: words.out });
     }
     let total = parse_optional("--duration", words.duration.as_ref(), parse_duration_positive)?;
     if words.quick && total.is_some() {
-        let message = "--quick and --duration both say how long it takes";
-        return Err(UserError::usage("conflict", message, "one of the two; --quick is --duration 15s"));
+        let message = "--quick and --duration exclude each other";
+        return Err(UserError::usage("conflict", message, "use one of the two; --quick is --duration 15s"));
     }
     let whole = if words.quick { CalibrationSchedule::QUICK } else { CalibrationSchedule::WHOLE };
     let target = words.target.as_deref().map(|url| with_flag("--target", target(url))).transpose()?;
     let allow = |word: &String| AllowTarget::parse(word);
     let allow_target = words.allow_target.iter().map(allow).collect::<Result<Vec<_>, _>>()?;
     if target.is_none() && !allow_target.is_empty() {
-        let message = "--allow-target means nothing without --target";
+        let message = "--allow-target needs --target";
         return Err(UserError::usage(
             "conflict",
             message,
-            "our own server is on loopback, which is always allowed",
+            "the built-in server is on loopback, which is always allowed",
         ));
     }
     let course = CalibrationSchedule::with_total(total.unwrap_or(whole))?;
@@ -110,11 +110,11 @@ pub(super) fn as_target(argv: &[OsString]) -> Option<Result<CalibrateArgs, UserE
 fn target(url: &str) -> Result<TargetUrl, UserError> {
     let url = TargetUrl::parse(url)?;
     if url.tls {
-        let message = format!("`{}` is in TLS, which would hide what a plain request takes", url.url());
+        let message = format!("`{}` uses TLS, which would hide the cost of a plain request", url.url());
         return Err(UserError::usage(
             "target_tls",
             message,
-            "its http:// address; TLS is measured against a server of our own",
+            "use its http:// address; TLS is measured against the built-in server",
         ));
     }
     Ok(url)
@@ -122,7 +122,7 @@ fn target(url: &str) -> Result<TargetUrl, UserError> {
 
 fn cpu_list(text: &str) -> Result<Vec<u32>, UserError> {
     let one = |word: &str| {
-        let message = format!("--as-target `{text}` is no list of CPUs");
+        let message = format!("--as-target `{text}` is not a list of CPUs");
         word.parse().map_err(|_| UserError::usage("bad_cpus", message, "for example 2,3"))
     };
     text.split(',').map(one).collect()

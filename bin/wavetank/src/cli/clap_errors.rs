@@ -1,4 +1,4 @@
-//! clap's own errors as [`UserError`]s: one clear line and a hint.
+//! Converts clap's errors to [`UserError`]s: one line and a hint.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::foreign_flags::hint_for_foreign_flag;
 use super::output_args::outputs_with_known_suffix;
 use super::parser::Cli;
 
-/// Help and version end the program well, everything else is a usage error.
+/// Converts an early end of parsing. Help and version succeed; everything else is a usage error.
 pub(super) fn into_parse_exit(error: &clap::Error, typed: &[OsString], json: bool) -> ParseExit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ParseExit::Help(error.render().to_string()),
@@ -24,7 +24,7 @@ pub(super) fn into_parse_exit(error: &clap::Error, typed: &[OsString], json: boo
     }
 }
 
-/// The paths behind `--out`, of a command that clap could not read.
+/// Returns the paths after `--out` of a command line that clap could not parse.
 fn outs(typed: &[OsString]) -> Vec<PathBuf> {
     let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
     let joined = words.iter().filter_map(|word| word.strip_prefix("--out="));
@@ -52,26 +52,26 @@ fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
                 || format!("allowed values: {argument}"),
                 |example| format!("for example {name} {example}"),
             );
-            UserError::usage("value_missing", format!("{name} wants a value"), hint)
+            UserError::usage("value_missing", format!("{name} needs a value"), hint)
         }
         ErrorKind::TooManyValues => {
             let name = name_of(&argument);
             let value = text(error, ContextKind::InvalidValue);
             UserError::usage(
                 "value_surplus",
-                format!("{name} takes no value, and got `{value}`"),
+                format!("{name} takes no value, but got `{value}`"),
                 format!("{name} alone"),
             )
         }
         ErrorKind::InvalidUtf8 => UserError::usage(
             "not_utf8",
-            "a word of the command is not UTF-8",
-            "only file names may be anything else",
+            "an argument is not UTF-8",
+            "only file names may contain other bytes",
         ),
         _ => {
             let first = error.render().to_string();
             let first = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            UserError::usage("usage", first, "wavetank --help shows what there is")
+            UserError::usage("usage", first, "wavetank --help shows all commands")
         }
     }
 }
@@ -79,7 +79,7 @@ fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
 fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> UserError {
     let message = || format!("there is no option `{argument}`");
     if !argument.starts_with('-') {
-        let message = format!("`{argument}` is one word too many");
+        let message = format!("unexpected argument `{argument}`");
         return UserError::usage(
             "word_surplus",
             message,
@@ -93,7 +93,8 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     });
     let is_number = argument[1..].starts_with(|c: char| c.is_ascii_digit());
     let of = command_of(error);
-    // Whoever types a lab's verb has no other load generator in mind, unless the verb is `run`.
+    // A user who typed a subcommand of `lab` other than `run` is not thinking of another load
+    // generator.
     let habit = hint_for_foreign_flag(argument).filter(|_| !is_lab_verb(error));
     if is_number && (longer || habit.is_none()) {
         return negative(argument, typed);
@@ -111,9 +112,9 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     let longs = long_options(&of);
     let name = bare.trim_start_matches('-');
     let hint = match did_you_mean(name, longs.iter().map(String::as_str)) {
-        // A command of this command has it: `wavetank runs --keep 3`.
+        // A subcommand has the option: `wavetank runs --keep 3`.
         Some(near) if near == name => {
-            format!("it belongs after another word: wavetank {of} --help")
+            format!("it belongs after a subcommand: wavetank {of} --help")
         }
         Some(near) => format!("did you mean --{near}?"),
         None if is_lab_verb(error) => {
@@ -130,7 +131,8 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     UserError::usage("option_unknown", message(), hint)
 }
 
-/// `argument` is the begin of a word (`-1` of `-1%`), taken for an option: the word, and the option it is meant for.
+/// Returns the error for a negative number. `argument` is the part that clap took for an option,
+/// such as `-1` of `-1%`. The message names the whole argument and its option.
 fn negative(argument: &str, typed: &[OsString]) -> UserError {
     let typed: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
     let at = typed.iter().position(|word| word.starts_with(argument));
@@ -138,8 +140,8 @@ fn negative(argument: &str, typed: &[OsString]) -> UserError {
     let before = at.and_then(|at| typed.get(at.checked_sub(1)?)).filter(|word| word.starts_with('-'));
     let option = before.map(|option| format!("{option}: ")).unwrap_or_default();
     let hint = match before.and_then(|option| example(option)) {
-        Some(example) => format!("numbers and quantities are never below zero here, for example {example}"),
-        None => "numbers and quantities are never below zero here".to_owned(),
+        Some(example) => format!("numbers and quantities cannot be negative, for example {example}"),
+        None => "numbers and quantities cannot be negative".to_owned(),
     };
     UserError::usage("negative", format!("{option}`{word}` is negative"), hint)
 }
@@ -150,14 +152,14 @@ fn unknown_command(word: &str, of: &str) -> UserError {
         let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
         let hint = match did_you_mean(word, known.iter().copied()) {
             Some(near) => format!("did you mean wavetank {of} {near}?"),
-            None => format!("there is: {}; wavetank {of} --help", known.join(", ")),
+            None => format!("use one of: {}; wavetank {of} --help", known.join(", ")),
         };
         return UserError::usage("command_unknown", format!("{of} has no command `{word}`"), hint);
     }
     let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let hint = match did_you_mean(word, known.iter().copied()) {
         Some(near) => format!("did you mean wavetank {near}?"),
-        None => format!("there is: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
+        None => format!("use one of: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
     };
     UserError::usage("command_unknown", format!("there is no command `{word}`"), hint)
 }
@@ -167,21 +169,23 @@ fn no_command() -> UserError {
     UserError::usage("command_missing", "no command and no URL", hint)
 }
 
-/// A command that has commands of its own was called alone: clap would answer with its whole help.
+/// Returns the error for a command that was called without its subcommand. clap would print its
+/// whole help.
 fn no_verb(error: &clap::Error) -> UserError {
-    // What clap told here is the help itself, in which the call stands behind "Usage:".
+    // clap renders its help here, in which the command follows after "Usage:".
     let help = error.render().to_string();
     let mut words = help.split_whitespace().skip_while(|word| *word != "Usage:").skip(2);
     let of = words.next().unwrap_or_default();
     let command = Cli::command();
     let Some(group) = command.find_subcommand(of) else { return no_command() };
     let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
-    let hint = format!("there is: {}; wavetank {of} --help", known.join(", "));
-    UserError::usage("command_missing", format!("{of} wants a word that says what to do"), hint)
+    let hint = format!("use one of: {}; wavetank {of} --help", known.join(", "));
+    UserError::usage("command_missing", format!("`{of}` needs a subcommand"), hint)
 }
 
 fn missing(argument: &str, command: &str) -> UserError {
-    // By the names that the values have in `words`; where several are missing the first says most.
+    // Arguments are distinguished by their value names in the clap definitions. If several are
+    // missing, the first one says most.
     match argument.split_inclusive('>').next().unwrap_or_default() {
         "<bash|zsh|fish>" => UserError::usage("no_shell", "no shell is named", "wavetank completions bash"),
         "<DIR>" => {
@@ -201,16 +205,12 @@ fn missing(argument: &str, command: &str) -> UserError {
             UserError::usage("no_run", "no run is named", hint)
         }
         word if word.starts_with("<RUN,") => {
-            let hint = "wavetank compare A B, or several a side: wavetank compare A1 A2 --with B1 B2";
+            let hint = "wavetank compare A B, or several per side: wavetank compare A1 A2 --with B1 B2";
             UserError::usage("no_run", "no runs are named", hint)
         }
         word if word.starts_with("--baseline") => {
             let hint = "give the run to compare with: --baseline RUN";
-            UserError::usage(
-                "no_baseline",
-                "this option says how to compare, and there is no `--baseline`",
-                hint,
-            )
+            UserError::usage("no_baseline", "this option needs `--baseline`", hint)
         }
         "<HOST>" => UserError::usage("no_host", "no host is named", "wavetank lab status shows the hosts"),
         "<LAB>" => {
@@ -222,7 +222,7 @@ fn missing(argument: &str, command: &str) -> UserError {
             UserError::usage("lab_fault_words", "no fault is named", hint)
         }
         "<CMD>" => {
-            let hint = "behind two dashes: wavetank lab exec HOST -- ip address";
+            let hint = "use two dashes: wavetank lab exec HOST -- ip address";
             UserError::usage("lab_command", "there is no command to run in the host", hint)
         }
         _ if command == "lab" => {
@@ -241,23 +241,24 @@ fn missing(argument: &str, command: &str) -> UserError {
     }
 }
 
-/// The command that was called.
+/// Returns the command that was called.
 fn command_of(error: &clap::Error) -> String {
     word_of_usage(error, 2)
 }
 
-/// A verb of `lab` that sends no load, or none.
+/// Whether the command is `lab` with a subcommand that sends no load, or without one.
 fn is_lab_verb(error: &clap::Error) -> bool {
     command_of(error) == "lab" && word_of_usage(error, 3) != "run"
 }
 
-/// This word of clap's line `Usage: wavetank COMMAND …`.
+/// Returns the word with index `at` of clap's line `Usage: wavetank COMMAND …`.
 fn word_of_usage(error: &clap::Error, at: usize) -> String {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return String::new() };
     usage.to_string().split_whitespace().nth(at).unwrap_or_default().to_owned()
 }
 
-/// Which words a command takes besides its options; `verb` is what stands behind a command that has commands of its own.
+/// Describes the arguments that a command takes in addition to its options. `verb` is the
+/// subcommand, if the command has any.
 fn words_of(command: &str, verb: &str) -> String {
     match command {
         "runs" => words_of_runs(verb).to_owned(),
@@ -279,13 +280,11 @@ fn words_of_runs(verb: &str) -> &'static str {
     match verb {
         "show" => "one run: wavetank runs show latest",
         "prune" => {
-            "options say which runs go: wavetank runs prune --failed; one by itself goes with its folder: rm -r runs/NAME"
+            "options select the runs: wavetank runs prune --failed; to remove one run, delete its folder: rm -r runs/NAME"
         }
         "pack" => "one run: wavetank runs pack latest",
         "unpack" => "one packed run: wavetank runs unpack FILE.wtrun",
-        _ => {
-            "options choose what is listed: wavetank runs list -n 10; one run by itself: wavetank runs show latest"
-        }
+        _ => "options select the runs: wavetank runs list -n 10; for one run: wavetank runs show latest",
     }
 }
 
@@ -296,15 +295,15 @@ fn is_of_run(option: &str) -> bool {
     run.get_arguments().any(|own| is_called(own, option))
 }
 
-/// Whether a hint for who comes from another tool is of use with the command `of`: with one that sends no load only if it names
-/// an option which that has.
+/// Whether a hint for users of other tools helps with the command `of`. With a command that sends
+/// no load, the hint must name an option of that command.
 fn is_for(of: &str, hint: &str) -> bool {
     let all = Cli::command();
     let Some(command) = all.find_subcommand(of).filter(|_| !matches!(of, "run" | "search" | "lab")) else {
         return true;
     };
     let words: Vec<&str> = hint.split_whitespace().collect();
-    // What the other tool calls it stands behind that tool's name: `(ab's -X)`.
+    // The other tool's name for the option follows the name of the tool: `(ab's -X)`.
     let ours = words.iter().enumerate().filter(|(at, _)| *at == 0 || !words[at - 1].ends_with("'s"));
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     ours.map(|(_, word)| word.trim_matches(|letter| !is_of_name(letter)))
@@ -317,7 +316,8 @@ fn is_called(own: &clap::Arg, word: &str) -> bool {
     long || own.get_short().is_some_and(|short| word == format!("-{short}"))
 }
 
-/// Every long option of the command `of` and of all its own commands, without dashes; of all commands where there is no such.
+/// Returns the long options of the command `of` and of its subcommands, without dashes. If there is
+/// no such command, returns those of all commands.
 fn long_options(of: &str) -> Vec<String> {
     let all = Cli::command();
     let command = all.find_subcommand(of).unwrap_or(&all);

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use wavetank_plan::redact::{REDACTED, redact_header_line};
 use wavetank_plan::{ProxyUrl, shell_quoted};
 
-/// Words of `argv` that a shell would read back alike, secrets as `***`; the program is named `wavetank`
-/// wherever it lies.
+/// Returns `argv` quoted for a shell, with secrets as `***`. The program is named `wavetank`
+/// whatever its path is.
 pub(super) fn command_text(argv: &[OsString]) -> String {
     let mut words = vec!["wavetank".to_owned()];
     let mut rest = argv.iter().skip(1).map(|word| word.to_string_lossy());
@@ -27,7 +27,8 @@ pub(super) fn command_text(argv: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The `command` without the values of `--set NAME=VALUE` for the `names` that a file wants shown as `***`.
+/// Returns `command` with the values of `--set NAME=VALUE` as `***` for the `names` that the file
+/// redacts.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "runs are Linux's"))]
 pub(crate) fn without_values(command: &str, set: &[(String, String)], names: &[String]) -> String {
     let hidden = set.iter().filter(|(name, _)| names.contains(name));
@@ -40,7 +41,7 @@ pub(crate) fn without_values(command: &str, set: &[(String, String)], names: &[S
     })
 }
 
-/// Splits `--basic=x` and `-Hx` into flag, what stands between, and value.
+/// Splits `--basic=x` and `-Hx` into the flag, the separator, and the value.
 fn split(word: &str) -> (&str, Option<(&str, &str)>) {
     if let Some((flag, value)) = word.split_once('=')
         && word.starts_with("--")
@@ -53,7 +54,8 @@ fn split(word: &str) -> (&str, Option<(&str, &str)>) {
     }
 }
 
-/// How the value of `flag` is shown, if it may hold a secret. A file's name is none.
+/// Returns how to show the value of `flag` if it may hold a secret. The name of a file is not
+/// secret.
 fn secret(flag: &str) -> Option<fn(&str) -> String> {
     match flag {
         "--basic" => {
@@ -65,7 +67,7 @@ fn secret(flag: &str) -> Option<fn(&str) -> String> {
     }
 }
 
-/// A URL without its user and password.
+/// Returns a URL without its user and password.
 fn redact_proxy(value: &str) -> String {
     let (user, plain) = ProxyUrl::split_user(value);
     match (value.starts_with('@'), user) {

@@ -22,7 +22,7 @@ const SEED: u64 = 1;
 /// `wavetank compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-One run a side shows differences, but not whether they are chance. Use three or more runs a side.
+One run per side shows differences, but not whether they are chance. Use three or more runs per side.
 For example: wavetank compare 7f3a latest
        wavetank compare 7f3a 81c0 92d4 --with a1b2 c3d4 e5f6
        wavetank compare 7f3a,81c0,92d4 a1b2,c3d4,e5f6 --max-regression 10%
@@ -68,7 +68,7 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
     let out = out_files(words.out)?;
     let formats = all_formats(format, &out);
     if formats.iter().any(|format| !KNOWN.contains(format)) {
-        let hint = "text, json, junit, markdown or html; of one run: wavetank report RUN --format csv";
+        let hint = "use text, json, junit, markdown or html; for one run: wavetank report RUN --format csv";
         return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
     }
     let wishes = CompareSettings {
@@ -95,7 +95,7 @@ fn limit(text: &str) -> Result<f64, UserError> {
     let meant = read.clone().or_else(|error| parse_share(&format!("{text}%")).map_err(|_| error))?;
     if !is_limit(meant) {
         let hint = "use a share between 0% and 100%, such as 10%; without it no difference fails";
-        return Err(UserError::usage("out_of_range", format!("`{text}` is no limit"), hint));
+        return Err(UserError::usage("out_of_range", format!("`{text}` is not a limit"), hint));
     }
     read
 }
@@ -116,7 +116,7 @@ fn metrics(words: Vec<String>) -> Result<Vec<String>, UserError> {
         };
         return Err(UserError::usage(
             "metric_unknown",
-            format!("--metric: nothing is called `{word}`"),
+            format!("--metric: `{word}` is not a known value"),
             hint,
         ));
     }
@@ -132,7 +132,7 @@ fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>),
             return Err(UserError::usage("one_side", "there is nothing to compare it with", hint));
         }
         (runs, []) => {
-            let message = format!("{} runs, and nothing says which are A and which are B", runs.len());
+            let message = format!("{} runs, and it is not clear which are A and which are B", runs.len());
             let hint = "wavetank compare A1 A2 A3 --with B1 B2 B3, or A1,A2,A3 B1,B2,B3";
             return Err(UserError::usage("sides_unclear", message, hint));
         }
@@ -140,12 +140,12 @@ fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>),
     };
     for side in [&a, &b] {
         if side.is_empty() {
-            let hint = "a run is its folder, the beginning of its id, or latest; name:NAME and tag:KEY=VALUE are several";
+            let hint = "name a run by its folder, the start of its id, or latest; name:NAME and tag:KEY=VALUE select several";
             return Err(UserError::usage("one_side", "a side names no run", hint));
         }
         if side.len() > RUNS_MAX {
             let message = format!("{} runs on one side are more than {RUNS_MAX}", side.len());
-            return Err(UserError::usage("overflow", message, "5 a side show most of what there is to see"));
+            return Err(UserError::usage("overflow", message, "5 per side are usually enough"));
         }
     }
     Ok((a, b))
@@ -182,13 +182,13 @@ pub(super) fn baseline(
         return with_flag("--baseline", Err(UserError::usage("one_side", "names no run", "--baseline 7f3a")));
     }
     if !kept {
-        let hint = "leave out --no-archive, or --once: what is compared is read from the archive";
+        let hint = "leave out --no-archive or --once: the comparison reads the archive";
         return Err(UserError::usage("conflict", "--baseline needs the run's archive", hint));
     }
     let told = [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown];
     if formats.iter().any(|format| !told.contains(format)) {
-        let hint = "text, json, junit and markdown tell both; afterwards: wavetank report latest --out FILE of the run, and wavetank \
-                    compare RUN latest --out FILE.html of both";
+        let hint = "use text, json, junit or markdown; afterwards: wavetank report latest --out FILE for the run, and wavetank \
+                    compare RUN latest --out FILE.html for both";
         let message = "--baseline reports run and comparison together, which this format cannot hold";
         return Err(UserError::usage("conflict", message, hint));
     }
@@ -212,7 +212,7 @@ fn split(words: &[String]) -> Result<Vec<String>, UserError> {
         return Ok(named);
     }
     // Most likely an empty variable of a script.
-    let message = format!("`{}` has an empty name in it", sanitize(&words.join(" ")));
+    let message = format!("`{}` contains an empty name", sanitize(&words.join(" ")));
     let without: Vec<String> = named.iter().map(|word| word.replace(',', "\\,")).collect();
     Err(UserError::usage("no_run", message, format!("without it: {}", without.join(","))))
 }

@@ -1,4 +1,4 @@
-//! [`ParseExit`]: the command line ends the program before anything is run.
+//! [`ParseExit`]: parsing the command line ends the program.
 
 use wavetank_plan::UserError;
 
@@ -7,15 +7,17 @@ use super::args::OutFile;
 /// Why there is no command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ParseExit {
-    /// Help or version was asked for: text for stdout, exit 0.
+    /// Help or version was requested: text for stdout, exit 0.
     Help(String),
-    /// The words were wrong.
+    /// The arguments are wrong.
     Error {
-        /// What to tell.
+        /// The error to report.
         error: UserError,
-        /// `--format json` stood somewhere: tell it as `wavetank.error/1` on stdout.
+        /// Whether `--format json` was given: then the error is printed as `wavetank.error/1` on
+        /// stdout.
         json: bool,
-        /// Files that wanted the result, as far as the words were understood.
+        /// Output files, as far as the arguments could be parsed. They get the error instead of a
+        /// result.
         out: Vec<OutFile>,
     },
 }

@@ -9,7 +9,7 @@ use super::value_parsers::{parse_choice, with_flag};
 /// `wavetank explain`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without a code it lists all of them. For example: wavetank explain late
+Without a code, lists all codes. For example: wavetank explain late
              wavetank explain invalid
              wavetank explain connect_refused --format json")]
 pub(super) struct ExplainWords {

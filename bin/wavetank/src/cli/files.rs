@@ -1,4 +1,5 @@
-//! Files that options name: `-H @FILE`, `--basic @FILE`, `--body-file FILE`, `--cacert FILE`, `-` for stdin.
+//! Reads files that options name: `-H @FILE`, `--basic @FILE`, `--body-file FILE`, `--cacert FILE`,
+//! and `-` for stdin.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -15,19 +16,19 @@ const TEXT_MAX: u64 = 256 << 10;
 /// Largest file of certificates: a host's whole store is some hundred kilobytes.
 const PEM_MAX: u64 = 4 << 20;
 
-/// Reads what options name; stdin at most once, for it is empty the second time.
+/// Reads files that options name. Stdin is read at most once, because it is empty the second time.
 #[derive(Debug, Default)]
 pub(super) struct InputFiles {
     stdin_taken_by: Option<&'static str>,
 }
 
 impl InputFiles {
-    /// The body of `--body-file`.
+    /// Reads the body of `--body-file`.
     pub(super) fn body(&mut self, path: &Path) -> Result<Vec<u8>, UserError> {
         self.read("--body-file", path, BODY_MAX)
     }
 
-    /// A small text file; `option` is named in errors.
+    /// Reads a small text file. Errors name `option`.
     pub(super) fn text(&mut self, option: &'static str, path: &str) -> Result<String, UserError> {
         let bytes = self.read(option, Path::new(path), TEXT_MAX)?;
         String::from_utf8(bytes).map_err(|_| {
@@ -36,7 +37,7 @@ impl InputFiles {
         })
     }
 
-    /// A file of certificates or keys; `option` is named in errors.
+    /// Reads a file of certificates or keys. Errors name `option`.
     pub(super) fn pem(&mut self, option: &'static str, path: &str) -> Result<Vec<u8>, UserError> {
         self.read(option, Path::new(path), PEM_MAX)
     }
@@ -73,11 +74,11 @@ fn unreadable(option: &str, path: &Path, error: &io::Error) -> UserError {
     let path = path.display();
     let (why, hint) = match error.kind() {
         ErrorKind::NotFound => {
-            ("there is no such file".to_owned(), "look at the path; it counts from the current folder")
+            ("there is no such file".to_owned(), "check the path; it is relative to the current folder")
         }
-        ErrorKind::PermissionDenied => ("it may not be read".to_owned(), "look at its rights: ls -l"),
+        ErrorKind::PermissionDenied => ("it may not be read".to_owned(), "check its permissions: ls -l"),
         ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file in it"),
-        _ => (error.to_string(), "look at the path"),
+        _ => (error.to_string(), "check the path"),
     };
     UserError::usage("bad_file", format!("{option} {path}: {why}"), hint)
 }

@@ -1,19 +1,20 @@
-//! What people type who come from curl, wrk, ab, hey, oha, k6 or vegeta, and what it is called here.
+//! Flags of curl, wrk, ab, hey, oha, k6 and vegeta, with the flags that replace them here.
 
-/// Options of other tools that `run` does not have, and what does their job.
+/// Options of other tools that `run` does not have, and their replacement.
 const HABITS: &[(&[&str], &str)] = &[
     (&["-t"], "wrk's -t4 is --threads 4 (rarely needed); ab's -t 30 is -d 30s; hey's -t 20 is --timeout 20s"),
     (
-        &["-k", "--keepalive", "--keep-alive"],
-        "--insecure takes any certificate (curl's -k); connections are kept alive by default (ab's -k)",
+        &["-k"],
+        "--insecure accepts any certificate (curl's -k); connections are kept alive by default (ab's -k)",
     ),
+    (&["--keepalive", "--keep-alive"], "connections are kept alive by default; --no-keepalive closes them"),
     (
         &["-s", "--script"],
-        "wrk's -s: what a script does an experiment file says, wavetank new FILE writes one; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
+        "wrk's -s: an experiment file replaces scripts, wavetank new FILE writes one; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
     ),
     (
         &["-L", "--location", "--latency", "--follow"],
-        "percentiles are always shown (wrk's --latency); redirects are not followed, but in an experiment file: follow: 5",
+        "percentiles are always shown (wrk's --latency); redirects are not followed, except in an experiment file: follow: 5",
     ),
     (&["-z", "--time", "--for"], "-d 10s (hey and oha's -z)"),
     (
@@ -43,16 +44,16 @@ const HABITS: &[(&[&str], &str)] = &[
     ),
     (
         &["--socks4", "--socks5", "--socks5-hostname", "--preproxy", "--proxytunnel"],
-        "--proxy http://HOST:PORT: HTTP proxies alone, with a tunnel where the URL is https",
+        "--proxy http://HOST:PORT: only HTTP proxies are supported, with a tunnel for https URLs",
     ),
-    (&["--noproxy"], "without --proxy no proxy is used, whatever the environment says"),
+    (&["--noproxy"], "without --proxy no proxy is used; environment variables are ignored"),
     (&["--haproxy-protocol", "--send-proxy"], "--proxy-protocol v1 or --proxy-protocol v2"),
     (
         &["-U", "-B", "--u_latency", "--batch_latency"],
-        "both are always recorded: response from the intended instant, service from the send",
+        "both are always recorded: response time from the intended start, service time from the send",
     ),
-    (&["-l"], "answers may differ in length: only status and protocol decide (ab's -l is the default)"),
-    (&["-v", "--verbose"], "--once prints one request and answer with all instants"),
+    (&["-l"], "responses may differ in length: only status and protocol decide (ab's -l is the default)"),
+    (&["-v", "--verbose"], "--once prints one request and its response with all timings"),
     (&["-S", "--silent"], "--quiet"),
     (
         &["-f"],
@@ -72,7 +73,10 @@ const HABITS: &[(&[&str], &str)] = &[
         "--tls-resume user or shared; every handshake is a full one by default",
     ),
     (&["--max-time", "--request-timeout"], "--timeout 30s"),
-    (&["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"], "-c 50"),
+    (
+        &["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"],
+        "-c 50: each connection is one virtual user",
+    ),
     (&["--iterations", "--num-calls", "--number"], "-n 10k"),
     (&["--max-workers", "--max-connections"], "-c N caps the pool with -r"),
     (&["--disable-keepalive", "--no-keep-alive"], "--no-keepalive"),
@@ -92,13 +96,13 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
-/// What does the job of an unknown option.
+/// Returns the hint for an unknown option that another tool has.
 pub(super) fn hint_for_foreign_flag(option: &str) -> Option<&'static str> {
     let bare = option.split('=').next().unwrap_or(option);
     HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)
 }
 
-/// Every name in the table, so that a test can see that none of them is an option of ours.
+/// Every name in the table. A test checks that none of them is an option of this program.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     HABITS.iter().flat_map(|(names, _)| names.iter().copied())

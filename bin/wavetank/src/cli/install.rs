@@ -1,5 +1,5 @@
-//! What an installation brings beside the program, made from the command line's own description: completions for
-//! shells and manual pages.
+//! Files that an installation contains in addition to the program: shell completions and manual
+//! pages. They are generated from the definition of the command line.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,11 @@ use clap_complete::Shell;
 
 use super::parser::Cli;
 
-/// A script that teaches `shell` the words of the command line.
+/// Returns the completion script for `shell`.
 pub(crate) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
-    // Only here: typed wrongly, a code gets our own words and not clap's list of hundreds.
+    // The allowed values are set only here. When parsing, a wrong code gets a message of this
+    // program, not clap's list of several hundred values.
     let codes = wavetank_report::explanations().into_iter().map(|one| one.code).collect::<BTreeSet<_>>();
     let explain = |command: clap::Command| {
         command.mut_arg("codes", |codes_of| codes_of.value_parser(codes.into_iter().collect::<Vec<_>>()))
@@ -21,16 +22,16 @@ pub(crate) fn completions(shell: Shell) -> String {
     String::from_utf8(script).expect("made from UTF-8 text")
 }
 
-/// File names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for each command, also
-/// for commands of commands.
+/// Returns file names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for
+/// each command and subcommand.
 pub(crate) fn man_pages() -> Vec<(String, String)> {
     let mut top = Cli::command().disable_help_subcommand(true);
-    // Makes the subcommands' own names those one types: `wavetank run`, in the file `wavetank-run.1`.
+    // Gives subcommands their full names: `wavetank run`, in the file `wavetank-run.1`.
     top.build();
     let commands: Vec<clap::Command> = top.get_subcommands().cloned().collect();
     let nested: Vec<clap::Command> =
         commands.iter().flat_map(|command| command.get_subcommands().cloned()).collect();
-    // The subcommand that only shows help has nothing to tell.
+    // The subcommand `help` needs no page.
     let nested = nested.into_iter().filter(|command| command.get_name() != "help");
     std::iter::once(top).chain(commands).chain(nested).map(page).collect()
 }

@@ -1,4 +1,4 @@
-//! [`LabArgs`]: what `wavetank lab` shall do, every word understood.
+//! [`LabArgs`]: converted arguments of `wavetank lab`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,89 +10,90 @@ use super::args::{FileFormat, RunArgs};
 /// `wavetank lab`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabArgs {
-    /// Which lab; `None`: the only one, or, for `up`, the one the file names.
+    /// Name of the lab; `None`: the only lab, or, for `up`, the name in the file.
     pub(crate) lab: Option<String>,
-    /// What is done with it.
+    /// The subcommand.
     pub(crate) deed: LabCommand,
 }
 
-/// What is done with a lab.
+/// A subcommand of `lab`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LabCommand {
-    /// Its file is checked, and nothing is created.
+    /// Checks the file without creating anything.
     Check {
         /// The topology file.
         file: PathBuf,
-        /// Shape of the answer.
+        /// Output format.
         format: FileFormat,
     },
-    /// Brought up.
+    /// Brings a lab up.
     Up {
         /// The topology file.
         file: PathBuf,
     },
-    /// Brought up for a run from its load hosts.
+    /// Runs a load test from the load hosts of a lab.
     Run {
         /// The topology file.
         file: PathBuf,
         /// The run.
         args: Box<RunArgs>,
     },
-    /// Looked at.
+    /// Shows the state of labs.
     Status {
-        /// Shape of the answer.
+        /// Output format.
         format: FileFormat,
     },
-    /// A command is run in one of its hosts.
+    /// Runs a command in a host.
     Exec {
         /// The host.
         host: String,
         /// The command; never empty.
         words: Vec<OsString>,
     },
-    /// What services wrote is shown.
+    /// Prints the logs of services.
     Logs {
         /// The host.
         host: String,
-        /// The service; `None`: all of the host's.
+        /// The service; `None`: all services of the host.
         service: Option<String>,
-        /// Whether what is written from now on is shown, too.
+        /// Whether to follow the log.
         follow: bool,
     },
-    /// The servers behind a host's balancers are shown, or take more or fewer connections.
+    /// Shows or changes the servers of a host's balancers.
     Pool {
         /// The host.
         host: String,
-        /// What is wanted.
+        /// What to do.
         ask: PoolCommand,
-        /// Shape of the answer.
+        /// Output format.
         format: FileFormat,
     },
-    /// Something goes wrong in it on purpose.
+    /// Injects or reverts a fault.
     Fault {
         /// The host.
         host: String,
-        /// The fault in words, or the number of the one that is taken back.
+        /// The fault to inject, or the number of the fault to revert.
         what: FaultCommand,
     },
-    /// Taken down.
+    /// Removes the lab.
     Down,
 }
 
-/// What is wanted of a pool.
+/// What `pool` does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PoolCommand {
-    /// To see those of the host, or the one of this service.
+    /// Shows all servers of the host, or those of this service.
     Show(Option<String>),
-    /// To change one: its words.
+    /// Changes one server, as the text says.
     Change(String),
 }
 
-/// What is done with a fault.
+/// What `fault` does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FaultCommand {
-    /// It begins: its words, and how long it lasts; `None`: until it is taken back or the lab is down.
+    /// Injects the fault that the text describes, for this duration; `None`: until it is reverted
+    /// or the lab is down.
     Begin(String, Option<Nanos>),
-    /// The one of this number is taken back.
+    /// Reverts the fault with this number.
     End(u64),
 }

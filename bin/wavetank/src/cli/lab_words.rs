@@ -18,7 +18,7 @@ use super::value_parsers::{parse_choice, with_flag};
 #[command(after_help = "\
 For example: wavetank lab up examples/labs/haproxy-http.yaml; wavetank lab status
              wavetank lab exec load1 -- curl -s http://lb1:8080/; wavetank lab logs lb1 haproxy; wavetank lab down
-A lab needs root. Everything of it is gone after down: nothing is made in this machine's own network")]
+A lab needs root. This machine's own network is not changed, and nothing remains after `down`")]
 pub(super) struct LabWords {
     #[command(subcommand)]
     what: LabSubcommand,
@@ -81,7 +81,7 @@ struct UpWords {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 For example: wavetank lab run examples/labs/one-server.yaml examples/labs/one-server-load.yaml
-The rest is as of `wavetank run`; conditions may be about hosts: cpu(lb1) < 90%, established(lb1) >= 2k in keep")]
+All other options are those of `wavetank run`. Conditions may refer to hosts: cpu(lb1) < 90%, established(lb1) >= 2k in keep")]
 struct LabRunArgs {
     /// The topology file
     #[arg(value_name = "LAB")]
@@ -140,15 +140,15 @@ struct LogsWords {
 #[command(after_help = "\
 For example: wavetank lab pool lb1; wavetank lab pool lb1 haproxy app1 drain; wavetank lab pool lb1 haproxy app1 ready
              wavetank lab pool lb1 direct_routing web[1-2] weight 3
-drain: no new connections; ready: as many as the topology file says; weight N: N parts, 0 to 256. Open connections stay.
-For direct routing, NAT and HAProxy. SERVICE may be left out where the host has only one of them.")]
+drain: no new connections; ready: the weight in the topology file; weight N: 0 to 256. Open connections stay.
+Works with direct routing, NAT and HAProxy. Leave out SERVICE if the host has only one of them.")]
 struct PoolWords {
     /// The host
     #[arg(value_name = "HOST")]
     host: String,
     /// Nothing or SERVICE to show the servers; SERVICE SERVER followed by drain, ready or weight N
     /// to change one
-    #[arg(value_name = "WORDS", num_args = 0..=4)]
+    #[arg(value_name = "SERVICE", num_args = 0..=4)]
     words: Vec<String>,
     #[command(flatten)]
     which: LabNameArgs,
@@ -174,9 +174,9 @@ fn pool(words: PoolWords) -> Result<LabArgs, UserError> {
 #[command(after_help = "\
 FAULT is one of: kill SERVICE · stop SERVICE · pause SERVICE · cut NETWORK · drop SHARE NETWORK
                  files SERVICE N · slow SERVICE TIME · undo NUMBER
-SERVICE and NETWORK may be left out where the host has only one.
+Leave out SERVICE or NETWORK if the host has only one.
 For example: wavetank lab fault app1 kill nginx; wavetank lab fault app1 drop 20% --for 10s
-             wavetank lab fault app1 undo 3 takes back what the lab called fault 3")]
+             wavetank lab fault app1 undo 3                      reverts the fault with this number")]
 struct FaultArgs {
     /// The host
     #[arg(value_name = "HOST")]
@@ -197,12 +197,12 @@ fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
     let lasts = with_flag("--for", lasts)?;
     let what = match words.words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["undo", number] => {
-            let hint = "the number that the lab gave it when it began: undo 3";
+            let hint = "use the number that `lab fault` printed: undo 3";
             let number = number.parse().map_err(|_| {
-                UserError::usage("lab_fault_words", format!("`{number}` is no number of a fault"), hint)
+                UserError::usage("lab_fault_words", format!("`{number}` is not the number of a fault"), hint)
             })?;
             if lasts.is_some() {
-                let message = "--for says how long a fault lasts, and undo ends one";
+                let message = "--for has no effect on undo";
                 return Err(UserError::usage("lab_fault_words", message, "leave --for out"));
             }
             FaultCommand::End(number)

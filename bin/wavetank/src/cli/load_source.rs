@@ -1,4 +1,4 @@
-//! [`LoadSource`]: whether `run` is given a URL or an experiment file.
+//! [`LoadSource`]: distinguishes a URL from an experiment file.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use wavetank_plan::{TargetUrl, UserError};
 use super::args::LoadSource;
 use super::experiment_args::{ExperimentArgs, experiment_args};
 
-/// Reads the word that stands for what is to be loaded, with the options that only a file has;
-/// `other` is one more of them that was given.
+/// Parses the argument that names the load. `variation` has the options that need an experiment
+/// file; `other` is one more such option that was given.
 pub(super) fn parse_load_source(
     word: &OsStr,
     variation: ExperimentArgs,
@@ -19,24 +19,25 @@ pub(super) fn parse_load_source(
         return Ok(LoadSource::File(experiment_args(PathBuf::from(word), variation)?));
     }
     let Some(text) = word.to_str() else {
-        let message = format!("`{}` is no file, and no URL either", word.display());
+        let message = format!("`{}` is not a file and not a URL", word.display());
         return Err(UserError::usage("bad_url", message, "for example: http://localhost:8080/path"));
     };
     let url = TargetUrl::parse(text)?;
     if let Some(option) = variation.first_given_flag().or(other) {
         let hint = match option {
-            "--target" => "the URL itself says where to; --connect-to HOST:PORT goes elsewhere".to_owned(),
-            "--probe" => "a URL is probed anyway; --no-probe leaves that out".to_owned(),
+            "--target" => "the URL is the target; --connect-to HOST:PORT connects elsewhere".to_owned(),
+            "--probe" => "a URL is always probed; --no-probe turns that off".to_owned(),
             "--truth" | "--no-truth" => "it is for files with hold phases: wavetank new FILE".to_owned(),
-            _ => "-c -r -d -n say how much; an experiment file: wavetank new FILE".to_owned(),
+            _ => "use -c, -r, -d and -n, or an experiment file: wavetank new FILE".to_owned(),
         };
-        let message = format!("{option} means nothing without an experiment file, and {text} is a URL");
+        let message = format!("{option} needs an experiment file, and {text} is a URL");
         return Err(UserError::usage("conflict", message, hint));
     }
     Ok(LoadSource::Url(url))
 }
 
-/// A file that is there, or whose name ends like one; `http://` before it makes it a URL.
+/// Whether `word` names a file: the file exists, or the name ends like one. A scheme such as
+/// `http://` makes it a URL.
 fn is_file(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     if text.contains("://") {

@@ -1,8 +1,8 @@
-//! The command line: from the words typed to a [`Command`], and nothing is run here.
+//! The command line: parses arguments to a [`Command`] and runs nothing.
 //!
-//! clap splits the words (`words`, `run_words`); every value is then read by `wavetank-plan`'s own parsers,
-//! so that a wrong unit reads the same here and in an experiment file. The only thing touched outside the
-//! process are files that options name (`files`).
+//! clap splits the arguments (`parser`, `run_args`). The parsers of `wavetank-plan` then convert
+//! every value, so that a wrong unit gets the same message here and in an experiment file. Outside
+//! the process, only files that options name are read (`files`).
 
 mod args;
 mod calibrate_args;
@@ -73,7 +73,7 @@ pub(crate) use search_args::SearchVariable;
 pub(crate) use search_words::{check_searchable, no_threshold};
 pub(crate) use size_args::SizeArgs;
 
-/// Reads `argv`, the program's name first.
+/// Parses `argv`, which starts with the program's name.
 pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, ParseExit> {
     let json = wants_json(&argv);
     if argv.len() < 2 {
@@ -116,7 +116,8 @@ fn command(words: CliCommand, command_text: String) -> Result<Command, UserError
     })
 }
 
-/// Whether `--format json` stands anywhere: then errors are JSON as well, also those about other words.
+/// Whether `--format json` appears anywhere. Then all errors are JSON as well, including errors in
+/// other arguments.
 fn wants_json(argv: &[OsString]) -> bool {
     argv.iter().any(|word| word == "--format=json")
         || argv.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")

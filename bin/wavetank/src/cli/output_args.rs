@@ -1,4 +1,4 @@
-//! The words of `report`, and of results in general: formats and files.
+//! Arguments of `report`, and output formats and files of all commands.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::parser::ReportWords;
 use super::report_options::ReportOptions;
 use super::value_parsers::{parse_choice, with_flag};
 
-/// Every format by its word; the first of several words for one is the one that is told.
+/// All formats by name. Of several names for one format, messages use the first.
 const FORMATS: [(&str, OutputFormat); 8] = [
     ("text", OutputFormat::Text),
     ("json", OutputFormat::Json),
@@ -25,23 +25,24 @@ const FORMATS: [(&str, OutputFormat); 8] = [
 /// `--lang`.
 const LANGUAGES: [(&str, Language); 2] = [("en", Language::English), ("zh", Language::Chinese)];
 
-/// `--lang`, if it is given; only a page has a language, so that one of `formats`, on stdout or in files, must be one.
+/// Parses `--lang`, if it is given. Only a page has a language, so one of `formats` (of stdout or
+/// files) must be HTML.
 pub(super) fn language(word: Option<&str>, formats: &[OutputFormat]) -> Result<Option<Language>, UserError> {
     let Some(word) = word else { return Ok(None) };
     let language = with_flag("--lang", parse_choice(word, &LANGUAGES, &[]))?;
     if !formats.contains(&OutputFormat::Html) {
-        let hint = "with --format html, or --out FILE.html";
-        return Err(UserError::usage("conflict", "--lang is of html", hint));
+        let hint = "use it with --format html or --out FILE.html";
+        return Err(UserError::usage("conflict", "--lang applies only to html", hint));
     }
     Ok(Some(language))
 }
 
-/// The formats of stdout and of all files.
+/// Returns the formats of stdout and of all files.
 pub(super) fn all_formats(format: OutputFormat, out: &[OutFile]) -> Vec<OutputFormat> {
     out.iter().map(|out| out.format).chain([format]).collect()
 }
 
-/// `--format`.
+/// Parses `--format`.
 pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
     match text {
         "md" => Ok(OutputFormat::Markdown),
@@ -49,7 +50,7 @@ pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
     }
 }
 
-/// `--out FILE`, its format by its suffix.
+/// Parses `--out FILE`; the suffix decides the format.
 pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> {
     let mut files: Vec<OutFile> = Vec::new();
     for path in paths {
@@ -58,24 +59,24 @@ pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> 
             let message = if same.path == path {
                 format!("--out {} is given twice", path.display())
             } else {
-                format!("--out {} and --out {} are one file", same.path.display(), path.display())
+                format!("--out {} and --out {} are the same file", same.path.display(), path.display())
             };
-            return Err(UserError::usage("conflict", message, "one file for each"));
+            return Err(UserError::usage("conflict", message, "use a separate file for each"));
         }
         files.push(OutFile { path, format });
     }
     Ok(files)
 }
 
-/// Whether what is written to one path is found at the other, by links or by another way to write it.
+/// Whether both paths name the same file, through links or another spelling.
 fn is_one_file(a: &Path, b: &Path) -> bool {
     a == b || place(a).is_some_and(|place_a| place(b) == Some(place_a)) || have_one_inode(a, b)
 }
 
-/// Where a file is that need not be there yet.
+/// Returns the resolved path of a file that may not exist yet.
 fn place(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
-        // A link to nothing makes its file where it leads.
+        // Writing to a dangling link creates the file that it points to.
         let led = path.read_link().ok().map(|to| path.with_file_name("").join(to));
         let path = led.as_deref().unwrap_or(path);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -84,7 +85,8 @@ fn place(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Two names of one file; what is written to a device is not found there again.
+/// Whether two names are links to one regular file. Devices may be named twice, because they do not
+/// keep what is written.
 #[cfg(unix)]
 fn have_one_inode(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -100,7 +102,8 @@ const fn have_one_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Those of `paths` whose suffix names a format, where a word beside them is wrong.
+/// Returns those of `paths` with a suffix that names a format, for a command line with an error
+/// elsewhere.
 pub(super) fn outputs_with_known_suffix(paths: &[PathBuf]) -> Vec<OutFile> {
     let known = |path: &PathBuf| Some(OutFile { path: path.clone(), format: format_of(path).ok()? });
     paths.iter().filter_map(known).collect()
@@ -118,15 +121,15 @@ fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
         Some("hlog") => Ok(OutputFormat::Hlog),
         Some("html" | "htm") => Ok(OutputFormat::Html),
         _ => {
-            let message = format!("--out {}: the suffix names no format", path.display());
+            let message = format!("--out {}: the suffix is not a known format", path.display());
             let hint = ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .html, .csv, .hgrm and \
-                        .hlog are what they say: --out result.json";
+                        .hlog are the formats of these names: --out result.json";
             Err(UserError::usage("out_suffix", message, hint))
         }
     }
 }
 
-/// `wavetank report`.
+/// Converts the arguments of `wavetank report`.
 pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
     if words.run.is_empty() {
         return Err(UserError::usage("no_run", "the run's name is empty", "wavetank report latest"));
@@ -151,7 +154,7 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
     Ok(args)
 }
 
-/// What is asked of formats that are not wanted, or of times that do not have it.
+/// Refuses options of formats that are not requested, and steps of times that have none.
 fn unheard(args: &ReportArgs) -> Result<(), UserError> {
     let ReportOptions { times: of, step, by_step, by_host, language: _ } = &args.wants;
     let is = |formats: &[OutputFormat]| {
@@ -160,30 +163,33 @@ fn unheard(args: &ReportArgs) -> Result<(), UserError> {
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
     let histograms = [OutputFormat::Hgrm, OutputFormat::Hlog];
     if of.is_some() && !is(&histograms) {
-        return conflict("--of is of histograms", "with --format hgrm or hlog, or --out FILE.hgrm or .hlog");
+        return conflict(
+            "--of applies only to histograms",
+            "use it with --format hgrm or hlog, or --out FILE.hgrm or .hlog",
+        );
     }
     if step.is_some() && !is(&histograms) {
         return conflict(
-            "--step is of histograms",
+            "--step applies only to histograms",
             "use it with --format hgrm or hlog; csv lists all steps with --by-step",
         );
     }
     if *by_step && !is(&[OutputFormat::Csv, OutputFormat::Hlog]) {
         return conflict(
-            "--by-step is of csv and hlog",
-            "with --format csv or hlog, or --out FILE.csv or .hlog",
+            "--by-step applies only to csv and hlog",
+            "use it with --format csv or hlog, or --out FILE.csv or .hlog",
         );
     }
     if *by_host && (*by_step || !is(&[OutputFormat::Csv])) {
         return conflict(
-            "--by-host is of csv, without --by-step",
-            "with --format csv, or --out FILE.csv: a row for each host and second",
+            "--by-host applies only to csv without --by-step",
+            "use it with --format csv or --out FILE.csv: one row per host and second",
         );
     }
     let of = of.unwrap_or_default();
     if (step.is_some() || *by_step && is(&[OutputFormat::Hlog])) && !of.is_per_step() {
-        let message = format!("{} times are not kept for each step", of.name());
-        return conflict(&message, "--of response or --of service are; the others are kept for each phase");
+        let message = format!("{} times are not stored per step", of.name());
+        return conflict(&message, "--of response and --of service are; the others are stored per phase");
     }
     Ok(())
 }
@@ -216,6 +222,6 @@ mod tests {
         check("a.json", "c.txt", None);
         check("nowhere/a.json", "nowhere/b.txt", None);
         let told = out_files(vec!["x.txt".into(), "./x.txt".into()]).expect_err("they are one");
-        assert_eq!(told.message, "--out x.txt and --out ./x.txt are one file");
+        assert_eq!(told.message, "--out x.txt and --out ./x.txt are the same file");
     }
 }

@@ -144,7 +144,7 @@ pub(super) struct ServeWords {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) connections: Option<String>,
     /// Answer unknown paths like / instead of 404
-    #[arg(long)]
+    #[arg(long, visible_alias = "any-path")]
     pub(super) any: bool,
     /// Stop answering for this long, once
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
@@ -182,7 +182,7 @@ pub(super) struct ReportWords {
     pub(super) out: Vec<PathBuf>,
     /// hgrm, hlog: which times to export: response, service, lag, wait, ttfb, transfer, failed,
     /// connect, tls [default: response]
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, visible_alias = "times", value_name = "TIMES")]
     pub(super) of: Option<String>,
     /// hgrm, hlog: only this step; SCENARIO/STEP if several steps have the name
     #[arg(long, value_name = "NAME")]

@@ -121,10 +121,10 @@ pub(super) struct LoadArgs {
 pub(super) struct TargetCountArgs {
     /// With a file that holds connections: poll the target's connection count every second
     /// (`wavetank serve` reports it) [default: only a target on this host]
-    #[arg(long)]
+    #[arg(long, visible_alias = "target-counts")]
     pub(super) truth: bool,
     /// Do not poll the target's connection count
-    #[arg(long)]
+    #[arg(long, visible_alias = "no-target-counts")]
     pub(super) no_truth: bool,
 }
 

@@ -113,8 +113,10 @@ fn truth(words: &LoadArgs) -> Result<Option<bool>, UserError> {
 fn body_habit(word: &str) -> Option<UserError> {
     let body = word.starts_with(['{', '[', '"', '@', '<']) || word.contains(['=', '&']);
     let hint = match word.strip_prefix('@') {
-        Some(file) => format!("a body from a file is --body-file {file} (curl's -d); -d is how long: -d 10s"),
-        None => "a body is --body TEXT (curl's -d); -d is how long: -d 10s".to_owned(),
+        Some(file) => {
+            format!("a body from a file is --body-file {file} (curl's -d); -d is the duration: -d 10s")
+        }
+        None => "a body is --body TEXT (curl's -d); -d is the duration: -d 10s".to_owned(),
     };
     body.then(|| UserError::usage("not_a_number", format!("-d `{word}` is not a duration"), hint))
 }
@@ -126,7 +128,7 @@ pub(super) fn seed(text: &str) -> Result<u64, UserError> {
         if text.starts_with('-') {
             return UserError::usage("negative", format!("`{text}` is negative"), hint);
         }
-        UserError::usage("not_a_number", format!("`{text}` is no seed"), hint)
+        UserError::usage("not_a_number", format!("`{text}` is not a seed"), hint)
     })
 }
 
@@ -185,7 +187,7 @@ fn basic(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
 /// Parses `Name: value`. Errors leave the text out, because it may be a secret.
 fn header(line: &str) -> Result<(String, Secret), UserError> {
     let (name, value) = line.split_once(':').ok_or_else(|| {
-        UserError::usage("bad_header", "-H: a header has no colon in it", "-H 'Name: value', in quotes")
+        UserError::usage("bad_header", "-H: a header has no colon", "-H 'Name: value', in quotes")
     })?;
     Ok((name.to_owned(), Secret::new(value.trim())))
 }
@@ -278,11 +280,11 @@ pub(super) fn check_output_conflicts(words: &OutputArgs, once: bool) -> Result<(
         ("--runs-dir", words.runs_dir.is_some()),
     ];
     if let Some((name, _)) = given.iter().find(|(_, given)| once && *given) {
-        let hint = "--once is no run: it keeps no archive and prints its one answer as text on stdout";
+        let hint = "--once is not a run: it stores no archive and prints one response as text on stdout";
         return Err(UserError::usage("conflict", format!("--once and {name} exclude each other"), hint));
     }
     if words.no_archive && words.runs_dir.is_some() {
-        let hint = "--runs-dir says where the archive goes, --no-archive that there is none";
+        let hint = "--runs-dir is the directory of the archive, and --no-archive stores none";
         return Err(UserError::usage("conflict", "--no-archive and --runs-dir exclude each other", hint));
     }
     Ok(())
@@ -296,6 +298,6 @@ fn without_archive(format: OutputFormat, out: &[OutFile]) -> Result<(), UserErro
         None if format.needs_intervals() => "this --format".to_owned(),
         None => return Ok(()),
     };
-    let hint = "csv, hgrm and hlog are made of the archive's intervals: leave --no-archive out, or take .json or .md";
+    let hint = "csv, hgrm and hlog are made from the archive's intervals: leave out --no-archive, or use .json or .md";
     Err(UserError::usage("conflict", format!("--no-archive and {word} exclude each other"), hint))
 }

@@ -15,7 +15,7 @@ use super::value_parsers::{parse_choice, parse_optional, with_flag};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Without a command it lists, newest last. For example: wavetank runs -n 10
+Without a subcommand, lists runs, newest last. For example: wavetank runs -n 10
              wavetank runs --status fail --tag build=1204
              wavetank runs show latest
              wavetank runs prune --keep 20 --older-than 30d        lists what it would remove; --yes removes it
@@ -79,9 +79,9 @@ struct ShowWords {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Each option narrows what goes: --failed --older-than 30d removes runs that are both. A search counts as one of them, and
-goes with all of its runs. A run or search that is being written or may not be read, a folder that is no archive or holds
-other files, and what is only linked into the runs directory always stay.")]
+Options combine: --failed --older-than 30d removes runs that are both. A search counts as one run and is removed with all
+of its runs. Runs in progress, unreadable runs, linked runs, and folders that are not archives or hold other files are
+never removed.")]
 struct PruneWords {
     /// Keep the newest N runs and searches, whatever other options say
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -176,7 +176,7 @@ fn prune(words: &PruneWords) -> Result<RunsArgs, UserError> {
     if wishes == PruneOptions::default() {
         return Err(UserError::usage(
             "prune_what",
-            "nothing says which runs may go",
+            "no option selects the runs to remove",
             "wavetank runs prune --keep 20, or --older-than 30d, --failed, --size-max 10GB",
         ));
     }

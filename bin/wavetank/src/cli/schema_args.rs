@@ -1,4 +1,4 @@
-//! [`SchemaArgs`]: the words of `wavetank schema`, and what they mean.
+//! [`SchemaArgs`]: arguments of `wavetank schema`.
 
 use clap::Args;
 use wavetank_plan::UserError;
@@ -9,14 +9,15 @@ use super::value_parsers::parse_choice;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 For example: wavetank schema > experiment.schema.json; wavetank schema lab > lab.schema.json
-An editor finds it by a first line: # yaml-language-server: $schema=experiment.schema.json")]
+Editors find the schema through the first line of a file:
+  # yaml-language-server: $schema=experiment.schema.json")]
 pub(super) struct SchemaArgs {
-    /// Of which files
+    /// File format to print the schema of
     #[arg(value_name = "experiment|lab", default_value = "experiment")]
     of: String,
 }
 
-/// Files that have a schema.
+/// File formats that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaKind {
     /// Experiments.
@@ -25,7 +26,7 @@ pub(crate) enum SchemaKind {
     Lab,
 }
 
-/// Reads the word.
+/// Parses the name of a file format.
 pub(super) fn schema(words: &SchemaArgs) -> Result<SchemaKind, UserError> {
     parse_choice(&words.of, &[("experiment", SchemaKind::Experiment), ("lab", SchemaKind::Lab)], &["fleet"])
 }

@@ -1,4 +1,4 @@
-//! [`SearchArgs`]: what `wavetank search` shall do, every word understood.
+//! [`SearchArgs`]: converted arguments of `wavetank search`.
 
 use std::path::PathBuf;
 
@@ -11,40 +11,40 @@ use super::args::{LoadSource, OutFile, OutputFormat};
 /// `wavetank search`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SearchArgs {
-    /// What says where to.
+    /// The URL or experiment file to load.
     pub(crate) goal: LoadSource,
-    /// All but the load and its length.
+    /// All options except the load and its length.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
-    /// What is varied.
+    /// The quantity to vary.
     pub(crate) sought: SearchVariable,
-    /// Which levels.
+    /// Range, precision and number of levels.
     pub(crate) setup: Setup,
-    /// How long everything takes.
+    /// Durations of the parts of a search.
     pub(crate) limits: SearchTiming,
-    /// The phase of a file that is varied.
+    /// The phase of an experiment file to vary.
     pub(crate) phase: Option<String>,
-    /// Shape of the result on stdout.
+    /// Output format on stdout.
     pub(crate) format: OutputFormat,
-    /// Files that get the result as well.
+    /// Files that the result is written to as well.
     pub(crate) out: Vec<OutFile>,
-    /// The language of a page.
+    /// Language of an HTML page.
     pub(crate) language: Language,
-    /// Where archives lie.
+    /// Directory of stored runs.
     pub(crate) runs_dir: PathBuf,
-    /// Keep no archive.
+    /// Whether to keep no archive.
     pub(crate) no_archive: bool,
-    /// No talk on stderr beside errors.
+    /// Whether only errors are printed on stderr.
     pub(crate) quiet: bool,
-    /// The command as typed, quoted for a shell, secrets replaced by `***`.
+    /// The command as typed, quoted for a shell, with secrets replaced by `***`.
     pub(crate) command: String,
 }
 
-/// What a search varies.
+/// The quantity that a search varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchVariable {
-    /// Arrivals per time.
+    /// Arrival rate.
     Rate,
     /// Virtual users.
     Users,
@@ -52,15 +52,15 @@ pub(crate) enum SearchVariable {
     Connections,
 }
 
-/// How long the parts of a search take.
+/// Durations of the parts of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SearchTiming {
-    /// A level, its warm-up apart.
+    /// Length of a level without its warm-up.
     pub(crate) length: Nanos,
-    /// The same load ahead of it.
+    /// Warm-up before a level, with the same load.
     pub(crate) warmup: Nanos,
-    /// Rest after it.
+    /// Pause after a level.
     pub(crate) settle: Nanos,
-    /// All of it at the most.
+    /// Time limit of the whole search.
     pub(crate) max_time: Option<Nanos>,
 }

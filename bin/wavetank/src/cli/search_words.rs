@@ -52,7 +52,7 @@ pub(super) struct SearchWords {
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchSpaceArgs {
     /// Quantity to vary [default: rate]
-    #[arg(long, value_name = "rate|users|connections")]
+    #[arg(long, visible_alias = "vary", value_name = "rate|users|connections")]
     pub(super) of: Option<String>,
     /// Lowest level, at which the search starts [default: 100/s, or 1]
     #[arg(long, value_name = "RATE|N", allow_negative_numbers = true)]
@@ -89,7 +89,7 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
     let setup = setup(sought, &words.sought, options.seed.unwrap_or(1))?;
     check_searchable(&options.thresholds)?;
     if matches!(goal, LoadSource::Url(_)) && options.thresholds.is_empty() {
-        return Err(no_threshold("nothing says what must hold"));
+        return Err(no_threshold("the search has no threshold"));
     }
     let length = options.duration.take().unwrap_or(LENGTH);
     let warmup = options.warmup.take().unwrap_or(Nanos((length.0 / 10).clamp(WARMUP.0, WARMUP.1)));
@@ -124,7 +124,7 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
 
 /// The error that no threshold defines the knee.
 pub(crate) fn no_threshold(message: &str) -> UserError {
-    let hint = "a knee is where a threshold breaks: --threshold 'p99 < 50ms'";
+    let hint = "a search finds the highest load that meets its thresholds: --threshold 'p99 < 50ms'";
     UserError::usage("threshold_missing", message, hint)
 }
 
@@ -178,36 +178,36 @@ fn meaningless(
         LoadSource::Url(_) => (false, false, false),
     };
     let given = [
-        ("-r", options.rate.is_some(), "the rate is what it finds: --from 100/s --to 10k/s"),
-        ("-n", options.requests.is_some(), "a level lasts as long as -d says"),
-        ("--scale", scale, "the search itself says how much: --from 10/s --to 1k/s"),
-        ("--speed", speed, "a level lasts as long as -d says, whatever the phases of the file last"),
+        ("-r", options.rate.is_some(), "the search varies the rate: --from 100/s --to 10k/s"),
+        ("-n", options.requests.is_some(), "-d is the length of a level"),
+        ("--scale", scale, "the search sets the load: --from 10/s --to 1k/s"),
+        ("--speed", speed, "-d is the length of a level; the file's phases have no influence"),
         ("--once", options.once, "a search is many runs: wavetank run URL --once"),
         (
             "-c",
             options.connections.is_some() && (file || sought != SearchVariable::Rate),
-            "connections are what it finds: --from 1 --to 1k; a file says its own",
+            "the search varies connections: --from 1 --to 1k; a file sets its own",
         ),
         (
             "--arrivals",
             options.arrivals.is_some() && (file || sought != SearchVariable::Rate),
-            "only a rate has arrivals; a file's phase says arrivals: poisson",
+            "only a rate has arrivals; in a file, set arrivals: poisson in the phase",
         ),
         (
             "--pipeline",
             options.pipeline.is_some_and(|depth| depth > 1) && sought == SearchVariable::Users,
             "--of connections varies connections that are pipelined",
         ),
-        ("--phase", phase && !file, "phases are a file's"),
+        ("--phase", phase && !file, "only a file has phases"),
         (
             "--max-open",
             options.max_open.is_some() && sought != SearchVariable::Rate,
-            "in a closed run every user waits for its answer",
+            "in a closed run every user waits for its response",
         ),
     ];
     match given.into_iter().find(|(_, given, _)| *given) {
         Some((name, _, hint)) => {
-            Err(UserError::usage("conflict", format!("{name} means nothing to this search"), hint))
+            Err(UserError::usage("conflict", format!("{name} does not apply to this search"), hint))
         }
         None => Ok(()),
     }
@@ -232,10 +232,10 @@ pub(crate) fn check_searchable(conditions: &[Condition]) -> Result<(), UserError
         Some(condition) => Err(UserError::usage(
             "threshold_unsearchable",
             format!(
-                "`{}` asks for load, and a search varies the load: low levels would break it",
+                "`{}` requires load, and a search varies the load: low levels would fail it",
                 condition.text
             ),
-            "leave it out: the answer is how much there can be; p99 < 50ms, failed < 0.1% and their like hold at low levels",
+            "leave it out; use conditions that pass at low levels, such as p99 < 50ms or failed < 0.1%",
         )),
         None => Ok(()),
     }

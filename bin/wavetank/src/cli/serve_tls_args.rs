@@ -52,7 +52,7 @@ pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserEr
         return match given(words) {
             None => Ok(None),
             Some(option) => {
-                let message = format!("{option} means nothing without --tls");
+                let message = format!("{option} needs --tls");
                 Err(UserError::usage("conflict", message, format!("serve --tls {option} …")))
             }
         };
@@ -67,7 +67,7 @@ pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserEr
             return Err(UserError::usage("conflict", "--tls-key is given without --tls-cert", hint));
         }
         (Some(_), _) if words.tls_cert_out.is_some() => {
-            let hint = "--tls-cert-out writes the certificate that is made where none is given";
+            let hint = "--tls-cert-out writes a generated certificate; with --tls-cert none is generated";
             return Err(UserError::usage(
                 "conflict",
                 "--tls-cert and --tls-cert-out exclude each other",
@@ -82,7 +82,7 @@ pub(super) fn serve_tls(words: &ServeTlsArgs) -> Result<Option<ServeTls>, UserEr
     };
     let ca = words.tls_client_ca.as_ref().map(|name| pem("--tls-client-ca", name)).transpose()?;
     if let Some(ca) = &ca {
-        let hint = "the certificates that sign clients', in PEM: --tls-client-ca ca.pem";
+        let hint = "the CAs of client certificates, in PEM: --tls-client-ca ca.pem";
         check_certificates("--tls-client-ca", ca, hint)?;
     }
     let versions =

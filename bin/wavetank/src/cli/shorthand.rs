@@ -1,4 +1,4 @@
-//! `wavetank URL` and `wavetank FILE`: puts the word `run` where it was left out.
+//! `wavetank URL` and `wavetank FILE`: inserts the command `run` where it was left out.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,8 @@ use clap::{ArgAction, CommandFactory};
 
 use super::parser::Cli;
 
-/// `argv` with `run` as first word if a URL, a file or an option of `run` stands where the command should.
+/// Inserts `run` as the first argument if `argv` has a URL, a file or an option of `run` in its
+/// place.
 pub(super) fn insert_run_subcommand(mut argv: Vec<OsString>) -> Vec<OsString> {
     let words: Vec<String> = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if needs_run(&words) {
@@ -29,7 +30,7 @@ fn needs_run(words: &[String]) -> bool {
     looks_like_url(first) || std::path::Path::new(first).is_file()
 }
 
-/// The first word that is neither an option nor an option's value.
+/// Returns the first argument that is not an option and not the value of one.
 fn positional(words: &[String]) -> Option<&str> {
     let command = Cli::command();
     let run = command.find_subcommand("run").expect("run is a command");
@@ -53,7 +54,8 @@ fn positional(words: &[String]) -> Option<&str> {
     None
 }
 
-/// A URL, a host with port or path, a host of several parts or `localhost`; a mistyped command is none.
+/// Whether `word` looks like a URL, a host with a port or path, a dotted host name or `localhost`.
+/// A mistyped command does not.
 fn looks_like_url(word: &str) -> bool {
     word.contains("://")
         || word.starts_with(':')

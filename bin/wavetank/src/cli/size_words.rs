@@ -23,7 +23,7 @@ use super::value_parsers::{parse_choice, parse_optional, parse_u32, with_flag};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 For example: wavetank size -r 1M/s -c 1M --hold 100s --capacity balancer=270k/s --capacity server=140k/s --spare 1
-             wavetank size -r 10k/s --hold 100s            a million connections of ten thousand requests a second
+             wavetank size -r 10k/s --hold 100s            ten thousand requests per second, each open for 100 s
              wavetank size -c 3.48M --ports 15000-65000 --backends 2 --hosts load=80
              wavetank size lb-million.yaml --memory 64GiB --link 10Gbit/s
 Nothing is sent and no name is resolved. Exit codes: 0 estimated, even if hosts do not suffice · 2 wrong usage")]
@@ -71,7 +71,7 @@ struct SizeLoadArgs {
 
 /// Contents of a connection.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Request and answer")]
+#[command(next_help_heading = "Request and response")]
 struct TransactionArgs {
     /// Service time of a request; with -r it decides how many are open simultaneously [default:
     /// 100ms]
@@ -169,7 +169,7 @@ pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
     };
     exchange(words.exchange, &mut options)?;
     if let (None, Some(option)) = (&words.goal, words.variation.first_given_flag()) {
-        let message = format!("{option} means nothing without an experiment file");
+        let message = format!("{option} needs an experiment file");
         return Err(UserError::usage("conflict", message, "wavetank size FILE"));
     }
     let variation = words.variation;
@@ -225,7 +225,7 @@ fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
         return Ok(None);
     }
     if words.iter().any(|word| word == "auto") {
-        let hint = "how many addresses they are: --source 10.0.8.0/28, or leave it out";
+        let hint = "name the addresses: --source 10.0.8.0/28, or leave it out";
         let message = "--source auto depends on hosts that size does not know";
         return Err(UserError::usage("conflict", message, hint));
     }
@@ -265,7 +265,11 @@ fn positive_size(text: &str) -> Result<u64, UserError> {
 
 fn positive_link(text: &str) -> Result<u64, UserError> {
     match parse_link(text)? {
-        0 => Err(UserError::usage("zero", format!("`{text}`: a link carries something"), "10Gbit/s")),
+        0 => Err(UserError::usage(
+            "zero",
+            format!("`{text}`: a link speed of zero is not allowed here"),
+            "10Gbit/s",
+        )),
         link => Ok(link),
     }
 }

@@ -77,7 +77,11 @@ pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
     let bare = text.trim_start_matches("TLSv").trim_start_matches("tlsv");
     if ["1", "1.0", "1.1"].contains(&bare) {
         let hint = "1.2 or 1.3; both when left out";
-        return Err(UserError::usage("value_unknown", format!("`{text}` is broken and not spoken"), hint));
+        return Err(UserError::usage(
+            "value_unknown",
+            format!("`{text}` is insecure and not supported"),
+            hint,
+        ));
     }
     parse_choice(bare, &versions, &[])
 }
@@ -86,12 +90,12 @@ pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
 pub(super) const COMMA_OR_COLON: [char; 2] = [',', ':'];
 
 /// Splits names at any of `joints`.
-pub(super) fn list(option: &str, words: Option<&String>, joints: &[char]) -> Result<Vec<String>, UserError> {
-    let Some(words) = words else { return Ok(Vec::new()) };
-    let names: Vec<String> = words.split(joints).map(|name| name.trim().to_owned()).collect();
+pub(super) fn list(option: &str, text: Option<&String>, joints: &[char]) -> Result<Vec<String>, UserError> {
+    let Some(text) = text else { return Ok(Vec::new()) };
+    let names: Vec<String> = text.split(joints).map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         let hint = "names joined by commas";
-        return Err(UserError::usage("value_missing", format!("{option} `{words}`: a name is empty"), hint));
+        return Err(UserError::usage("value_missing", format!("{option} `{text}`: a name is empty"), hint));
     }
     let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
     if let Some((_, name)) = twice {

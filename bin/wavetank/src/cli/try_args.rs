@@ -18,8 +18,8 @@ const REQUESTS: u64 = 100;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 For example: wavetank try shop.yaml --scenario buyer --target http://localhost:8080
-Done in this order: before of the run, each scenario's before, steps and after, after of the run.
-Exit codes: 0 all as wanted · 1 a step or check failed · 2 wrong usage or file · 5 refused · 130 interrupted")]
+Order: the run's `before`; each scenario's `before`, steps and `after`; the run's `after`.
+Exit codes: 0 all as expected · 1 a step or check failed · 2 wrong usage or file · 5 refused · 130 interrupted")]
 pub(super) struct TryWords {
     /// The experiment file
     #[arg(value_name = "FILE")]
@@ -67,9 +67,9 @@ pub(super) struct TryWords {
 /// Converts all arguments; `command` is the command line without secrets.
 pub(super) fn try_file(words: TryWords, command: String) -> Result<TryArgs, UserError> {
     if words.file.to_string_lossy().contains("://") && !words.file.exists() {
-        let message = format!("`{}` is a URL, and try is given an experiment file", words.file.display());
+        let message = format!("`{}` is a URL, and try needs an experiment file", words.file.display());
         let hint =
-            "wavetank run URL --once shows one request and its answer; wavetank new FILE writes a file";
+            "wavetank run URL --once shows one request and its response; wavetank new FILE writes a file";
         return Err(UserError::usage("no_file", message, hint));
     }
     let format = with_flag(

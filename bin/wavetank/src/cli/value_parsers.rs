@@ -1,4 +1,4 @@
-//! The words of `serve` and `demo`, and what they share with `run`.
+//! Converts the arguments of `serve` and `demo`, and values that they share with `run`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -11,12 +11,12 @@ use super::demo_args::DemoArgs;
 use super::parser::{DemoWords, ServeWords};
 use super::serve_tls_args::serve_tls;
 
-/// Puts the option before an error about its value.
+/// Puts the option before the message of an error in its value.
 pub(super) fn with_flag<T>(option: &str, read: Result<T, UserError>) -> Result<T, UserError> {
     read.map_err(|error| UserError { message: format!("{option} {}", error.message), ..error })
 }
 
-/// Reads an optional value.
+/// Parses an optional value.
 pub(super) fn parse_optional<T>(
     option: &str,
     word: Option<&String>,
@@ -25,31 +25,32 @@ pub(super) fn parse_optional<T>(
     word.map(|word| with_flag(option, read(word))).transpose()
 }
 
-/// A count above zero that fits 32 bits.
+/// Parses a count above zero that fits 32 bits.
 pub(super) fn parse_u32(text: &str) -> Result<u32, UserError> {
     let count = parse_count_positive(text)?;
-    u32::try_from(count)
-        .map_err(|_| UserError::usage("overflow", format!("`{text}` is out of range"), "far fewer"))
+    u32::try_from(count).map_err(|_| {
+        UserError::usage("overflow", format!("`{text}` is out of range"), "use a smaller number")
+    })
 }
 
-/// One of a few words; `later` are those a later version brings.
+/// Parses one of a few names. `later` lists names that only later versions support.
 pub(super) fn parse_choice<T: Copy>(text: &str, known: &[(&str, T)], later: &[&str]) -> Result<T, UserError> {
     if let Some((_, value)) = known.iter().find(|(word, _)| *word == text) {
         return Ok(*value);
     }
     let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
     if later.contains(&text) {
-        let hint = format!("today there is {}", words.join(", "));
+        let hint = format!("supported: {}", words.join(", "));
         return Err(UserError::usage("value_later", format!("`{text}` comes with a later version"), hint));
     }
     let hint = match did_you_mean(text, words.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
         None => words.join(" or "),
     };
-    Err(UserError::usage("value_unknown", format!("`{text}` is none of {}", words.join(", ")), hint))
+    Err(UserError::usage("value_unknown", format!("`{text}` is not one of {}", words.join(", ")), hint))
 }
 
-/// `completions SHELL`.
+/// Parses the shell of `completions`.
 pub(super) fn shell(text: &str) -> Result<Shell, UserError> {
     with_flag(
         "completions",
@@ -57,7 +58,7 @@ pub(super) fn shell(text: &str) -> Result<Shell, UserError> {
     )
 }
 
-/// `--engine`.
+/// Parses `--engine`.
 pub(super) fn engine(text: &str) -> Result<EngineChoice, UserError> {
     let known =
         [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll), ("uring", EngineChoice::Uring)];
@@ -67,7 +68,7 @@ pub(super) fn engine(text: &str) -> Result<EngineChoice, UserError> {
     }
 }
 
-/// `wavetank serve`.
+/// Converts the arguments of `wavetank serve`.
 pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
     let listen = words.listen.split(',').map(|word| listen(word.trim())).collect::<Result<Vec<_>, _>>()?;
     let doubled = listen.iter().enumerate().find(|(index, one)| listen[..*index].contains(one));
@@ -81,7 +82,7 @@ pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
         (Some(length), Some(at)) => Some(Freeze { at, length }),
         (None, None) => None,
         _ => {
-            let hint = "--freeze says how long, --freeze-at when: --freeze 300ms --freeze-at 5s";
+            let hint = "--freeze is the duration, --freeze-at the start: --freeze 300ms --freeze-at 5s";
             return Err(UserError::usage("conflict", "--freeze and --freeze-at go together", hint));
         }
     };
@@ -98,7 +99,8 @@ pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
     })
 }
 
-/// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080` and `8080`; the last three are loopback.
+/// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080` or `8080`. The last three are
+/// loopback.
 fn listen(word: &str) -> Result<SocketAddr, UserError> {
     let on_loopback = |port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let port = word.strip_prefix("localhost:").or_else(|| word.strip_prefix(':')).unwrap_or(word);
@@ -107,15 +109,15 @@ fn listen(word: &str) -> Result<SocketAddr, UserError> {
     }
     word.parse().map_err(|_| {
         let hint = if word.parse::<IpAddr>().is_ok() {
-            format!("with a port: {word}:8080")
+            format!("add a port: {word}:8080")
         } else {
-            "an address and a port: 127.0.0.1:8080; 0.0.0.0:8080 listens to the whole network".to_owned()
+            "use an address and a port: 127.0.0.1:8080; 0.0.0.0:8080 listens on all interfaces".to_owned()
         };
-        UserError::usage("bad_listen", format!("--listen `{word}` is no address"), hint)
+        UserError::usage("bad_listen", format!("--listen `{word}` is not an address"), hint)
     })
 }
 
-/// `wavetank demo`.
+/// Converts the arguments of `wavetank demo`.
 pub(super) fn demo(words: DemoWords) -> DemoArgs {
     DemoArgs { runs_dir: words.runs_dir }
 }

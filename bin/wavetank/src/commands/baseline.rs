@@ -1,4 +1,4 @@
-//! [`Baseline`]: what a run is compared with as soon as it is over.
+//! [`Baseline`]: the runs that a finished run is compared with.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    /// Read the runs called so in `runs_dir`.
+    /// Reads the runs with these names in `runs_dir`.
     pub(super) fn load(args: &BaselineArgs, runs_dir: &Path) -> Result<Self, UserError> {
         let dir = RunsDir::new(runs_dir);
         let runs = load_all(&dir, &args.runs)?;
@@ -50,13 +50,13 @@ impl Baseline {
     }
 }
 
-/// The comparison, or why there is none.
+/// The comparison, or the reason why there is none.
 pub(super) type ComparisonResult = Result<CompareDoc, ComparisonError>;
 
-/// A run was made and could not be compared.
+/// The finished run could not be compared.
 pub(super) struct ComparisonError {
     error: UserError,
-    /// A limit was asked for.
+    /// Whether `--max-regression` was given.
     limited: bool,
 }
 

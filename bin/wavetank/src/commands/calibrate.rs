@@ -1,4 +1,4 @@
-//! `wavetank calibrate`: what this host can do as a generator.
+//! `wavetank calibrate`: measures how much load this host can generate.
 
 use wavetank_driver::Signals;
 use wavetank_observe::core_of;
@@ -22,9 +22,9 @@ use crate::calibrate::{
 use crate::cli::{CalibrateArgs, CalibrateCommand, FileFormat};
 use crate::run::{Console, Host, engine_line, host_error, output};
 
-/// Spread of rounds above which it is reported.
+/// Spread of rounds (a share) above which it is reported.
 const SPREAD_TOLD: f64 = 0.15;
-/// A load thread that works less was not what set the limit.
+/// A load thread with a lower utilization did not set the limit.
 const FULL: f64 = 0.9;
 /// How long to wait for open requests at the end of a measurement.
 const DRAIN: Nanos = Nanos::from_secs(2);
@@ -43,7 +43,7 @@ pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
         }
     };
     let file = calibration_file(out)?;
-    // Better now than in a minute.
+    // Report this now, not after a minute of measuring.
     file.check_writable()?;
     let mut talk = Console::new(quiet);
     if let Err(error) = file.read() {
@@ -88,14 +88,14 @@ fn deliver(
         talk.info(&format!("stored     {}", file.path().display()));
         return Ok(ExitCode::Pass as u8);
     }
-    talk.warn("the target counted otherwise than we did: nothing is stored");
+    talk.warn("the target's count differs from the number sent: nothing is stored");
     Ok(ExitCode::Fail as u8)
 }
 
 fn show(out: Option<std::path::PathBuf>, format: FileFormat) -> Result<u8, UserError> {
     let file = calibration_file(out)?;
     let doc = file.read()?.ok_or_else(|| {
-        let message = format!("nothing is calibrated: there is no `{}`", file.path().display());
+        let message = format!("this host is not calibrated: there is no `{}`", file.path().display());
         UserError::usage("not_calibrated", message, "wavetank calibrate takes a minute, --quick 15 s")
     })?;
     print(&doc, format)?;
@@ -116,14 +116,14 @@ struct Session {
     layout: CpuAssignment,
     /// All CPUs of this host.
     cpus: Vec<u32>,
-    /// A server elsewhere.
+    /// A server that the user named; `None`: the built-in one.
     target: Option<TargetUrl>,
     talk: Console,
-    /// Requests that our own target must have seen.
+    /// Requests that the built-in server must have counted.
     counted: u64,
 }
 
-/// What was measured of it.
+/// Result of the measurements.
 struct Measured {
     tallies: [RoundStats; 4],
     memory: Option<HeldMemoryDoc>,
@@ -160,7 +160,7 @@ impl Session {
             self.counted += sent(&record);
             if memory.is_none() {
                 notes.push(
-                    "what a connection takes of memory was not measured: the connections were never all open, or memory of something else was given back meanwhile"
+                    "memory per connection was not measured: the connections were never all open, or other memory was freed in the meantime"
                         .to_owned(),
                 );
             }
@@ -180,12 +180,12 @@ impl Session {
         Ok(doc)
     }
 
-    /// What is loaded in the clear.
+    /// Returns the target without TLS.
     fn plain(&self, own: &TargetProcess) -> TargetUrl {
         self.target.clone().unwrap_or_else(|| own.url())
     }
 
-    /// What number `at` of the figures asks for: the most that can be done.
+    /// Returns the options that measure the figure with index `at`, at full load.
     fn options(&self, at: usize) -> RunOptions {
         let resume = if at == 3 { TlsResume::User } else { TlsResume::Never };
         RunOptions {
@@ -272,18 +272,18 @@ impl Session {
         }
     }
 
-    /// What to know of the figures before believing them.
+    /// Returns remarks on how reliable the figures are.
     fn notes(&self, tallies: &[RoundStats; 4]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.layout.name() == "shared" {
             let cpus = self.cpus.len();
             let word = if cpus == 1 { "CPU" } else { "CPUs" };
-            notes.push(format!("load and target shared {cpus} {word}: measured is what both do together, alone is what the load would do without it"));
+            notes.push(format!("load and target shared {cpus} {word}: `measured` is both together, `alone` is the load without the target"));
         }
         let spread = tallies.iter().zip(FIGURES).filter(|(tally, _)| tally.spread() > SPREAD_TOLD);
         notes.extend(spread.map(|(tally, name)| {
             format!(
-                "{name}: the rounds lie {} apart: something disturbed them; calibrate again on a quiet host",
+                "{name}: the rounds differ by {}: something disturbed them; calibrate again on a quiet host",
                 show_share(tally.spread())
             )
         }));

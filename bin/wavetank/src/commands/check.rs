@@ -30,7 +30,7 @@ pub(crate) fn check(args: CheckArgs) -> Result<u8, UserError> {
     let lacking = lacking(experiment, &loaded, (&args, &options, source_auto))?;
     match args.format {
         FileFormat::Text => {
-            // Where stderr is gone, the answer on stdout is what counts.
+            // If stderr is closed, stdout still gets the description.
             let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
             for lack in &lacking {
                 let told = format!("this host lacks: {}\nhint: {}\n", lack.message, lack.hint);
@@ -54,7 +54,7 @@ pub(crate) fn check(args: CheckArgs) -> Result<u8, UserError> {
     Ok(ExitCode::Pass as u8)
 }
 
-/// What this host lacks for the file.
+/// Returns what this host lacks for the file.
 #[cfg(target_os = "linux")]
 fn lacking(
     experiment: &Experiment,
@@ -66,13 +66,13 @@ fn lacking(
     // missing. `plan` and `run` report that.
     match lowered(experiment, loaded, asked, &host) {
         Ok((lowered, _)) => Ok(lowered.lacking),
-        // No host could run that: the file is at fault.
+        // No host could run this, so the file is wrong.
         Err(error) if error.code == "too_many_series" => Err(error),
         Err(_) => Ok(Vec::new()),
     }
 }
 
-/// Nothing is known of a host that runs no loads.
+/// Returns nothing: a host that cannot run loads is not inspected.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "where hosts are looked at, that may fail")]
 fn lacking(
@@ -83,7 +83,7 @@ fn lacking(
     Ok(Vec::new())
 }
 
-/// What the file is, in one line.
+/// Describes the file in one line.
 fn summary(experiment: &Experiment) -> String {
     let mut line =
         experiment.name.as_ref().map_or_else(|| "an experiment".to_owned(), |name| name.value.clone());

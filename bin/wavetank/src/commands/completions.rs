@@ -6,7 +6,7 @@ use wavetank_plan::{ExitCode, UserError};
 use crate::cli;
 use crate::run::output;
 
-/// Print the script. Exit 0.
+/// Prints the script. Exit 0.
 pub(crate) fn completions(shell: Shell) -> Result<u8, UserError> {
     output::print(&cli::completions(shell))?;
     Ok(ExitCode::Pass as u8)

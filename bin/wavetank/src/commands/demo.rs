@@ -17,7 +17,7 @@ use crate::run::{Console, Execution, FinishedRun, Host, execute, output};
 const USERS: u64 = 16;
 const RATE_PER_S: u64 = 2_000;
 const LENGTH: Nanos = Nanos::from_secs(5);
-/// Since the first request: in the middle of the run.
+/// Start of the freeze after the first request: the middle of the run.
 const FREEZE_AT: Nanos = Nanos::from_millis(2_000);
 const FREEZE: Nanos = Nanos::from_millis(300);
 /// Loopback responds immediately or never.
@@ -29,7 +29,7 @@ const PATH: &str = "/delay/2ms";
 pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
     let mut talk = Console::new(false);
     output::print(&format!(
-        "A target that answers {PATH} after 2 ms, and freezes once for {FREEZE}. Two ways to look at it:\n\n"
+        "A target that answers {PATH} after 2 ms, and freezes once for {FREEZE}. Two ways to measure it:\n\n"
     ))?;
     output::print(&format!(
         "1. Closed loop: {USERS} users, each sends after its last answer, for {LENGTH}\n"
@@ -60,17 +60,17 @@ fn options(name: &str) -> Options {
     Options { duration: Some(LENGTH), name: Some(name.to_owned()), threads: Some(1), ..Options::default() }
 }
 
-/// A run and what the target says about it.
+/// A run and the count of its server.
 struct DemoRun {
     record: RunRecord,
     archive: Option<PathBuf>,
-    /// Requests the target counted.
+    /// Requests that the server counted.
     counted: u64,
-    /// Requests we say we sent.
+    /// Requests that were sent.
     sent: u64,
 }
 
-/// One run against a target of its own.
+/// Makes one run against a new server.
 fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRun, UserError> {
     let server = wavetank_target::start(ServeOptions {
         listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
@@ -113,7 +113,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
 fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
     let Err(error) = TcpStream::connect_timeout(&address, REACH) else { return Ok(()) };
     let message = format!("this host does not reach itself at {address}: {}", output::os_error_text(&error));
-    let hint = "ip link set lo up; where loopback is up, a firewall forbids it";
+    let hint = "ip link set lo up; if loopback is up, a firewall blocks it";
     Err(UserError::refused("no_loopback", message, hint))
 }
 
@@ -128,9 +128,9 @@ fn lesson(closed: &RunRecord, open: &RunRecord) -> String {
     let show = |ns: f64| Nanos(ns as i64).to_string();
     let (hidden, true_) = (p99(&closed.response_us), p99(&open.response_us));
     format!(
-        "Both met the same freeze of {FREEZE}. In the closed loop its {USERS} users waited through it and sent \
-         nothing else meanwhile,\nso {USERS} slow answers drown among {} quick ones: p99 {}. Who arrives on a \
-         schedule does not wait\nfor others: everybody who came during the freeze was kept waiting, and p99 is {}.\n",
+        "Both runs had the same freeze of {FREEZE}. In the closed loop, the {USERS} users waited and sent nothing \
+         during the freeze,\nso {USERS} slow responses disappear among {} fast ones: p99 {}. Arrivals on a \
+         schedule do not wait\nfor others: every request due during the freeze was delayed, and p99 is {}.\n",
         closed.requests.done,
         show(hidden),
         show(true_),

@@ -6,7 +6,7 @@ use wavetank_report::{explain_doc, explain_list, explain_text, explanations};
 use crate::cli::{ExplainArgs, FileFormat};
 use crate::run::output;
 
-/// Print what each code means, or all codes by group. Exit 0; 2 for a code that is none.
+/// Prints the explanation of each code, or lists all codes by group. Exit 0; 2 for an unknown code.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, UserError> {
     let mut found = Vec::new();
     for code in &args.codes {

@@ -7,7 +7,7 @@ use wavetank_plan::{ExitCode, UserError};
 use crate::cli;
 use crate::run::output;
 
-/// Write every page to `dir` and print the names of the files. Exit 0.
+/// Writes every page to `dir` and prints the file names. Exit 0.
 pub(crate) fn man(dir: &Path) -> Result<u8, UserError> {
     for (name, text) in cli::man_pages() {
         let file = dir.join(name);

@@ -1,4 +1,4 @@
-//! What each command does, one file a command. Each returns the process's exit code.
+//! The commands, one file per command. Each returns the exit code of the process.
 
 #[cfg(target_os = "linux")]
 mod baseline;

@@ -8,7 +8,8 @@ use wavetank_plan::{ExitCode, UserError};
 
 use crate::run::output;
 
-/// Write a commented file to begin with, and say what can be done with it. A file that is there stays. Exit 0.
+/// Writes a commented example file and prints the next step. An existing file is not overwritten.
+/// Exit 0.
 pub(crate) fn new(file: &Path) -> Result<u8, UserError> {
     let shown = file.display();
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
@@ -16,8 +17,8 @@ pub(crate) fn new(file: &Path) -> Result<u8, UserError> {
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => UserError::usage(
             "file_exists",
-            format!("`{shown}` is there already, and stays as it is"),
-            "another name, or take the old file away first",
+            format!("`{shown}` already exists"),
+            "use another name, or remove the file first",
         ),
         _ => UserError::usage(
             "out_unwritable",

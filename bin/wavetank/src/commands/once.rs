@@ -1,4 +1,4 @@
-//! `wavetank run URL --once`: one request and its answer, with all instants.
+//! `wavetank run URL --once`: one request and its response, with all timings.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
 
 use crate::run::{Host, certificate_lines, hint_for_unexpected_answer, host_error, output};
 
-/// Send it, print everything. Exit 0 if the answer came with an expected status, else 1.
+/// Sends the request and prints everything. Exit 0 if the response has an expected status, else 1.
 pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Result<u8, UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     match Probe::new(plan, Clock::starting_now(), host.found.features, host.source_ports(), tls)
@@ -27,7 +27,7 @@ pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Res
     }
 }
 
-/// Why there was no answer, as the one line a person reads.
+/// Returns the error for a missing response: one line, followed by the bytes received.
 fn no_answer(failure: &ProbeFailure) -> UserError {
     let message =
         format!("{}: {} after {}{}", failure.address, failure.detail, failure.waited, seen(failure));
@@ -35,7 +35,7 @@ fn no_answer(failure: &ProbeFailure) -> UserError {
     UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }
 }
 
-/// The beginning of what came, if anything did, control characters escaped.
+/// Returns the first bytes received, if any, with control characters escaped.
 fn seen(failure: &ProbeFailure) -> String {
     let mut text = String::new();
     for line in failure.seen.split_inclusive(|&byte| byte == b'\n') {
@@ -104,7 +104,7 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     text
 }
 
-/// What was agreed on, and whom the target showed itself to be.
+/// Adds the negotiated TLS parameters and the target's certificate.
 fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &Handshake) {
     let agreed = &tls.agreed;
     let mut parts = vec![agreed.version, agreed.cipher];
@@ -122,7 +122,7 @@ fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &Handshake
     }
     let verify = plan.tls.as_ref().is_some_and(|tls| tls.verify);
     let chain = tls.certificates.len();
-    let checked = if verify { "checked: it is good for this name" } else { "not checked (--insecure)" };
+    let checked = if verify { "verified for this name" } else { "not checked (--insecure)" };
     let _ = writeln!(
         text,
         "  chain    {chain} {}, {checked}",
@@ -130,7 +130,7 @@ fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &Handshake
     );
 }
 
-/// The lines of a head, without the blank one that ends it.
+/// Returns the lines of a head without the final blank line.
 fn head_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     text.split("\r\n").take_while(|line| !line.is_empty()).map(str::to_owned).collect()

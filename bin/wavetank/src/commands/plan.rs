@@ -14,13 +14,14 @@ use crate::cli::{CheckArgs, FileArgs, FileFormat};
 use crate::experiment::{DataLoading, ExperimentFile, request_bytes, with_absolute_paths};
 use crate::run::{Host, output};
 
-/// Stand for a host whose name nobody looks up (RFC 5737 and RFC 3849). Nothing is ever sent there.
+/// Placeholders for a host name that is not looked up (RFC 5737 and RFC 3849). Nothing is ever sent
+/// to them.
 const PLACEHOLDERS: (Ipv4Addr, Ipv6Addr) =
     (Ipv4Addr::new(192, 0, 2, 1), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
 
-/// Tell what the file comes to: its load over time, what it takes of this host, what already speaks against its
-/// thresholds. Exit 0, also where this host lacks something for it (`lacking`), or 2 if the file cannot be run. Nothing
-/// is sent, no name is looked up.
+/// Describes the file: load over time, resources needed on this host, and problems with its
+/// thresholds. Exit 0, even if this host lacks something (`lacking`); 2 if the file cannot be run.
+/// Nothing is sent and no name is looked up.
 pub(crate) fn plan(args: CheckArgs) -> Result<u8, UserError> {
     let CheckArgs { file: args, options, source_auto } = args;
     let options = with_absolute_paths(options);
@@ -45,13 +46,13 @@ pub(crate) fn plan(args: CheckArgs) -> Result<u8, UserError> {
         output::print(&(doc.to_json() + "\n"))?;
         return Ok(ExitCode::Pass as u8);
     }
-    // Where stderr is gone, the answer on stdout is what counts.
+    // If stderr is closed, stdout still gets the description.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
     output::print(&forecast_text(&doc, terminal_width()))?;
     Ok(ExitCode::Pass as u8)
 }
 
-/// The plan of a file on this host, with what is worth knowing of it, one line each. No name is looked up.
+/// Returns the plan of a file on this host, and notes of one line each. No name is looked up.
 pub(super) fn lowered(
     experiment: &Experiment,
     loaded: &ExperimentFile,
@@ -82,7 +83,8 @@ pub(super) fn lowered(
     Ok((lowered, notes))
 }
 
-/// What a URL's own words say of where it goes; a name stands for one address of another host, and is noted.
+/// Returns the address and port in a URL. A name is replaced by one address of another host and
+/// added to `unnamed`.
 fn addresses(experiment: &Experiment, url: &TargetUrl, unnamed: &mut Vec<String>) -> Vec<SocketAddr> {
     let (host, port) = experiment.connect_point(url);
     let literal = host.trim_start_matches('[').trim_end_matches(']');
@@ -101,8 +103,8 @@ fn addresses(experiment: &Experiment, url: &TargetUrl, unnamed: &mut Vec<String>
     vec![SocketAddr::new(other, port)]
 }
 
-/// The source addresses of the file, or of the options in its place. What `auto` stands for depends on the way to the target, which this host may not have
-/// now: then it is planned without.
+/// Returns the source addresses of the options or, without those, of the file. `auto` depends on
+/// the route to the target, which this host may not have now. The plan then has one source address.
 fn sources(
     experiment: &Experiment,
     (options, auto): (&RunOptions, bool),

@@ -1,4 +1,4 @@
-//! [`PlannedLab`]: a lab that a run is to be made in.
+//! [`PlannedLab`]: the lab that a run will use.
 
 use wavetank_experiment::Experiment;
 use wavetank_lab::check_events;
@@ -7,17 +7,17 @@ use wavetank_topology::{HostAction, Lab, planned_events};
 
 use crate::run::{LabRun, check_host_condition};
 
-/// A lab on paper, and the way into it. What a run asks of it is held against the paper, so that a mistake is told before a
-/// lab is made for nothing.
+/// A lab before it is entered. The run is checked against the topology, so that a mistake is
+/// reported before the lab is created.
 pub(super) struct PlannedLab<'a> {
-    /// What it is.
+    /// The topology.
     pub(super) lab: &'a Lab,
-    /// Brings it up, unless it is up already, and moves this process into it.
+    /// Brings the lab up, unless it is already up, and moves this process into it.
     pub(super) enter: Box<dyn FnOnce() -> Result<LabRun, UserError> + 'a>,
 }
 
 impl PlannedLab<'_> {
-    /// Whether the lab has the hosts that conditions are about.
+    /// Checks that the lab has the hosts that conditions refer to.
     pub(super) fn check_hosts_exist<'c>(
         &self,
         mut conditions: impl Iterator<Item = &'c Condition>,
@@ -25,7 +25,7 @@ impl PlannedLab<'_> {
         conditions.try_for_each(|one| check_host_condition(self.lab, &one.subject, &one.text))
     }
 
-    /// Whether what the experiment does to hosts can be done in the lab, and on this machine.
+    /// Checks that the lab and this machine support the events of the experiment.
     pub(super) fn check_events(&self, experiment: &Experiment) -> Result<(), UserError> {
         let events = planned_events(self.lab, &experiment.event_plans(Nanos::ZERO))?;
         let deeds: Result<Vec<HostAction>, _> =
@@ -33,7 +33,7 @@ impl PlannedLab<'_> {
         check_events(self.lab, &deeds?)
     }
 
-    /// Into the lab; there is none in most runs.
+    /// Enters the lab, if the run has one.
     pub(super) fn enter(ahead: Option<Self>) -> Result<Option<LabRun>, UserError> {
         ahead.map(|ahead| (ahead.enter)()).transpose()
     }

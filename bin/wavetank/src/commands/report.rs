@@ -11,7 +11,7 @@ use crate::run::out_file::open_all;
 use crate::run::result_writer::ResultWriter;
 use crate::run::{RunFacts, build_record, output};
 
-/// Print a stored run again. Exit 0 if that could be done, whatever the verdict.
+/// Prints a stored run again. Exit 0 if that succeeds, whatever the verdict.
 pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
     let word = match &args.run {
@@ -33,13 +33,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     Ok(ExitCode::Pass as u8)
 }
 
-/// Print a stored search again.
+/// Prints a stored search again.
 fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserError> {
     if args.wants != (ReportOptions { language: args.wants.language, ..ReportOptions::default() }) {
         let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
         return Err(UserError::usage(
             "conflict",
-            "--of, --step, --by-step and --by-host mean nothing to a search",
+            "--of, --step, --by-step and --by-host do not apply to a search",
             hint,
         ));
     }
@@ -51,7 +51,7 @@ fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserErr
     Ok(ExitCode::Pass as u8)
 }
 
-/// The record of a run that was killed: everything that was sealed, status incomplete.
+/// Returns the record of a killed run: all sealed intervals, status incomplete.
 fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     let plan = opened.plan()?;
     let (ledger, read) = opened.ledger(&plan)?;
@@ -97,7 +97,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     }))
 }
 
-/// In words: lines that cannot be read, and why where a later version wrote them.
+/// Describes lines that cannot be read, and why if a later version wrote them.
 fn unread(read: ReadReport) -> String {
     let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
     let unread = format!("{} of the archive cannot be read", lines(read.damaged));
@@ -108,7 +108,8 @@ fn unread(read: ReadReport) -> String {
     }
 }
 
-/// The requests worth a look: of those written as they came, the ones that still are.
+/// Selects example requests. The archive has every candidate in the order of writing; only the most
+/// notable ones remain.
 fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
     let mut examples = Examples::new(plan);
     for line in lines {
@@ -117,8 +118,9 @@ fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
     examples.lines()
 }
 
-/// What the probe had counted, if there was one: a run goes on only after it was answered. And what was done around the
-/// load, as its events tell.
+/// Returns the counts of requests outside the load. The probe, if there was one, counts as one
+/// answered request, because a run only continues after its response. Events have the counts of
+/// hooks before and after the load.
 fn setup(probed: bool, events: &[EventLine]) -> Setup {
     let one = u64::from(probed);
     let mut all = Setup { sent: one, done: one, failed: 0 };

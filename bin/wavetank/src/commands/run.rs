@@ -1,4 +1,5 @@
-//! `wavetank run URL|FILE`: what both have in common; [`run_file`](super::run_file) is the file's own.
+//! `wavetank run URL|FILE`: the parts common to both. [`run_file`](super::run_file) has those of
+//! files.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,25 +25,25 @@ use crate::run::{
     tls_client,
 };
 
-/// Where a run's words, numbers and archive go.
+/// Outputs of a run: messages, results and archive.
 pub(super) struct OutputPlan {
     pub(super) format: OutputFormat,
     pub(super) files: Vec<OpenFile>,
-    /// The language of a page.
+    /// Language of an HTML page.
     pub(super) language: Language,
-    /// `None`: no archive is kept.
+    /// Directory of the archive; `None`: no archive is kept.
     pub(super) runs_dir: Option<PathBuf>,
     pub(super) command: String,
-    /// What the run is compared with when it is over.
+    /// Runs to compare the finished run with.
     pub(super) baseline: Option<Baseline>,
 }
 
-/// Resolve, guard, probe, load, judge, deliver.
+/// Resolves options, checks permissions, probes, runs the load, judges it and writes the result.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     run_from(args, None)
 }
 
-/// The same from the hosts of a lab, if there is one: it is entered when all that needs no lab is known to be right.
+/// Runs from the hosts of `lab`, if given. The lab is entered after all checks that do not need it.
 pub(super) fn run_from(args: RunArgs, lab: Option<PlannedLab<'_>>) -> Result<u8, UserError> {
     let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
     match &args.goal {
@@ -113,7 +114,7 @@ fn run_url(
     execute_and_report(execution, &mut talk, delivery)
 }
 
-/// What is going to be done, ahead of it.
+/// Prints what the run is going to do.
 pub(super) fn announce(
     talk: &mut Console,
     load: &str,
@@ -127,7 +128,7 @@ pub(super) fn announce(
     }
 }
 
-/// Load, judge, deliver.
+/// Runs the load, judges it and writes the result.
 pub(super) fn execute_and_report(
     execution: Execution<'_>,
     talk: &mut Console,
@@ -144,7 +145,8 @@ pub(super) fn execute_and_report(
     }
     let exit = executed.record.verdict.exit;
     match delivered {
-        // A run that did not pass has said enough with its code; what was not written is told all the same.
+        // The exit code of a run that did not pass takes precedence. The output that failed is
+        // still reported.
         Err(error) if exit != ExitCode::Pass as u8 => {
             talk.warn(&error.to_string());
             Ok(exit)
@@ -154,7 +156,7 @@ pub(super) fn execute_and_report(
     }
 }
 
-/// The result as it was wanted; what is made of intervals reads them back from the archive.
+/// Writes the result in all formats. Formats made of intervals are read back from the archive.
 fn deliver(
     executed: &FinishedRun,
     comparison: Option<&CompareDoc>,
@@ -173,20 +175,20 @@ fn deliver(
     output::deliver(&outcome, format, files)
 }
 
-/// What `--source auto` stands for: all addresses of the interface towards `targets`, as few as do. `name` is what
-/// they are called.
+/// Returns the addresses for `--source auto`: all addresses of the interface towards `targets`,
+/// filled one after another. `name` is the targets' name.
 pub(super) fn local_source_addresses(targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
     let ranges = wavetank_observe::route_sources(targets).map_err(|error| {
         UserError::refused(
             "no_source_address",
-            format!("--source auto: this host has no way to `{name}`: {error}"),
-            "look at the routes (ip route get ADDRESS), or name the addresses: --source CIDR",
+            format!("--source auto: this host has no route to `{name}`: {error}"),
+            "check the routes (ip route get ADDRESS), or name the addresses: --source CIDR",
         )
     })?;
     Ok(SourcesPlan { ranges, order: SourceOrder::FillFirst })
 }
 
-/// The same of all hosts that send the load.
+/// Returns the addresses for `--source auto` of all hosts that send the load.
 pub(super) fn source_addresses(
     host: &Host,
     targets: &[SocketAddr],
@@ -198,7 +200,7 @@ pub(super) fn source_addresses(
     }
 }
 
-/// Source addresses can be bound by the hosts that send the load, found out before anything is sent.
+/// Checks before anything is sent that the load hosts can bind the source addresses.
 pub(super) fn check_sources(host: &Host, plan: &Plan) -> Result<(), UserError> {
     match &host.lab {
         Some(lab) => lab.try_sources(plan),
@@ -206,7 +208,7 @@ pub(super) fn check_sources(host: &Host, plan: &Plan) -> Result<(), UserError> {
     }
 }
 
-/// The first address of every source range can be bound, found out before anything is sent.
+/// Checks before anything is sent that this host can bind the first address of every source range.
 pub(super) fn check_sources_bindable(plan: &Plan) -> Result<(), UserError> {
     for range in &plan.sources.ranges {
         bind_probe(SocketAddr::new(range.first, 0)).map_err(|errno| {

@@ -1,4 +1,5 @@
-//! `wavetank run FILE`: read, lower, guard, load, judge, deliver.
+//! `wavetank run FILE`: reads and lowers the file, checks permissions, probes, runs the load,
+//! judges it and writes the result.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absol
 use crate::run::out_file::open_all;
 use crate::run::{Console, Execution, Host, check_target_counts_available, is_safe, output, tls_client};
 
-/// Everything that can be found wrong is found before anything is sent.
+/// Runs an experiment file. All errors that can be found before anything is sent are found first.
 pub(super) fn run_file(
     file: &FileArgs,
     args: RunArgs,
@@ -81,7 +82,7 @@ pub(super) fn run_file(
         engine_why,
         command: &delivery.command.clone(),
         runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
-        // What comes next for a plain run is told in its options, and a file has those already.
+        // The suggested next command uses options of a URL run, which the file already sets.
         repeatable: false,
         probe,
         tables,
@@ -93,7 +94,7 @@ pub(super) fn run_file(
     execute_and_report(execution, &mut talk, delivery)
 }
 
-/// If the file wants the target's own count, somebody can be asked for it.
+/// Checks that a target can be asked for its own count if the file requires it.
 fn truth_can_be_asked(experiment: &Experiment, host: &Host, plan: &Plan) -> Result<(), UserError> {
     if experiment.truth != Some(true) {
         return Ok(());
@@ -102,7 +103,7 @@ fn truth_can_be_asked(experiment: &Experiment, host: &Host, plan: &Plan) -> Resu
     check_target_counts_available(plan, servers.as_deref())
 }
 
-/// This host, or those of the lab, if they can do what the file asks for.
+/// Returns this host, or the hosts of the lab, if they support the file's features.
 fn ready_host(
     experiment: &Experiment,
     rehearsal: bool,
@@ -112,7 +113,8 @@ fn ready_host(
     Host::inspect_lab(PlannedLab::enter(lab)?)
 }
 
-/// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.
+/// Returns a plan with only the probe request: the first step that is the same for all users and
+/// changes nothing.
 pub(super) fn probe_plan(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     let fixed = |step: &&Step| {
         is_safe(&step.request.method)
@@ -120,12 +122,12 @@ pub(super) fn probe_plan(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     };
     let step = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).find(fixed).ok_or_else(|| {
         let message =
-            "nothing can be probed: no step is a GET, HEAD or OPTIONS that is the same for everybody";
-        UserError::usage("nothing_to_probe", message, "leave --probe and probe: true out, or --no-probe")
+            "nothing can be probed: no step is a GET, HEAD or OPTIONS that is the same for all users";
+        UserError::usage("nothing_to_probe", message, "leave out --probe and probe: true, or use --no-probe")
     })?;
     let mut one = plan.clone();
     one.http.timeout = step.timeout.unwrap_or(plan.http.timeout);
-    // What a step says of its own answer is its own affair.
+    // The step checks the status itself, so the probe accepts every status.
     let asks = step.checks.iter().any(|check| check.subject == CheckSubject::Answer("status".to_owned()));
     if asks {
         one.http.expect = StatusSet::parse("100 to 599")?;
@@ -134,7 +136,7 @@ pub(super) fn probe_plan(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     Ok(Arc::new(one))
 }
 
-/// Tells what keeps the file from being run, as the result was wanted.
+/// Reports the errors in the file in the output formats and files of the run.
 pub(super) fn report_load_errors(
     loaded: &ExperimentFile,
     format: OutputFormat,
@@ -151,7 +153,7 @@ pub(super) fn report_load_errors(
     }
 }
 
-/// What a rehearsal is one of; `None`: the run is the real one.
+/// Describes a rehearsal; `None` if the run has the file's full load.
 fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
     let scale = file.scale.map(|factor| format!("--scale {factor}"));
     let speed = file.speed.map(|factor| format!("--speed {factor}"));
@@ -160,7 +162,7 @@ fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
         .then(|| format!("a rehearsal of {name} with {}: not the load that it asks for", how.join(" ")))
 }
 
-/// What a file may ask for and a run on one host cannot give.
+/// Refuses features of a file that a run on one host does not support.
 pub(super) fn check_supported(
     experiment: &Experiment,
     rehearsal: bool,
@@ -172,7 +174,7 @@ pub(super) fn check_supported(
         return refused(
             "events_alone",
             message,
-            "wavetank lab run LAB FILE carries them out in a lab; or leave events out",
+            "wavetank lab run LAB FILE runs them in a lab; or leave events out",
         );
     }
     let conditions = experiment.thresholds.iter().chain(&experiment.stop);
@@ -192,10 +194,10 @@ pub(super) fn check_supported(
     Ok(())
 }
 
-/// What finds out the addresses that lead to targets of a name.
+/// Finds the source addresses that lead to the targets with a name.
 pub(super) type SourceResolver<'a> = dyn Fn(&[SocketAddr], &str) -> Result<SourcesPlan, UserError> + 'a;
 
-/// The option's, or the file's.
+/// Returns the source addresses of the options or, without those, of the file.
 pub(super) fn sources(
     experiment: &Experiment,
     options: &RunOptions,
@@ -220,7 +222,7 @@ pub(super) fn sources(
     }
 }
 
-/// One table for each source of data, those that are written out among them.
+/// Returns one table for each data source, including inline ones.
 pub(super) fn all_tables(
     experiment: &Experiment,
     tables: Vec<Option<Table>>,

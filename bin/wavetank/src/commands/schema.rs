@@ -5,7 +5,7 @@ use wavetank_plan::{ExitCode, UserError};
 use crate::cli::SchemaKind;
 use crate::run::output;
 
-/// Print the JSON Schema of the files asked for. Exit 0.
+/// Prints the JSON Schema of a file format. Exit 0.
 pub(crate) fn schema(of: SchemaKind) -> Result<u8, UserError> {
     output::print(&match of {
         SchemaKind::Experiment => wavetank_experiment::schema(),

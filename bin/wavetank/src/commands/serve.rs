@@ -17,7 +17,7 @@ use crate::run::{Console, Host, engine_line, host_error, output};
 /// How often the main thread checks for a request to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// Serve until SIGINT or SIGTERM; then say what was seen. Stopping a server is no failure: exit 0.
+/// Serves until SIGINT or SIGTERM, then prints the counts. Stopping a server is no failure: exit 0.
 pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let host = Host::inspect()?;
     let engine = choose_engine(args.engine, &host.facts.sockets)?;
@@ -74,7 +74,7 @@ fn attend(
     let mut crashes: Vec<String> = Vec::new();
     let (mut not_accepting, mut database_told) = (false, false);
     while signals.received() == 0 {
-        // Ends early when a signal comes.
+        // A signal ends the wait early.
         std::thread::park_timeout(LOOK_AROUND);
         if let Some(errno) = server.accept_failure().filter(|_| !not_accepting) {
             not_accepting = true;
@@ -82,11 +82,11 @@ fn attend(
         }
         if let Some(fault) = server.database_fault().filter(|_| !database_told) {
             database_told = true;
-            talk.warn(&format!("the database of the flash sale: {fault}; who asked for that got a 500"));
+            talk.warn(&format!("the database of the flash sale: {fault}; these requests got a 500"));
         }
         for crash in server.crashes() {
             if !crashes.contains(&crash) {
-                talk.warn(&format!("{crash}; its connections are gone, those of others are served"));
+                talk.warn(&format!("{crash}; its connections are lost, all others are served"));
                 crashes.push(crash);
             }
         }
@@ -105,7 +105,7 @@ fn attend(
     None
 }
 
-/// Who may log in.
+/// Reads the accounts that may log in.
 fn accounts(path: &Path) -> Result<Accounts, UserError> {
     let name = format!("--accounts {}", path.display());
     let csv = std::fs::read(path).map_err(|error| {
@@ -115,17 +115,17 @@ fn accounts(path: &Path) -> Result<Accounts, UserError> {
     Accounts::read(&name, &csv)
 }
 
-/// Why clients wait, and what to do before the next time.
+/// Describes why clients wait, and how to avoid it next time.
 fn not_accepted(errno: Errno, files_max: u64) -> String {
     let hint = match errno.symbol() {
         Some("EMFILE") => format!(
-            "ulimit -n {}, now {files_max}; or --connections N, which makes ready for N or says what N need",
+            "raise ulimit -n to {}, now {files_max}; or use --connections N, which prepares for N or reports what N need",
             files_max.saturating_mul(2)
         ),
         Some("ENFILE") => "fs.file-max, the limit on files of the whole host, must be higher".to_owned(),
-        _ => "free memory; --connections N says beforehand what N need".to_owned(),
+        _ => "free some memory; --connections N reports at the start what N need".to_owned(),
     };
-    format!("a client cannot be accepted: {errno}; it and others wait until some are gone\nhint: {hint}")
+    format!("cannot accept a client: {errno}; new clients wait until others disconnect\nhint: {hint}")
 }
 
 fn served(truth: &Truth, tls: bool) -> String {
@@ -144,7 +144,8 @@ fn served(truth: &Truth, tls: bool) -> String {
     format!("served {requests} requests on {accepted} connections{handshakes}{not_accepted}")
 }
 
-/// With the certificate that was given, or with one made for this host and `listen`.
+/// Creates the TLS server with the given certificate, or with one generated for this host and
+/// `listen`.
 fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserError> {
     let server = match &tls.identity {
         Some(own) => TlsServer::new(&own.chain_pem, &own.key_pem, &tls.options),
@@ -178,7 +179,8 @@ fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
         (Some(_), _) => String::new(),
         (None, Some(path)) => format!("; clients trust it with --cacert {}", path.display()),
         (None, None) => {
-            "; clients take it with --insecure (curl -k), or trust what --tls-cert-out FILE writes".to_owned()
+            "; clients accept it with --insecure (curl -k), or trust the file of --tls-cert-out FILE"
+                .to_owned()
         }
     };
     format!("certificate: SHA-256 {}{cure}", server.fingerprint())

@@ -53,7 +53,7 @@ pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
     Ok(ExitCode::Pass as u8)
 }
 
-/// A load, and what is known of how it was asked.
+/// A load, and where its values come from.
 struct SizingRequest {
     target: String,
     demand: LoadDemand,
@@ -78,11 +78,11 @@ fn of_url(
             ("--body", options.body.is_some()),
         ];
         if let Some((option, _)) = of_request.iter().find(|(_, given)| *given) {
-            let message = format!("--request-bytes and {option} both say how long a request is");
+            let message = format!("--request-bytes and {option} both set the size of a request");
             return Err(UserError::usage("conflict", message, "leave one of the two out"));
         }
     }
-    // What a request is, and what contradicts what, is known where runs are made.
+    // The code for runs checks the request and conflicts between options.
     let alone = RunOptions {
         method: options.method.clone(),
         headers: options.headers.clone(),
@@ -105,8 +105,8 @@ fn of_url(
         requests: options.requests,
     };
     if options.open_rate.is_some() && options.connections.is_none() {
-        let hint = "-c opens connections ahead of the load; with -r alone they are opened as requests come";
-        return Err(UserError::usage("conflict", "--open-rate means nothing without -c", hint));
+        let hint = "-c opens connections ahead of the load; with -r alone they are opened as requests arrive";
+        return Err(UserError::usage("conflict", "--open-rate needs -c", hint));
     }
     let bytes = request_bytes(&plan).first().and_then(|steps| *steps.first()?).unwrap_or(REQUEST_BYTES);
     let exchange = TransactionProfile {
@@ -122,7 +122,7 @@ fn of_url(
         },
     };
     let demand = LoadDemand::from_options(&words, exchange)?;
-    let settings = settings(&demand.exchange, wishes, "a GET of run's own");
+    let settings = settings(&demand.exchange, wishes, "the GET of `run`");
     let target = if named { url.url() } else { String::new() };
     Ok(SizingRequest { target, demand, targets: 1, sources: None, settings, notes: Vec::new() })
 }
@@ -141,7 +141,7 @@ fn of_file(
     format: FileFormat,
 ) -> Result<Option<SizingRequest>, UserError> {
     if wishes.hold.is_some() {
-        let hint = "the file's phases say how long connections are kept";
+        let hint = "the file's phases set how long connections are kept";
         return Err(UserError::usage("conflict", "--hold has no effect with a file", hint));
     }
     let mut loaded = ExperimentFile::read(args, options, DataLoading::Later)?;
@@ -150,7 +150,7 @@ fn of_file(
         return Ok(None);
     };
     let lowering = LowerContext {
-        // What this host has is no matter.
+        // The resources of this host do not matter.
         host: &HostFacts::for_tests(1),
         tables: &loaded.tables,
         addresses: &|url| Ok(vec![SocketAddr::new(NOBODY.into(), url.port)]),
@@ -168,7 +168,7 @@ fn of_file(
         answer: wishes.answer_bytes.unwrap_or(ANSWER_BYTES),
     };
     let demand = LoadDemand::from_plan(&plan, &bytes, wishes)?;
-    // Where stderr is gone, the answer on stdout is what counts.
+    // If stderr is closed, stdout still gets the result.
     if format == FileFormat::Text {
         let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
     }
@@ -178,12 +178,12 @@ fn of_file(
     Ok(Some(SizingRequest { target: loaded.name.clone(), demand, targets, sources, settings, notes }))
 }
 
-/// How many source addresses the file names, and what to say where that depends on hosts.
+/// Returns the number of source addresses in the file, and a note if it depends on hosts.
 fn sources(experiment: &Experiment) -> (Option<u64>, Vec<String>) {
     match experiment.sources.as_ref().map(|sources| &sources.value) {
         None => (None, Vec::new()),
         Some(Sources::Auto) => {
-            (None, vec!["sources: auto are those of the hosts that it runs on".to_owned()])
+            (None, vec!["sources: auto depends on the hosts that run the file".to_owned()])
         }
         Some(Sources::These(these)) => {
             let count: u128 = these.ranges.iter().map(SourceRange::len).sum();
@@ -192,7 +192,7 @@ fn sources(experiment: &Experiment) -> (Option<u64>, Vec<String>) {
     }
 }
 
-/// Pairs of host and port that the plan's connections go to.
+/// Returns the number of host and port pairs that the plan connects to.
 fn targets(plan: &Plan) -> u64 {
     if plan.http.proxy.is_some() {
         return 1;
@@ -203,7 +203,7 @@ fn targets(plan: &Plan) -> u64 {
     hosts.len().max(1) as u64
 }
 
-/// What is exchanged, and where that comes from.
+/// Lists the sizes and times of a request, and where each value comes from.
 fn settings(exchange: &TransactionProfile, wishes: &SizeOptions, request: &str) -> Vec<Setting> {
     let one = |name, value: String, given, why: &str| Setting { name, value, given, why: why.to_owned() };
     vec![

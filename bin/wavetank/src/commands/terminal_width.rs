@@ -1,11 +1,11 @@
-//! [`terminal_width`]: how wide the text is that a command prints.
+//! [`terminal_width`]: the width of the text that a command prints.
 
 /// Columns if the width of the terminal is unknown.
 const COLUMNS: usize = 100;
-/// Wider lines are not read more easily.
+/// Longer lines are harder to read.
 const COLUMNS_MAX: usize = 160;
 
-/// Columns of the terminal, or what the environment says of them where the text goes elsewhere.
+/// Returns the columns of the terminal, or of the environment if stdout is not a terminal.
 pub(super) fn terminal_width() -> usize {
     let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
     terminal().filter(|columns| *columns > 0).or_else(told).unwrap_or(COLUMNS).min(COLUMNS_MAX)
@@ -16,7 +16,7 @@ fn terminal() -> Option<usize> {
     rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col))
 }
 
-/// What asks a terminal is built for Linux only.
+/// The terminal query is built for Linux only.
 #[cfg(not(target_os = "linux"))]
 const fn terminal() -> Option<usize> {
     None

@@ -41,7 +41,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
         threads: Some(1),
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
-    // What this host lacks for the load is no matter to one user.
+    // One user can run even if this host lacks resources for the load.
     let LoweredPlan { plan, .. } =
         lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
     let wanted = wanted(&plan, &args.scenarios)?;
@@ -60,7 +60,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
     let cancelled = || signals.received() > 0;
     let alone = SingleUser::new(&plan, &means, Clock::starting_now(), &cancelled)?;
     if !loaded.diagnostics.is_empty() && args.file.format == FileFormat::Text {
-        // Where stderr is gone, what is shown on stdout is what counts.
+        // If stderr is closed, stdout still gets the trace.
         let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
     }
     let mut attempt = TryRun {
@@ -75,7 +75,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
     attempt.conclude(cancelled())
 }
 
-/// The scenarios that are to be walked, by their places in the plan.
+/// Returns the indices of the scenarios to run in the plan.
 fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<u16>, UserError> {
     let all: Vec<&str> = plan.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     let place = |name: &str| all.iter().position(|own| *own == name && !own.is_empty());
@@ -97,7 +97,7 @@ fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<u16>, UserError> {
     names.iter().map(of).collect()
 }
 
-/// What must not be shown: every secret that a template holds, and what the file wants hidden.
+/// Returns the values to hide: every secret in a template, and the variables that the file redacts.
 fn secrets(experiment: &Experiment, given: &[Secret]) -> SecretScrubber {
     let mut secrets = SecretScrubber::from_names(&experiment.redact);
     for secret in given {
@@ -113,15 +113,15 @@ fn secrets(experiment: &Experiment, given: &[Secret]) -> SecretScrubber {
     secrets
 }
 
-/// One user's way through everything that is wanted.
+/// One user's walk through the requested scenarios.
 struct TryRun<'a> {
     plan: &'a Plan,
     alone: SingleUser<'a>,
     secrets: SecretScrubber,
     shown: TryOutput,
-    /// By their places in the plan.
+    /// Requests by index of the scenario in the plan.
     counts: Vec<u64>,
-    /// What ended it all.
+    /// Why the whole walk ended early.
     ended: Option<EarlyEnd>,
 }
 
@@ -129,7 +129,7 @@ struct TryRun<'a> {
 struct TryOutput {
     format: FileFormat,
     walks: Vec<TryWalk>,
-    /// Stdout took it no more.
+    /// Error of the first write to stdout that failed.
     unprinted: Option<UserError>,
 }
 
@@ -139,7 +139,7 @@ impl TryRun<'_> {
         let mut given = Vec::new();
         if let Some(scenario) = &plan.around.before {
             let walked = self.walk(("before", scenario), |alone, watch| alone.before(watch));
-            // A run would send no load.
+            // After this failure, a run would send no load.
             if walked.failed > 0 || walked.early.is_some_and(|early| early != EarlyEnd::Session) {
                 self.ended = Some(walked.early.unwrap_or(EarlyEnd::Failure));
                 return;
@@ -253,11 +253,11 @@ impl TryOutput {
     }
 }
 
-/// The last lines.
+/// Returns the final summary.
 fn summary(walks: &[TryWalk], notes: &[String], exit: ExitCode) -> String {
     let sum = |of: fn(&TryWalk) -> u64| walks.iter().map(of).sum::<u64>();
     let word = match exit {
-        ExitCode::Pass => "as wanted",
+        ExitCode::Pass => "as expected",
         ExitCode::Signal => "interrupted",
         _ => "FAILED",
     };

@@ -7,37 +7,37 @@ use crate::cli::{
     CalibrateArgs, CheckArgs, DemoArgs, LabArgs, LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs,
 };
 
-/// `wavetank run`, where it cannot.
+/// `wavetank run` on an unsupported system.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
     Err(linux_only("run"))
 }
 
-/// `wavetank search`, where it cannot.
+/// `wavetank search` on an unsupported system.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn search(_: SearchArgs) -> Result<u8, UserError> {
     Err(linux_only("search"))
 }
 
-/// `wavetank plan`, where it cannot: what a host has for a plan is asked of Linux.
+/// `wavetank plan` on an unsupported system: the resources of a host are read from Linux.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn plan(_: CheckArgs) -> Result<u8, UserError> {
     Err(linux_only("plan"))
 }
 
-/// `wavetank serve`, where it cannot.
+/// `wavetank serve` on an unsupported system.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
     Err(linux_only("serve"))
 }
 
-/// `wavetank demo`, where it cannot.
+/// `wavetank demo` on an unsupported system.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
     Err(linux_only("demo"))
 }
 
-/// `wavetank calibrate`, where it cannot: a host is measured with what runs loads.
+/// `wavetank calibrate` on an unsupported system: calibration needs the load engine.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
     Err(linux_only("calibrate"))
@@ -53,7 +53,7 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
     }
 }
 
-/// `wavetank try`, where it cannot.
+/// `wavetank try` on an unsupported system.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn try_file(_: TryArgs) -> Result<u8, UserError> {
     Err(linux_only("try"))

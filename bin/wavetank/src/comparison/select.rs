@@ -107,18 +107,14 @@ fn chosen(runs: &RunsDir, word: &str, traits: &[Selector], most: usize) -> Resul
         let _ = writeln!(io::stderr(), "warning: `{word}`: {unfinished} {runs} not finished left out");
     }
     if found.is_empty() {
-        let message = format!("no finished run fits `{word}` in `{shown}`");
-        let hint = "names and labels must fit whole, a comma of theirs as `\\,`: wavetank runs lists them, wavetank run … --tag \
-                    version=2 gives one";
+        let message = format!("no finished run matches `{word}` in `{shown}`");
+        let hint = "names and labels must match completely, with a comma as `\\,`: wavetank runs lists them, wavetank run … --tag \
+                    version=2 sets one";
         return Err(UserError::usage("run_unknown", message, hint));
     }
     if found.len() > most {
-        let message = format!("`{word}` fits {} runs, and a side has {RUNS_MAX} at most", found.len());
-        return Err(UserError::usage(
-            "overflow",
-            message,
-            "ask for a label as well: name:checkout+tag:version=2",
-        ));
+        let message = format!("`{word}` matches {} runs, and a side has at most {RUNS_MAX}", found.len());
+        return Err(UserError::usage("overflow", message, "add a label: name:checkout+tag:version=2"));
     }
     Ok(found)
 }

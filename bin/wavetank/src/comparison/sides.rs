@@ -73,7 +73,7 @@ pub(super) fn rows(
     };
     let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
     let message = format!("--metric: these runs have no `{missing}`");
-    Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))))
+    Err(UserError::usage("metric_unknown", message, format!("use one of: {}", known.join(" "))))
 }
 
 /// Returns other reasons for a difference: doubts about single runs, then differences between the
@@ -81,7 +81,7 @@ pub(super) fn rows(
 fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> {
     let first = &a[0];
     let of_a = first.record.id.as_str();
-    // What is said, and the runs of which.
+    // Each difference with the runs that have it.
     let mut differing: Vec<(String, Vec<&str>)> = Vec::new();
     for run in a[1..].iter().chain(b) {
         let id = run.record.id.as_str();
@@ -110,27 +110,26 @@ fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> 
         }
     }));
     if left_out > 0 {
-        warnings.push(format!("{left_out} more of the kind"));
+        warnings.push(format!("{left_out} more of this kind"));
     }
     Ok(warnings)
 }
 
-/// A difference with the sides in the places of their runs.
+/// Replaces the runs in a difference by their sides.
 fn by_sides(said: &str) -> String {
     let both = (format!("runs {FIRST} and {RUNS}"), "A and B");
     let each = [(format!("run {FIRST}"), "A"), (format!("run {RUNS}"), "B")];
     [both].into_iter().chain(each).fold(said.to_owned(), |said, (runs, side)| said.replace(&runs, side))
 }
 
-/// Where runs have more steps than are compared each by itself, how many they are.
+/// Returns a note if runs have more steps than are compared individually.
 fn steps_told(all: &[&LoadedRun]) -> Option<String> {
     let steps =
         |run: &&LoadedRun| -> usize { run.plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum() };
     let most = all.iter().map(steps).max()?;
     (most > STEPS_MAX).then(|| {
         format!(
-            "the first {STEPS_MAX} of {most} steps are compared each by itself; what is told of no step is of \
-             all of them"
+            "the first {STEPS_MAX} of {most} steps are compared individually; values without a step cover all steps"
         )
     })
 }
@@ -142,17 +141,17 @@ fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
     a.opened.dir == b.opened.dir || told(a) == told(b)
 }
 
-/// Why a run's numbers are to be doubted.
+/// Returns reasons to doubt a run's numbers.
 fn doubts(run: &LoadedRun) -> Vec<String> {
     let id = &run.record.id;
     let mut doubts = Vec::new();
     match run.record.verdict.status {
         Status::Invalid => {
             doubts.push(format!(
-                "run {id} is INVALID: the generator or the way, not the target, set its numbers"
+                "run {id} is INVALID: the generator or the network path, not the target, determined its numbers"
             ));
         }
-        Status::Incomplete => doubts.push(format!("run {id} is INCOMPLETE: something of it is missing")),
+        Status::Incomplete => doubts.push(format!("run {id} is INCOMPLETE: part of it is missing")),
         Status::Pass | Status::Fail => {}
     }
     if let Some(rehearsal) = &run.record.rehearsal {
@@ -163,16 +162,16 @@ fn doubts(run: &LoadedRun) -> Vec<String> {
     }
     if run.opened.environment.is_none() {
         doubts.push(format!(
-            "nothing is known of the machine of run {id}: its `environment.json` is missing or cannot be read"
+            "the machine of run {id} is unknown: its `environment.json` is missing or cannot be read"
         ));
     }
     doubts
 }
 
-/// How sure it is, and what would make it surer.
+/// Adds notes on how certain the result is, and what would make it more certain.
 fn advise(doc: &mut CompareDoc) {
     let (a, b) = (doc.a.runs.len(), doc.b.runs.len());
-    // For the value with the difference that would be shown soonest.
+    // The value with the difference that needs the fewest runs.
     let needed = |doc: &CompareDoc| {
         let all = doc.metrics.iter().filter_map(|metric| Some((metric.runs_needed?, metric.name.clone())));
         all.min_by_key(|(runs, _)| *runs)
@@ -184,20 +183,18 @@ fn advise(doc: &mut CompareDoc) {
         let worth = |(runs, _): &(u32, String)| *runs as usize > a.min(b) && *runs <= 20;
         let soonest = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
         if let Some((runs, name)) = soonest {
-            doc.notes.push(format!(
-                "the difference of {name} would be shown soonest, by about {runs} runs a side"
-            ));
+            doc.notes.push(format!("the difference in {name} needs the fewest runs: about {runs} per side"));
         }
         return;
     }
     if a.max(b) > 1 {
         let few = if a == 1 { "A" } else { "B" };
-        doc.notes.push(format!("{few} is one run: it is taken to vary as the runs of the other side do"));
+        doc.notes.push(format!("{few} is one run: its variation is assumed to be that of the other side"));
         return;
     }
     if doc.metrics.iter().any(|metric| metric.low.is_some()) {
         doc.notes.push(
-            "intervals are from blocks within the two runs alone; what runs differ by comes on top of them"
+            "intervals come from blocks within the two runs; they do not include the variation between runs"
                 .to_owned(),
         );
     }
@@ -208,12 +205,12 @@ fn advise(doc: &mut CompareDoc) {
     ));
     if let Some((runs, name)) = needed(doc).filter(|(runs, _)| *runs > RUNS_ADVISED) {
         doc.notes.push(format!(
-            "to show the difference of {name} takes {runs} runs a side or more, and no other fewer"
+            "at least {runs} runs per side are needed to show the difference in {name}, and no fewer for any other"
         ));
     }
 }
 
-/// Runs a side that show what matters on most machines.
+/// Number of runs per side that is enough on most machines.
 const RUNS_ADVISED: u32 = 3;
 
 /// Returns the steps that are the same in all runs, and the names of those that are not, each once.
@@ -236,14 +233,14 @@ pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
     (common.map(|(key, name)| (*key, name.clone())).collect(), told)
 }
 
-/// That steps are not compared by themselves, of those with these names.
+/// Returns a note that the steps with these names are not compared individually.
 fn apart_told(names: &[String]) -> Option<String> {
     let more = names.len().saturating_sub(STEPS_TOLD);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let some = names.iter().take(STEPS_TOLD).map(|name| sanitize(name)).collect::<Vec<_>>().join(", ");
     (!names.is_empty()).then(|| {
         format!(
-            "steps that are not the same in all runs, at the same place, are not compared each by itself: {some}{more}"
+            "steps that differ between runs, or are at another position, are not compared individually: {some}{more}"
         )
     })
 }

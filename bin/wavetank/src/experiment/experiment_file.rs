@@ -139,7 +139,7 @@ impl ExperimentFile {
         }
         bytes_of(&self.folder.join(name), FILE_MAX).map_err(|why| match why {
             ReadError::Missing => {
-                let hint = "names begin at the experiment's folder";
+                let hint = "file names are relative to the experiment's folder";
                 UserError::usage("bad_file", format!("{name}: there is no such file"), hint)
             }
             why => unreadable(name, &why),
@@ -151,14 +151,15 @@ impl ExperimentFile {
         let bytes = match bytes_of(&self.folder.join(name), DATA_MAX) {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => {
-                let hint = "names begin at the experiment's folder";
+                let hint = "file names are relative to the experiment's folder";
                 self.diagnostics.push(match self.rows {
                     DataLoading::Later => {
-                        let message = format!("{name} is not there: the file is read, what it needs is not");
+                        let message = format!("{name} does not exist; only the experiment file is checked");
                         Diagnostic::warning("data_missing", place, message, hint)
                     }
                     DataLoading::Now | DataLoading::One => {
-                        let message = format!("{name} is not there, and sessions take their values from it");
+                        let message =
+                            format!("{name} does not exist, and sessions take their values from it");
                         Diagnostic::error("data_missing", place, message, hint)
                     }
                 });
@@ -227,8 +228,8 @@ fn secret_unused(name: &str, asked: &BTreeSet<String>) -> Diagnostic {
     let known: Vec<&str> = asked.iter().map(String::as_str).collect();
     let hint = match did_you_mean(name, known.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
-        None if known.is_empty() => "leave it out: the file asks for no secret".to_owned(),
-        None => format!("it asks for: {}", known.join(", ")),
+        None if known.is_empty() => "leave it out: the file uses no secrets".to_owned(),
+        None => format!("it uses: {}", known.join(", ")),
     };
     Diagnostic::without_span("secret_unused", message, hint)
 }
@@ -255,13 +256,13 @@ fn unreadable(name: &str, why: &ReadError) -> UserError {
     let (why, hint) = match why {
         ReadError::Missing => (
             "there is no such file".to_owned(),
-            "wavetank new FILE writes one to begin with; a URL begins with http://",
+            "wavetank new FILE writes an example; a URL starts with http://",
         ),
         ReadError::TooLarge(most) => (format!("it is larger than {}", show_size(*most)), "a smaller file"),
         ReadError::Other(error) => match error.kind() {
             ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file in it"),
-            ErrorKind::PermissionDenied => ("it may not be read".to_owned(), "look at its rights: ls -l"),
-            _ => (os_error_text(error), "look at the path"),
+            ErrorKind::PermissionDenied => ("it may not be read".to_owned(), "check its permissions: ls -l"),
+            _ => (os_error_text(error), "check the path"),
         },
     };
     UserError::usage("bad_file", format!("{name}: {why}"), hint)

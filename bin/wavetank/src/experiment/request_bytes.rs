@@ -1,9 +1,10 @@
-//! [`request_bytes`]: what a plan's steps send.
+//! [`request_bytes`]: the size of each step's request.
 
 use wavetank_journey::RequestTemplate;
 use wavetank_plan::{AuthPlan, Plan, Step};
 
-/// What each step sends, where it is the same for everybody. Cookies and digests are put in later.
+/// Returns the bytes that each step sends, if they are the same for all users. Cookies and digest
+/// credentials are added later, so such steps are `None`.
 pub(crate) fn request_bytes(plan: &Plan) -> Vec<Vec<Option<u64>>> {
     let of_step = |step: &Step| {
         let changes = plan.http.cookies || matches!(step.auth, Some(AuthPlan::Digest(..)));

@@ -274,7 +274,7 @@ impl AgentHost {
 fn no_driver(engine: EngineChoice, errno: Errno) -> String {
     match (engine, errno.symbol()) {
         (EngineChoice::Uring, Some("ENOMEM")) => {
-            format!("{errno} for the rings of io_uring: raise `ulimit -l`, or take --engine epoll")
+            format!("{errno} for the rings of io_uring: raise `ulimit -l`, or use --engine epoll")
         }
         _ => errno.to_string(),
     }

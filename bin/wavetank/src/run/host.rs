@@ -64,8 +64,8 @@ fn wanted(mask: &str) -> Result<Features, UserError> {
         let known: Vec<_> = Feature::ALL.iter().map(|(_, word)| *word).collect();
         UserError::usage(
             "bad_mask",
-            format!("`{word}` in {MASK} is nothing that can be masked"),
-            format!("some of {}, joined by commas", known.join(", ")),
+            format!("`{word}` in {MASK} is not a feature that can be masked"),
+            format!("use some of {}, joined by commas", known.join(", ")),
         )
     })
 }

@@ -34,7 +34,7 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Wr
         }
         return Err(WriteError::Unmade(UserError::usage(
             "no_host_samples",
-            format!("no host was looked at in `{}`", opened.display_path()),
+            format!("no host was sampled in `{}`", opened.display_path()),
             "hosts are sampled in a lab (`wavetank lab run`) and while connections are held; leave out --by-host for the load",
         )));
     };

@@ -130,7 +130,7 @@ impl LabRun {
         for host in &self.load_hosts {
             let found = inside(&host.network, || route_sources(targets))?.map_err(|error| {
                 let message =
-                    format!("--source auto: load host {} has no way to `{name}`: {error}", host.name);
+                    format!("--source auto: load host {} has no route to `{name}`: {error}", host.name);
                 let hint = format!("wavetank lab exec {} -- ip route", host.name);
                 UserError::refused("no_source_address", message, hint)
             })?;
@@ -153,7 +153,10 @@ impl LabRun {
                 let message = format!(
                     "load host {name} has none of the source addresses, and would send none of the load"
                 );
-                return Err(refused(message, "sources: auto takes all that the load hosts have".to_owned()));
+                return Err(refused(
+                    message,
+                    "sources: auto uses all addresses of the load hosts".to_owned(),
+                ));
             };
             let own = facts.addresses.iter().copied().find(|address| range.contains(*address));
             let bound =
@@ -268,7 +271,7 @@ fn names_of(lab: &Lab) -> impl Iterator<Item = &str> {
 pub(crate) fn first_load_host(lab: &Lab) -> Result<String, UserError> {
     if lab.host(THIS_HOST).is_some() {
         let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
-        return Err(UserError::usage("lab_host_name", message, "another name for it in the topology"));
+        return Err(UserError::usage("lab_host_name", message, "use another name in the topology"));
     }
     let first = lab.load_hosts().next().map(|index| lab.hosts[index].name.clone());
     first.ok_or_else(|| {
@@ -316,14 +319,14 @@ fn has_cpus_alone(host: &Host, all: &[Host]) -> bool {
 fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) -> Result<T, UserError> {
     thread::scope(|scope| {
         let there = scope.spawn(move || network.enter().map(|()| work()));
-        there.join().expect("looking around breaks nothing")
+        there.join().expect("reading the network state has no effect")
     })
     .map_err(|errno| {
         let message = format!("the network of a load host cannot be entered: {errno}");
         UserError::refused(
             "lab_system",
             message,
-            "a lab is used with the rights that it was brought up with: root",
+            "use a lab with the rights that it was brought up with: root",
         )
     })
 }

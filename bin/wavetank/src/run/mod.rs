@@ -1,4 +1,4 @@
-//! The parts of a run that the commands share.
+//! Parts of a run that several commands share.
 
 #[cfg(target_os = "linux")]
 mod agent_host;

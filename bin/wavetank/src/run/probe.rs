@@ -92,7 +92,7 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
 pub(crate) fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> Option<String> {
     let https = plan.tls.is_none() && wants_tls(answer);
     if https {
-        return Some("the target says that this port speaks TLS: https:// instead of http://".to_owned());
+        return Some("the target requires TLS on this port: use https:// instead of http://".to_owned());
     }
     of_status(answer.status, &plan.http.expect, answer.location.as_deref())
 }
@@ -118,17 +118,16 @@ fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<
             Some(location) => format!("the target redirects: load {location} instead"),
             None => "the target redirects: load the address it names instead".to_owned(),
         },
-        401 => {
-            "the target wants to know who asks: --basic USER:PASSWORD, or -H 'Authorization: …'".to_owned()
-        }
+        401 => "the target requires authentication: use --basic USER:PASSWORD, or -H 'Authorization: …'"
+            .to_owned(),
         407 => {
             "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
                 .to_owned()
         }
         403 => format!("the target forbids it; if that is what you test: --expect-status {status}"),
         404 => format!("there is no such path; if that is what you test: --expect-status {status}"),
-        405 => "the target does not take this method here: -X METHOD".to_owned(),
+        405 => "the target does not accept this method here: use -X METHOD".to_owned(),
         429 => "the target limits the rate of requests".to_owned(),
-        _ => format!("if this answer is what you test: --expect-status {status}"),
+        _ => format!("if this is the response you expect: --expect-status {status}"),
     })
 }

@@ -136,7 +136,7 @@ impl<'a> ResultWriter<'a> {
             WriteError::Unmade(UserError::usage(
                 "no_archive",
                 "the run kept no archive, and this format is made of its intervals",
-                "see why above; .txt, .json, .xml, .html and .md do without",
+                "see the reason above; .txt, .json, .xml, .html and .md do not need it",
             ))
         })
     }

@@ -1,4 +1,4 @@
-//! What services of a lab wrote, kept in the run's archive.
+//! Stores the logs of a lab's services in the run's archive.
 
 use wavetank_lab::LogParts;
 use wavetank_plan::Plan;
@@ -8,7 +8,7 @@ use wavetank_store::ArchiveWriter;
 use super::Console;
 use super::redaction::Redaction;
 
-/// Keep `logs`, without the secrets that the run sent: a server may write down what it is asked.
+/// Stores `logs` without the secrets that the run sent, because a server may log its requests.
 pub(super) fn archive_service_logs(
     logs: &LogParts,
     plan: &Plan,
@@ -18,11 +18,11 @@ pub(super) fn archive_service_logs(
     let redaction = Redaction::new(plan);
     for part in &logs.parts {
         if let Some(problem) = archive.service_log(&part.host, &part.name, &redaction.redact(&part.text)) {
-            talk.warn(&format!("{problem}; the archive lacks what services wrote\nhint: {}", problem.hint()));
+            talk.warn(&format!("{problem}; the archive lacks the services' logs\nhint: {}", problem.hint()));
         }
     }
     if logs.untold > 0 {
         let count = format_grouped(logs.untold as u64);
-        talk.warn(&format!("{count} more logs of services are not kept: there are too many"));
+        talk.warn(&format!("{count} more logs of services are not stored: there are too many"));
     }
 }

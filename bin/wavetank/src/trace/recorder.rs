@@ -178,11 +178,9 @@ fn hint(trouble: &RequestFailure) -> &'static str {
     match trouble.class {
         ErrorClass::Check => "see the response above; correct the check or the target",
         ErrorClass::Status => {
-            "a check of the step (status = 404), or http.expect, says which statuses are wanted"
+            "set the expected statuses with a check of the step (status = 404) or http.expect"
         }
-        ErrorClass::Data => {
-            "what should give the value did not: look at the steps before, and at vars and data"
-        }
+        ErrorClass::Data => "the value was not set: check the steps before, and vars and data",
         class => hint_for(class, Some(&trouble.detail)),
     }
 }

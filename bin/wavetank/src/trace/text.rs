@@ -11,7 +11,7 @@ pub(crate) fn walk_title(part: &str, name: &str) -> String {
     match (part, name) {
         ("scenario", "") => "the session".to_owned(),
         ("scenario", name) => format!("scenario {name}"),
-        (part, _) => format!("{part}, once in a run"),
+        (part, _) => format!("{part}, once per run"),
     }
 }
 
@@ -28,8 +28,8 @@ pub(crate) fn event_text(event: &TryEvent) -> String {
         }
         TryEvent::Request { why, address, message, .. } => {
             let why = match why.as_str() {
-                "retry" => "the connection had been closed: once more",
-                "challenge" => "the server wants to know who asks: once more",
+                "retry" => "the connection had been closed: sent again",
+                "challenge" => "the server requires authentication: sent again",
                 "redirect" => "a redirect is followed",
                 "resource" => "the page embeds this",
                 _ => "",
@@ -52,15 +52,15 @@ pub(crate) fn event_text(event: &TryEvent) -> String {
             let found = missing.clone().unwrap_or_else(|| values_text(values, *count));
             row("extract", &format!("{variable} = {found}   ({from})"))
         }
-        TryEvent::Check { check, held: true, .. } => row("check", &format!("holds   {check}")),
+        TryEvent::Check { check, held: true, .. } => row("check", &format!("passed  {check}")),
         TryEvent::Check { check, found, .. } => {
             let found = harmless(found.as_deref().unwrap_or("nothing"));
-            row("check", &format!("BROKEN  {check}: found {found}"))
+            row("check", &format!("FAILED  {check}: found {found}"))
         }
         TryEvent::Count { name, counted } => {
             row("count", &format!("{name} {}", if *counted { "+ 1" } else { "unchanged" }))
         }
-        TryEvent::Done => row("done", "as wanted"),
+        TryEvent::Done => row("done", "as expected"),
         TryEvent::Failed { class, detail, hint } => {
             let detail = harmless(detail);
             row("FAILED", &format!("{class}: {detail}")) + &row("hint:", hint)
@@ -85,7 +85,7 @@ fn between_steps(event: &TryEvent) -> String {
         TryEvent::If { condition, held } => {
             format!("if         {}: {}", harmless(condition), if *held { "yes" } else { "no" })
         }
-        TryEvent::Endless => "endless    round and round without a request: the rest is left out".to_owned(),
+        TryEvent::Endless => "endless    a loop without requests: the rest is left out".to_owned(),
         TryEvent::Enough { count } => {
             let count = show_count(*count);
             format!("enough     {count} requests: the rest is left out (--requests N for more)")
@@ -128,13 +128,13 @@ fn body_text(body: &TryBody, mark: &str, out: &mut String) {
     }
     let coding = body.coding.as_ref().map_or_else(String::new, |coding| format!(", {}", harmless(coding)));
     let size = show_size(body.bytes);
-    let told = match body {
+    let note = match body {
         TryBody { text: None, .. } => format!("(body of {size}{coding}, no text)"),
         TryBody { cut: true, .. } => format!("(the beginning of {size}{coding})"),
         TryBody { coding: Some(_), .. } => format!("(decoded from {size}{coding})"),
         _ => return,
     };
-    writeln!(out, "  {mark} {told}").expect("text takes everything");
+    writeln!(out, "  {mark} {note}").expect("text takes everything");
 }
 
 fn values_text(values: &[String], count: usize) -> String {

@@ -86,7 +86,10 @@ fn what_is_measured_is_counted_stored_shown_and_planned_with() {
     if memory.is_null() {
         // The machine was too busy to hold the connections in time.
         let told = one["notes"].as_array().expect("a list").iter().filter_map(Value::as_str);
-        assert!(told.into_iter().any(|note| note.contains("memory was not measured")), "{outcome}");
+        assert!(
+            told.into_iter().any(|note| note.contains("memory per connection was not measured")),
+            "{outcome}"
+        );
     } else {
         let bytes = number(&memory["user_bytes"]);
         assert!(20.0 < bytes && bytes < 20_000.0, "{memory}");
@@ -139,7 +142,7 @@ fn left(folder: &Path) -> Vec<PathBuf> {
 fn what_is_stored_and_cannot_be_read_is_told() {
     let state = State::new();
     let missing = state.run("calibrate --show", 2);
-    assert!(missing.stderr.starts_with("error: nothing is calibrated"), "{missing}");
+    assert!(missing.stderr.starts_with("error: this host is not calibrated"), "{missing}");
     std::fs::create_dir_all(state.file().parent().expect("in a folder")).expect("made");
     std::fs::write(state.file(), "{\"schema\":").expect("written");
     let damaged = state.run("calibrate --show", 2);

@@ -35,7 +35,7 @@ fn without_a_network_the_demo_says_so_at_once() {
     outcome.expect_exit(5);
     assert!(outcome.stderr.starts_with("error: this host does not reach itself at 127.0.0.1:"), "{outcome}");
     assert!(
-        outcome.stderr.ends_with("\nhint: ip link set lo up; where loopback is up, a firewall forbids it\n"),
+        outcome.stderr.ends_with("\nhint: ip link set lo up; if loopback is up, a firewall blocks it\n"),
         "{outcome}"
     );
     assert!(trial.place().runs("runs").is_empty(), "nothing was run: {outcome}");

@@ -37,8 +37,7 @@ fn rehearsal(name: &str, target: &str) -> Vec<String> {
     let text = std::fs::read_to_string(format!("{}/{name}", folder())).expect("an example is text");
     let first = text.lines().next().unwrap_or_default();
     let words = first.strip_prefix("# rehearse: wavetank ");
-    let words =
-        words.unwrap_or_else(|| panic!("the first line of {name} is no rehearsal command: {first}"));
+    let words = words.unwrap_or_else(|| panic!("the first line of {name} is no rehearsal command: {first}"));
     let at = |word: &str| match word.strip_prefix("examples/") {
         Some(file) => format!("{}/{file}", folder()),
         None => word.replace(THEIR_TARGET, target),

@@ -121,7 +121,7 @@ fn a_new_file_is_one_that_passes_and_is_never_written_over() {
     place.write("first.yaml", "mine");
     let again = wavetank(&["new", &file]);
     again.expect_exit(2);
-    assert!(again.stderr.contains("there already") && again.stderr.contains("hint: "), "{again}");
+    assert!(again.stderr.contains("already exists") && again.stderr.contains("hint: "), "{again}");
     assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
     wavetank(&["new", "/no/such/folder/first.yaml"]).expect_exit(2);
 }
@@ -184,7 +184,7 @@ fn rows_are_looked_at() {
     let file = place.write("x.yaml", text);
     let missing = wavetank(&["check", &file]);
     missing.expect_exit(0);
-    assert!(missing.stderr.contains("accounts.csv is not there"), "{missing}");
+    assert!(missing.stderr.contains("accounts.csv does not exist"), "{missing}");
     place.write("accounts.csv", "user;password\na;b\n");
     let separated = wavetank(&["check", &file]);
     separated.expect_exit(2);

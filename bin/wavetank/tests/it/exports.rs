@@ -160,7 +160,7 @@ fn what_is_asked_for_wrongly() {
 fn a_run_that_looked_at_no_host_has_no_rows_of_hosts() {
     let (trial, _) = ran(&[]);
     let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
-    check_refused(&told, "no host was looked at");
+    check_refused(&told, "no host was sampled");
     let run =
         trial.place().all_files().into_iter().find(|file| file.ends_with("run.json")).expect("it is stored");
     let hosts = run.with_file_name("hosts");

@@ -39,7 +39,7 @@ fn a_run_and_its_archive_make_one_page() {
     assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
     assert!(read(&at_once).contains("<html lang=\"zh-CN\">"), "the run's own page");
     let misplaced = trial.program().args(["report", "latest", "--lang", "zh"]).run();
-    assert!(misplaced.expect_exit(2).stderr.contains("--lang is of html"), "{misplaced}");
+    assert!(misplaced.expect_exit(2).stderr.contains("--lang applies only to html"), "{misplaced}");
     // The counts over time have no meaning without the plan.
     let folder = trial.place().runs("runs").remove(0);
     let (plan, aside) = (folder.join("plan.yaml"), folder.join("aside"));

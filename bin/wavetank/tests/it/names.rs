@@ -105,6 +105,6 @@ fn a_name_that_is_gone_stays_where_it_was() {
         test,
         "127.0.0.1 localhost\n",
         "names_failed",
-        "connections go on to where `web.test` was before",
+        "connections continue to the previous addresses of `web.test`",
     );
 }

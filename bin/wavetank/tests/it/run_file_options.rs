@@ -45,7 +45,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--scale", "2x"], Plan("rate: 200/s")),
     (&["--speed", "2x"], Plan("for: 50ms")),
     (&["--secret", "KEY=words"], Refused("--secret NAME=@FILE")),
-    (&["--secret", "KEY=@/dev/null"], Refused("the file asks for no secret")),
+    (&["--secret", "KEY=@/dev/null"], Refused("the file uses no secrets")),
     (&["--method", "POST"], Refused("steps")),
     (&["--header", "x-own: here"], Plan("\"x-own: here\"")),
     (&["--body", "text"], Refused("steps")),
@@ -84,7 +84,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--tag", "build=7"], Plan("build: \"7\"")),
     (&["--format", "json"], Elsewhere),
     (&["--out", "result.json"], Elsewhere),
-    (&["--lang", "zh"], Refused("--lang is of html")),
+    (&["--lang", "zh"], Refused("--lang applies only to html")),
     // `compare` has tests with an existing baseline.
     (&["--baseline", "no-such-run"], Refused("no runs in")),
     (&["--max-regression", "5%"], Refused("--baseline")),

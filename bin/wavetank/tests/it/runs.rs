@@ -98,7 +98,7 @@ fn an_empty_directory_and_none_are_told() {
     assert!(pruned.expect_exit(0).stdout.contains("nothing to remove"), "{pruned}");
     check_refused(
         &runs(&trial, &["--keep", "3"]),
-        "hint: it belongs after another word: wavetank runs --help",
+        "hint: it belongs after a subcommand: wavetank runs --help",
     );
     trial.place().write("file", "");
     for words in [vec!["list"], vec!["show", "latest"], vec!["prune", "--keep", "0"], vec!["pack", "latest"]]
@@ -145,7 +145,7 @@ fn pruning_asks_first() {
     assert!(removed.expect_exit(0).stdout.contains("removed 1 run,"), "{removed}");
     assert!(removed.stdout.contains("`mine.txt`, which is not one of the archive's files"), "{removed}");
     assert_eq!(folders.iter().map(|folder| folder.exists()).collect::<Vec<_>>(), [true, false, true]);
-    check_refused(&runs(&trial, &["prune", "--yes"]), "nothing says which runs may go");
+    check_refused(&runs(&trial, &["prune", "--yes"]), "no option selects the runs to remove");
 }
 
 /// A run in progress is listed and reported as such, and is neither removed nor packed.

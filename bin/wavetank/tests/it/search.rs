@@ -178,7 +178,7 @@ fn an_answer_that_cannot_be_kept_is_told() {
     );
     let says = |what: &str| outcome.stderr.contains(what);
     assert!(says("its result is reported without an archive\nhint: "), "{outcome}");
-    assert!(says("without the answer: search.json could not be written"), "{outcome}");
+    assert!(says("without the result: search.json could not be written"), "{outcome}");
 }
 
 /// A dead target responds to no further run, so the search ends without an answer.

@@ -66,7 +66,7 @@ fn check(test: &str, killed: usize) {
         for &worker in &workers[..killed] {
             kill_process(worker, Signal::KILL).expect("it lives, and is ours");
         }
-        let told = || serve.running().stderr().matches("ended by signal 9; its connections are gone").count();
+        let told = || serve.running().stderr().matches("ended by signal 9; its connections are lost").count();
         let all_told = poll_until(PATIENCE, || (told() == killed).then_some(()));
         assert!(all_told.is_some(), "the loss is not reported: {}", serve.running().stderr());
         let left = WORKERS - killed;

@@ -114,7 +114,7 @@ fn wrong_words_are_told_in_one_line() {
         ("--hold 5s", "no option sets how much"),
         ("-r 1", "needs a unit"),
         ("-c 1M -r 1M/s --service 3s", "3,000,000 connections busy"),
-        ("--set a=b -c 1", "--set means nothing"),
+        ("--set a=b -c 1", "--set needs an experiment file"),
         ("-c 1 --threshold p99<1s", "does not support --threshold"),
         ("-c 1 --thread 3", "no option"),
         ("-c 1 --capacity foo=1/s", "not a role"),
@@ -124,11 +124,11 @@ fn wrong_words_are_told_in_one_line() {
         ("-c 1 --memory 64G", "not a unit of a size"),
         ("-c 1 --balancer haproxy", "not one of none, proxy, direct"),
         ("-c 1 --source auto", "depends on hosts"),
-        ("-c 1 --request-bytes 5B -X PUT", "both say how long"),
+        ("-c 1 --request-bytes 5B -X PUT", "both set the size"),
         ("-c 1 --no-keepalive --requests-per-connection 4", "exclude each other"),
-        ("-r 1/s --open-rate 5/s", "means nothing without -c"),
+        ("-r 1/s --open-rate 5/s", "needs -c"),
         ("http://127.0.0.1/ -c 1 --tls 1.3", "means nothing without TLS"),
-        ("http://127.0.0.1/ -c 1 --scale 1/2", "--scale means nothing"),
+        ("http://127.0.0.1/ -c 1 --scale 1/2", "--scale needs an experiment file"),
         ("nowhere.yaml", "no such file"),
     ] {
         refused(line, mention);

@@ -142,10 +142,7 @@ fn check_paused(engine: &str, threads: u32, pause: Duration) {
         }
         assert!(notes.contains("in doubt (stalled)"), "{engine}: {notes}");
     }
-    skip(
-        name,
-        "this machine is too slow: the doubt `stalled` was reported in each of five runs",
-    );
+    skip(name, "this machine is too slow: the doubt `stalled` was reported in each of five runs");
 }
 
 /// Returns the notes of a run that was stopped for `pause`, or `None` if the engine does not run

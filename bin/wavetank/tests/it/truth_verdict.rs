@@ -51,11 +51,7 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
         running.signal(Signal::CONT);
         let outcome = running.wait(Duration::from_secs(20));
         let result = trial.try_check(&outcome, &target, 3)?;
-        assert_eq!(
-            result.count("requests.offered"),
-            400,
-            "all planned requests are offered: {result}"
-        );
+        assert_eq!(result.count("requests.offered"), 400, "all planned requests are offered: {result}");
         assert_eq!((result.status(), result.text("verdict.blame")), ("invalid", "generator"), "{result}");
         assert!(
             !result.to_string().contains("standstill"),

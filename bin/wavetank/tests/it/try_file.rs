@@ -78,7 +78,7 @@ fn the_flash_sale_is_tried_from_end_to_end() {
     mentions(
         &told,
         &[
-            "== before, once in a run",
+            "== before, once per run",
             "> POST /admin/sale HTTP/1.1",
             "> {\"stock\":1000,\"opens_in\":\"15s\"}",
             "== scenario browser",
@@ -87,14 +87,14 @@ fn the_flash_sale_is_tried_from_end_to_end() {
             "< Set-Cookie: session=***; Path=/",
             "cookie     session kept",
             "extract    sku = \"17\"   (json $.event1.sku)",
-            "check      holds   header cache-control contains no-store",
+            "check      passed  header cache-control contains no-store",
             "rendezvous doors: no users to wait for",
             "> Cookie: ***",
             "> {\"sku\":17,\"user\":\"ann\"}",
             "count      sold + 1",
-            "== after, once in a run",
-            "check      holds   json $.sold = ${count.sold}",
-            "result     as wanted · requests sent 6 · steps done 6, failed 0",
+            "== after, once per run",
+            "check      passed  json $.sold = ${count.sold}",
+            "result     as expected · requests sent 6 · steps done 6, failed 0",
         ],
     );
     assert!(!told.stdout.contains("s3ssion"), "{told}");
@@ -181,7 +181,7 @@ fn what_goes_wrong_is_told_as_what_it_is() {
         hello(),
         "  - get: /\n    check: [body contains bye]\n",
         1,
-        &["BROKEN  body contains bye: found hello"],
+        &["FAILED  body contains bye: found hello"],
     );
 }
 
@@ -204,7 +204,7 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
     check(&text.replace("get: /", "gte: /"), &[], 2, "gte");
     let data =
         text.replace("steps:", "data: {rows: {file: rows.csv}}\nsteps:").replace("/\n", "/${rows.a}\n");
-    check(&data, &[], 2, "rows.csv is not there");
+    check(&data, &[], 2, "rows.csv does not exist");
     check(&text, &["--target", "http://192.0.2.1"], 5, "--allow-target 192.0.2.1");
     let second = text.replace("  - get: /\n", "  - get: /\n  - get: http://192.0.2.1/\n");
     check(&second, &[], 5, "192.0.2.1");
@@ -300,7 +300,7 @@ fn nginx_is_walked_through() {
                  extract: {word: css b}\n    check: [status = 200]\n  - get: /missing\n    check: [status = 404]\n";
     let told = tried(&file(&format!("http://{}", nginx.address()), steps), &[]);
     told.expect_exit(0);
-    mentions(&told, &["word = \"some\"", ", gzip)", "holds   status = 404"]);
+    mentions(&told, &["word = \"some\"", ", gzip)", "passed  status = 404"]);
     let seen = ["GET /old HTTP/1.1 302", "GET /page.html HTTP/1.1 200", "GET /missing HTTP/1.1 404"];
     assert_eq!(nginx.log(3), seen);
 }
@@ -333,7 +333,7 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
         &told,
         &[
             "< HTTP/1.1 401 Scripted",
-            "then       the server wants to know who asks: once more",
+            "then       the server requires authentication: sent again",
             "> Authorization: ***",
             "then       the page embeds this",
             "> GET /a.png HTTP/1.1",
@@ -345,7 +345,7 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
     let missing = "  - get: /in\n    auth: digest bob:pw7\n    check: [status = 200]\n";
     let told = tried(&file(&target.url(""), missing), &[]);
     told.expect_exit(1);
-    mentions(&told, &["BROKEN  status = 200: found 401"]);
+    mentions(&told, &["FAILED  status = 200: found 401"]);
     assert_eq!(target.truth().requests, 7, "asked twice, and no more");
 }
 

@@ -117,7 +117,7 @@ const IN_PIECES: [&str; 20] = [
     "{} connections held{each}",
     "{ends} (at most {})",
     "queue growth < 0.5%",
-    "a session{of} came to `end: run`",
+    "a session{of} reached `end: run`",
     "end: run",
     "cannot send a request to the keeper of lab `{}`",
     "{} (at {})",
@@ -213,7 +213,7 @@ const WHOLE: [&str; 54] = [
     "shop.example:80 moved from 10.0.0.1:80 to 10.0.0.2:80, [fd00::2]:80 (at 3.20 s)",
     "shop.example:80 moved from [fd00::1]:80 and 3 more to 10.0.0.2:80 and 12 more",
     "shop.example:80 moved from [fd00::1]:80 to 10.0.0.2:80 and 12 more (at 3.20 s)",
-    "`shop.example` has no IPv4 address; connections go on to where `shop.example` was before (at 2.00 s)",
+    "`shop.example` has no IPv4 address; connections continue to the previous addresses of `shop.example` (at 2.00 s)",
     "3 of 12 look-ups of `shop.example` failed while the load ran (at 12.0 s)",
     "not used: shop.example (8.8.8.8) is not a loopback or private address, and load must only go where it is welcome; if the target is \
      yours: wavetank run shop.yaml --allow-target shop.example",

@@ -189,7 +189,10 @@ impl Judge<'_> {
     fn sized(&mut self, measured: f64) -> Result<()> {
         let sized = SizeEstimate::compute(self.session, self.scene)?;
         let apart = sized.bytes_each / measured - 1.0;
-        println!("size       estimates {:.0} B per connection, {} source addresses", sized.bytes_each, sized.sources);
+        println!(
+            "size       estimates {:.0} B per connection, {} source addresses",
+            sized.bytes_each, sized.sources
+        );
         self.score(
             "memory per connection, size's estimate against the measurement",
             format!("within {:.0} %", SIZE_APART_MAX * 100.0),

@@ -1,4 +1,4 @@
-//! Every wrong line is answered with one clear error: code, exit, what it says and what it hints.
+//! Every wrong command line gets one clear error: code, exit code, message and hint.
 
 use wavetank_plan::ExitCode::{Refused, Usage};
 use wavetank_plan::resolve::{EXCLUSIVE, NEEDS};
@@ -7,7 +7,7 @@ use wavetank_plan::{ExitCode, UserError};
 use super::{argv, error};
 use crate::cli::{ParseExit, parse};
 
-/// Line, code, exit, part of the message, part of the hint.
+/// Command line, code, exit code, part of the message, part of the hint.
 pub(super) type Row = (&'static str, &'static str, ExitCode, &'static str, &'static str);
 
 pub(super) fn check(rows: &[Row]) {
@@ -20,7 +20,7 @@ pub(super) fn check(rows: &[Row]) {
     }
 }
 
-/// One line, no name of an internal type, no echo of the program's insides.
+/// An error is one line and shows no internal names.
 fn clear(line: &str, error: &UserError) {
     assert!(!error.message.contains('\n') && !error.hint.contains('\n'), "{line}: {error}");
     assert!(!error.message.is_empty() && !error.hint.is_empty(), "{line}: {error}");
@@ -35,7 +35,7 @@ fn words() {
         ("run", "no_url", Usage, "no URL", "wavetank run"),
         ("search", "no_url", Usage, "no URL", "wavetank search"),
         ("compare", "no_run", Usage, "no runs", "wavetank compare A B"),
-        ("run a.yaml --max-regression 5%", "no_baseline", Usage, "no `--baseline`", "--baseline RUN"),
+        ("run a.yaml --max-regression 5%", "no_baseline", Usage, "needs `--baseline`", "--baseline RUN"),
         ("report", "no_run", Usage, "no run", "latest"),
         ("rnu localhost", "command_unknown", Usage, "`rnu`", "wavetank run?"),
         ("servee", "command_unknown", Usage, "`servee`", "wavetank serve?"),
@@ -50,14 +50,14 @@ fn words() {
         ("localhost -Z", "option_unknown", Usage, "`-Z`", "--help"),
         ("localhost --treshold x", "option_unknown", Usage, "`--treshold`", "--threshold?"),
         ("localhost --conections 5", "option_unknown", Usage, "`--conections`", "--connections?"),
-        ("localhost -c", "value_missing", Usage, "wants a value", "50"),
-        ("localhost -d -c 5", "value_missing", Usage, "wants a value", "10s"),
-        ("localhost --http", "value_missing", Usage, "wants a value", "1.0|1.1"),
+        ("localhost -c", "value_missing", Usage, "needs a value", "50"),
+        ("localhost -d -c 5", "value_missing", Usage, "needs a value", "10s"),
+        ("localhost --http", "value_missing", Usage, "needs a value", "1.0|1.1"),
         ("localhost -c 5 -c 6", "conflict", Usage, "given twice", "once"),
         ("completions", "no_shell", Usage, "no shell", "wavetank completions bash"),
         ("completions csh", "value_unknown", Usage, "`csh`", "zsh"),
         ("completions bash extra", "word_surplus", Usage, "`extra`", "one shell"),
-        ("lab", "command_missing", Usage, "lab wants a word", "check, up, run, status, exec, logs"),
+        ("lab", "command_missing", Usage, "`lab` needs a subcommand", "check, up, run, status, exec, logs"),
         ("lab up", "no_file", Usage, "no topology file", "lab up FILE"),
         ("lab run", "no_file", Usage, "no topology file", "LAB EXPERIMENT"),
         ("lab run lab.yaml", "no_url", Usage, "nothing to run", "LAB EXPERIMENT"),
@@ -65,7 +65,7 @@ fn words() {
         ("lab exec h1", "lab_command", Usage, "no command", "--"),
         ("lab fault", "no_host", Usage, "no host", "lab status"),
         ("lab fault h1", "lab_fault_words", Usage, "no fault", "kill"),
-        ("lab fault h1 undo -1", "negative", Usage, "`-1` is negative", "below zero"),
+        ("lab fault h1 undo -1", "negative", Usage, "`-1` is negative", "cannot be negative"),
         ("lab up f.yaml --lab -x", "option_unknown", Usage, "`-x`", "lab up --help"),
         ("lab up f.yaml -x", "option_unknown", Usage, "`-x`", "lab up --help"),
         ("lab run f.yaml x.yaml -1", "option_unknown", Usage, "`-1`", "--tls"),
@@ -96,10 +96,22 @@ fn urls() {
         ("run localhost:99999", "bad_url", Usage, "not a URL", "1 to 65535"),
         ("run 'http://localhost/a b'", "bad_url", Usage, "white space", "%20"),
         ("run http://[::1/", "bad_url", Usage, "not a URL", "brackets"),
-        ("localhost --scale 1/10", "conflict", Usage, "--scale means nothing", "-c -r -d -n"),
-        ("localhost --target http://localhost", "conflict", Usage, "--target means nothing", "--connect-to"),
-        ("localhost --probe", "conflict", Usage, "--probe means nothing", "--no-probe"),
-        ("localhost --truth", "conflict", Usage, "--truth means nothing", "hold phases"),
+        (
+            "localhost --scale 1/10",
+            "conflict",
+            Usage,
+            "--scale needs an experiment file",
+            "-c, -r, -d and -n",
+        ),
+        (
+            "localhost --target http://localhost",
+            "conflict",
+            Usage,
+            "--target needs an experiment file",
+            "--connect-to",
+        ),
+        ("localhost --probe", "conflict", Usage, "--probe needs an experiment file", "--no-probe"),
+        ("localhost --truth", "conflict", Usage, "--truth needs an experiment file", "hold phases"),
         ("shop.yaml --truth --no-truth", "conflict", Usage, "exclude each other", "one of the two"),
         ("shop.yaml --probe --no-probe", "conflict", Usage, "exclude each other", "one of the two"),
         ("http://me:secret@localhost/x", "url_user", Usage, "http://localhost/x", "--basic me:"),
@@ -148,14 +160,14 @@ fn quantities() {
         ("localhost -r 0/s", "zero", Usage, "-r", "more than zero"),
         ("localhost --threads 0", "zero", Usage, "--threads", "more than zero"),
         ("localhost --pipeline 0", "zero", Usage, "--pipeline", "more than zero"),
-        ("localhost -c -5", "negative", Usage, "-c", "never below zero"),
+        ("localhost -c -5", "negative", Usage, "-c", "cannot be negative"),
         ("localhost -d -5s", "negative", Usage, "-d: `-5s` is negative", "for example 10s"),
         (
             "compare a b --max-regression -1%",
             "negative",
             Usage,
             "--max-regression: `-1%`",
-            "never below zero",
+            "cannot be negative",
         ),
         ("compare a b --max-regression=-1%", "negative", Usage, "--max-regression", ""),
         ("runs prune --older-than -1d", "negative", Usage, "--older-than: `-1d`", "for example 30d"),
@@ -166,7 +178,7 @@ fn quantities() {
         ("localhost -c 10000000G", "overflow", Usage, "-c", "1M"),
         ("localhost -d 99999999d", "overflow", Usage, "ten years", "30s"),
         ("localhost -r 5G/s", "overflow", Usage, "-r", "500/s"),
-        ("localhost --threads 5G", "overflow", Usage, "--threads", "fewer"),
+        ("localhost --threads 5G", "overflow", Usage, "--threads", "smaller"),
         ("localhost --threads 5k", "overflow", Usage, "--threads", "one per CPU"),
         ("localhost --pipeline 2k", "overflow", Usage, "--pipeline", "up to 1024"),
         ("localhost --seed soon", "not_a_number", Usage, "--seed", "--seed 7"),
@@ -194,7 +206,7 @@ fn values() {
         ("localhost --out r.pdf", "out_suffix", Usage, "--out r.pdf", "--out result.json"),
         ("localhost --out r.pdf", "out_suffix", Usage, "--out r.pdf", ".html"),
         ("localhost --out r", "out_suffix", Usage, "--out r", ".txt is text"),
-        ("localhost --out r.json --out r.json", "conflict", Usage, "given twice", "one file"),
+        ("localhost --out r.json --out r.json", "conflict", Usage, "given twice", "separate file"),
         ("localhost --expect-status 2000", "bad_status", Usage, "`2000`", "200 to 399"),
         ("localhost --expect-status '399 to 200'", "bad_status", Usage, "backwards", "200 to 399"),
         ("localhost --threshold 'p99 < 250'", "unit_missing", Usage, "`p99 < 250`", "250ms? or 250s?"),
@@ -230,15 +242,15 @@ fn values() {
         ("localhost --connect-to a:b:c", "bad_connect_to", Usage, "`a:b:c`", "HOST:PORT"),
         ("localhost --connect-to other:80:127.0.0.1:80", "conflict", Usage, "another host", "localhost:80"),
         ("localhost --allow-target http://x/", "bad_network", Usage, "`http://x/`", "without scheme"),
-        ("serve --listen 127.0.0.1", "bad_listen", Usage, "no address", "127.0.0.1:8080"),
+        ("serve --listen 127.0.0.1", "bad_listen", Usage, "not an address", "127.0.0.1:8080"),
         ("serve --listen here", "bad_listen", Usage, "`here`", "0.0.0.0:8080"),
         ("serve --freeze 1s", "conflict", Usage, "go together", "--freeze-at 5s"),
-        ("serve --tls-no-tickets", "conflict", Usage, "without --tls", "--tls --tls-no-tickets"),
-        ("serve --tls-cert a.pem", "conflict", Usage, "--tls-cert means nothing", "serve --tls"),
+        ("serve --tls-no-tickets", "conflict", Usage, "needs --tls", "--tls --tls-no-tickets"),
+        ("serve --tls-cert a.pem", "conflict", Usage, "--tls-cert needs --tls", "serve --tls"),
         ("serve --tls --tls-key a.pem", "conflict", Usage, "without --tls-cert", "--tls-key FILE"),
-        ("serve --tls --tls-cert a --tls-cert-out b", "conflict", Usage, "exclude", "none is given"),
+        ("serve --tls --tls-cert a --tls-cert-out b", "conflict", Usage, "exclude", "none is generated"),
         ("serve --tls --tls-cert /no/such", "bad_file", Usage, "/no/such", "path"),
-        ("serve --tls --tls-versions 1.1", "value_unknown", Usage, "`1.1` is broken", "1.2 or 1.3"),
+        ("serve --tls --tls-versions 1.1", "value_unknown", Usage, "`1.1` is insecure", "1.2 or 1.3"),
     ]);
 }
 
@@ -299,7 +311,7 @@ fn numbers_that_contradict_each_other() {
         ("localhost -r 1/s --open-rate 5/s", "conflict", Usage, "--open-rate", "-c opens a pool"),
         ("localhost --body a --body-file b", "conflict", Usage, "--body-file", "one of the two"),
         ("localhost --once --out r.json", "conflict", Usage, "--once and --out", "on stdout"),
-        ("localhost --lang zh", "conflict", Usage, "--lang is of html", "--out FILE.html"),
+        ("localhost --lang zh", "conflict", Usage, "--lang applies only to html", "--out FILE.html"),
         (
             "search localhost --threshold p99<1s --out x.json --lang zh",
             "conflict",
@@ -316,7 +328,7 @@ fn numbers_that_contradict_each_other() {
     ]);
 }
 
-/// Words that give the option, in a form that is right alone or with what it needs.
+/// Returns arguments with the option that are valid alone, or with whatever the option needs.
 fn sample(option: &str) -> &'static str {
     match option {
         "-c" => "-c 20",

@@ -1,4 +1,4 @@
-//! Right lines and what they mean.
+//! Valid command lines and their conversion.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::cli::{
     Command, DemoArgs, LoadSource, OutFile, OutputFormat, ReportArgs, ReportOptions, RunRef, ServeArgs, parse,
 };
 
-/// Both lines mean the same, but for the command as typed.
+/// Both command lines mean the same, except for the stored command.
 fn check_same(left: &str, right: &str) {
     let (mut left_args, right_args) = (run(left), run(right));
     left_args.command.clone_from(&right_args.command);

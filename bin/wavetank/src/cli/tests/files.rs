@@ -4,7 +4,8 @@ use wavetank_plan::Secret;
 
 use super::{error, run};
 
-/// Writes `text` to a file, runs `line` with its path for `@FILE`, and hands the path on for cleaning.
+/// Writes `text` to a file, calls `read` with `line`, where the path replaces `FILE`, and removes
+/// the file.
 pub(super) fn with_file<T>(name: &str, text: &[u8], line: &str, read: impl Fn(&str) -> T) -> T {
     let path = std::env::temp_dir().join(format!("wavetank-cli-{}-{name}", std::process::id()));
     std::fs::write(&path, text).unwrap();

@@ -1,4 +1,4 @@
-//! Help names every command, and habits of other tools are told what to type here.
+//! The help lists every command, and users of other tools get a hint with the flag to use here.
 
 use clap::CommandFactory;
 

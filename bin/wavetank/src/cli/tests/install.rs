@@ -1,4 +1,4 @@
-//! Completions and manual pages know what the command line knows.
+//! Completions and manual pages contain every command and option.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -9,7 +9,7 @@ use super::argv;
 use crate::cli::parser::Cli;
 use crate::cli::{CalibrateCommand, Command, completions, man_pages, parse};
 
-/// The long options of every command, and the commands.
+/// Returns all commands and the long options of each.
 fn every_word() -> Vec<String> {
     let mut words = Vec::new();
     for command in Cli::command().get_subcommands() {
@@ -39,7 +39,7 @@ fn every_command_has_a_page_with_all_its_options() {
     let pages = man_pages();
     let page = |name: &str| {
         let found = pages.iter().find(|(file, _)| file == &format!("{name}.1"));
-        // roff wants the hyphen of an option written so.
+        // roff escapes the hyphen of an option.
         found.unwrap_or_else(|| panic!("no page for {name}")).1.replace("\\-", "-")
     };
     assert!(page("wavetank").contains("wavetank-run(1)"));

@@ -1,4 +1,4 @@
-//! Tests of the command line: words in, a command or one clear error out.
+//! Tests of the command line: from arguments to a command or one clear error.
 
 mod bad_input;
 mod commands;
@@ -15,7 +15,7 @@ use wavetank_plan::{HostFacts, Resolved, SocketSupport, TargetUrl, UserError, re
 
 use super::{Command, LoadSource, ParseExit, RunArgs, parse};
 
-/// Splits a line like a shell would, with single quotes only, and puts the program's name before it.
+/// Splits a line as a shell would, with single quotes only, and prepends the program's name.
 fn argv(line: &str) -> Vec<OsString> {
     let mut words = vec![OsString::from("/usr/bin/wavetank")];
     let mut word: Option<String> = None;
@@ -35,12 +35,12 @@ fn argv(line: &str) -> Vec<OsString> {
     words
 }
 
-/// The command of a line that must be right.
+/// Returns the command of a valid line.
 fn command(line: &str) -> Command {
     parse(argv(line)).unwrap_or_else(|exit| panic!("{line}: {exit:?}"))
 }
 
-/// The run of a line that must be right.
+/// Returns the arguments of a valid `run` line.
 fn run(line: &str) -> RunArgs {
     match command(line) {
         Command::Run(args) => *args,
@@ -48,7 +48,7 @@ fn run(line: &str) -> RunArgs {
     }
 }
 
-/// The error of a line that must be wrong, found by the words alone or by resolving them on a small host.
+/// Returns the error of an invalid line, found by parsing it or by resolving it on a small host.
 fn error(line: &str) -> UserError {
     let args = match parse(argv(line)) {
         Ok(Command::Run(args)) => *args,
@@ -67,7 +67,7 @@ fn error(line: &str) -> UserError {
     resolved.expect_err(line)
 }
 
-/// Resolves with `localhost` and every other name as these tests need them; no name is looked up.
+/// Resolves with fixed addresses for `localhost` and every other name; no name is looked up.
 fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
     let (host, port) = args.options.connect_point(url(args))?;
     let ip = match host.as_str() {
@@ -86,7 +86,7 @@ fn url(args: &RunArgs) -> &TargetUrl {
     }
 }
 
-/// Two CPUs, 1,024 files, two addresses.
+/// A host with two CPUs, 1,024 files and two addresses.
 fn small_host() -> HostFacts {
     HostFacts {
         cpus: vec![0, 1],

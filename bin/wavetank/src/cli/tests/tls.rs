@@ -1,4 +1,4 @@
-//! The words of TLS.
+//! Tests of the TLS options.
 
 use wavetank_plan::{TlsOptions, TlsResume, TlsVersions};
 
@@ -29,7 +29,7 @@ fn every_option_of_tls_arrives() {
         ..TlsOptions::default()
     };
     assert_eq!(options, expected);
-    // As curl and OpenSSL write the same.
+    // The spellings of curl and OpenSSL.
     let options = run("https://localhost --tls TLSv1.2 --tls-groups X25519:P-256 --alpn none").options.tls;
     assert_eq!(options.version, Some(TlsVersions::Tls12));
     assert_eq!(options.groups, ["X25519", "P-256"]);
@@ -57,7 +57,7 @@ fn nonsense_is_told() {
         ("localhost --insecure", "conflict", "--insecure", "https://localhost/"),
         ("localhost:80 --tls 1.3", "conflict", "--tls means nothing", "https://localhost/"),
         ("https://localhost --tls-ciphers ,", "value_missing", "a name is empty", "commas"),
-        ("https://localhost --tls 1.1", "value_unknown", "--tls `1.1` is broken", "1.2 or 1.3"),
+        ("https://localhost --tls 1.1", "value_unknown", "--tls `1.1` is insecure", "1.2 or 1.3"),
         ("https://localhost --tls ssl3", "value_unknown", "--tls", "1.3 or 1.2"),
         ("https://localhost --tls-resume yes", "value_unknown", "--tls-resume", "never or user or shared"),
         ("https://localhost --tls-groups X25519,,P-256", "value_missing", "empty", "commas"),

@@ -53,7 +53,7 @@ fn wrong(loaded: &LabFile, format: FileFormat) -> Result<u8, UserError> {
     Ok(ExitCode::Usage as u8)
 }
 
-/// A line for the lab, and one for each host.
+/// Describes the lab: one line for the lab, and one for each host.
 fn text(lab: &Lab) -> String {
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let services: usize = lab.hosts.iter().map(|host| host.services.len()).sum();
@@ -77,7 +77,8 @@ fn text(lab: &Lab) -> String {
     text
 }
 
-/// Of each network its name and the host's first address there, and how many more there are.
+/// Returns each network of the host with its first address there, and the number of further
+/// addresses.
 fn addresses(lab: &Lab, host: &Host) -> String {
     let on = host.interfaces.iter().map(|one| {
         let first = one.addresses.first().map(|(address, _)| address.to_string()).unwrap_or_default();

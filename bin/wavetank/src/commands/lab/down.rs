@@ -6,7 +6,7 @@ use wavetank_plan::{ExitCode, UserError};
 
 use crate::run::output;
 
-/// Take the lab down, or clear away what a killed one left. Exit 0 when nothing of it is there.
+/// Removes the lab, or what remains of one that was killed. Exit 0 when all of it is gone.
 pub(super) fn down(folder: &LabFolder) -> Result<u8, UserError> {
     let clock = Clock::starting_now();
     wavetank_lab::down(folder)?;

@@ -9,7 +9,8 @@ use wavetank_topology::{HostAction, parse_fault};
 use crate::cli::FaultCommand;
 use crate::run::{host_error, output, revert_action, start_action};
 
-/// How long it waits before it looks at signals again: one may come just before it begins to wait.
+/// Time between two checks for signals. A signal may arrive just before the wait, which then does
+/// not end early.
 const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Starts or reverts a fault. With a duration, waits for it and reverts the fault then or at a
@@ -24,19 +25,19 @@ pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultCommand) -> Resu
         }
         FaultCommand::Begin(words, lasts) => {
             let fault = parse_fault(words, &lab, host)?;
-            let told = format!("{host}: {fault}");
+            let shown = format!("{host}: {fault}");
             let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
             let id = start_action(&mut client, host, &HostAction::Fault(fault), lasts.is_none())?;
             match lasts {
                 None => {
                     let back = format!("wavetank lab fault {host} undo {id}");
-                    output::print(&format!("{told}, until `{back}`\n"))?;
+                    output::print(&format!("{shown}, until `{back}`\n"))?;
                 }
                 Some(lasts) => {
-                    output::print(&format!("{told}, for {lasts}\n"))?;
+                    output::print(&format!("{shown}, for {lasts}\n"))?;
                     wait(*lasts, signals);
                     revert_action(&mut client, host, id)?;
-                    output::print(&format!("{told} is reverted\n"))?;
+                    output::print(&format!("{shown} is reverted\n"))?;
                 }
             }
         }
@@ -49,7 +50,7 @@ fn wait(length: Nanos, signals: Signals) {
     let clock = Clock::starting_now();
     while clock.now() < length && signals.received() == 0 {
         let left = Nanos(length.0 - clock.now().0).0.clamp(1, LOOK_AROUND.tv_nsec);
-        // A signal ends it early, which is looked at next.
+        // A signal ends the wait early; the loop checks for it next.
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: left }));
     }
 }

@@ -19,15 +19,15 @@ use crate::run::output::os_error_text;
 /// none above this, and reports them with a position.
 const FILE_MAX: u64 = 8 << 20;
 
-/// See the module's description.
+/// A topology file, read and checked.
 pub(crate) struct LabFile {
     /// The file's name as given.
     pub(crate) name: String,
-    /// The lab; `None` if something is wrong.
+    /// The lab; `None` if the file has an error.
     pub(crate) lab: Option<Lab>,
-    /// All remarks.
+    /// All errors and warnings.
     pub(crate) diagnostics: Diagnostics,
-    /// The text that places refer to.
+    /// The file's text, which the spans of diagnostics refer to.
     pub(crate) text: String,
 }
 
@@ -37,7 +37,7 @@ impl LabFile {
     pub(crate) fn read(file: &Path) -> Result<Self, UserError> {
         let name = file.display().to_string();
         let bytes = bytes_of(file).map_err(|why| {
-            let hint = "examples/labs has some to begin with";
+            let hint = "examples/labs has topology files";
             UserError::usage("bad_file", format!("{name}: {why}"), hint)
         })?;
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
@@ -52,7 +52,7 @@ impl LabFile {
         let _ = std::io::stderr().write_all(render(&self.diagnostics, &self.name, &self.text).as_bytes());
     }
 
-    /// The lab, with remarks told; `Err` with the exit code where something is wrong.
+    /// Prints all diagnostics and returns the lab, or the exit code if the file has an error.
     #[cfg(target_os = "linux")]
     pub(crate) fn into_lab(mut self) -> Result<Lab, u8> {
         self.print_diagnostics();
@@ -60,7 +60,7 @@ impl LabFile {
     }
 }
 
-/// A file's bytes; why there are none, in words.
+/// Returns a file's bytes, or the reason why it cannot be read.
 fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
     let why = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -76,7 +76,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Nothing is known of a machine that can have no labs.
+/// Returns no facts: this machine cannot run labs.
 #[cfg(not(target_os = "linux"))]
 fn machine_facts() -> wavetank_topology::MachineFacts {
     wavetank_topology::MachineFacts::default()

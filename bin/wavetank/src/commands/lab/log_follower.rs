@@ -1,4 +1,4 @@
-//! [`LogFollower`]: a log that is shown as it is written.
+//! [`LogFollower`]: shows a log while it is written.
 
 use std::fs::{File, metadata};
 use std::io::{BufRead, BufReader, Result, Seek, Write};
@@ -7,14 +7,14 @@ use std::os::unix::fs::MetadataExt;
 use wavetank_lab::LogFile;
 use wavetank_plan::sanitize;
 
-/// A line without an end is shown in pieces of at least so many bytes.
+/// A line without an end is shown in pieces of at least this many bytes.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
-/// A log and how much of it has been shown.
+/// A log and the position up to which it was shown.
 pub(super) struct LogFollower<'l> {
     log: &'l LogFile,
     file: BufReader<File>,
-    /// The beginning of a line whose end is not written yet.
+    /// The first part of a line that is not complete yet.
     begun: Vec<u8>,
 }
 
@@ -23,12 +23,15 @@ impl<'l> LogFollower<'l> {
         Ok(Self { log, file: BufReader::new(File::open(&log.path)?), begun: Vec::new() })
     }
 
-    /// Shows what has been written since, line by line: what servers write comes from their clients, and is not meant for a
-    /// terminal. `speaker` is whose lines stood there last, and is told of where it changes; without it nobody is.
+    /// Shows new lines since the last call. They are sanitized, because clients of a server control
+    /// what it logs, and a terminal may not get that.
+    ///
+    /// `speaker` is the log shown last; a change prints a heading with the log's name. Without
+    /// `speaker`, no heading is printed.
     pub(super) fn show(&mut self, speaker: &mut Option<&'l str>, to: &mut impl Write) -> Result<()> {
         self.show_rest(speaker, to)?;
         if self.begins_anew()? {
-            // Between the two looks the last may have been written into the old one.
+            // Lines may have been added to the old file between the two checks.
             self.show_rest(speaker, to)?;
             self.end(speaker, to)?;
             self.file = BufReader::new(File::open(&self.log.path)?);
@@ -64,9 +67,10 @@ impl<'l> LogFollower<'l> {
         Ok(())
     }
 
-    /// Whether another file has the log's name by now, since this one is full, or this one was emptied.
+    /// Whether the log was emptied, or continues in a new file of the same name because this one is
+    /// full.
     fn begins_anew(&mut self) -> Result<bool> {
-        // With the lab its folder goes, too; what was written can be read to its end all the same.
+        // The directory of a removed lab is gone, but the open file can still be read to its end.
         let Ok(named) = metadata(&self.log.path) else { return Ok(false) };
         let own = self.file.get_ref().metadata()?;
         let other = (named.dev(), named.ino()) != (own.dev(), own.ino());
@@ -109,12 +113,12 @@ mod tests {
         check("");
         folder.add("o\n\u{1b}[2J\n");
         check("two\n\\u{1b}[2J\n");
-        // Full: the log goes on in another file.
+        // The log is full and continues in another file.
         folder.add("last of the old");
         rename(folder.path(), folder.0.path().join("web.older.log")).expect("it is there");
         folder.add("first of the new\n");
         check("last of the old\nfirst of the new\n");
-        // Emptied, as where no other file can be made.
+        // The log is emptied, as it is when no other file can be created.
         write(folder.path(), "").expect("writable");
         folder.add("x\n");
         check("x\n");

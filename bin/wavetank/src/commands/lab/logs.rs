@@ -10,14 +10,14 @@ use wavetank_plan::{ExitCode, UserError};
 use super::log_follower::LogFollower;
 use crate::run::output::os_error_text;
 
-/// Time between two looks at whether there is more to show: a file tells nobody.
+/// Time between two checks for new lines, because a file does not report them.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// How long hosts may take to end after their keeper; the kernel ends them at once.
+/// How long hosts may take to end after their supervisor. The kernel ends them immediately.
 const DYING_MAX: Duration = Duration::from_secs(5);
 
-/// Show what was written, a log after the other, each below its name where there are several; with `follow` also what is
-/// written from now on, until the lab is gone. Exit 0.
+/// Prints logs one after another, each under its name if there are several. With `follow`,
+/// continues with new lines until the lab is gone. Exit 0.
 pub(super) fn logs(
     folder: &LabFolder,
     host: &str,
@@ -30,7 +30,7 @@ pub(super) fn logs(
     let mut followed = Vec::new();
     for log in &logs {
         let shown = LogFollower::open(log).and_then(|mut log| log.show(&mut speaker, &mut to).map(|()| log));
-        // A log that is full is taken the place of, and this is where the old one goes.
+        // A full log is renamed to this name and replaced.
         let older = log.name.rsplit('.').next() == Some("older");
         match seen(shown, log)? {
             Some(mut shown) if !follow || older => {
@@ -46,7 +46,7 @@ pub(super) fn logs(
     while kept {
         // A signal ends this process.
         let _ = poll(&mut [], Some(&LOOK_AGAIN));
-        // Asked before the last look, which then shows all there is.
+        // Checked before the last look at the logs, so that no line is missed.
         kept = wavetank_lab::is_kept(folder);
         if !kept {
             wavetank_lab::wait_for_end(&state, DYING_MAX);
@@ -60,7 +60,7 @@ pub(super) fn logs(
     Ok(ExitCode::Pass as u8)
 }
 
-/// `None` where whoever reads has seen enough.
+/// Returns `None` if the reader of stdout has closed it.
 fn seen<T>(shown: std::io::Result<T>, log: &LogFile) -> Result<Option<T>, UserError> {
     match shown {
         Ok(shown) => Ok(Some(shown)),

@@ -1,10 +1,10 @@
-//! [`machine_facts`]: what a lab can have of the machine that this process runs on.
+//! [`machine_facts`]: the resources of this machine that a lab can use.
 
 use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;
 use wavetank_topology::MachineFacts;
 
-/// Its CPUs, its memory, and how many files a process may open.
+/// Returns the CPUs, the memory, and the number of files that a process may open.
 pub(super) fn machine_facts() -> MachineFacts {
     let memory = sysinfo();
     MachineFacts {
@@ -14,7 +14,7 @@ pub(super) fn machine_facts() -> MachineFacts {
     }
 }
 
-/// One more than the last number in `0-7` or `0`.
+/// Returns one more than the last number in `0-7` or `0`.
 fn cpus_in(text: &str) -> Option<u32> {
     let last = text.trim().rsplit(['-', ',']).next()?;
     last.parse::<u32>().ok()?.checked_add(1)

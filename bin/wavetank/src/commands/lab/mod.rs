@@ -1,5 +1,5 @@
-//! `wavetank lab`: a whole cluster on this machine, one file a verb. What a topology file says is told on every system; the
-//! rest is Linux's.
+//! `wavetank lab`: a test cluster on this machine, one file per subcommand. Topology files are
+//! checked on every system; everything else needs Linux.
 
 mod check;
 #[cfg(target_os = "linux")]
@@ -36,7 +36,7 @@ pub(super) use check::check;
 #[cfg(target_os = "linux")]
 use crate::cli::{LabArgs, LabCommand};
 
-/// Carry out what was asked; the exit code is that of the command for `exec`, else 0.
+/// Runs the subcommand. Returns the command's exit code for `exec`, else 0.
 #[cfg(target_os = "linux")]
 pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
     let labs = LabsFolder::system();

@@ -10,7 +10,7 @@ use wavetank_topology::{parse_pool_change, pools_of};
 use crate::cli::{FileFormat, PoolCommand};
 use crate::run::output;
 
-/// Show how servers behind the host's balancers stand, after a change if one is asked for. Exit 0.
+/// Changes a server behind the host's balancers if requested, then shows the servers. Exit 0.
 pub(super) fn pool(
     folder: &LabFolder,
     host: &str,
@@ -41,7 +41,7 @@ pub(super) fn pool(
     Ok(ExitCode::Pass as u8)
 }
 
-/// One pool: a line for itself, and one for each server.
+/// Describes one pool: one line for the pool, and one for each server.
 fn text(host: &str, pool: &Value) -> String {
     let servers = pool["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
     let takes = |server: &&Value| server["weight"] != 0 && server["alive"] != false;

@@ -1,4 +1,4 @@
-//! [`Preflight`]: a lab held against this machine.
+//! [`Preflight`]: checks whether this machine can run a lab.
 
 use std::io::Write;
 
@@ -11,24 +11,24 @@ use wavetank_plan::{UserError, sanitize_lines};
 use wavetank_record::LackDoc;
 use wavetank_topology::Lab;
 
-/// What this machine says to a lab, of which nothing is made.
+/// Result of the checks. Nothing of the lab is created.
 pub(super) struct Preflight {
-    /// Why it was not asked; `None`: it was.
+    /// Why the machine was not checked; `None` if it was.
     not: Option<String>,
-    /// What it lacks: programs, features of the kernel, settings.
+    /// Missing programs, kernel features and settings.
     lacking: Vec<UserError>,
 }
 
 impl Preflight {
-    /// Tries whether this machine can have `lab`, where that can be tried, and lets programs check their configurations.
-    /// `file` is its file, for messages.
+    /// Checks whether this machine can run `lab`, if the user may do so, and has programs check
+    /// their configurations. `file` is the lab's file, for messages.
     ///
     /// # Errors
-    /// What is wrong with the file or those that it names, and only shows here.
+    /// Mistakes in the file, or in files it names, that only these checks can find.
     #[cfg(target_os = "linux")]
     pub(super) fn run(lab: &Lab, file: &str) -> Result<Self, UserError> {
         if wavetank_lab::privileged().is_err() {
-            let not = "trying it on this machine needs root: sudo wavetank lab check FILE".to_owned();
+            let not = "checking this machine needs root: sudo wavetank lab check FILE".to_owned();
             return Ok(Self { not: Some(not), lacking: Vec::new() });
         }
         let folder = LabsFolder::system().lab(&lab.name)?;
@@ -50,7 +50,7 @@ impl Preflight {
         Err(UserError::combine(wrong).expect("there is at least one"))
     }
 
-    /// The same where labs cannot be.
+    /// Reports that this system cannot run labs.
     #[cfg(not(target_os = "linux"))]
     #[expect(clippy::unnecessary_wraps, reason = "where it can be tried, it may show that the file is wrong")]
     pub(super) fn run(_: &Lab, _: &str) -> Result<Self, UserError> {
@@ -58,18 +58,19 @@ impl Preflight {
         Ok(Self { not: Some(not), lacking: Vec::new() })
     }
 
-    /// In words on stderr; nothing if the machine has all that it takes.
+    /// Prints what is missing on stderr; nothing if the machine has everything.
     pub(super) fn print(&self) {
-        let note = self.not.iter().map(|why| format!("note: only the file was judged: {why}\n"));
+        let note = self.not.iter().map(|why| format!("note: only the file was checked: {why}\n"));
         let lack = |UserError { code, message, hint, .. }: &UserError| {
             format!("this machine: {message} [{code}]\nhint: {hint}\n")
         };
         let text = note.chain(self.lacking.iter().map(lack)).collect::<Vec<_>>().concat();
-        // Where stderr is gone, the answer on stdout is what counts. Names in it come from outside.
+        // If stderr is closed, stdout still gets the description. Names in the text come from
+        // outside.
         let _ = std::io::stderr().write_all(sanitize_lines(&text).as_bytes());
     }
 
-    /// Into the answer for scripts.
+    /// Adds the result to the JSON output.
     pub(super) fn write_to(&self, answer: &mut Value) {
         answer["tried"] = json!(self.not.is_none());
         answer["not_tried"] = json!(self.not);
@@ -77,7 +78,7 @@ impl Preflight {
     }
 }
 
-/// An error, and those told beside it.
+/// Splits an error that combines several into single ones.
 #[cfg(target_os = "linux")]
 fn one_by_one(mut error: UserError) -> Vec<UserError> {
     let others = std::mem::take(&mut error.others);

@@ -1,4 +1,5 @@
-//! `wavetank lab run FILE EXPERIMENT`: a lab for the time of a run, or a run in one that is up.
+//! `wavetank lab run FILE EXPERIMENT`: runs a load test in a lab that is up, or in one created for
+//! the run.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -14,8 +15,9 @@ use crate::commands::run::run_from;
 use crate::experiment::errors_json;
 use crate::run::{Console, LabRun, first_load_host, output};
 
-/// Make the run from the load hosts of the file's lab, which is brought up for it and taken down after it, unless it is up
-/// already: then it stays. What is wrong with the run is told before the lab is made. The exit code is the run's.
+/// Runs a load test from the load hosts of the file's lab. The lab is created for the run and
+/// removed afterwards, unless it is already up. Errors of the run are reported before the lab is
+/// created. Returns the exit code of the run.
 pub(super) fn run(
     labs: &LabsFolder,
     name: Option<&str>,
@@ -39,7 +41,7 @@ pub(super) fn run(
             talk.info(&format!("lab        {} is up, and stays", lab.name));
         } else {
             let mark = LabTag::generate(&lab.name)?;
-            // A run that is killed leaves no lab behind.
+            // The lab is removed even if this process is killed.
             let owner = TaggedProcess::for_pid(std::process::id());
             let order = LabSpec { mark, file: file.display().to_string(), lab: lab.clone(), owner };
             wavetank_lab::up(&order, &folder)?;
@@ -56,7 +58,7 @@ pub(super) fn run(
     }
     let down = wavetank_lab::down(&folder);
     match (result, down) {
-        // A lab that stays behind must not go unnoticed, and the run's own result counts more.
+        // A lab that was not removed is reported, but the result of the run is more important.
         (result @ (Err(_) | Ok(1..)), Err(error)) => {
             Console::new(quiet).warn(&error.to_string());
             result
@@ -65,12 +67,12 @@ pub(super) fn run(
     }
 }
 
-/// How many hosts, in words.
+/// Returns a text such as `1 host` or `3 hosts`.
 fn hosts(count: usize) -> String {
     format!("{count} host{}", if count == 1 { "" } else { "s" })
 }
 
-/// Tells what keeps the lab from being brought up where, and in the shape in which, the run's result was wanted. Exit 2.
+/// Reports the errors in the topology file in the output formats and files of the run. Exit 2.
 fn told_as_wanted(loaded: &LabFile, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
     let first = loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
     output::deliver_error(&first, out);
@@ -82,26 +84,25 @@ fn told_as_wanted(loaded: &LabFile, format: OutputFormat, out: &[OutFile]) -> Re
     Ok(ExitCode::Usage as u8)
 }
 
-/// Whether the lab is up already, and is the one that is asked for.
+/// Whether the lab is already up. Fails if it differs from the file.
 fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
     if !folder.exists() {
-        // What else may lie there `up` tells.
+        // `up` reports anything else at that path.
         return Ok(false);
     }
     let name = folder.name();
     match LabStatus::read(folder)?.stands {
         "up" if folder.order()?.lab == *lab => Ok(true),
         "up" => {
-            let message = format!("lab {name} is up, and is not what the file describes now");
+            let message = format!("lab {name} is up, but differs from the file");
             let hint = format!("wavetank lab down --lab {name}; or use another name: --lab NAME");
             Err(UserError::usage("lab_differs", message, hint))
         }
-        // Bringing it up begins with clearing away what the dead one left.
+        // `up` first removes the remains of a killed lab.
         "dead" => Ok(false),
-        stands => {
-            let message = format!("lab {name} is {stands}");
-            let hint =
-                format!("wavetank lab status --lab {name}; wavetank lab down --lab {name} clears it away");
+        state => {
+            let message = format!("lab {name} is {state}");
+            let hint = format!("wavetank lab status --lab {name}; wavetank lab down --lab {name} removes it");
             Err(UserError::usage("lab_not_up", message, hint))
         }
     }

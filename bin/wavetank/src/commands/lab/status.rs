@@ -9,7 +9,7 @@ use wavetank_plan::{ExitCode, UserError, sanitize};
 use crate::cli::FileFormat;
 use crate::run::output;
 
-/// Tell how the labs stand, or the one of that name. Exit 0 also where there is none.
+/// Shows all labs, or the one with this name. Exit 0, even if there is none.
 pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) -> Result<u8, UserError> {
     let folders = match name {
         Some(name) => vec![labs.choose(Some(name))?],
@@ -29,20 +29,18 @@ pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) 
     Ok(ExitCode::Pass as u8)
 }
 
-/// One lab: a line for itself, one for each host, and one for each service that is not up.
+/// Describes one lab: one line for the lab, one for each host, and one for each service that is not
+/// up.
 pub(super) fn text(lab: &LabStatus) -> String {
-    let LabStatus { name, stands, file, running, hosts } = lab;
+    let LabStatus { name, stands: state, file, running, hosts } = lab;
     let file = file.as_ref().map(|file| format!(", of {}", sanitize(file))).unwrap_or_default();
-    let running = if *running { ", a run has it" } else { "" };
-    let mut text = format!("lab {name}: {stands}{file}{running}\n");
-    if *stands == "dead" {
-        let _ = writeln!(
-            text,
-            "  its keeper was killed; wavetank lab down --lab {name} clears away what is left"
-        );
+    let running = if *running { ", used by a run" } else { "" };
+    let mut text = format!("lab {name}: {state}{file}{running}\n");
+    if *state == "dead" {
+        let _ = writeln!(text, "  its keeper was killed; wavetank lab down --lab {name} removes the rest");
     }
-    if *stands == "silent" {
-        let _ = writeln!(text, "  its keeper does not answer; wavetank lab down --lab {name} ends it");
+    if *state == "silent" {
+        let _ = writeln!(text, "  its keeper does not respond; wavetank lab down --lab {name} ends it");
     }
     let width = |column: fn(&HostStatus) -> usize| hosts.iter().map(column).max().unwrap_or_default();
     let (names, roles) = (width(|host| host.name.len()), width(|host| host.role.len()));
@@ -52,7 +50,7 @@ pub(super) fn text(lab: &LabStatus) -> String {
         let HostStatus { name, role, pid, services, silent, .. } = host;
         let services = if *silent {
             "it does not respond: it is stopped or busy".to_owned()
-        } else if pid.is_none() && *stands == "up" {
+        } else if pid.is_none() && *state == "up" {
             "its process has ended".to_owned()
         } else {
             services.iter().map(service).collect::<Vec<_>>().join(", ")
@@ -63,7 +61,7 @@ pub(super) fn text(lab: &LabStatus) -> String {
     text
 }
 
-/// At most this many addresses of a host are shown: one that makes load may have hundreds.
+/// Maximum number of addresses shown per host. A load host may have hundreds.
 const ADDRESSES_SHOWN: usize = 3;
 
 fn addresses(host: &HostStatus) -> String {
@@ -73,7 +71,7 @@ fn addresses(host: &HostStatus) -> String {
     format!("{}{more}", shown.join(" "))
 }
 
-/// A service's name, its version, and how it stands unless it is up.
+/// Describes a service: name, version, and its state unless it is up.
 fn service(service: &Value) -> String {
     let word = |key: &str| service[key].as_str().map(sanitize).unwrap_or_default();
     let (name, version) = (word("name"), word("version"));
@@ -130,7 +128,7 @@ mod tests {
     fn a_dead_one_says_how_to_be_rid_of_it() {
         check(
             &lab("dead", vec![]),
-            "lab shop: dead, of shop.yaml\n  its keeper was killed; wavetank lab down --lab shop clears away what is left\n",
+            "lab shop: dead, of shop.yaml\n  its keeper was killed; wavetank lab down --lab shop removes the rest\n",
         );
     }
 
@@ -143,7 +141,7 @@ mod tests {
         );
         check(
             &lab("silent", vec![]),
-            "lab shop: silent, of shop.yaml\n  its keeper does not answer; wavetank lab down --lab shop ends it\n",
+            "lab shop: silent, of shop.yaml\n  its keeper does not respond; wavetank lab down --lab shop ends it\n",
         );
     }
 

@@ -11,7 +11,7 @@ use super::lab_file::LabFile;
 use super::status;
 use crate::run::output;
 
-/// Bring the file's lab up, under another name if one is given, and say what it is. Exit 0 when all of it is up.
+/// Brings the file's lab up, under `name` if given, and describes it. Exit 0 when all of it is up.
 pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u8, UserError> {
     let clock = Clock::starting_now();
     let mut lab = match LabFile::read(file)?.into_lab() {
@@ -27,7 +27,7 @@ pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u
     wavetank_lab::up(&order, &folder)?;
     let mut text = status::text(&LabStatus::read(&folder)?);
     let host = order.lab.hosts.first().map_or("HOST", |host| host.name.as_str());
-    // Where there is one lab only it needs no name.
+    // The only lab needs no name.
     let which = if labs.labs().len() > 1 { format!(" --lab {}", folder.name()) } else { String::new() };
     let took = clock.now();
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! `wavetank runs`: what lies in the runs directory, and what becomes of it.
+//! `wavetank runs`: lists and manages the runs directory.
 
 mod now;
 
@@ -14,7 +14,7 @@ use super::terminal_width::terminal_width;
 use crate::cli::{FileFormat, RunFilter, RunStatus, RunsArgs, RunsCommand};
 use crate::run::output;
 
-/// Carry out what was asked. Exit 0 if that could be done, whatever the runs came to; else 2.
+/// Runs the subcommand. Exit 0 on success, whatever the results of the runs; else 2.
 pub(crate) fn runs(args: RunsArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
     if args.is_expected {
@@ -52,7 +52,7 @@ fn list(runs: &RunsDir, asked: &RunFilter, format: FileFormat) -> Result<(), Use
     })
 }
 
-/// Whether `run` is one of those asked for.
+/// Whether `run` passes the filter.
 fn fits(run: &RunLine, asked: &RunFilter) -> bool {
     let named = asked.name.as_ref().is_none_or(|part| run.name.contains(part.as_str()));
     let tagged = asked.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value));
@@ -96,15 +96,15 @@ fn pack(runs: &RunsDir, word: &str, out: Option<PathBuf>) -> Result<(), UserErro
         sanitize(&path),
         show_size(packed.bytes),
     );
-    let left = |left: &String| format!("left out: `{}`, which is no file of an archive\n", sanitize(left));
+    let left = |left: &String| format!("left out: `{}`, which is not part of an archive\n", sanitize(left));
     text.extend(packed.left_out.iter().map(left));
     text.extend([format!("next: wavetank report {}\n", sanitize(&path))]);
     output::print(&text)
 }
 
-/// The folder's name, in the folder where we are.
+/// Returns the default output file: the name of the run's directory, in the current directory.
 fn default_out(folder: &Path) -> PathBuf {
-    // `.` and `..` have a name only once they are resolved.
+    // `.` and `..` have a name only after they are resolved.
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let mut name = whole.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{PACK_SUFFIX}"));
@@ -143,7 +143,7 @@ fn prune(runs: &RunsDir, wishes: PruneOptions, yes: bool) -> Result<u8, UserErro
     }
 }
 
-/// What would go, and what stays although it was meant.
+/// Describes the runs to remove, and selected ones that stay.
 fn told(pruning: &PrunePlan) -> String {
     let mut text = String::new();
     if !pruning.going.is_empty() {
@@ -160,13 +160,14 @@ fn told(pruning: &PrunePlan) -> String {
     text + &format!("{staying} {stay}, {}\n", show_size(pruning.staying_bytes))
 }
 
-/// So many runs, and searches if there are any.
+/// Returns a text such as `3 runs` or `3 runs and 1 search`.
 fn things(runs: u64, searches: u64) -> String {
-    let told = format!("{} {}", format_grouped(searches), if searches == 1 { "search" } else { "searches" });
+    let searched =
+        format!("{} {}", format_grouped(searches), if searches == 1 { "search" } else { "searches" });
     match (runs, searches) {
         (_, 0) => runs_of(runs),
-        (0, _) => told,
-        _ => format!("{} and {told}", runs_of(runs)),
+        (0, _) => searched,
+        _ => format!("{} and {searched}", runs_of(runs)),
     }
 }
 

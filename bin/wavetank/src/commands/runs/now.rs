@@ -1,14 +1,14 @@
-//! [`now`]: today, for `--older-than`.
+//! [`now`]: the current time, for `--older-than`.
 
 use wavetank_record::WallTime;
 
-/// The wall time.
+/// Returns the wall-clock time.
 #[cfg(target_os = "linux")]
 pub(super) fn now() -> WallTime {
     WallTime(wavetank_driver::WallClock::unix_ns().unsigned_abs())
 }
 
-/// The wall time, where the driver, which else reads every clock, is not built.
+/// Returns the wall-clock time on systems without the driver, which otherwise reads every clock.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::disallowed_methods, reason = "io/driver is Linux's; runs are pruned everywhere")]
 pub(super) fn now() -> WallTime {

@@ -1,4 +1,4 @@
-//! The stored form of a search, so far or in the end.
+//! Builds the stored document of a search, in progress or finished.
 
 use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{
@@ -11,26 +11,26 @@ use wavetank_search::{CONFIDENCE, RunRequest, SearchEnd, SearchResult, StopReaso
 use super::verdict::LevelOutcome;
 use crate::cli::{SearchArgs, SearchVariable};
 
-/// What is known of a search apart from its answer.
+/// Facts about a search apart from its result.
 pub(super) struct SearchContext<'a> {
     pub(super) args: &'a SearchArgs,
     pub(super) name: String,
     pub(super) id: String,
     pub(super) target: String,
-    /// What had to hold, as written.
+    /// The thresholds, as written.
     pub(super) thresholds: Vec<String>,
     pub(super) started: WallTime,
     pub(super) runs: Vec<SearchRunDoc>,
     /// Remarks of the first level.
     pub(super) remarks: Vec<String>,
-    /// Notes that stood in every run so far.
+    /// Notes that appeared in every run so far.
     pub(super) notes: Option<Vec<String>>,
-    /// What the process ends with where a run broke off.
+    /// Exit code of a run that broke off; the search exits with it.
     pub(super) broken_exit: Option<u8>,
 }
 
 impl SearchContext<'_> {
-    /// The document with `answer`, `took` after it was begun.
+    /// Returns the document with `answer`, `took` after the start.
     pub(super) fn doc(&self, answer: &SearchResult, took: Nanos) -> SearchDoc {
         let args = self.args;
         let seconds = |length: Nanos| Number(length.as_secs_f64());
@@ -101,19 +101,20 @@ impl SearchContext<'_> {
         exit(end, self.broken_exit)
     }
 
-    /// Who set the limit, and what broke: of the runs that did not hold next above the answer.
+    /// Returns the bottleneck and what failed, taken from the failed runs next above the result.
     fn limit(&self, answer: &SearchResult) -> (Blame, String) {
         let wanted = match answer.end {
             SearchEnd::Generator => "generator",
             SearchEnd::Stopped(StopReason::Broken) => "undecided",
-            // What the target does now is what ended it, at whichever level.
+            // The current state of the target ended the search, at whatever level.
             SearchEnd::Stopped(StopReason::Target) => {
                 return self
                     .runs
                     .last()
                     .map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()));
             }
-            // None was met: a run that failed among others that held at the same level set none.
+            // No limit was found: a run that failed at a level where others passed does not set
+            // one.
             SearchEnd::Above => return (Blame::None, String::new()),
             _ => "fail",
         };
@@ -122,7 +123,7 @@ impl SearchContext<'_> {
         telling(all.collect()).map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
     }
 
-    /// Adds a run that was made.
+    /// Adds a finished run.
     pub(super) fn add(
         &mut self,
         wanted: RunRequest,
@@ -156,22 +157,22 @@ impl SearchContext<'_> {
     }
 }
 
-/// Of `runs` that did not hold the one that tells what broke: at the lowest level, of those near it, where the blame was that of
-/// most of them.
+/// Returns the failed run that shows best what the limit is. Of the runs within 5 % of the lowest
+/// level, this is one with the most frequent blame.
 fn telling(mut runs: Vec<&SearchRunDoc>) -> Option<&SearchRunDoc> {
-    // Of equals the last is taken: the highest levels are first.
+    // `max_by_key` returns the last of equals, so the highest levels come first.
     runs.sort_by(|a, b| b.level.0.total_cmp(&a.level.0));
     let nearest = runs.last()?.level.0;
     let near = || runs.iter().copied().filter(|run| run.level.0 <= nearest * 1.05);
     near().max_by_key(|run| near().filter(|one| one.blame == run.blame).count())
 }
 
-/// What changes with time has no knee, and its levels prove nothing.
+/// Removes the limit from a result that changes with time: its levels prove nothing.
 fn forget_knee(answer: &mut SearchAnswerDoc) {
     (answer.knee, answer.low_proven, answer.high_proven) = (None, false, false);
 }
 
-/// What the process ends with; `broken` is that of a run that broke off.
+/// Returns the exit code of the process; `broken` is that of a run that broke off.
 fn exit(end: SearchEnd, broken: Option<u8>) -> u8 {
     match end {
         SearchEnd::Found | SearchEnd::Above => ExitCode::Pass as u8,
@@ -190,7 +191,7 @@ fn exit(end: SearchEnd, broken: Option<u8>) -> u8 {
     }
 }
 
-/// The word of `--of`.
+/// Returns the value of `--of`.
 pub(super) const fn variable_name(sought: SearchVariable) -> &'static str {
     match sought {
         SearchVariable::Rate => "rate",
@@ -203,7 +204,7 @@ pub(super) const fn variable_name(sought: SearchVariable) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The page that tells people.
+    /// The page that documents searches.
     const PAGE: &str = include_str!("../../../../../docs/search.md");
 
     #[test]
@@ -225,7 +226,7 @@ mod tests {
             (SearchEnd::Stopped(StopReason::Unsteady), 4),
             (SearchEnd::Stopped(StopReason::UnderWay), 4),
         ] {
-            // Whatever a run ended with that did not break off.
+            // The exit code of a run that did not break off has no influence.
             for broken in [None, Some(1)] {
                 assert_eq!(exit(end, broken), expected, "{end:?}");
             }

@@ -1,14 +1,15 @@
-//! A level of load in the plan's terms.
+//! Converts a level of load to the terms of a plan.
 
 use wavetank_plan::constants::UNCERTAIN_BELOW;
 use wavetank_plan::{Condition, Nanos, Rate, Subject};
 
-/// Decimals that a rate may have.
+/// Maximum number of decimals of a rate.
 const DECIMALS_MAX: u32 = 6;
-/// Samples beyond the fewest, so that a few that come late do not make a percentile uncertain.
+/// Factor on the minimum number of samples, so that a few late requests do not make a percentile
+/// uncertain.
 const SAMPLES_SPARE: f64 = 1.1;
 
-/// `level` arrivals a second, exactly: levels have four digits.
+/// Returns `level` arrivals per second as an exact rate. Levels have four significant digits.
 pub(super) fn level_rate(level: f64) -> Rate {
     let whole = |decimals: &u32| {
         let scaled = level * 10_f64.powi(*decimals as i32);
@@ -19,14 +20,15 @@ pub(super) fn level_rate(level: f64) -> Rate {
     Rate { count: (level * parts as f64).round() as u64, per: Nanos::from_secs(parts) }
 }
 
-/// How long a run at `rate` requests a second must be for the percentiles of `conditions` to be certain.
+/// Returns the length of a run at `rate` requests per second for which the percentiles of
+/// `conditions` are certain.
 pub(super) fn length_for(conditions: &[Condition], rate: f64) -> Nanos {
     let samples = conditions.iter().filter_map(|condition| match condition.subject {
         Subject::Percentile(q, ..) => Some(UNCERTAIN_BELOW as f64 / (1.0 - q / 100.0).max(1e-6)),
         _ => None,
     });
     let most = samples.fold(0.0, f64::max) * SAMPLES_SPARE;
-    // In tenths of a second: what is told is what is done.
+    // Rounded up to tenths of a second, so that the printed length is exact.
     Nanos::from_millis((most / rate * 10.0).ceil() as i64 * 100)
 }
 

@@ -1,4 +1,5 @@
-//! `wavetank search URL|FILE`: run after run, until the highest load is known that still meets the thresholds.
+//! `wavetank search URL|FILE`: makes runs until the highest load that meets the thresholds is
+//! known.
 
 mod doc;
 mod level;
@@ -17,7 +18,7 @@ use crate::run::{Console, Host, output};
 use search_loop::run_search;
 use subject::{SearchSubject, from_experiment, from_url};
 
-/// Find it, and tell it. What can be found wrong before anything is sent is an error.
+/// Searches and reports the result. Mistakes that can be found before anything is sent are errors.
 pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
     let host = Host::inspect()?;
     let mut talk = Console::new(args.quiet);
@@ -32,7 +33,8 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
             let Some(experiment) = loaded.experiment.take() else {
                 return report_load_errors(&loaded, args.format, &args.out);
             };
-            // It is of the file's own load; levels are as long as percentiles need.
+            // This diagnostic is about the length of the file's own load. Levels are as long as
+            // percentiles need.
             loaded.diagnostics.forget("percentile_undecided");
             args.command = without_values(&args.command, &file.set, &experiment.redact);
             let names = TargetAddresses::new(&experiment);
@@ -63,7 +65,8 @@ fn told(
     end(&doc, delivered, talk)
 }
 
-/// A search that found nothing has said enough with its code; what was not written is told all the same.
+/// Returns the exit code. If the search found nothing, its exit code takes precedence, and output
+/// that failed is still reported.
 fn end(doc: &SearchDoc, delivered: Result<(), UserError>, talk: &mut Console) -> Result<u8, UserError> {
     match delivered {
         Err(error) if doc.answer.exit != ExitCode::Pass as u8 => {

@@ -1,4 +1,4 @@
-//! [`run_search`]: run after run, as the search asks for them.
+//! [`run_search`]: makes the runs that the search requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::run::{Console, Execution, FinishedRun, Host, engine_line, execute, ho
 
 /// Approximate time per run for creating threads, opening connections and storing.
 const AROUND: Nanos = Nanos::from_millis(300);
-/// How often a rest looks for signals.
+/// Time between two checks for signals during a pause.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A search in progress.
@@ -29,14 +29,15 @@ struct SearchLoop<'a> {
     host: &'a Host,
     search: SearchWithLiveness,
     told: SearchContext<'a>,
-    /// What must hold.
+    /// The thresholds.
     conditions: Vec<Condition>,
     folder: Option<SearchFolder>,
     clock: Clock,
     signals: Signals,
 }
 
-/// Searches. Fails only before anything was sent; the line says where what of it is kept.
+/// Searches. Fails only before anything was sent. The returned line says where the search is
+/// stored.
 pub(super) fn run_search(
     aim: &SearchSubject<'_>,
     args: &SearchArgs,
@@ -48,7 +49,7 @@ pub(super) fn run_search(
     let mut first = aim.plan_run(args.setup.from, args.limits.length, args.setup.seed)?;
     let needed = length_for(&first.plan.thresholds, args.setup.from);
     if args.sought == SearchVariable::Rate && needed > args.limits.length {
-        // What a plan of the shorter length would remark is not so.
+        // Remarks on a plan with the shorter length do not apply.
         first = aim.plan_run(args.setup.from, needed, args.setup.seed)?;
     }
     announce(args, &first, talk);
@@ -75,19 +76,19 @@ pub(super) fn run_search(
     Ok((doc, course.folder.as_ref().map(|folder| kept(folder, whole))))
 }
 
-/// Where it is kept, and whether all of it.
+/// Says where the search is stored, and whether it is complete.
 fn kept(folder: &SearchFolder, whole: bool) -> String {
     let shown = folder.path().display();
     match (whole, SearchFolder::open(folder.path())) {
         (true, _) => format!("archive    {shown}"),
         (false, Some(_)) => {
-            format!("archive    {shown}, without the answer: search.json is of a run before the last")
+            format!("archive    {shown}, without the result: search.json is older than the last run")
         }
-        (false, None) => format!("archive    {shown}, without the answer: search.json could not be written"),
+        (false, None) => format!("archive    {shown}, without the result: search.json could not be written"),
     }
 }
 
-/// What is going to be done, and how long it takes.
+/// Prints what the search is going to do and how long it takes.
 fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
     let level = |level: f64| level_text(variable_name(args.sought), Number(level));
     let (fewest, most) = args.setup.runs_expected();
@@ -115,7 +116,7 @@ fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
     let needed = needed(args.setup.from);
     if needed > args.limits.length {
         talk.info(&format!(
-            "note       runs at low rates last longer, {needed} at {}: a percentile needs its samples",
+            "note       runs at low rates last longer, {needed} at {}: a percentile needs enough samples",
             level(args.setup.from)
         ));
     }
@@ -124,7 +125,7 @@ fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
     }
 }
 
-/// Where it is kept, if it is and the disk allows.
+/// Creates the search's directory, if it is to be stored and the disk allows it.
 fn folder(args: &SearchArgs, told: &SearchContext<'_>, talk: &mut Console) -> Option<SearchFolder> {
     if args.no_archive {
         return None;
@@ -157,7 +158,7 @@ impl SearchLoop<'_> {
         }
     }
 
-    /// As long as was asked for, and long enough for its percentiles.
+    /// Returns the requested length, or the length that the percentiles need if that is longer.
     fn length(&self, wanted: RunRequest) -> Nanos {
         let asked = Nanos(self.args.limits.length.0 * i64::from(wanted.stretch));
         match self.args.sought {
@@ -208,7 +209,7 @@ impl SearchLoop<'_> {
             command: &self.args.command,
             runs_dir: self.folder.as_ref().map(SearchFolder::runs),
             repeatable: false,
-            // Once is enough.
+            // Only the first run sends a probe.
             probe: ready.probe.filter(|_| self.told.runs.is_empty()),
             tables: ready.tables,
             guard: ready.guard,
@@ -239,7 +240,7 @@ impl SearchLoop<'_> {
         }
     }
 
-    /// Rests; whether a signal came.
+    /// Pauses after a level. Returns whether a signal was received.
     fn rest(&self) -> bool {
         let until = self.clock.now().after(self.args.limits.settle);
         while self.signals.received() == 0 && self.clock.now() < until {
@@ -252,13 +253,14 @@ impl SearchLoop<'_> {
         self.told.doc(&self.search.answer(), self.clock.now())
     }
 
-    /// Whether it is kept as it is now, or was not to be.
+    /// Stores the current state. Returns false if that failed; true if it succeeded or nothing is
+    /// to be stored.
     fn store(&mut self, doc: &SearchDoc, talk: &mut Console) -> bool {
         let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else {
             return true;
         };
         let then = if self.search.next().is_some() {
-            "the search goes on"
+            "the search continues"
         } else {
             "its result is reported without an archive"
         };
@@ -274,7 +276,7 @@ fn behind(plan: &Plan) -> Blame {
     if plan.http.proxy.is_none() && on_loopback(&mut addresses) { Blame::Target } else { Blame::Unknown }
 }
 
-/// Whether there are addresses, and each is this host's alone.
+/// Whether there are addresses, and all of them belong to this host's loopback.
 fn on_loopback(addresses: &mut dyn Iterator<Item = &SocketAddr>) -> bool {
     let mut addresses = addresses.peekable();
     addresses.peek().is_some() && addresses.all(|address| address.ip().to_canonical().is_loopback())

@@ -1,4 +1,4 @@
-//! [`SearchSubject`]: what a search loads, and how a level of it becomes a run.
+//! [`SearchSubject`]: what a search loads. Turns a level into a run.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::run::{Host, check_allowed, check_target_counts_available, is_safe, lo
 
 /// One request, or an experiment.
 pub(super) enum SearchSubject<'a> {
-    /// Over and over.
+    /// One request, repeated.
     Url {
         url: &'a TargetUrl,
-        /// Names looked up.
+        /// Options with all names looked up.
         options: Box<RunOptions>,
         addresses: Vec<SocketAddr>,
         around: (&'a SearchArgs, &'a Host),
     },
-    /// One phase of it.
+    /// One phase of an experiment.
     File {
         file: &'a FileArgs,
         loaded: &'a ExperimentFile,
@@ -49,13 +49,13 @@ pub(super) struct PreparedRun {
     pub(super) guard: Guard,
     pub(super) tables: Vec<Table>,
     pub(super) truth: Option<bool>,
-    /// What would be sent ahead.
+    /// Plan of the probe request.
     pub(super) probe: Option<Arc<Plan>>,
-    /// Worth a line, once.
+    /// Remarks, printed once.
     pub(super) remarks: Vec<String>,
 }
 
-/// The request that `url` and the options say.
+/// Returns the subject for `url` and the options.
 pub(super) fn from_url<'a>(
     url: &'a TargetUrl,
     args: &'a SearchArgs,
@@ -74,7 +74,7 @@ pub(super) fn from_url<'a>(
     Ok(SearchSubject::Url { url, options: Box::new(options), addresses, around: (args, host) })
 }
 
-/// The experiment of a file that has thresholds.
+/// Returns the subject for an experiment file. Fails if the file has no thresholds.
 pub(super) fn from_experiment<'a>(
     file: &'a FileArgs,
     loaded: &'a ExperimentFile,
@@ -92,7 +92,7 @@ pub(super) fn from_experiment<'a>(
 }
 
 impl SearchSubject<'_> {
-    /// A run at `level` for `length`. Errors are those of `run`.
+    /// Returns a run at `level` for `length`. Fails with the errors of `run`.
     pub(super) fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         match self {
             Self::Url { .. } => self.url_ready(level, length, seed),
@@ -102,7 +102,7 @@ impl SearchSubject<'_> {
 
     fn url_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         let Self::Url { url, options, addresses, around: (args, host) } = self else {
-            unreachable!("asked of a URL alone")
+            unreachable!("only called for a URL")
         };
         let mut options = (**options).clone();
         match args.sought {
@@ -133,7 +133,7 @@ impl SearchSubject<'_> {
 
     fn file_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         let Self::File { file, loaded, experiment, names, around: (args, host) } = self else {
-            unreachable!("asked of a file alone")
+            unreachable!("only called for a file")
         };
         let mut levelled = (*experiment).clone();
         let at = match args.sought {

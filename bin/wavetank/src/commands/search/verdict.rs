@@ -1,25 +1,25 @@
-//! What a level's run says of the target.
+//! Judges the target by the run of a level.
 
 use wavetank_plan::quantity::show_share;
 use wavetank_record::{Blame, Number, RunRecord, Status, Threshold};
 use wavetank_search::{GROWTH_MAX, QueueGrowth, RunOutcome, StopReason};
 
-/// The condition that rates have unasked.
+/// The condition that every rate has, without being requested.
 const GROWTH: &str = "queue growth < 0.5%";
 
 /// A run judged for the search.
 pub(super) struct LevelOutcome {
-    /// `Err`: there is no point in going on.
+    /// The outcome; `Err` if the search cannot continue.
     pub(super) seen: Result<RunOutcome, StopReason>,
-    /// Why it is no pass, in one line.
+    /// Why the run did not pass, in one line.
     pub(super) why: String,
     pub(super) blame: Blame,
-    /// Whether requests were asked for and none was done.
+    /// Whether requests were due and none was done.
     pub(super) silent: bool,
     /// Share (0 to 1) of the offered load that was done in time; 1 if users wait for their
     /// responses.
     pub(super) kept: f64,
-    /// Of a rate: whether the queue grew.
+    /// For a rate: the condition on the growth of the queue, with its result.
     pub(super) growth: Option<Threshold>,
 }
 
@@ -77,7 +77,7 @@ fn flow(record: &RunRecord, resolved: u64) -> QueueGrowth {
 fn grown(flow: Option<QueueGrowth>) -> String {
     let growth = flow.map_or(0.0, |flow| flow.growth());
     format!(
-        "the queue grew by {} of what was asked for, more than {}: the target does not keep up",
+        "the queue grew by {} of the offered load, more than {}: the target does not keep up",
         show_share(growth),
         show_share(GROWTH_MAX)
     )

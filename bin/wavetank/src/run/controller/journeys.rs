@@ -30,7 +30,7 @@ impl RunController<'_> {
         let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
         match wish.failed.map(|step| scenario.steps[usize::from(step)].name.clone()) {
             None => {
-                self.event("run_ended", format!("a session{of} came to `end: run`"));
+                self.event("run_ended", format!("a session{of} reached `end: run`"));
                 self.end(RunEnd::Finished, Some(self.plan.drain));
             }
             Some(step) => {
@@ -68,7 +68,7 @@ impl RunController<'_> {
     pub(super) fn end_log(&mut self) {
         let untold = self.book.logged.untold;
         if untold > 0 {
-            self.event("log_untold", format!("{untold} more lines were logged and not kept"));
+            self.event("log_untold", format!("{untold} more lines were logged and not stored"));
         }
     }
 }

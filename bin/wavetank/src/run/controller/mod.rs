@@ -267,7 +267,7 @@ impl<'a> RunController<'a> {
                 }
             }
             AgentEvent::DrainOver => {
-                self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
+                self.event("drain_over", "the drain limit was reached; unanswered requests stay open");
             }
             AgentEvent::Names(news) => self.names(news),
             AgentEvent::EndRun(wish) => self.on_end_run_requested(wish),

@@ -86,8 +86,9 @@ impl DnsRefresher {
             }
         };
         let started = Builder::new().name("names".to_owned()).spawn(life);
-        let text =
-            |error| format!("names stay what they were, for there is no thread to look them up: {error}");
+        let text = |error| {
+            format!("names keep their addresses, because no thread could be started to look them up: {error}")
+        };
         let lacking = started.err().map(|error| DnsUpdate { kind: NAMES_FAILED, text: text(error) });
         Self { names, rounds, lacking, _goes_on: goes_on }
     }
@@ -160,8 +161,10 @@ impl RunNames {
                     let Point { at: (host, _), failed, .. } = &mut self.points[place];
                     *failed += 1;
                     if *failed == 1 {
-                        let text =
-                            format!("{}; connections go on to where `{host}` was before", error.message);
+                        let text = format!(
+                            "{}; connections continue to the previous addresses of `{host}`",
+                            error.message
+                        );
                         news.push(DnsUpdate { kind: NAMES_FAILED, text });
                     }
                 }
@@ -243,7 +246,7 @@ impl RunNames {
         let mut news: Vec<_> =
             failed.map(|point| DnsUpdate { kind: NAMES_FAILED, text: told(point) }).collect();
         if self.overflown {
-            let text = format!("names had more than {KNOWN_MAX} new addresses; what came later was not used");
+            let text = format!("names had more than {KNOWN_MAX} new addresses; later ones were not used");
             news.push(DnsUpdate { kind: NAMES_REFUSED, text });
         }
         news

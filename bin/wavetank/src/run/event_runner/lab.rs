@@ -44,7 +44,7 @@ pub(crate) fn start_action(
 ) -> Result<u64, UserError> {
     let begun = client.request(&json!({ "ask": "fault", "host": host, "what": deed, "keep": keep }))?;
     begun["id"].as_u64().ok_or_else(|| {
-        let message = "the lab's keeper began a fault and gave it no number";
+        let message = "the lab's keeper injected a fault without giving it a number";
         UserError::refused("lab_message", message, "run `wavetank lab down`, then `wavetank lab up`")
     })
 }

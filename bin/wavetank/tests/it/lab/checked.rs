@@ -106,7 +106,7 @@ fn where_nothing_can_be_tried_the_file_is_judged() {
     let setpriv = setpriv.arguments()[0].clone();
     let powerless = |words: &[&str]| place.lab(words).under([&setpriv, "--bounding-set=-sys_admin"]).run();
     let check = powerless(&["check", "lab.yaml"]);
-    told(check.expect_exit(0), &["note: only the file was judged: ", "root"]);
+    told(check.expect_exit(0), &["note: only the file was checked: ", "root"]);
     assert_eq!(check.stderr.lines().count(), 1, "{check}");
     assert!(check.stdout.contains("1 network, 3 hosts"), "{check}");
     let answer = powerless(&["check", "lab.yaml", "--format", "json"]).json();

@@ -152,7 +152,8 @@ fn servers_agree(place: &Place, result: &RunResult, up: &Value) {
         hosts.filter(has).map(|host| host["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
     };
     if serves("haproxy").len() + serves("nginx").len() > 0 {
-        let counted = result.at("servers").as_array().unwrap_or_else(|| panic!("no server was asked: {result}"));
+        let counted =
+            result.at("servers").as_array().unwrap_or_else(|| panic!("no server was asked: {result}"));
         let mut compared = 0;
         for server in counted {
             for (own, runs) in [("requests", "run_requests"), ("connections", "run_connections")] {

@@ -273,7 +273,11 @@ fn loads(place: &Place, run: &Running) {
         let text = fs::read_to_string(run.path().join("intervals/local.jsonl")).ok()?;
         (text.lines().count() > 1).then_some(())
     };
-    assert!(poll_until(Duration::from_secs(20), sealed).is_some(), "the load is in progress: {}", run.stderr());
+    assert!(
+        poll_until(Duration::from_secs(20), sealed).is_some(),
+        "the load is in progress: {}",
+        run.stderr()
+    );
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn once_shows_the_certificate() {
         "names    shop.example, localhost, 127.0.0.1",
         "issuer   CN=Test CA",
         "days left",
-        "checked: it is good for this name",
+        "verified for this name",
         "· secured ",
     ] {
         assert!(outcome.stdout.contains(said), "`{said}` is missing: {outcome}");
