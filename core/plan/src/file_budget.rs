@@ -1,7 +1,7 @@
 //! [`FileBudget`]: the number of sockets that a process can hold, with how many threads, and in
 //! which file descriptor tables.
 
-use crate::quantity::{format_grouped, show_count};
+use crate::quantity::format_grouped;
 use crate::{EngineChoice, FileTables, HostFacts, UserError};
 
 /// Descriptors of the shared table that stay free for the archive, the terminal, libraries and DNS
@@ -163,7 +163,7 @@ impl FileBudget {
     /// reduce them. `connections` is the number of sockets that they need, including the required
     /// headroom.
     pub fn refusal(self, asked: u64, connections: u64) -> UserError {
-        let count = show_count(asked);
+        let count = format_grouped(asked);
         let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
         if connections > self.host_max {
             let (files_max, ends) = self.host_files;
@@ -175,8 +175,8 @@ impl FileBudget {
             return refused(
                 format!(
                     "{count} connections are {} files, and this host has {} left (fs.file-max)",
-                    show_count(connections.saturating_mul(ends)),
-                    show_count(self.host_max.saturating_mul(ends))
+                    format_grouped(connections.saturating_mul(ends)),
+                    format_grouped(self.host_max.saturating_mul(ends))
                 ),
                 cure,
             );
@@ -210,7 +210,7 @@ impl FileBudget {
 
     fn too_few(self, connections: u64, needed: u64) -> String {
         let need = if connections == 1 { "connection needs" } else { "connections need" };
-        let count = show_count(connections);
+        let count = format_grouped(connections);
         let (needed, most) = (format_grouped(needed), format_grouped(self.table_max));
         format!("{count} {need} {needed} files, and this process may open {most}")
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
 /// Shown instead of a percentile that dropped requests reach into.
@@ -44,7 +44,7 @@ pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
 /// `12 (0.31 %)`.
 pub(crate) fn count_with_share(count: u64, of: u64) -> String {
     let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
-    format!("{} ({})", show_count(count), show_share(share))
+    format!("{} ({})", format_grouped(count), show_share(share))
 }
 
 /// Most letters of a name in a table. A file may have names of any length, a page may not.
@@ -72,7 +72,7 @@ pub(crate) fn threshold_value(threshold: &Threshold) -> String {
         "share" => show_share(value.0),
         "bytes" => show_size(value.0 as u64),
         "bits_per_s" => show_link(value.0),
-        _ => show_count(value.0.max(0.0).round() as u64),
+        _ => format_grouped(value.0.max(0.0).round() as u64),
     }
 }
 

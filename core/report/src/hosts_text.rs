@@ -1,6 +1,6 @@
 //! The hosts of a lab, and the counts of its servers, in lines of text.
 
-use wavetank_plan::quantity::{format_grouped, show_count, show_link, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
 
 use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
@@ -98,8 +98,8 @@ fn add_queues(page: &mut TextLayout, record: &RunRecord) {
         let sentence = format!(
             "{} rejected {} connections because an accept queue was full (peak length {})",
             host.name,
-            show_count(host.listen_overflows),
-            show_count(host.accept_queue_max)
+            format_grouped(host.listen_overflows),
+            format_grouped(host.accept_queue_max)
         );
         page.sentence("queue", &sentence);
     }

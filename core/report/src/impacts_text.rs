@@ -1,7 +1,7 @@
 //! Faults and pool changes as text: for the text report and for Markdown.
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_rate, show_share};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, RunRecord};
 
 use crate::format;
@@ -58,7 +58,7 @@ pub(crate) fn client_change_text(impact: &ImpactDoc) -> Vec<String> {
         })
     };
     let mut parts: Vec<String> = [
-        pair("done", &|seen| Some(show_rate(seen.done_per_s.0))),
+        pair("done", &|seen| Some(show_request_rate(seen.done_per_s.0))),
         pair("failed", &|seen| Some(show_share(seen.failed_share.0))),
         pair("p99", &|seen| seen.p99_us.map(format::time)),
     ]
@@ -67,7 +67,7 @@ pub(crate) fn client_change_text(impact: &ImpactDoc) -> Vec<String> {
     .collect();
     let lost = during.lost + impact.after.map_or(0, |after| after.lost);
     if lost > 0 {
-        parts.push(format!("connections lost {}", show_count(lost)));
+        parts.push(format!("connections lost {}", format_grouped(lost)));
     }
     parts
 }

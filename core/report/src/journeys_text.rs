@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_record::{HookDoc, Number, RendezvousDoc, RendezvousReleaseDoc, RunRecord, SampleLine, Status};
 
 use crate::examples::is_of_warmup;
@@ -40,7 +40,7 @@ pub(crate) fn add_sessions(page: &mut TextLayout, record: &RunRecord) {
     let colon = if reasons.is_empty() { "" } else { ": " };
     let dropped = format!("{}{colon}{reasons}", of("dropped", sessions.dropped));
     let parts = [
-        format!("{} done of {}", show_count(sessions.done), show_count(sessions.offered)),
+        format!("{} done of {}", format_grouped(sessions.done), format_grouped(sessions.offered)),
         of("failed", sessions.failed),
         dropped,
         of("not ended", sessions.open),
@@ -93,10 +93,10 @@ pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
         let (word, said) = match rank(check) {
             0 => (
                 "fail",
-                format!("{} of {} answers", count_with_share(check.failed, answers), show_count(answers)),
+                format!("{} of {} answers", count_with_share(check.failed, answers), format_grouped(answers)),
             ),
             1 => ("not run", "no answer arrived".to_owned()),
-            _ => ("pass", format!("{} answers", show_count(answers))),
+            _ => ("pass", format!("{} answers", format_grouped(answers))),
         };
         let step = format::cut(check.steps.first().map_or("", String::as_str));
         let step =
@@ -111,7 +111,7 @@ pub(crate) fn add_checks(page: &mut TextLayout, record: &RunRecord) {
 
 /// The counts of steps, and the rendezvous.
 pub(crate) fn add_counts(page: &mut TextLayout, record: &RunRecord) {
-    let counts = record.counts.iter().map(|(name, &n)| format!("{name} {}", show_count(n)));
+    let counts = record.counts.iter().map(|(name, &n)| format!("{name} {}", format_grouped(n)));
     page.parts("counts", &counts.collect::<Vec<_>>());
     for (number, place) in record.rendezvous.iter().enumerate() {
         page.parts(if number == 0 { "rendezvous" } else { "" }, &rendezvous(place));
@@ -123,19 +123,19 @@ fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
     match &place.meetings[..] {
         [] => vec![place.name.clone(), "no users met there".to_owned()],
         [RendezvousReleaseDoc { of, present, by_wait, skew_us, .. }] if place.met == 1 => {
-            let met = format!("{} of {} met", show_count(*present), show_count(*of));
+            let met = format!("{} of {} met", format_grouped(*present), format_grouped(*of));
             let wait = if *by_wait { "the wait timed out" } else { "" };
             let skew = skew(*skew_us).map_or("no user continued".to_owned(), |skew| format!("skew {skew}"));
             vec![place.name.clone(), met, wait.to_owned(), skew]
         }
         _ => {
             let waits = if place.by_wait > 0 {
-                format!("the wait timed out {} times", show_count(place.by_wait))
+                format!("the wait timed out {} times", format_grouped(place.by_wait))
             } else {
                 String::new()
             };
-            let met = format!("met {} times", show_count(place.met));
-            let present = format!("{} users in all", show_count(place.present));
+            let met = format!("met {} times", format_grouped(place.met));
+            let present = format!("{} users in all", format_grouped(place.present));
             let skew = skew(place.skew_us).map(|skew| format!("maximum skew {skew}"));
             vec![place.name.clone(), met, present, waits, skew.unwrap_or_default()]
         }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{UserError, is_control_char};
 use wavetank_record::{CompareDoc, RunRecord, Status, Threshold};
 
@@ -47,7 +47,8 @@ fn suite(record: &RunRecord) -> TestSuite {
     }
     for check in by_name(record) {
         let answers = check.held + check.failed;
-        let said = format!("{} of {} answers failed it", show_count(check.failed), show_count(answers));
+        let said =
+            format!("{} of {} answers failed it", format_grouped(check.failed), format_grouped(answers));
         let mut case = case(&format!("check {}", check.name), check_status(record, &check, &said));
         if check.failed > 0 {
             case.set_system_out(said);

@@ -1,6 +1,6 @@
 //! The table of times: one row for each relevant part of a request's time.
 
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_record::{RunRecord, Spread, Times};
 
 use crate::format;
@@ -28,7 +28,7 @@ pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
     for (name, count, spread) in &rows {
         let percentiles = SHOWN.iter().map(|(field, _)| format::percentile(spread, field));
         let cells: String = percentiles
-            .chain([format::time(spread.max), show_count(*count)])
+            .chain([format::time(spread.max), format_grouped(*count)])
             .map(|text| cell(&text))
             .collect();
         page.labelled(name, &[cells]);
@@ -40,7 +40,7 @@ pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
         if spread.censored > 0 {
             let text = format!(
                 "{name} includes {} requests without an answer, with the time they waited",
-                show_count(spread.censored)
+                format_grouped(spread.censored)
             );
             page.sentence("", &text);
         }
@@ -49,7 +49,7 @@ pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
                 "",
                 &format!(
                     "{name} includes {} times above 73 minutes in one bucket",
-                    show_count(spread.clipped)
+                    format_grouped(spread.clipped)
                 ),
             );
         }

@@ -1,11 +1,10 @@
 //! The load as text: `50 connections, 10 s, closed loop`.
 
-use wavetank_plan::quantity::{format_compact, show_count, show_rate};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_plan::shape::Segment;
 use wavetank_plan::{Action, Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, RateCurve, Think};
 use wavetank_record::{LoadDoc, Number};
 
-use crate::forecast::short_rate;
 use crate::format;
 
 /// Most phases in a line. The line counts the others, and the table of phases has all.
@@ -76,8 +75,10 @@ fn runs_into(phase: &Phase, at: Nanos) -> bool {
 fn phase_text(plan: &Plan, phase: &Phase) -> String {
     let pool = phase.connections;
     let mut parts = match &phase.load {
-        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals, &show_rate),
-        Load::Trace { times } => vec![format!("{} sessions at given times", show_count(times.len() as u64))],
+        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals),
+        Load::Trace { times } => {
+            vec![format!("{} sessions at given times", format_grouped(times.len() as u64))]
+        }
         Load::Closed { users, .. } if users.as_constant().is_some() && phase.open_before => {
             vec![connections(pool)]
         }
@@ -105,18 +106,18 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
     parts.join(", ")
 }
 
-/// Describes the load of one phase without its length: `8/s at random (poisson)`, `0 to 1.00 M
+/// Describes the load of one phase without its length: `8/s at random (poisson)`, `0 to 1,000,000
 /// connections held`.
 pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> String {
     match &phase.load {
-        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals, &short_rate).join(", "),
-        Load::Trace { times } => format!("{} sessions at given times", show_count(times.len() as u64)),
+        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals).join(", "),
+        Load::Trace { times } => format!("{} sessions at given times", format_grouped(times.len() as u64)),
         Load::Closed { users, sessions_each } => {
-            format!("{} users{}", levels_in(users, &format_compact), each_text(*sessions_each))
+            format!("{} users{}", levels_text(users), each_text(*sessions_each))
         }
         Load::Hold { connections, sessions_each } => {
             let each = each_text(*sessions_each);
-            format!("{} connections held{each}", levels_in(connections, &format_compact))
+            format!("{} connections held{each}", levels_text(connections))
         }
         Load::Pause => "pause: no new sessions".to_owned(),
     }
@@ -160,25 +161,20 @@ pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
     requests.all(|each| each == Some(first)).then_some(first)
 }
 
-/// Describes arrivals: `5 k/s evenly`, or `sessions at 1 k/s evenly`, `each of 5 requests` if a
+/// Describes arrivals: `5,000 req/s evenly`, or `sessions at 1,000/s evenly`, `each of 5 requests` if a
 /// session has several requests. Without "sessions", a rate next to numbers of requests is read as
 /// a rate of requests.
-fn arriving(
-    plan: &Plan,
-    phase: &Phase,
-    rate: &RateCurve,
-    arrivals: Arrivals,
-    show: &dyn Fn(f64) -> String,
-) -> Vec<String> {
+fn arriving(plan: &Plan, phase: &Phase, rate: &RateCurve, arrivals: Arrivals) -> Vec<String> {
     let each = requests_each(plan, phase);
-    let unit = if each == Some(1) { "" } else { "sessions at " };
+    let (unit, show): (_, &dyn Fn(f64) -> String) =
+        if each == Some(1) { ("", &show_request_rate) } else { ("sessions at ", &show_rate) };
     let mut parts = vec![format!("{unit}{} {}", rate_in(rate, show), spacing(arrivals))];
     parts.extend(each.filter(|each| *each > 1).map(|each| format!("each of {each} requests")));
     parts
 }
 
-/// Formats a rate: `5 k/s`, or both ends and the maximum of a rate that moves: `0/s to 5 k/s`,
-/// `100/s to 100/s, at most 5 k/s`.
+/// Formats a rate: `5,000/s`, or both ends and the maximum of a rate that moves: `0/s to 5,000/s`,
+/// `100/s to 100/s, at most 5,000/s`.
 fn rate_in(rate: &RateCurve, show: &dyn Fn(f64) -> String) -> String {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
     let show = |count: u64| show(per_second(count));
@@ -189,11 +185,7 @@ fn rate_in(rate: &RateCurve, show: &dyn Fn(f64) -> String) -> String {
 }
 
 fn levels_text(levels: &PopulationCurve) -> String {
-    levels_in(levels, &show_count)
-}
-
-fn levels_in(levels: &PopulationCurve, show: &dyn Fn(u64) -> String) -> String {
-    levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), show), show)
+    levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), format_grouped), format_grouped)
 }
 
 fn moving(pieces: &[Segment], max: u64, show: impl Fn(u64) -> String) -> String {
@@ -210,13 +202,13 @@ const fn spacing(arrivals: Arrivals) -> &'static str {
 }
 
 fn sessions_at_most(n: u64) -> String {
-    if n == 1 { "at most 1 session".to_owned() } else { format!("at most {} sessions", show_count(n)) }
+    if n == 1 { "at most 1 session".to_owned() } else { format!("at most {} sessions", format_grouped(n)) }
 }
 
 fn requests_at_most(n: u64) -> String {
-    if n == 1 { "at most 1 request".to_owned() } else { format!("at most {} requests", show_count(n)) }
+    if n == 1 { "at most 1 request".to_owned() } else { format!("at most {} requests", format_grouped(n)) }
 }
 
 fn connections(n: u64) -> String {
-    if n == 1 { "1 connection".to_owned() } else { format!("{} connections", show_count(n)) }
+    if n == 1 { "1 connection".to_owned() } else { format!("{} connections", format_grouped(n)) }
 }

@@ -1,6 +1,6 @@
 //! Tables of phases, scenarios, steps and groups, each only if there is more than one of them.
 
-use wavetank_plan::quantity::{show_count, show_rate};
+use wavetank_plan::quantity::{format_grouped, show_rate};
 use wavetank_record::{GroupDoc, RunRecord, StepDoc, Times};
 
 use crate::format::{self, count_with_share};
@@ -24,7 +24,7 @@ struct Row {
 pub(crate) fn add_scopes(page: &mut TextLayout, record: &RunRecord) {
     if record.phases.len() > 1 {
         let rows = record.phases.iter().map(|phase| {
-            let counts = [show_rate(phase.rate.done_per_s.0), show_count(phase.requests.done)];
+            let counts = [show_rate(phase.rate.done_per_s.0), format_grouped(phase.requests.done)];
             row(&phase.name, counts, &phase.response_us, (phase.requests.failed, phase.requests.offered))
         });
         add_table(page, "phases", ["done/s", "done"], rows.collect());
@@ -32,7 +32,7 @@ pub(crate) fn add_scopes(page: &mut TextLayout, record: &RunRecord) {
     if record.scenarios.len() > 1 {
         let rows = record.scenarios.iter().map(|scenario| {
             let sessions = scenario.sessions.unwrap_or_default().done;
-            let counts = [show_count(sessions), show_count(scenario.requests.done)];
+            let counts = [format_grouped(sessions), format_grouped(scenario.requests.done)];
             let requests = scenario.requests;
             row(&scenario.name, counts, &scenario.response_us, (requests.failed, requests.offered))
         });
@@ -52,14 +52,14 @@ pub(crate) fn add_scopes(page: &mut TextLayout, record: &RunRecord) {
 }
 
 fn step_row(step: &StepDoc, several: bool) -> Row {
-    let counts = [show_count(step.requests.sent), show_count(step.requests.done)];
+    let counts = [format_grouped(step.requests.sent), format_grouped(step.requests.done)];
     let name = in_scenario(&step.scenario, &step.name, several);
     row(&name, counts, &step.response_us, (step.requests.failed, step.requests.offered))
 }
 
 fn group_row(group: &GroupDoc, several: bool) -> Row {
     let name = format!("{} (group)", in_scenario(&group.scenario, &group.name, several));
-    row(&name, [String::new(), show_count(group.time_us.count)], &group.time_us, (0, 0))
+    row(&name, [String::new(), format_grouped(group.time_us.count)], &group.time_us, (0, 0))
 }
 
 /// `buyer: GET /cart` where there are several scenarios.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
 use crate::done_after_load::done_after_load;
@@ -61,7 +61,7 @@ pub fn text(record: &RunRecord) -> String {
     }
     if let Some(memory) = record.generator.connection_memory {
         let each = show_size(memory.bytes_per_connection);
-        let (grown, count) = (show_size(memory.grown_bytes), show_count(memory.connections));
+        let (grown, count) = (show_size(memory.grown_bytes), format_grouped(memory.connections));
         let said = format!("{each} per connection: wavetank grew by {grown} while it opened {count}");
         page.sentence("memory", &said);
     }
@@ -120,23 +120,23 @@ fn measured(record: &RunRecord) -> Vec<String> {
         let nothing = if lost { "nothing: no request is on record" } else { "nothing: no request was sent" };
         return vec![nothing.to_owned()];
     }
-    let done_rate = show_rate(record.rate.done_per_s.0);
+    let done_rate = show_request_rate(record.rate.done_per_s.0);
     let rate = match record.load.model.as_str() {
         _ if done == 0 => "nothing done".to_owned(),
         _ if record.rate.done_per_s.0 == 0.0 => {
-            format!("{} done, all after the load ended", show_count(done))
+            format!("{} done, all after the load ended", format_grouped(done))
         }
-        "open" => format!("done {done_rate} of {} offered", show_rate(record.rate.offered_per_s.0)),
-        _ => format!("{} requests/s", done_rate.trim_end_matches("/s")),
+        "open" => format!("done {done_rate} of {} offered", show_request_rate(record.rate.offered_per_s.0)),
+        _ => done_rate,
     };
     let mut parts = vec![rate];
     if done > 0 {
         parts.extend(percentiles(&record.response_us, &[("p50", "p50"), ("p99", "p99")]));
     }
     parts.push(if failed == 0 {
-        format!("failed 0 of {}", show_count(offered))
+        format!("failed 0 of {}", format_grouped(offered))
     } else {
-        format!("failed {} of {}", count_with_share(failed, offered), show_count(offered))
+        format!("failed {} of {}", count_with_share(failed, offered), format_grouped(offered))
     });
     let troubles = [("late", late), ("dropped", dropped), ("open at the end", open)];
     parts.extend(
@@ -179,7 +179,7 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     page.parts("errors", &named(&record.errors));
     page.parts("dropped", &named(&record.dropped_by));
     if record.status.keys().any(|&status| status != 200) {
-        let answers = record.status.iter().map(|(status, &n)| format!("{status}: {}", show_count(n)));
+        let answers = record.status.iter().map(|(status, &n)| format!("{status}: {}", format_grouped(n)));
         page.parts("answers", &answers.collect::<Vec<_>>());
     }
     let duration = record.duration_s.0;
@@ -208,17 +208,17 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     // The connections of hold phases are already at the top.
     if noteworthy && !is_holding(record) {
         let planned =
-            if missing { format!(" of {}", show_count(connections.planned)) } else { String::new() };
+            if missing { format!(" of {}", format_grouped(connections.planned)) } else { String::new() };
         let mut parts = vec![
-            format!("opened {}{planned}", show_count(connections.opened)),
-            format!("peak {}", show_count(connections.peak)),
+            format!("opened {}{planned}", format_grouped(connections.opened)),
+            format!("peak {}", format_grouped(connections.peak)),
         ];
         parts.extend(occurred(&troubles));
         page.parts("connects", &parts);
     }
     if let Some(requests) = record.warmup.requests {
         let troubles = [("failed", requests.failed), ("dropped", requests.dropped), ("open", requests.open)];
-        let mut parts = vec![format!("{} done", show_count(requests.done))];
+        let mut parts = vec![format!("{} done", format_grouped(requests.done))];
         parts.extend(occurred(&troubles));
         page.sentence("warm-up", &format!("{}, not counted above", parts.join(" · ")));
     }
@@ -246,11 +246,11 @@ fn tls_parts(tls: &TlsDoc) -> Vec<String> {
     };
     let mut parts = Vec::new();
     if tls.handshakes > 0 {
-        parts.extend([show_count(tls.handshakes), resumed]);
+        parts.extend([format_grouped(tls.handshakes), resumed]);
         parts.extend([&tls.version, &tls.cipher, &tls.group].map(agreed));
     }
     if tls.failed > 0 {
-        parts.push(format!("failed {}", show_count(tls.failed)));
+        parts.push(format!("failed {}", format_grouped(tls.failed)));
     }
     parts
 }
@@ -258,11 +258,11 @@ fn tls_parts(tls: &TlsDoc) -> Vec<String> {
 pub(crate) fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
     let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
     counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
-    counts.into_iter().map(|(name, &n)| format!("{name} {}", show_count(n))).collect()
+    counts.into_iter().map(|(name, &n)| format!("{name} {}", format_grouped(n))).collect()
 }
 
 fn occurred(counts: &[(&str, u64)]) -> Vec<String> {
-    counts.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", show_count(n))).collect()
+    counts.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", format_grouped(n))).collect()
 }
 
 fn add_findings(page: &mut TextLayout, record: &RunRecord) {

@@ -8,7 +8,7 @@ pub(crate) const COLUMNS_MAX: usize = 100;
 /// Columns of the label.
 const LABEL_COLUMNS: usize = 11;
 
-/// Text under construction: each line has a label on the left, as in `measured   12.4 k
+/// Text under construction: each line has a label on the left, as in `measured   12,400
 /// requests/s`.
 pub(crate) struct TextLayout {
     text: String,

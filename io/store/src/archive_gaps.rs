@@ -2,7 +2,7 @@
 
 use wavetank_measure::Interval;
 use wavetank_plan::Plan;
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_record::RunRecord;
 
 use crate::ReadReport;
@@ -40,8 +40,8 @@ impl ArchiveGaps {
         if *told < counted {
             sentences.push(format!(
                 "`{dir}` lacks {} of the {} requests that the run counted: time series have gaps",
-                show_count(counted - told),
-                show_count(counted)
+                format_grouped(counted - told),
+                format_grouped(counted)
             ));
         } else if read.missing > 0 {
             let are =

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use serde_json::json;
 use wavetank_experiment::Experiment;
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{ExitCode, RunOptions, UserError};
 use wavetank_record::LackDoc;
 
@@ -111,7 +111,7 @@ fn summary(experiment: &Experiment) -> String {
             _ => format!("{what}s"),
         };
         let shown = if count == 1 { what } else { &many };
-        write!(line, ", {} {shown}", show_count(count as u64)).expect("text takes everything");
+        write!(line, ", {} {shown}", format_grouped(count as u64)).expect("text takes everything");
     }
     line
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::resolve::choose_engine;
 use wavetank_plan::{EngineChoice, ExitCode, FileTables, ServerCapacity, SocketLayout, UserError};
 use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
@@ -129,9 +129,9 @@ fn not_accepted(errno: Errno, files_max: u64) -> String {
 }
 
 fn served(truth: &Truth, tls: bool) -> String {
-    let (requests, accepted) = (show_count(truth.requests), show_count(truth.connections.accepted));
+    let (requests, accepted) = (format_grouped(truth.requests), format_grouped(truth.connections.accepted));
     let HandshakeCounts { full, resumed, failed } = truth.handshakes;
-    let [full, resumed, failed] = [full, resumed, failed].map(show_count);
+    let [full, resumed, failed] = [full, resumed, failed].map(format_grouped);
     let handshakes = if tls {
         format!("; TLS handshakes: {full} full, {resumed} resumed, {failed} failed")
     } else {
@@ -139,7 +139,7 @@ fn served(truth: &Truth, tls: bool) -> String {
     };
     let not_accepted = match truth.connections.accept_failed {
         0 => String::new(),
-        failed => format!("; {} attempts to accept failed", show_count(failed)),
+        failed => format!("; {} attempts to accept failed", format_grouped(failed)),
     };
     format!("served {requests} requests on {accepted} connections{handshakes}{not_accepted}")
 }

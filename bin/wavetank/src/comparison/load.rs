@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_compare::{Machine, RunSeriesBuilder, SideRun};
 use wavetank_measure::HostSample;
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{ComparedRunDoc, PHASE_ENDED, RunRecord};
 use wavetank_store::{ArchiveItem, OpenedRun, RunsDir, answered};
@@ -107,8 +107,8 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
     if told < counted {
         damage.push(format!(
             "its intervals lack {} of the {} requests that it counted",
-            show_count(counted - told),
-            show_count(counted)
+            format_grouped(counted - told),
+            format_grouped(counted)
         ));
     }
     let data = SideRun { cut: cutter.finish(), figures: figures(opened, record)? };

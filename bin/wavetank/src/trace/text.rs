@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_size};
+use wavetank_plan::quantity::{format_grouped, show_size};
 use wavetank_record::{Number, TryBody, TryEvent, TryMessage};
 
 /// Returns the title of a walk.
@@ -87,7 +87,7 @@ fn between_steps(event: &TryEvent) -> String {
         }
         TryEvent::Endless => "endless    a loop without requests: the rest is left out".to_owned(),
         TryEvent::Enough { count } => {
-            let count = show_count(*count);
+            let count = format_grouped(*count);
             format!("enough     {count} requests: the rest is left out (--requests N for more)")
         }
         TryEvent::Ends { why } => {

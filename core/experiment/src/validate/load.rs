@@ -1,6 +1,6 @@
 //! Loads that take an unintended amount of time.
 
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Nanos, Rate};
 
 use crate::model::{FromTo, PhaseLoad, Verb};
@@ -59,7 +59,7 @@ fn held_jump(span: &FromTo<u64>, before: u64, place: Span, out: &mut Diagnostics
     if jump < HELD_MIN {
         return;
     }
-    let message = format!("opening {} connections takes time", show_count(jump));
+    let message = format!("opening {} connections takes time", format_grouped(jump));
     let speed = if jump >= 100_000 { "10k/s" } else { "1k/s" };
     let hint = format!("- {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
     out.push(Diagnostic::error("hold_cold", place, message, hint));
@@ -78,7 +78,8 @@ fn users_jump(
     }
     let rate = experiment.open_rate.unwrap_or(OPEN_RATE);
     let seconds = (jump as f64 / rate.as_per_second()).ceil();
-    let ahead = format!("{} connections are opened in the {seconds} s before the phase", show_count(jump));
+    let ahead =
+        format!("{} connections are opened in the {seconds} s before the phase", format_grouped(jump));
     let hint = format!("users: 0 to {}, at: 1k/s lets them come one after the other", short(span.from));
     out.push(Diagnostic::note("users_at_once", phase.load.place, ahead, hint));
 }
@@ -105,7 +106,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
             Verb::Repeat(times, _) if times.value >= ENDLESS_MIN && !pausing => {
                 let message = format!(
                     "a session is {} rounds without think time: this is a closed loop",
-                    show_count(times.value)
+                    format_grouped(times.value)
                 );
                 let hint = "- think: 1s between them, or users: N in a phase if a closed loop is meant";
                 out.push(Diagnostic::note("no_think", times.place, message, hint));

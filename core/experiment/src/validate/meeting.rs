@@ -1,6 +1,6 @@
 //! Rendezvous with users that can never all be present.
 
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 
 use crate::model::{PhaseLoad, Verb};
 use crate::{Diagnostic, Diagnostics, Experiment, Phase, Span};
@@ -44,8 +44,11 @@ fn of_users(experiment: &Experiment, of: u64, place: Span, phases: &[Phase], out
     };
     let most = phases.iter().map(most).reduce(|one, other| Some(one?.max(other?))).flatten();
     if let Some(most) = most.filter(|&most| most > 0 && most < of) {
-        let message =
-            format!("{} are waited for, and there are never more than {}", show_count(of), show_count(most));
+        let message = format!(
+            "{} are waited for, and there are never more than {}",
+            format_grouped(of),
+            format_grouped(most)
+        );
         let hint = "those present go when `wait` is over; leave `of` out to wait for everybody of the phase";
         out.push(Diagnostic::warning("rendezvous_of_many", place, message, hint));
     }

@@ -1,6 +1,6 @@
 //! Conditions that the load cannot reach or decide, and what a session makes of a rate.
 
-use wavetank_plan::quantity::{show_count, show_rate};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_plan::{Condition, Nanos, Op, RequestCounter, Subject, Value};
 
 use super::{delay_paths, digits, totals};
@@ -79,7 +79,7 @@ fn closed(experiment: &Experiment, of: impl Fn(&PhaseLoad) -> Option<u64>) -> Op
         let most = phases.iter().filter_map(|phase| of(&phase.load.value)).max()?;
         sum += most;
     }
-    (sum > 0).then(|| (sum as f64, format!("the phases add up to {}", show_count(sum))))
+    (sum > 0).then(|| (sum as f64, format!("the phases add up to {}", format_grouped(sum))))
 }
 
 /// The highest rate of requests, if all load is open and every session has a known number of them.
@@ -105,13 +105,14 @@ fn in_flight(experiment: &Experiment) -> Option<(f64, String)> {
     let said = delay_paths::longest_answer(experiment).filter(|answer| *answer < timeout);
     let (length, what) = said.map_or((timeout, "s until timeout"), |answer| (answer, "s answers"));
     let most = rate * length.as_secs_f64();
-    let why = format!("{} × {} {what} = {}", show_rate(rate), length.as_secs_f64(), show_count(most as u64));
+    let why =
+        format!("{} × {} {what} = {}", show_rate(rate), length.as_secs_f64(), format_grouped(most as u64));
     Some((most, why))
 }
 
 fn done_rate(experiment: &Experiment) -> Option<(f64, String)> {
     let rate = highest_rate(experiment)?;
-    Some((rate, format!("the phases ask for {} requests at most", show_rate(rate))))
+    Some((rate, format!("the phases ask for at most {}", show_request_rate(rate))))
 }
 
 /// A percentile needs samples above it.
@@ -168,7 +169,7 @@ fn journeys(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
         of_done
             && matches!(threshold.value.value, Value::PerSecond(asked) if asked <= rate && asked * 2.0 > rate)
     });
-    let message = format!("a session sends {requests} requests: {} requests", show_rate(rate * requests));
+    let message = format!("a session sends {requests} requests: {}", show_request_rate(rate * requests));
     let hint = if asked { "`500 requests/s` instead of `500/s` counts requests" } else { "" };
     out.push(Diagnostic::note("session_requests", phase.load.place, message, hint));
 }

@@ -90,7 +90,7 @@ fn a_million_at_both_ends_fit_where_they_were_seen_to_fit() {
     // 8.2 kB of the kernel's and 0.65 of the programs' are 8.9 GB; with its reserve that is less than 10.
     check(MILLION, &HostFacts { memory_available_bytes: 10_000_000_000, ..able() }, &[]);
     let small = HostFacts { memory_available_bytes: 8_000_000_000, ..able() };
-    check(MILLION, &small, &[("no_memory", "1.00 M connections need 9.", "hold: 8")]);
+    check(MILLION, &small, &[("no_memory", "1,000,000 connections need 9.", "hold: 8")]);
     let other =
         MILLION.replace("127.0.0.1:8080\nsources: [127.1.0.0/16]", "10.0.0.9:80\nsources: [10.1.0.0/16]");
     let routed = HostFacts { local_networks: vec![(IpAddr::from([10, 1, 0, 0]), 16)], ..small };
@@ -115,11 +115,15 @@ fn all_that_is_lacking_is_told_at_once() {
         &text,
         &poor,
         &[
-            ("no_files", "2.00 M files, and this host has 1.00 M left", "sysctl -w fs.file-max=2020000"),
-            ("no_source_address", "1.00 M connections need more than the", "it takes 38"),
-            ("no_memory", "1.00 M connections need", "at most"),
+            (
+                "no_files",
+                "2,000,000 files, and this host has 1,000,000 left",
+                "sysctl -w fs.file-max=2020000",
+            ),
+            ("no_source_address", "1,000,000 connections need more than the", "it takes 38"),
+            ("no_memory", "1,000,000 connections need", "at most"),
             ("no_locked_memory", "and as many at the target on this host, lock 17", "--engine epoll"),
-            ("no_tracking", "262 k", "sysctl -w net.netfilter.nf_conntrack_max=1000144"),
+            ("no_tracking", "262,000", "sysctl -w net.netfilter.nf_conntrack_max=1000144"),
         ],
     );
 }
@@ -152,10 +156,10 @@ fn a_hint_is_the_command_or_the_key() {
     let text = MILLION.replace("127.1.0.0/16", "10.77.0.0/16").replace("127.0.0.1", "10.0.0.1");
     check(&text, &able(), &[("no_such_source", "10.77.0.1", "ip addr add 10.77.0.1 dev")]);
     let none = MILLION.replace("sources: [127.1.0.0/16]\n", "");
-    check(&none, &able(), &[("no_source_address", "28.2 k", "sources: auto; it takes")]);
+    check(&none, &able(), &[("no_source_address", "28,232", "sources: auto; it takes")]);
     let abroad = none.replace("127.0.0.1", "10.0.0.1");
     let wider = "sysctl -w net.ipv4.ip_local_port_range='1024 65535'";
-    check(&abroad, &able(), &[("no_source_address", "28.2 k", wider)]);
+    check(&abroad, &able(), &[("no_source_address", "28,232", wider)]);
     let group = HostLimits {
         memory_limit_file: Some("/sys/fs/cgroup/ci/memory.max".to_owned()),
         memory_limit_bytes: Some(8_200_000_000),
@@ -199,7 +203,7 @@ fn what_is_tight_is_told_and_stops_nobody() {
     noted(
         MILLION,
         HostLimits { hash_buckets: Some(262_144), ..none() },
-        "2.00 M sockets share 262,144 lists",
+        "2,000,000 sockets share 262,144 lists",
     );
     noted(MILLION, HostLimits { hash_buckets: Some(4_194_304), ..none() }, "");
     let tw = || HostLimits { time_wait_max: Some(131_072), ..none() };

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use super::Forecast;
 use super::peak::Peak;
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
-use crate::quantity::{format_grouped, show_count, show_rate};
+use crate::quantity::{format_grouped, show_rate};
 use crate::{Close, ConnectionOwner, HostFacts, Load, Nanos, Plan};
 
 /// Sockets in one chain of the kernel's table from which on it is felt.
@@ -40,7 +40,7 @@ pub(crate) fn receive_memory_risk(under_way: u64, host: &HostFacts) -> Option<St
         format!(
             "up to {} open requests may take {} pages of TCP's memory, which has {}: above it windows shrink and \
              answers slow down; as root: sysctl -w net.ipv4.tcp_mem='{} {pages} {pages}'",
-            show_count(under_way),
+            format_grouped(under_way),
             format_grouped(pages),
             format_grouped(most),
             pages / 4 * 3
@@ -87,8 +87,8 @@ fn time_wait(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Option<Strin
         format!(
             "{} connections closed with FIN within a minute are more than the {} that may be in TIME_WAIT: the kernel \
              ends the others early; close: rst leaves none, or as root: sysctl -w net.ipv4.tcp_max_tw_buckets={closed}",
-            show_count(closed),
-            show_count(most)
+            format_grouped(closed),
+            format_grouped(most)
         )
     })
 }
@@ -109,7 +109,7 @@ pub(crate) fn lists(sockets: u64, host: &HostFacts) -> Option<String> {
         format!(
             "{} sockets share {} lists of the kernel's, which looks through one for each packet: requests get slower, none \
              fails; a network namespace may have more lists (docs/million.md)",
-            show_count(sockets),
+            format_grouped(sockets),
             format_grouped(buckets)
         )
     })

@@ -6,7 +6,7 @@
 //! the run.
 
 use super::peak::Peak;
-use crate::quantity::{format_grouped, show_count, show_size};
+use crate::quantity::{format_grouped, show_size};
 use crate::resolve::HostCapacity;
 use crate::shortfall::Shortfall;
 use crate::{EngineChoice, HostFacts, Plan, UserError, sources};
@@ -81,8 +81,8 @@ pub(crate) fn conntrack_shortfall(host: &HostFacts, connections: u64) -> Option<
             "no_tracking",
             format!(
                 "{} connections are more than the {} that this host's firewall still has room to track",
-                show_count(connections),
-                show_count(left)
+                format_grouped(connections),
+                format_grouped(left)
             ),
             format!("as root: sysctl -w net.netfilter.nf_conntrack_max={needed}"),
         );

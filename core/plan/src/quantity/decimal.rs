@@ -44,7 +44,7 @@ fn gcd(a: u128, b: u128) -> u128 {
 pub(super) fn leading<'t>(text: &'t str, what: &str, example: &str) -> Result<(Decimal, &'t str), UserError> {
     let trimmed = text.trim_start();
     if trimmed.starts_with(['-', '−']) {
-        let hint = format!("{what} is never below zero: {example}");
+        let hint = format!("{what} cannot be negative, for example {example}");
         return Err(UserError::usage("negative", format!("`{text}` is negative"), hint));
     }
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());

@@ -1,26 +1,29 @@
-//! Formats quantities for reports: three significant digits and a unit.
+//! Formats quantities for reports, each with its unit.
 
-/// A count: every digit below ten thousand (`9,876`), above it `12.4 k`, `1.00 M`.
-pub fn show_count(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..10_000 => format!("{},{:03}", count / 1_000, count % 1_000),
-        _ => scaled(count as f64, " "),
-    }
+use super::format_grouped;
+
+/// Formats a rate: `0.5/s`, `12.4/s`, `5,000/s`. Slow rates are per minute or per hour: `7/min`,
+/// `1/h`. Below 1,000 it has three digits.
+pub fn show_rate(per_second: f64) -> String {
+    rate_with_unit(per_second, "")
 }
 
-/// A rate given per second: `0.5/s`, `12.4/s`, `9.98 k/s`, `1.00 M/s`; slow ones `7/min` and `1/h`.
-pub fn show_rate(per_second: f64) -> String {
+/// Formats a rate of requests: `5,000 req/s`, `7 req/min`.
+pub fn show_request_rate(per_second: f64) -> String {
+    rate_with_unit(per_second, " req")
+}
+
+fn rate_with_unit(per_second: f64, unit: &str) -> String {
     let (value, per) = match per_second {
         v if v == 0.0 || v >= 0.0995 => (v, "s"),
         v if v * 60.0 >= 0.995 => (v * 60.0, "min"),
         v => (v * 3_600.0, "h"),
     };
     if value >= 999.5 {
-        return format!("{}/{per}", scaled(value, " "));
+        return format!("{}{unit}/{per}", format_grouped(value.round() as u64));
     }
     let digits = digits(value);
-    format!("{}/{per}", trimmed(&digits))
+    format!("{}{unit}/{per}", trimmed(&digits))
 }
 
 /// A size in decimal units: `512 B`, `1.3 kB`, `12.4 kB`, `1.0 GB`.
@@ -93,15 +96,6 @@ pub fn share_literal(share: f64) -> String {
 /// `100` stays.
 pub fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
-}
-
-fn scaled(value: f64, gap: &str) -> String {
-    match value {
-        v if v < 999.5 => digits(v),
-        v if v < 999_500.0 => format!("{}{gap}k", digits(v / 1e3)),
-        v if v < 999_500_000.0 => format!("{}{gap}M", digits(v / 1e6)),
-        v => format!("{}{gap}G", digits(v / 1e9)),
-    }
 }
 
 /// Three significant digits, no unit.

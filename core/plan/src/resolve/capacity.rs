@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
-use crate::quantity::{format_sizes_distinct, show_count};
+use crate::quantity::{format_grouped, format_sizes_distinct};
 use crate::shortfall::Shortfall;
 use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit, SourceRange, UserError};
 
@@ -154,9 +154,9 @@ pub(crate) fn no_memory(connections: u64, needed: u64, fitting: u64, host: &Host
         "no_memory",
         format!(
             "{} connections need {need} of free memory, and this host has {has}",
-            show_count(connections)
+            format_grouped(connections)
         ),
-        format!("at most {} fit{}", show_count(fitting), raise_memory(needed, host)),
+        format!("at most {} fit{}", format_grouped(fitting), raise_memory(needed, host)),
     )
 }
 
@@ -212,8 +212,8 @@ fn no_tuples(
         "no_source_address",
         format!(
             "{} connections need more than the {} pairs of address and port that {have} has",
-            show_count(connections),
-            show_count(available)
+            format_grouped(connections),
+            format_grouped(available)
         ),
         hint,
     )

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::capacity::{self, Capacity, ConnectionDemand};
 use crate::footprint::{MemoryModel, USER_BYTES};
-use crate::quantity::show_count;
+use crate::quantity::format_grouped;
 use crate::shortfall::Shortfall;
 use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenLimit, SourceRange, UserError};
 
@@ -130,7 +130,7 @@ impl<'a> HostCapacity<'a> {
         let remark = (threads > self.threads_most).then(|| {
             format!(
                 "{threads} load threads, because each has a table of files of its own and one holds {} (ulimit -n)",
-                show_count(self.host.files_max)
+                format_grouped(self.host.files_max)
             )
         });
         ThreadLayout { threads, files: holding.files, remark }

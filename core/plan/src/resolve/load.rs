@@ -3,7 +3,7 @@
 use super::capacity::Capacity;
 use super::host_capacity::HostCapacity;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
-use crate::quantity::{show_count, show_rate};
+use crate::quantity::{format_grouped, show_request_rate};
 use crate::{
     Arrivals, FileTables, Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, Rate, RateCurve, RunOptions,
     ScenarioMix, UserError,
@@ -192,15 +192,15 @@ fn check_threads(options: &RunOptions, most: u32, connections: u64) -> Result<()
 fn line(options: &RunOptions, main: &Phase) -> String {
     let connections = match main.connections {
         1 => "1 connection".to_owned(),
-        many => format!("{} connections", show_count(many)),
+        many => format!("{} connections", format_grouped(many)),
     };
     let mut parts = match &main.load {
         Load::Closed { users, .. } if users.max() > main.connections => {
-            vec![format!("{} users on {connections}", show_count(users.max()))]
+            vec![format!("{} users on {connections}", format_grouped(users.max()))]
         }
         Load::Open { rate, arrivals, .. } => {
             let spaced = if *arrivals == Arrivals::Poisson { " (Poisson)" } else { "" };
-            let mut parts = vec![format!("{}{spaced}", show_rate(rate.max().as_per_second()))];
+            let mut parts = vec![format!("{}{spaced}", show_request_rate(rate.max().as_per_second()))];
             if main.open_before {
                 parts.push(format!("pool of {connections}"));
             }
@@ -210,7 +210,7 @@ fn line(options: &RunOptions, main: &Phase) -> String {
     };
     parts.extend(main.requests_max.map(|most| match most {
         1 => "1 request".to_owned(),
-        many => format!("{} requests", show_count(many)),
+        many => format!("{} requests", format_grouped(many)),
     }));
     parts.extend(main.length.map(plain_seconds));
     parts.push(if options.rate.is_some() { "open loop" } else { "closed loop" }.to_owned());

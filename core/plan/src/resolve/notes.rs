@@ -1,7 +1,7 @@
 //! Things about a plan that are allowed but look unintended.
 
 use crate::forecast::delay_in_path;
-use crate::quantity::show_count;
+use crate::quantity::format_grouped;
 use crate::{Condition, DnsPolicy, HostFacts, HttpPlan, Load, Nanos, Op, Plan, RequestCounter, Subject};
 
 /// Adds one line for each thing that looks unintended.
@@ -53,8 +53,8 @@ pub fn port_search_note(plan: &Plan, host: &HostFacts) -> Option<String> {
         format!(
             "{} of the {} pairs of address and port will be in use: connecting gets slow, because the kernel searches \
              for a free port; --source auto avoids that",
-            show_count(used.min(pairs)),
-            show_count(pairs)
+            format_grouped(used.min(pairs)),
+            format_grouped(pairs)
         )
     })
 }
@@ -96,8 +96,8 @@ fn too_few_samples(plan: &Plan, condition: &Condition) -> Option<String> {
         format!(
             "`{}` needs about {} samples; the plan sends {}: it may stay undecided",
             condition.text,
-            show_count(needs),
-            show_count(sends)
+            format_grouped(needs),
+            format_grouped(sends)
         )
     })
 }

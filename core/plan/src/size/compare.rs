@@ -1,9 +1,9 @@
 //! [`ComparisonColumn`]: N connections online compared with N requests per second, which are two
 //! different loads.
 
-use super::result::{bits, count_text};
+use super::result::bits;
 use super::{HostInventory, LoadDemand, PerSecond, Role, Sizing};
-use crate::quantity::{format_compact, show_count, show_size};
+use crate::quantity::{format_compact, format_grouped, show_size};
 use crate::{Nanos, Rate};
 
 /// Heartbeat interval of a connection that is only online.
@@ -44,7 +44,7 @@ pub fn columns(demand: &LoadDemand, means: &HostInventory) -> Vec<ComparisonColu
 
 /// Formats a number as in a file if that is short; otherwise with three digits.
 fn short(count: u64) -> String {
-    Some(format_compact(count)).filter(|text| text.len() <= 5).unwrap_or_else(|| show_count(count))
+    Some(format_compact(count)).filter(|text| text.len() <= 5).unwrap_or_else(|| format_grouped(count))
 }
 
 fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> ComparisonColumn {
@@ -61,9 +61,9 @@ fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> Compariso
     };
     let mut rows = vec![
         ("requests a second", demand.requests.show()),
-        ("connections at once", count_text(demand.connections)),
+        ("connections at once", format_grouped(demand.connections)),
         ("new ones a second", demand.opens.show()),
-        ("requests under way", count_text(demand.in_flight)),
+        ("requests under way", format_grouped(demand.in_flight)),
         ("source addresses", answer("source_addresses")),
         ("memory of clients", show_size(memory(Role::Load))),
     ];
@@ -79,7 +79,7 @@ fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> Compariso
     {
         if let Some(tier) = tier(role) {
             let known = !tier.limits.is_empty();
-            rows.push((row, if known { count_text(tier.needed) } else { "?".to_owned() }));
+            rows.push((row, if known { format_grouped(tier.needed) } else { "?".to_owned() }));
         }
     }
     ComparisonColumn { name, rows }

@@ -1,6 +1,6 @@
 //! [`PerSecond`]: a rate that is added and multiplied without loss.
 
-use crate::quantity::{format_compact, show_rate};
+use crate::quantity::show_rate;
 use crate::{Nanos, Rate};
 
 /// The resolution, in parts of one event per second.
@@ -83,16 +83,14 @@ impl PerSecond {
         self.0 as f64 / PARTS as f64
     }
 
-    /// `1M/s`, `10k/s`, `16.7 k/s`: as a file would write it where that is exact.
+    /// Formats a rate: `1,000,000/s`, `16,700/s`; from 1e12 on `1.5 T/s`.
     pub fn show(self) -> String {
         let large =
             [(1e18, "E"), (1e15, "P"), (1e12, "T")].into_iter().find(|(size, _)| self.as_f64() >= *size);
         if let Some((size, unit)) = large {
             return format!("{:.1} {unit}/s", self.as_f64() / size);
         }
-        let whole = u64::try_from(self.0 / PARTS).unwrap_or(u64::MAX);
-        let exact = self.0.is_multiple_of(PARTS) && (whole < 1_000 || whole.is_multiple_of(10));
-        if exact && whole > 0 { format!("{}/s", format_compact(whole)) } else { show_rate(self.as_f64()) }
+        show_rate(self.as_f64())
     }
 }
 
@@ -106,13 +104,13 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_and_nothing_overflows() {
-        check(PerSecond::from_rate(Rate::per_second(1_000_000)), "1M/s", 60_000_000);
+        check(PerSecond::from_rate(Rate::per_second(1_000_000)), "1,000,000/s", 60_000_000);
         check(PerSecond::from_rate(Rate { count: 7, per: Nanos::from_secs(60) }), "0.117/s", 7);
-        check(PerSecond::per(1_000_000, Nanos::from_secs(100)), "10k/s", 600_000);
-        check(PerSecond::per(1_000_000, Nanos::from_secs(60)), "16.7 k/s", 1_000_000);
+        check(PerSecond::per(1_000_000, Nanos::from_secs(100)), "10,000/s", 600_000);
+        check(PerSecond::per(1_000_000, Nanos::from_secs(60)), "16,667/s", 1_000_000);
         check(PerSecond::ZERO, "0/s", 0);
         let most = PerSecond::from_rate(Rate::per_second(1_000_000_000));
-        check(most, "1G/s", 60_000_000_000);
+        check(most, "1,000,000,000/s", 60_000_000_000);
         check(most.times(1_500), "1.5 T/s", 90_000_000_000_000);
         assert_eq!(
             most.times(1 << 40).times(8).units_needed(PerSecond::from_rate(Rate::per_second(8))),

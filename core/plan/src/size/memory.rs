@@ -1,9 +1,9 @@
 //! [`PerConnection`]: what a client's connection takes of memory on a host of a role.
 
-use super::result::count_text;
 use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
 use crate::EngineChoice;
 use crate::footprint::{ConnectionEnd, MemoryModel};
+use crate::quantity::format_grouped;
 
 /// Memory of one connection of a client on a host of a role, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,13 +59,16 @@ pub(super) fn answers(tiers: &[TierSizing], demand: &LoadDemand) -> Vec<SizingRe
             1 => format!("{kernel} B kernel"),
             more => format!("{kernel} B kernel of {more} sockets"),
         };
-        let flight =
-            if busy > 0 { format!(" + {} open × {under_way} B", count_text(busy)) } else { String::new() };
+        let flight = if busy > 0 {
+            format!(" + {} open × {under_way} B", format_grouped(busy))
+        } else {
+            String::new()
+        };
         all.push(SizingResult {
             role: Some(tier.role),
             what: "memory_each",
             value: Quantity::Bytes(tier.memory_each(demand)),
-            formula: format!("{} × ({kernel_of}{program}){flight}", count_text(connections)),
+            formula: format!("{} × ({kernel_of}{program}){flight}", format_grouped(connections)),
         });
     }
     all

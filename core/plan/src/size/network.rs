@@ -1,12 +1,12 @@
 //! The traffic of links: of one request, of one connection, and in and out of each host.
 
-use super::result::count_text;
 use super::tier::host_count_text;
 use super::traffic::{Direction, FRAME_BYTES};
 use super::{
     Balancing, HostInventory, LoadDemand, PacketCount, PerSecond, Quantity, Role, SizingResult, TierSizing,
     Traffic,
 };
+use crate::quantity::format_grouped;
 
 /// The numbers, with their formulas.
 pub(super) fn answers(
@@ -98,5 +98,5 @@ fn formulas(role: Role, demand: &LoadDemand, means: &HostInventory) -> (String, 
 }
 
 fn packets(count: u64) -> String {
-    if count == 1 { "1 packet".to_owned() } else { format!("{} packets", count_text(count)) }
+    if count == 1 { "1 packet".to_owned() } else { format!("{} packets", format_grouped(count)) }
 }

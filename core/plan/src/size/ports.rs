@@ -4,7 +4,6 @@
 //! port. One source address can therefore use all its ports once for each address and port of a
 //! target. A limit of 64 thousand connections applies to a pair of addresses, not to a host.
 
-use super::result::count_text;
 use super::tier::host_count_text;
 use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
 use crate::quantity::format_grouped;
@@ -69,7 +68,7 @@ impl PortBudget {
         let Some(load) = tiers.iter().find(|tier| tier.role == Role::Load) else { return };
         let hosts = load.have.unwrap_or(load.needed).max(1);
         if hosts > 1 {
-            let formula = format!("⌈{} ÷ {}⌉", count_text(addresses), host_count_text(hosts));
+            let formula = format!("⌈{} ÷ {}⌉", format_grouped(addresses), host_count_text(hosts));
             self.add(Role::Load, "addresses_each", addresses.div_ceil(hosts), formula);
         }
         if load.have.is_some() {
@@ -80,7 +79,7 @@ impl PortBudget {
             let all = each.div_ceil(ports.max(1));
             let formula = format!(
                 "⌈{} ÷ {} ports⌉: the target's pairs of address and port count as well",
-                count_text(each),
+                format_grouped(each),
                 format_grouped(ports)
             );
             self.add(Role::Load, "or_targets", all, formula);
@@ -96,8 +95,11 @@ impl PortBudget {
         if sources >= addresses {
             return;
         }
-        let message =
-            format!("{formula} = {} connections, not {}", count_text(room), count_text(demand.connections));
+        let message = format!(
+            "{formula} = {} connections, not {}",
+            format_grouped(room),
+            format_grouped(demand.connections)
+        );
         let hint = format!("it takes {}: --source CIDR", addresses_word(addresses));
         self.lacking.push(UserError::refused("no_source_address", message, hint));
     }
@@ -105,7 +107,8 @@ impl PortBudget {
     fn of_proxy(&mut self, demand: &LoadDemand, means: &HostInventory, tiers: &[TierSizing]) {
         let Some(balancer) = tiers.iter().find(|tier| tier.role == Role::Balancer) else { return };
         let established = demand.connections.saturating_mul(2);
-        let formula = format!("2 × {}: one to the client, one to a server", count_text(demand.connections));
+        let formula =
+            format!("2 × {}: one to the client, one to a server", format_grouped(demand.connections));
         self.add(Role::Balancer, "established", established, formula);
         let working = balancer.working();
         let own = demand.connections.div_ceil(working);
@@ -119,14 +122,14 @@ impl PortBudget {
         if quick > tuples {
             let formula = format!(
                 "⌈{} ÷ (50 % of {} ports)⌉: past half the kernel searches for each",
-                count_text(each),
+                format_grouped(each),
                 format_grouped(ports)
             );
             self.add(Role::Balancer, "quick_tuples", quick, formula);
         }
         if let Some(server) = tiers.iter().find(|tier| tier.role == Role::Server) {
             let servers = server.working();
-            let formula = format!("⌈{} ÷ {}⌉", count_text(tuples), host_count_text(servers));
+            let formula = format!("⌈{} ÷ {}⌉", format_grouped(tuples), host_count_text(servers));
             self.add(Role::Server, "ports_each", tuples.div_ceil(servers), formula);
         }
         self.check_backends(demand, means, (each, working, tuples));
@@ -148,13 +151,13 @@ impl PortBudget {
             return;
         }
         let wanted = if working > 1 {
-            format!("{} on each of {working} balancers", count_text(each))
+            format!("{} on each of {working} balancers", format_grouped(each))
         } else {
-            count_text(demand.connections)
+            format_grouped(demand.connections)
         };
         let message = format!(
             "{formula} = {} connections, not {wanted}: the balancer's ports are exhausted",
-            count_text(room)
+            format_grouped(room)
         );
         let hint = format!(
             "{} pairs of address and port to connect to: servers may listen on several ports each; or more addresses of the balancer's own",
@@ -165,7 +168,11 @@ impl PortBudget {
 }
 
 fn addresses_word(count: u64) -> String {
-    if count == 1 { "1 source address".to_owned() } else { format!("{} source addresses", count_text(count)) }
+    if count == 1 {
+        "1 source address".to_owned()
+    } else {
+        format!("{} source addresses", format_grouped(count))
+    }
 }
 
 /// Tuples that `connections` take with those that rest after their use.
@@ -175,9 +182,9 @@ fn wanted(connections: u64, demand: &LoadDemand) -> (u64, String) {
     let resting = u64::try_from(resting.div_ceil(u128::from(demand.connections.max(1)))).unwrap_or(u64::MAX);
     let each = connections.saturating_add(resting);
     let formula = if resting == 0 {
-        count_text(connections)
+        format_grouped(connections)
     } else {
-        format!("({} + {} that rest 1 s)", count_text(connections), count_text(resting))
+        format!("({} + {} that rest 1 s)", format_grouped(connections), format_grouped(resting))
     };
     (each, formula)
 }

@@ -2,9 +2,7 @@
 
 use super::{PerSecond, Role};
 use crate::Nanos;
-use crate::quantity::{
-    format_compact, format_grouped, show_clock, show_count, show_link, show_size, trimmed,
-};
+use crate::quantity::{format_grouped, show_clock, show_link, show_size, trimmed};
 
 /// One number, and its formula with the numbers filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +36,7 @@ impl Quantity {
     /// Formats the number for users.
     pub fn show(self) -> String {
         match self {
-            Self::Count(count) => count_text(count),
+            Self::Count(count) => format_grouped(count),
             Self::Bytes(bytes) => show_size(bytes),
             Self::PerSecond(flow) => flow.show(),
             Self::BitsPerSecond(flow) => bits(flow),
@@ -64,15 +62,6 @@ impl Quantity {
             Self::PerSecond(flow) | Self::BitsPerSecond(flow) => flow.as_f64(),
             Self::Length(length) => length.as_secs_f64(),
         }
-    }
-}
-
-/// Every digit up to a hundred million; then as a file would write it, or in three digits.
-pub(super) fn count_text(count: u64) -> String {
-    match count {
-        0..100_000_000 => format_grouped(count),
-        _ if count.is_multiple_of(1_000_000) => format_compact(count),
-        _ => show_count(count),
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`TierSizing`]: how many hosts of one role it takes, and why.
 
 use super::memory::PerConnection;
-use super::result::{bits, count_text};
+use super::result::bits;
 use super::traffic::Direction;
 use super::{Balancing, HostInventory, LoadDemand, PerSecond, Role, Traffic};
 use crate::footprint::plannable_bytes;
@@ -108,8 +108,8 @@ impl TierSizing {
                     "{} in the role {name} × {} = {} connections, not {}",
                     host_count_text(have),
                     format_grouped(each),
-                    count_text(have.saturating_mul(each)),
-                    count_text(demand.connections)
+                    format_grouped(have.saturating_mul(each)),
+                    format_grouped(demand.connections)
                 )
             }
             (what, _) => format!("{} in the role {name} have too little {what}", host_count_text(have)),
@@ -121,7 +121,7 @@ impl TierSizing {
 
 /// `1 host`, `7 hosts`.
 pub(super) fn host_count_text(count: u64) -> String {
-    if count == 1 { "1 host".to_owned() } else { format!("{} hosts", count_text(count)) }
+    if count == 1 { "1 host".to_owned() } else { format!("{} hosts", format_grouped(count)) }
 }
 
 fn limits(
@@ -138,7 +138,8 @@ fn limits(
         all.push(Limit { what: "requests", hosts: demand.requests.units_needed(own), formula });
     }
     if let Some(own) = capacity.connections {
-        let formula = format!("⌈{} connections ÷ {}⌉", count_text(demand.connections), count_text(own));
+        let formula =
+            format!("⌈{} connections ÷ {}⌉", format_grouped(demand.connections), format_grouped(own));
         all.push(Limit { what: "connections", hosts: demand.connections.div_ceil(own.max(1)), formula });
     }
     if let Some(memory) = means.memory.filter(|_| each.idle() > 0) {

@@ -4,10 +4,10 @@
 //! Further settings in articles about a million connections have no effect or do harm; docs/size.md
 //! lists them.
 
-use super::result::count_text;
 use super::{Balancing, HostInventory, LoadDemand, Role, TierSizing};
 use crate::footprint::{PAGE_BYTES, TIME_WAIT_BYTES};
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
+use crate::quantity::format_grouped;
 use crate::{NR_OPEN_DEFAULT, Nanos};
 
 /// The shortest queue that is asked for: Linux's own since 5.4.
@@ -102,7 +102,7 @@ impl List {
 /// Sockets of the host and of its process.
 fn files(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let sockets = tier.connections_each(demand).saturating_mul(tier.each.sockets);
-    let of = format!("{} sockets", count_text(sockets));
+    let of = format!("{} sockets", format_grouped(sockets));
     list.least(
         "fs.file-max",
         ceiling(sockets, 11, 10).saturating_add(10_000),
@@ -139,7 +139,7 @@ fn ports(list: &mut List, per_source: u64, means: &HostInventory, tier: &TierSiz
     if needed > super::ports::KERNEL_PORTS / 2 {
         let formula = format!(
             "{} connections; add ports in it that have a listener to ip_local_reserved_ports",
-            count_text(needed)
+            format_grouped(needed)
         );
         list.exactly("net.ipv4.ip_local_port_range", &format!("{first} {last}"), formula);
     }
@@ -207,8 +207,8 @@ fn tracking(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     let value = ceiling(each.saturating_add(gone), 5, 4);
     let formula = format!(
         "1.25 × ({} + {} of the last 120 s), 320 B each; where connections are tracked; better not to track them",
-        count_text(each),
-        count_text(gone)
+        format_grouped(each),
+        format_grouped(gone)
     );
     list.least("net.netfilter.nf_conntrack_max", value, formula);
 }
@@ -220,7 +220,7 @@ pub(super) fn neighbours(sources: u64, role: Role) -> Option<Tuning> {
     }
     let mut list = List { role, all: Vec::new() };
     let value = sources.saturating_mul(2);
-    let formula = format!("2 × {} source addresses, unless a route hides them", count_text(sources));
+    let formula = format!("2 × {} source addresses, unless a route hides them", format_grouped(sources));
     list.least("net.ipv4.neigh.default.gc_thresh3", value, formula);
     list.all.pop()
 }

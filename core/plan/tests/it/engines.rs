@@ -100,7 +100,7 @@ fn what_does_not_fit_is_refused_with_the_way_out() {
         "need 100,108 files, and this process may open 20,000",
         "ulimit -n 100108",
     );
-    check(connections(2_000_000), &none, "2.00 M", "fs.nr_open=2000108; ulimit -n");
+    check(connections(2_000_000), &none, "2,000,000", "fs.nr_open=2000108; ulimit -n");
     let tight = HostFacts { files_max: 32, ..none };
     let error = on(connections(1), &tight).expect_err("it does not fit");
     assert!(error.message.starts_with("1 connection needs 109 files"), "{error}");

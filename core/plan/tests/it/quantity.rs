@@ -1,8 +1,9 @@
 //! Tables of what quantities people write and what they read back.
 
 use wavetank_plan::quantity::{
-    parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate,
-    parse_rate_positive, parse_share, parse_size, show_count, show_link, show_rate, show_share, show_size,
+    format_grouped, parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate,
+    parse_rate_positive, parse_share, parse_size, show_link, show_rate, show_request_rate, show_share,
+    show_size,
 };
 use wavetank_plan::{ExitCode, Nanos, UserError};
 
@@ -59,7 +60,7 @@ fn durations() {
             ("5x", "unit_unknown", "us, ms, s, m, h or d"),
             ("30s1m", "unit_order", "1m30s"),
             ("30s30s", "unit_order", "1m30s"),
-            ("-5s", "negative", "never below zero"),
+            ("-5s", "negative", "cannot be negative"),
             ("", "not_a_number", "30s"),
             ("soon", "not_a_number", "30s"),
             ("s", "not_a_number", "30s"),
@@ -99,7 +100,7 @@ fn counts() {
             ("10/s", "unit_unknown", "no time in it"),
             ("10s", "unit_unknown", "no unit or ends in k, M or G"),
             ("1.5", "not_whole", "a count is whole"),
-            ("-5", "negative", "never below zero"),
+            ("-5", "negative", "cannot be negative"),
             ("10,000", "not_a_number", "10000"),
             ("10_000", "not_a_number", "10000"),
             ("ten", "not_a_number", "500, 10k or 1M"),
@@ -147,7 +148,7 @@ fn rates_are_exact_fractions() {
             ("500/1s", "unit_unknown", "500/s"),
             ("500/ms", "unit_unknown", "per s, min or h"),
             ("500/d", "unit_unknown", "per s, min or h"),
-            ("-1/s", "negative", "never below zero"),
+            ("-1/s", "negative", "cannot be negative"),
             ("/s", "not_a_number", "500/s"),
             ("2G/s", "overflow", "500/s"),
             ("0.0000000000000000001/h", "overflow", "500/s"),
@@ -184,7 +185,7 @@ fn sizes() {
             ("12m", "unit_unknown", "12MB"),
             ("12T", "unit_unknown", "GiB"),
             ("1.5B", "not_whole", "512B"),
-            ("-1B", "negative", "never below zero"),
+            ("-1B", "negative", "cannot be negative"),
             ("99999999999999999GiB", "overflow", "1MiB"),
         ],
     );
@@ -202,7 +203,7 @@ fn shares() {
             ("1e400", "unit_missing", "looks like 1% or 0.01%"),
             ("150", "unit_missing", "looks like 1% or 0.01%"),
             ("150%", "overflow", "0% to 100%"),
-            ("-1%", "negative", "never below zero"),
+            ("-1%", "negative", "cannot be negative"),
             ("some%", "not_a_number", "1% or 0.01%"),
         ],
     );
@@ -225,23 +226,7 @@ fn links_are_shown_with_three_digits() {
 }
 
 #[test]
-fn shown_with_three_digits() {
-    let counts: &[(u64, &str)] = &[
-        (0, "0"),
-        (999, "999"),
-        (1_000, "1,000"),
-        (9_012, "9,012"),
-        (12_400, "12.4 k"),
-        (99_960, "100 k"),
-        (124_000, "124 k"),
-        (999_499, "999 k"),
-        (999_500, "1.00 M"),
-        (1_234_567, "1.23 M"),
-        (2_000_000_000, "2.00 G"),
-    ];
-    for (count, text) in counts {
-        assert_eq!(show_count(*count), *text);
-    }
+fn rates_and_sizes_are_shown_with_their_unit() {
     let rates: &[(f64, &str)] = &[
         (0.0, "0/s"),
         (0.5, "0.5/s"),
@@ -252,12 +237,13 @@ fn shown_with_three_digits() {
         (7.0, "7/s"),
         (12.42, "12.4/s"),
         (999.4, "999/s"),
-        (999.6, "1.00 k/s"),
-        (9_981.0, "9.98 k/s"),
-        (1e6, "1.00 M/s"),
+        (999.6, "1,000/s"),
+        (9_981.4, "9,981/s"),
+        (1e6, "1,000,000/s"),
     ];
     for (rate, text) in rates {
         assert_eq!(show_rate(*rate), *text, "{rate}");
+        assert_eq!(show_request_rate(*rate), text.replace('/', " req/"), "{rate}");
     }
     let sizes: &[(u64, &str)] = &[
         (0, "0 B"),

@@ -82,7 +82,7 @@ fn closed_loads() {
     let some = RunOptions { connections: Some(1_000), duration: Some(Nanos::from_secs(30)), ..options() };
     check(&some, closed(1_000), 1_000, Some(30), None, "1,000 connections, 30 s, closed loop");
     let counted = RunOptions { requests: Some(100_000), ..options() };
-    let line = "50 connections, 100 k requests, closed loop (default connections; -c, -r change them)";
+    let line = "50 connections, 100,000 requests, closed loop (default connections; -c, -r change them)";
     check(&counted, closed(50), 50, None, Some(100_000), line);
     let few = RunOptions { requests: Some(7), ..options() };
     let line = "7 connections, 7 requests, closed loop (default connections; -c, -r change them)";
@@ -105,7 +105,7 @@ fn open_loads() {
         requests_each: None,
     };
     let rate = |rate| RunOptions { rate: Some(rate), ..options() };
-    let line = "100/s, 10 s, open loop (default length; -d, -n change it)";
+    let line = "100 req/s, 10 s, open loop (default length; -d, -n change it)";
     check(&rate(Rate::per_second(100)), open(100, 1), 6_000, Some(10), None, line);
     let slow = Rate { count: 1, per: Nanos::from_secs(3_600) };
     check(
@@ -114,7 +114,7 @@ fn open_loads() {
         1,
         Some(10),
         None,
-        "1/h, 10 s, open loop (default length; -d, -n change it)",
+        "1 req/h, 10 s, open loop (default length; -d, -n change it)",
     );
     let pool = RunOptions {
         connections: Some(64),
@@ -127,7 +127,7 @@ fn open_loads() {
         64,
         Some(150),
         None,
-        "5.00 k/s, pool of 64 connections, 2 m 30 s, open loop",
+        "5,000 req/s, pool of 64 connections, 2 m 30 s, open loop",
     );
     let plan = plan(&pool);
     assert_eq!(plan.scenarios[0].connection, ConnectionOwner::Shared);
@@ -344,7 +344,7 @@ fn what_looks_unintended_is_remarked() {
     assert_eq!(remarks("/", &threshold("done > 5")), Vec::<String>::new());
     let counted = RunOptions { requests: Some(500), ..threshold("p99.9 < 1s") };
     let text = &remarks("/", &counted)[0];
-    assert!(text.contains("needs about 10.0 k samples; the plan sends 500"), "{text}");
+    assert!(text.contains("needs about 10,000 samples; the plan sends 500"), "{text}");
     let rated = RunOptions { rate: Some(Rate::per_second(1)), ..threshold("p95 < 1s") };
     assert!(remarks("/", &rated)[0].contains("needs about 200 samples; the plan sends 10"));
     assert!(remarks("/", &threshold("failed < 1% for 11s"))[0].contains("never fills"));

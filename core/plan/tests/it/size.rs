@@ -104,7 +104,7 @@ fn twenty_hosts_of_64k_ports_hold_1_28_million() {
         "--hosts load=20 --ports 64k --balancer proxy",
         &[
             ("connections", "1,000,000"),
-            ("opens_per_s", "10k/s"),
+            ("opens_per_s", "10,000/s"),
             ("load.source_addresses", "16"),
             ("load.connections_by_ports", "1,280,000"),
             ("balancer.established", "2,000,000"),
@@ -139,7 +139,7 @@ fn two_back_ends_are_exhausted_and_seventy_do() {
 #[test]
 fn seven_times_40k_are_280k_and_no_five_million() {
     let short = check("-r 5M/s", "--capacity load=40k/s --hosts load=7", &[("hosts.load", "125")]);
-    lacks(&short, "7 hosts in the role load × 40k/s = 280k/s, not 5M/s");
+    lacks(&short, "7 hosts in the role load × 40,000/s = 280,000/s, not 5,000,000/s");
     let enough = check("-r 280k/s", "--capacity load=40k/s --hosts load=7", &[("hosts.load", "7")]);
     assert!(enough.lacking.is_empty(), "{:?}", enough.lacking);
 }
@@ -153,7 +153,7 @@ fn balancers_and_servers_come_of_their_capacity_and_spare_ones() {
         &[
             ("hosts.balancer", "5"),
             ("hosts.server", "9"),
-            ("opens_per_s", "10k/s"),
+            ("opens_per_s", "10,000/s"),
             ("each_sends_every", "1s"),
             ("in_flight", "100,000"),
             ("balancer.backend_tuples", "4"),
@@ -178,8 +178,12 @@ fn sixty_thousand_connections_need_no_source_address() {
 /// Rate, connections, time and requests per connection are related, whichever of them are given.
 #[test]
 fn each_number_follows_from_the_others() {
-    check("-c 1M --hold 100s --each 100", "", &[("requests_per_s", "1M/s"), ("opens_per_s", "10k/s")]);
-    check("-r 1M/s -c 1M --each 100", "", &[("opens_per_s", "10k/s")]);
+    check(
+        "-c 1M --hold 100s --each 100",
+        "",
+        &[("requests_per_s", "1,000,000/s"), ("opens_per_s", "10,000/s")],
+    );
+    check("-r 1M/s -c 1M --each 100", "", &[("opens_per_s", "10,000/s")]);
     check("-r 1M/s --each 100 --hold 100s", "", &[("connections", "1,000,000")]);
     check("-r 1M/s", "", &[("connections", "100,000")]);
     check("-r 1M/s --service 1ms", "", &[("connections", "1,000")]);
@@ -196,7 +200,7 @@ fn words_that_say_too_little_or_two_things_are_refused() {
     refused("", "", "no option sets the load");
     refused("--hold 10s", "", "no option sets how much");
     refused("-c 10 --each 5", "", "mean nothing without");
-    refused("-c 1M --hold 10s -r 1k/s --each 3", "", "-r says 1k/s");
+    refused("-c 1M --hold 10s -r 1k/s --each 3", "", "-r says 1,000/s");
     refused("-r 1M/s -c 1M --service 3s", "", "3,000,000 connections busy");
     refused("-c 5 -n 10", "", "-n means nothing");
     refused("-r 1G/s --hold 1000d", "", "out of range");
@@ -233,19 +237,23 @@ fn links_carry_what_packets_weigh() {
         &[
             ("request_up", "280 B"),
             ("answer_down", "1.2 kB"),
-            ("load.in_packets", "2M/s"),
-            ("load.out_packets", "2M/s"),
+            ("load.in_packets", "2,000,000/s"),
+            ("load.out_packets", "2,000,000/s"),
             ("load.out", "2.24 Gbit/s"),
             ("server.out", "9.44 Gbit/s"),
         ],
     );
     // A response that comes soon acknowledges its request.
-    check("-r 1M/s -c 1M --service 1ms", "", &[("load.in_packets", "1M/s"), ("load.out_packets", "2M/s")]);
+    check(
+        "-r 1M/s -c 1M --service 1ms",
+        "",
+        &[("load.in_packets", "1,000,000/s"), ("load.out_packets", "2,000,000/s")],
+    );
     // A page of 100 kB is 70 segments and 35 acknowledgements.
     check(
         "-r 1k/s --service 1ms --answer 100k",
         "",
-        &[("load.in_packets", "70k/s"), ("load.out_packets", "36k/s")],
+        &[("load.in_packets", "70,000/s"), ("load.out_packets", "36,000/s")],
     );
     // A proxy carries everything twice; a director carries only traffic from clients.
     let [proxy, direct] = ["proxy", "direct"]
@@ -254,11 +262,15 @@ fn links_carry_what_packets_weigh() {
     assert_eq!(direct.into, direct.out);
     assert_eq!(direct.into.packets, PerSecond::from_rate(Rate::per_second(2_000)));
     // A connection of its own for each request costs six packets more, seven with a reset left out.
-    check("-r 1k/s --each 1 --service 1ms", "", &[("load.out_packets", "6k/s"), ("load.in_packets", "3k/s")]);
+    check(
+        "-r 1k/s --each 1 --service 1ms",
+        "",
+        &[("load.out_packets", "6,000/s"), ("load.in_packets", "3,000/s")],
+    );
     check(
         "-r 1k/s --each 1 --service 1ms --close rst",
         "",
-        &[("load.out_packets", "5k/s"), ("load.in_packets", "2k/s")],
+        &[("load.out_packets", "5,000/s"), ("load.in_packets", "2,000/s")],
     );
 }
 

@@ -4,12 +4,13 @@
 use wavetank_plan::calibration::{HostRates, RateDemand};
 use wavetank_plan::forecast::Forecast;
 use wavetank_plan::quantity::show_share;
+use wavetank_plan::quantity::{show_rate, show_request_rate};
 use wavetank_plan::{HostFacts, Plan};
 use wavetank_record::{
     CalibrationDoc, CalibrationMarginDoc, CalibrationsDoc, Number, PerSecondDoc, engine_name,
 };
 
-use crate::forecast::format::{list, rate};
+use crate::forecast::format::list;
 use crate::format::time;
 
 /// A calibration older than this is stale. Kernels, settings and neighbours change without any name
@@ -193,7 +194,7 @@ pub(crate) fn calibrated_load_lines(doc: &CalibrationMarginDoc) -> Vec<(&'static
     let able = amounts(&doc.able, "");
     let stale = if doc.state == "stale" { format!(" STALE ({}):", doc.why) } else { String::new() };
     let asked = amounts(&doc.asked, " at most");
-    let unknown = if doc.asked.requests.is_none() { "as many requests/s as answers allow" } else { "" };
+    let unknown = if doc.asked.requests.is_none() { "as many requests as answers allow" } else { "" };
     let asked: Vec<&str> = [asked.as_str(), unknown].into_iter().filter(|text| !text.is_empty()).collect();
     let asked = if asked.is_empty() { "almost nothing".to_owned() } else { asked.join(", and ") };
     let share = doc.share.unwrap_or_default().0;
@@ -210,21 +211,13 @@ pub(crate) fn calibrated_load_lines(doc: &CalibrationMarginDoc) -> Vec<(&'static
     hinted(lines)
 }
 
-/// `51k requests/s, 1k connections/s`; amounts that are zero or unknown are left out.
+/// `51,000 req/s, 1,000/s new connections`; amounts that are zero or unknown are left out.
 fn amounts(doc: &PerSecondDoc, after: &str) -> String {
-    let part = |value: Option<Number>, noun: &str| {
-        let value = value.filter(|value| value.0 > 0.0)?;
-        let shown = rate(value.0);
-        Some(format!("{} {noun}/s", shown.strip_suffix("/s").unwrap_or(&shown)))
-    };
-    let parts: Vec<String> = [
-        part(doc.requests, "requests"),
-        part(doc.connections, "new connections"),
-        part(doc.handshakes, "TLS handshakes"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let above_zero = |value: Option<Number>| value.map(|value| value.0).filter(|value| *value > 0.0);
+    let mut parts: Vec<String> = above_zero(doc.requests).map(show_request_rate).into_iter().collect();
+    for (value, noun) in [(doc.connections, "new connections"), (doc.handshakes, "TLS handshakes")] {
+        parts.extend(above_zero(value).map(|value| format!("{} {noun}", show_rate(value))));
+    }
     if parts.is_empty() { String::new() } else { format!("{}{after}", parts.join(", ")) }
 }
 

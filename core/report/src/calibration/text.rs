@@ -1,6 +1,6 @@
 //! [`calibration_text`]: a calibration for people.
 
-use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_record::{CalibrationDoc, CalibrationsDoc, LagDoc, ThroughputDoc};
 
 use super::margin::lag_text;
@@ -36,11 +36,11 @@ fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     page.line("");
     lags(&mut page, &doc.lag);
     if doc.open_per_s.0 > 0.0 {
-        page.parts("open model", &[format!("at most {}", show_rate(doc.open_per_s.0))]);
+        page.parts("open model", &[format!("at most {}", show_request_rate(doc.open_per_s.0))]);
     }
     page.parts("memory", &memory(doc));
     if doc.counted.sent > 0 {
-        let (sent, target) = (show_count(doc.counted.sent), show_count(doc.counted.target));
+        let (sent, target) = (format_grouped(doc.counted.sent), format_grouped(doc.counted.target));
         let same = doc.counted.sent == doc.counted.target;
         let words = if same {
             format!("{sent} requests, confirmed by the target's count")
@@ -79,15 +79,15 @@ fn target(doc: &CalibrationDoc) -> Vec<String> {
 }
 
 fn measured(figure: &ThroughputDoc) -> Vec<String> {
-    let rate = |value: f64| show_rate(value).trim_end_matches("/s").to_owned();
+    let rate = |value: f64| show_request_rate(value).trim_end_matches(" req/s").to_owned();
     let range = format!("{} to {}", rate(figure.least.0), rate(figure.most.0));
     let failed =
-        if figure.failed > 0 { format!("{} failed", show_count(figure.failed)) } else { String::new() };
-    vec![show_rate(figure.measured.0), range, failed]
+        if figure.failed > 0 { format!("{} failed", format_grouped(figure.failed)) } else { String::new() };
+    vec![show_request_rate(figure.measured.0), range, failed]
 }
 
 fn alone(figure: &ThroughputDoc) -> Vec<String> {
-    vec![show_rate(figure.alone.0), format!("{:.1} µs of CPU each", figure.cpu_us_each.0)]
+    vec![show_request_rate(figure.alone.0), format!("{:.1} µs of CPU each", figure.cpu_us_each.0)]
 }
 
 fn lags(page: &mut TextLayout, lags: &[LagDoc]) {
@@ -96,7 +96,7 @@ fn lags(page: &mut TextLayout, lags: &[LagDoc]) {
         // If fewer requests were done than asked for, the rate says more than the lag.
         let short = lag.done_per_s.0 < 0.99 * lag.offered_per_s.0;
         let reached =
-            if short { format!("only {} done", show_rate(lag.done_per_s.0)) } else { String::new() };
+            if short { format!("only {} done", show_request_rate(lag.done_per_s.0)) } else { String::new() };
         let late = if lag.late.0 > 0.0 { format!("late {}", show_share(lag.late.0)) } else { String::new() };
         let dropped = if lag.dropped.0 > 0.0 {
             format!("dropped {}", show_share(lag.dropped.0))
@@ -110,7 +110,7 @@ fn lags(page: &mut TextLayout, lags: &[LagDoc]) {
             label,
             &name,
             NAME,
-            &[show_rate(lag.offered_per_s.0), p50, p99, p99_9, late, dropped, reached],
+            &[show_request_rate(lag.offered_per_s.0), p50, p99, p99_9, late, dropped, reached],
         );
     }
 }
@@ -120,7 +120,7 @@ fn memory(doc: &CalibrationDoc) -> Vec<String> {
     let size = |bytes: f64| show_size(bytes.round().max(0.0) as u64);
     let kernel = memory.kernel_bytes.map(|bytes| format!("{} in the kernel", size(bytes.0)));
     let each = format!("{} in the load process", size(memory.user_bytes.0));
-    let held = format!("for each of {} held connections, on this side", show_count(memory.connections));
+    let held = format!("for each of {} held connections, on this side", format_grouped(memory.connections));
     [Some(each), kernel, Some(held)].into_iter().flatten().collect()
 }
 

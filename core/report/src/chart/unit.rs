@@ -1,7 +1,7 @@
 //! [`Unit`]: the unit of a chart's numbers, and their format.
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
 
 /// The unit of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A value in three significant digits: `12.3 ms`, `9.98 k/s`.
+    /// A value with its unit: `12.3 ms`, `9,983/s`.
     pub(super) fn value(self, value: f64) -> String {
         if !value.is_finite() {
             return String::new();
@@ -39,7 +39,7 @@ impl Unit {
             Self::Time => Nanos(value.round() as i64).to_string(),
             Self::Rate => show_rate(value),
             Self::Count if value > 0.0 && value < 99.5 && value.fract() != 0.0 => trimmed(value, 1),
-            Self::Count => show_count(value.round() as u64),
+            Self::Count => format_grouped(value.round() as u64),
             Self::Share => show_share(value),
             Self::Bytes => show_size(value.round() as u64),
             Self::BitRate => show_link(value),
@@ -197,8 +197,8 @@ mod tests {
     fn values_have_three_digits() {
         for (unit, value, expected) in [
             (Unit::Time, 12_345_678.0, "12.3 ms"),
-            (Unit::Rate, 9_983.0, "9.98 k/s"),
-            (Unit::Rate, -9_983.0, "−9.98 k/s"),
+            (Unit::Rate, 9_983.0, "9,983/s"),
+            (Unit::Rate, -9_983.0, "−9,983/s"),
             (Unit::Count, 12.5, "12.5"),
             (Unit::Share, 0.0123, "1.23 %"),
             (Unit::BitRate, 1_234_567.0, "1.23 Mbit/s"),

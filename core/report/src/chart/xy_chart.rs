@@ -296,7 +296,7 @@ mod tests {
         let point = CurvePoint { x: 500.0, y: 25e6, between: Some((20e6, 30e6)) };
         let svg = curve(vec![point]).draw();
         assert!(svg.contains("500/s: 25.0 ms, between 20.0 ms and 30.0 ms."), "{svg}");
-        assert!(svg.contains("knee: 1.00 k/s, between 900/s and 1.10 k/s."), "{svg}");
+        assert!(svg.contains("knee: 1,000/s, between 900/s and 1,100/s."), "{svg}");
         assert!(svg.contains("p99 &lt; 50 ms"));
         assert!(svg.contains("</svg>knee and its interval</li>"), "{svg}");
     }

@@ -141,7 +141,7 @@ pub(super) fn spectrum(page: &ComparisonPage) -> Markup {
     let sides = SIDES.iter().zip(times).zip(known);
     for (((name, _), values), known) in sides.filter(|((_, values), _)| !values.is_empty()) {
         let mut cells =
-            vec![Cell::label(name), Cell::Number(wavetank_plan::quantity::show_count(values.count()))];
+            vec![Cell::label(name), Cell::Number(wavetank_plan::quantity::format_grouped(values.count()))];
         cells.extend(Spread::PERCENTILES.iter().map(|&(_, q)| {
             if !is_percentile_known(known, q) {
                 return Cell::Number(page.words.times.above_dropped.to_owned());

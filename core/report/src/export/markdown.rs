@@ -1,6 +1,6 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_plan::quantity::{format_grouped, show_count, show_rate, show_share};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 
 use super::markdown_hosts as lab;
@@ -97,9 +97,9 @@ fn numbers(record: &RunRecord) -> String {
         vec![name.to_owned(), format_grouped(n) + &of, rate]
     };
     let rows = [
-        row("offered", offered, show_rate(record.rate.offered_per_s.0)),
+        row("offered", offered, show_request_rate(record.rate.offered_per_s.0)),
         row("sent", sent, String::new()),
-        row("done", done, show_rate(record.rate.done_per_s.0)),
+        row("done", done, show_request_rate(record.rate.done_per_s.0)),
         row("failed", failed, String::new()),
         row("late", late, String::new()),
         row("dropped", dropped, String::new()),
@@ -147,7 +147,7 @@ fn times(record: &RunRecord) -> String {
     }
     let censored = record.response_us.spread.as_ref().map_or(0, |spread| spread.censored);
     if censored > 0 {
-        let many = show_count(censored);
+        let many = format_grouped(censored);
         add(
             &mut text,
             &format!("\nresponse includes {many} requests without an answer, with the time they waited\n"),
@@ -160,7 +160,7 @@ fn times(record: &RunRecord) -> String {
 fn cells(times: &Times) -> Vec<String> {
     let Some(spread) = &times.spread else { return vec![String::new(); SHOWN.len() + 2] };
     let percentiles = SHOWN.iter().map(|(field, _)| sentence(&format::percentile(spread, field)));
-    percentiles.chain([format::time(spread.max), show_count(times.count)]).collect()
+    percentiles.chain([format::time(spread.max), format_grouped(times.count)]).collect()
 }
 
 fn held(record: &RunRecord) -> String {
@@ -205,7 +205,7 @@ fn checks(record: &RunRecord) -> String {
     let rows = named
         .iter()
         .take(ROWS_MAX)
-        .map(|check| vec![name(&check.name), show_count(check.held), show_count(check.failed)]);
+        .map(|check| vec![name(&check.name), format_grouped(check.held), format_grouped(check.failed)]);
     let mut rows: Vec<_> = rows.collect();
     let mut all = named.len();
     for (when, around) in [("before", &record.before), ("after", &record.after)] {
@@ -267,7 +267,7 @@ fn phases(record: &RunRecord) -> String {
         return String::new();
     }
     let rows = record.phases.iter().take(ROWS_MAX).map(|phase| {
-        let (requests, rate) = (phase.requests, show_rate(phase.rate.done_per_s.0));
+        let (requests, rate) = (phase.requests, show_request_rate(phase.rate.done_per_s.0));
         scope(name(&phase.name), rate, requests, &phase.response_us)
     });
     let rows: Vec<_> = rows.collect();
@@ -282,11 +282,10 @@ fn steps(record: &RunRecord) -> String {
         "" => name(&step.name),
         scenario => name(&format!("{scenario}: {}", step.name)),
     };
-    let rows = record
-        .steps
-        .iter()
-        .take(ROWS_MAX)
-        .map(|step| scope(named(step), show_count(step.requests.sent), step.requests, &step.response_us));
+    let rows =
+        record.steps.iter().take(ROWS_MAX).map(|step| {
+            scope(named(step), format_grouped(step.requests.sent), step.requests, &step.response_us)
+        });
     let rows: Vec<_> = rows.collect();
     cut(table(&["step", "sent", "done", "failed", "p50", "p99", "max"], 6, &rows), record.steps.len())
 }
@@ -301,7 +300,7 @@ fn scope(name: String, first: String, requests: Requests, times: &Times) -> Vec<
     let percentile =
         |field| spread.map(|spread| sentence(&format::percentile(spread, field))).unwrap_or_default();
     let max = spread.map(|spread| format::time(spread.max)).unwrap_or_default();
-    vec![name, first, show_count(requests.done), failed, percentile("p50"), percentile("p99"), max]
+    vec![name, first, format_grouped(requests.done), failed, percentile("p50"), percentile("p99"), max]
 }
 
 /// Errors, drops and answers by kind.

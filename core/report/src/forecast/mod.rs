@@ -14,5 +14,4 @@ mod settings;
 mod text;
 
 pub use doc::{ForecastInput, forecast_doc};
-pub(crate) use format::rate as short_rate;
 pub use text::forecast_text;

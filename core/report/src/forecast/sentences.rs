@@ -2,10 +2,10 @@
 
 use wavetank_plan::Plan;
 use wavetank_plan::forecast::{Forecast, SessionForecast};
-use wavetank_plan::quantity::format_compact;
+use wavetank_plan::quantity::{format_grouped, show_request_rate};
 use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
 
-use super::format::{amount, bare_rate, clock, count, counted, list};
+use super::format::{amount, clock, counted, list};
 
 /// Most phases listed in a sum.
 const SUMMANDS_MAX: usize = 8;
@@ -47,11 +47,11 @@ fn arrivals(doc: &ForecastDoc) -> Option<String> {
     let single = total.is_exact() && total.least == 1;
     let noun = if single { "session" } else { "sessions" };
     let head = match total.expected {
-        Some(expected) if poisson => format!("{} {noun} expected", count(expected)),
+        Some(expected) if poisson => format!("{} {noun} expected", format_grouped(expected)),
         _ => format!("{} {noun}", amount(&total)),
     };
     let summands: Vec<String> =
-        open.iter().map(|phase| count(phase.sessions.expected.unwrap_or(0))).collect();
+        open.iter().map(|phase| format_grouped(phase.sessions.expected.unwrap_or(0))).collect();
     let sum = (2..=SUMMANDS_MAX).contains(&summands.len()).then(|| summands.join(" + "));
     let aside: Vec<String> = sum.into_iter().chain(poisson.then(|| "Poisson".to_owned())).collect();
     let aside = if aside.is_empty() { String::new() } else { format!(" ({})", aside.join("; ")) };
@@ -63,7 +63,7 @@ fn arrivals(doc: &ForecastDoc) -> Option<String> {
 fn caps(phases: &[&PhaseForecastDoc]) -> String {
     let reached = |word: &str| -> Vec<String> {
         let own = phases.iter().filter_map(|phase| phase.cap.as_ref()).filter(|cap| cap.reached == word);
-        own.map(|cap| format_compact(cap.sessions)).collect()
+        own.map(|cap| format_grouped(cap.sessions)).collect()
     };
     let said =
         [("no", "not reached"), ("perhaps", "perhaps reached"), ("yes", "reached")].map(|(word, said)| {
@@ -95,13 +95,13 @@ fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
         phases.iter().try_fold(0, |sum, phase| phase.requests.is_exact().then(|| sum + phase.requests.least));
     let pace = match (rate.flatten(), sum) {
         (_, Some(0)) => ", without requests".to_owned(),
-        (_, Some(sum)) => format!(": {} requests in total", count(sum)),
+        (_, Some(sum)) => format!(": {} requests in total", format_grouped(sum)),
         (Some(rate), None) => {
-            format!(": at most {} requests each second, if answers took no time", bare_rate(rate))
+            format!(": at most {} if answers took no time", show_request_rate(rate))
         }
         (None, None) => ", as fast as answers arrive: only a run shows the number of requests".to_owned(),
     };
-    Some(format!("Up to {} {noun}{pace}.", count(most)))
+    Some(format!("Up to {} {noun}{pace}.", format_grouped(most)))
 }
 
 /// Describes a session, if it is more than one request.
@@ -119,10 +119,10 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
             .flat_map(|(_, phase)| phase.shares.iter().filter(|share| share.0 == at))
             .map(|share| share.1.mean.unwrap_or(share.1.least).round() as u64)
             .sum();
-        let each = format_compact(own.session.requests.least as u64);
+        let each = format_grouped(own.session.requests.least as u64);
         return Some(format!(
             "A session{which} is {each} requests without think time: this is a closed loop of up to {} users.",
-            count(users)
+            format_grouped(users)
         ));
     }
     if requests.is_exact() && requests.least <= 1 {
@@ -136,7 +136,7 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
     let rates = open().into_iter().filter_map(|(phase, own)| Some(own.sessions_per_s_max? * share(phase)));
     let peak = rates.fold(0.0, f64::max);
     let rate = match own.whole().requests.mean_or_upper() {
-        Some(each) if peak > 0.0 => format!(": {} requests/s", bare_rate(peak * each)),
+        Some(each) if peak > 0.0 => format!(": {}", show_request_rate(peak * each)),
         _ => String::new(),
     };
     Some(format!("A session{which} sends {sends}{rate}."))

@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::forecast::Forecast;
-use wavetank_plan::quantity::{format_compact, show_clock};
+use wavetank_plan::quantity::{format_grouped, show_clock, show_rate};
 use wavetank_plan::{Close, HttpVersion, Load, MaxOpenLimit, Nanos, Phase, Plan};
 use wavetank_record::{SettingDoc, engine_name};
-
-use super::format::rate;
 
 /// All settings that a file may leave out.
 pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<SettingDoc> {
@@ -25,7 +23,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         Close::Rst => "rst",
     };
     let held = if holds { "held connections end immediately" } else { "" };
-    let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), format_compact);
+    let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), format_grouped);
     let all: [(&str, String, &str); 13] = [
         (
             "http.timeout",
@@ -41,7 +39,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         ("http.expect", expect.join(" or "), ""),
         ("http.cookies", yes(http.cookies), ""),
         ("drain", show_clock(plan.drain), "the longest timeout, 30s at least"),
-        ("open_rate", rate(plan.open_rate.as_per_second()), "connections opened before a phase"),
+        ("open_rate", show_rate(plan.open_rate.as_per_second()), "connections opened before a phase"),
         ("late_tolerance", show_short_time(plan.late_tolerance), ""),
         ("seed", plan.seed.to_string(), ""),
     ];

@@ -1,10 +1,10 @@
 //! [`forecast_text`]: the text that `wavetank plan` prints.
 
-use wavetank_plan::quantity::{format_compact, show_size};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate, show_size};
 use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, TimelineDoc};
 
 use super::chart::{LABEL, axis_line, chart};
-use super::format::{amount, bare_rate, clock, count, counted, list, rate};
+use super::format::{amount, clock, counted, list};
 use super::holding::holding;
 use super::phase_axis::ruler;
 use crate::calibration::calibrated_load_lines;
@@ -66,7 +66,7 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
 fn charts(page: &mut TextLayout, doc: &ForecastDoc, columns: usize) {
     let TimelineDoc { sessions_per_s, users, held, from_s, every_s, .. } = &doc.timeline;
     let level = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<_>>();
-    let whole = |value: f64| format_compact(value.round() as u64);
+    let whole = |value: f64| format_grouped(value.round() as u64);
     let rates: Vec<f64> = sessions_per_s.iter().map(|rate| rate.0).collect();
     let (users, held) = (level(users), level(held));
     let mut points = 0;
@@ -80,7 +80,7 @@ fn charts(page: &mut TextLayout, doc: &ForecastDoc, columns: usize) {
             page.line(&line);
         }
     };
-    show("sessions that arrive", &rates, &rate);
+    show("sessions that arrive", &rates, &show_rate);
     show("users", &users, &whole);
     show("connections held", &held, &whole);
     if points > 0 {
@@ -131,7 +131,7 @@ fn steps(page: &mut TextLayout, doc: &ForecastDoc) {
 fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
     let columns = doc.needs.iter().map(|need| width(&need.what)).max().unwrap_or(0);
     for (at, need) in doc.needs.iter().enumerate() {
-        let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { count(value) };
+        let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { format_grouped(value) };
         let available = need.available.map_or_else(|| "any number".to_owned(), shown);
         let short = need.available.is_some_and(|available| available < need.needed);
         // The maximum that sessions may need is not a lack: above it arrivals are dropped.
@@ -194,22 +194,22 @@ fn phase_parts(phase: &PhaseForecastDoc) -> Vec<String> {
     parts.push(counted(&phase.sessions, "session", "sessions"));
     parts.extend(phase.cap.as_ref().filter(|cap| cap.reached != "no").map(|cap| {
         let perhaps = if cap.reached == "perhaps" { "perhaps " } else { "" };
-        format!("{perhaps}ended by {} sessions", count(cap.sessions))
+        format!("{perhaps}ended by {} sessions", format_grouped(cap.sessions))
     }));
     if phase.requests != phase.sessions && (phase.requests_per_s_max.is_some() || phase.requests.is_exact()) {
         parts.push(counted(&phase.requests, "request", "requests"));
     }
     parts.push(match (phase.requests_per_s_max, phase.sessions_per_s_max) {
-        (Some(rate), Some(_)) => format!("up to {} requests/s", bare_rate(rate.0)),
+        (Some(rate), Some(_)) => format!("up to {}", show_request_rate(rate.0)),
         (Some(rate), None) if rate.0 > 0.0 => {
-            format!("at most {} requests/s if answers took no time", bare_rate(rate.0))
+            format!("at most {} if answers took no time", show_request_rate(rate.0))
         }
         (Some(_), None) => "no requests".to_owned(),
-        (None, _) => "as many requests/s as answers allow".to_owned(),
+        (None, _) => "as many requests as answers allow".to_owned(),
     });
     parts.extend(connections(phase));
     if phase.sessions_per_s_max.is_some() {
-        parts.push(format!("max_open {} ({})", count(phase.max_open), phase.max_open_why));
+        parts.push(format!("max_open {} ({})", format_grouped(phase.max_open), phase.max_open_why));
     }
     parts
 }
@@ -219,11 +219,11 @@ fn connections(phase: &PhaseForecastDoc) -> Vec<String> {
     if phase.opened_ahead > 0 {
         parts.push(format!(
             "{} connections are opened during the {} before it",
-            count(phase.opened_ahead),
+            format_grouped(phase.opened_ahead),
             clock(phase.opened_ahead_s)
         ));
     } else if let Some(rate) = phase.connections_per_s_max.filter(|rate| rate.0 > 0.0) {
-        parts.push(format!("up to {} new connections/s", bare_rate(rate.0)));
+        parts.push(format!("up to {} new connections", show_rate(rate.0)));
     }
     if phase.connections.most != Some(0)
         && !(phase.connections.is_exact() && phase.connections.least == phase.opened_ahead)

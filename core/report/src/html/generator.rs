@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use wavetank_measure::{Histogram, TimeBucket, TimeSeries};
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::THREAD_FULL_SHARE;
-use wavetank_plan::quantity::{format_grouped, show_count, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_share, show_size};
 
 use super::Section;
 use super::figures::{
@@ -36,7 +36,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let busiest = (generator.busiest_thread.0 > 0.0).then(|| show_share(generator.busiest_thread.0));
     let threads = (generator.threads > 0).then(|| generator.threads.to_string());
     let each = generator.connection_memory.map(|memory| {
-        (own.per_connection_of)(&show_size(memory.bytes_per_connection), &show_count(memory.connections))
+        (own.per_connection_of)(&show_size(memory.bytes_per_connection), &format_grouped(memory.connections))
     });
     let body = facts(vec![
         (own.busiest, html! { (busiest.unwrap_or_default()) }),

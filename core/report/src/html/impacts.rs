@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_rate, show_share};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, Status};
 
 use super::Section;
@@ -128,7 +128,7 @@ fn stretch(name: &str, seen: &ClientWindowDoc) -> Vec<Cell> {
     let time = |time: Option<Number>| Cell::Number(time.map(format::time).unwrap_or_default());
     vec![
         Cell::Short(html! { (name) " (" (format::seconds(seen.seconds)) ")" }),
-        Cell::Number(show_rate(seen.done_per_s.0)),
+        Cell::Number(show_request_rate(seen.done_per_s.0)),
         Cell::Number(show_share(seen.failed_share.0)),
         time(seen.p50_us),
         time(seen.p99_us),

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::quantity::{format_grouped, show_count, show_share};
+use wavetank_plan::quantity::{format_grouped, show_share};
 use wavetank_record::{Finding, HookDoc};
 
 use super::Section;
@@ -88,7 +88,7 @@ fn checks(sheet: &PageContext) -> Markup {
             Cell::Name(check.name.clone()),
             Cell::Any(sign),
             Cell::Name(check.steps.join(", ")),
-            Cell::Number(show_count(answers)),
+            Cell::Number(format_grouped(answers)),
             Cell::Number(if check.failed == 0 {
                 "0".to_owned()
             } else {
@@ -121,7 +121,7 @@ pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
             @for (number, check) in failed.iter().take(FAILED_MAX).enumerate() {
                 @if number > 0 { (words.next_check) }
                 (outside_code(&format::cut(&check.name))) (open) (isolate_untrusted(&format::cut(&check.steps.join(", ")))) (close)
-                ((words.failed_of)(&show_count(check.failed), &show_count(check.held + check.failed)))
+                ((words.failed_of)(&format_grouped(check.failed), &format_grouped(check.held + check.failed)))
             }
             @if failed.len() > FAILED_MAX {
                 (words.next_check) ((sheet.words.front.more_below)(&(failed.len() - FAILED_MAX).to_string()))

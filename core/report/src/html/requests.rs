@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::{format_grouped, show_count, show_share, show_size};
+use wavetank_plan::quantity::{format_grouped, show_share, show_size};
 use wavetank_record::Requests;
 
 use super::Section;
@@ -105,7 +105,7 @@ fn traffic(sheet: &PageContext) -> Markup {
     let extra = |n: u64| html! { @if n > 0 { (format_grouped(n)) } };
     let warmup = html! {
         @if let Some(requests) = record.warmup.requests {
-            (words.done) " " (show_count(requests.done))
+            (words.done) " " (format_grouped(requests.done))
             @for (name, n) in [(words.failed, requests.failed), (words.dropped, requests.dropped), (words.open, requests.open)] {
                 @if n > 0 { " · " (name) " " (count_with_share(n, requests.offered)) }
             }

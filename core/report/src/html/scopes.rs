@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::StepTimeSeries;
-use wavetank_plan::quantity::{show_count, show_rate, show_share};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{PhaseDoc, Requests, StepDoc, Times};
 
 use super::Section;
@@ -58,7 +58,7 @@ pub(crate) fn phases(sheet: &PageContext, caption: &str) -> Markup {
             Cell::Any(sheet.stored(&load.unwrap_or_default())),
             Cell::Number(format::seconds(phase.start_s)),
             Cell::Number(format::seconds(phase.duration_s)),
-            Cell::Number(show_rate(phase.rate.done_per_s.0)),
+            Cell::Number(show_request_rate(phase.rate.done_per_s.0)),
         ];
         cells.extend(end_cells(sheet, phase.requests, &phase.response_us));
         table.row(cells);
@@ -78,7 +78,7 @@ fn scenarios(sheet: &PageContext) -> Markup {
     heads.extend(ends(sheet));
     let mut table = Table::new(words.journeys.scenarios, &heads);
     for scenario in &sheet.record().scenarios {
-        let sessions = scenario.sessions.map(|sessions| show_count(sessions.done)).unwrap_or_default();
+        let sessions = scenario.sessions.map(|sessions| format_grouped(sessions.done)).unwrap_or_default();
         let mut cells = vec![Cell::Name(scenario.name.clone()), Cell::Number(sessions)];
         cells.extend(end_cells(sheet, scenario.requests, &scenario.response_us));
         table.row(cells);
@@ -102,7 +102,7 @@ fn steps(sheet: &PageContext) -> Markup {
     for (step, own) in record.steps.iter().zip(sparks) {
         let mut cells = vec![Cell::Name(step.name.clone())];
         cells.extend(several.then(|| Cell::Name(step.scenario.clone())));
-        cells.push(Cell::Number(show_count(step.requests.sent)));
+        cells.push(Cell::Number(format_grouped(step.requests.sent)));
         cells.extend(end_cells(sheet, step.requests, &step.response_us));
         cells.push(Cell::Any(html! { (PreEscaped(own.as_deref().unwrap_or(none))) }));
         cells.push(Cell::Name(errors(step)));
@@ -135,7 +135,7 @@ fn spark_of(sheet: &PageContext, step: &StepDoc) -> Option<String> {
 fn errors(step: &StepDoc) -> String {
     let mut counts: Vec<_> = step.errors.iter().filter(|&(_, &n)| n > 0).collect();
     counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
-    let each = counts.into_iter().map(|(name, &n)| format!("{name} {}", show_count(n)));
+    let each = counts.into_iter().map(|(name, &n)| format!("{name} {}", format_grouped(n)));
     each.collect::<Vec<_>>().join(", ")
 }
 
@@ -149,7 +149,7 @@ fn groups(sheet: &PageContext) -> Markup {
         let mut cells = vec![
             Cell::Name(group.name.clone()),
             Cell::Name(group.scenario.clone()),
-            Cell::Number(show_count(group.time_us.count)),
+            Cell::Number(format_grouped(group.time_us.count)),
         ];
         cells.extend(percentiles(sheet, &group.time_us));
         table.row(cells);
@@ -168,9 +168,9 @@ fn ends(sheet: &PageContext) -> Vec<(&'static str, bool)> {
 fn end_cells(sheet: &PageContext, requests: Requests, times: &Times) -> Vec<Cell> {
     let failed = match requests.failed {
         0 => "0".to_owned(),
-        n => format!("{} ({})", show_count(n), show_share(n as f64 / requests.offered.max(1) as f64)),
+        n => format!("{} ({})", format_grouped(n), show_share(n as f64 / requests.offered.max(1) as f64)),
     };
-    let mut cells = vec![Cell::Number(show_count(requests.done)), Cell::Number(failed)];
+    let mut cells = vec![Cell::Number(format_grouped(requests.done)), Cell::Number(failed)];
     cells.extend(percentiles(sheet, times));
     cells
 }

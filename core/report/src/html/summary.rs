@@ -2,7 +2,7 @@
 //! One sheet of paper.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_plan::quantity::{format_grouped, show_count, show_rate, show_share};
+use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{Blame, Finding, RunRecord, Status};
 
 use super::badges::{limit_owner, verdict_explanation, verdict_sign, verdict_text};
@@ -174,7 +174,7 @@ fn failed_apart(sheet: &PageContext) -> Option<String> {
     let failed = record.failed_us.spread.as_ref()?;
     let told = record.failed_us.count as f64 >= record.response_us.count as f64 * FAILED_MIN;
     let p99 = sheet.percentile(failed, "p99");
-    told.then(|| (sheet.words.front.failed_apart)(&show_count(record.failed_us.count), &p99))
+    told.then(|| (sheet.words.front.failed_apart)(&format_grouped(record.failed_us.count), &p99))
 }
 
 /// Failures, and requests that were never sent or never answered.
@@ -188,7 +188,7 @@ fn failed_card(sheet: &PageContext) -> Card {
     let counts = &sheet.words.counts;
     let others = [(counts.dropped, requests.dropped), (counts.open, requests.open)];
     let others = others.into_iter().filter(|(_, n)| *n > 0);
-    let failed = (words.failed_of)(&show_count(requests.failed), &show_count(all));
+    let failed = (words.failed_of)(&format_grouped(requests.failed), &format_grouped(all));
     let parts = std::iter::once(failed)
         .chain(others.map(|(name, n)| format!("{name} {}", format::count_with_share(n, all))));
     let below = parts.collect::<Vec<_>>().join(" · ");
@@ -205,16 +205,19 @@ fn rate_card(sheet: &PageContext) -> Card {
     let in_time = done_in_time(record);
     let (number, below) = match record.load.model.as_str() {
         _ if record.requests.offered == 0 => (None, words.nothing_sent.to_owned()),
-        _ if done > 0 && rate == 0.0 => (Some(show_count(done)), words.done_after_load.to_owned()),
-        "open" => (Some(show_rate(rate)), (words.of_offered)(&show_rate(record.rate.offered_per_s.0))),
+        _ if done > 0 && rate == 0.0 => (Some(format_grouped(done)), words.done_after_load.to_owned()),
+        "open" => (
+            Some(show_request_rate(rate)),
+            (words.of_offered)(&show_request_rate(record.rate.offered_per_s.0)),
+        ),
         _ => (
-            Some(show_rate(rate)),
-            (words.done_in)(&show_count(in_time), &format::seconds(record.duration_s)),
+            Some(show_request_rate(rate)),
+            (words.done_in)(&format_grouped(in_time), &format::seconds(record.duration_s)),
         ),
     };
     match done_after_load(record).filter(|_| rate > 0.0) {
         Some(later) => {
-            (words.done_rate, number, format!("{below} · {}", (words.done_later)(&show_count(later))))
+            (words.done_rate, number, format!("{below} · {}", (words.done_later)(&format_grouped(later))))
         }
         None => (words.done_rate, number, below),
     }

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use wavetank_measure::{ErrorClass, TimeBucket, TimeSeries};
-use wavetank_plan::quantity::{format_grouped, show_rate};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::Number;
 
@@ -60,7 +60,8 @@ pub(crate) fn rates(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let columns = &sampled_columns(course);
     let rows = columns.iter().map(|column| {
         let own = &column.counters;
-        let rates = [own.offered, own.done, own.failed(), own.dropped()].map(|n| show_rate(column.per_s(n)));
+        let rates =
+            [own.offered, own.done, own.failed(), own.dropped()].map(|n| show_request_rate(column.per_s(n)));
         (
             column.from,
             rates.into_iter().chain([format_grouped(own.late), format_grouped(column.open)]).collect(),

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::{Histogram, TimeSeries};
-use wavetank_plan::quantity::{format_grouped, show_count};
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Condition, LatencyPart, Plan, Subject, Value};
 use wavetank_record::{Spread, Times};
 
@@ -65,7 +65,7 @@ fn table(sheet: &PageContext, rows: &[Row]) -> Markup {
     heads.push((columns.max, true));
     let mut table = Table::new(sheet.words.titles.times, &heads);
     for &(name, count, spread) in rows {
-        let mut cells = vec![Cell::label(name), Cell::Number(show_count(count))];
+        let mut cells = vec![Cell::label(name), Cell::Number(format_grouped(count))];
         cells.extend([spread.min, spread.mean].map(|value| Cell::Number(format::time(value))));
         // If nothing took any time, no percentile is uncertain.
         let is_nothing = spread.max.0 == 0.0;

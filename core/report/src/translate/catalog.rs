@@ -235,6 +235,7 @@ mod tests {
             "sessions at 0/s to 100/s at random (poisson), each of 5 requests, 5 s, open loop",
             "会话 0/s 至 100/s 随机到达（泊松），每次会话 5 个请求，5 s，开环",
         );
+        check("0 to 1,000,000 connections held", "保持 0 至 1,000,000 个连接");
         check("0 to 1.00 M connections held", "保持 0 至 1.00 M 个连接");
         check(
             "open: 0 to 100 connections held, 25 s; keep: 100 connections held, 1 m 00 s",

@@ -3,12 +3,12 @@
 use wavetank_measure::{DropReason, ErrorClass};
 
 /// Units that follow numbers.
-const UNITS: [&str; 26] = [
+const UNITS: [&str; 28] = [
     "s", "ms", "µs", "ns", "m", "h", "d", "k", "M", "G", "T", "B", "kB", "MB", "GB", "TB", "KiB", "MiB",
-    "GiB", "TiB", "bit", "kbit", "Mbit", "Gbit", "x", "bytes",
+    "GiB", "TiB", "bit", "kbit", "Mbit", "Gbit", "x", "bytes", "req", "min",
 ];
 
-/// Whether `text` is a number with its units (`19.9 ms`, `5 k/s`, `503: 12`), or a code with its
+/// Whether `text` is a number with its units (`19.9 ms`, `5,000 req/s`, `503: 12`), or a code with its
 /// count (`no_files 12`).
 pub(super) fn is_value(text: &str) -> bool {
     is_number(text) || text.split_once(' ').is_some_and(|(code, count)| is_code(code) && is_number(count))
@@ -39,6 +39,8 @@ mod tests {
             "19.9 ms",
             "3 m 00 s",
             "5 k/s",
+            "5,000 req/s",
+            "7 req/min",
             "+12 %",
             "~4.1 µs",
             "503: 1,200",

@@ -195,11 +195,11 @@ fn a_calibration_reads_well_at_any_width() {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for shown in [
             "CALIBRATED load01, uring",
-            "requests 100 k/s · 90.0 k to 110 k",
-            "TLS, full 4.00 k/s · 500.0 µs of CPU each",
-            "at 95 % 95.0 k/s",
-            "only 80.0 k/s done",
-            "1.23 M requests, confirmed by the target's count",
+            "requests 100,000 req/s · 90,000 to 110,000",
+            "TLS, full 4,000 req/s · 500.0 µs of CPU each",
+            "at 95 % 95,000 req/s",
+            "only 80,000 req/s done",
+            "1,234,567 requests, confirmed by the target's count",
         ] {
             assert!(words.contains(shown) || columns == 40, "{shown}: {text}");
         }

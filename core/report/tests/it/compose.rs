@@ -327,7 +327,7 @@ fn the_load_is_told_in_words() {
             open(),
             false,
             "open",
-            "100/s evenly, 4 s, open loop over at most 50 connections, after 2 s of warm-up",
+            "100 req/s evenly, 4 s, open loop over at most 50 connections, after 2 s of warm-up",
         ),
     ] {
         let doc = load_doc(&plan(&load), defaults);
@@ -347,7 +347,7 @@ fn what_users_think_is_told_where_the_load_waits_for_them() {
     let (second, drawn) = (Think::Fixed(mean), Think::Exponential { mean });
     check(&closed(), &[second, second], "50 connections, 4 s, closed loop, each session thinks 2 s");
     check(&closed(), &[second, drawn], "50 connections, 4 s, closed loop");
-    check(&open(), &[second], "100/s evenly, 4 s, open loop over at most 50 connections");
+    check(&open(), &[second], "100 req/s evenly, 4 s, open loop over at most 50 connections");
 }
 
 /// A rate of sessions must not be read as a rate of requests.
@@ -360,7 +360,7 @@ fn sessions_of_several_requests_are_told_as_sessions() {
         assert_eq!(load_doc(&plan, false).text, format!("{text}, {open}"));
     };
     let request = || vec![Action::Request(0)];
-    check(&request(), "100/s evenly");
+    check(&request(), "100 req/s evenly");
     check(&[request(), request()].concat(), "sessions at 100/s evenly, each of 2 requests");
     check(&[Action::Repeat(3, request())], "sessions at 100/s evenly, each of 3 requests");
     let ways = [(1, request()), (2, Vec::new())].map(|(weight, steps)| Choice { weight, steps });

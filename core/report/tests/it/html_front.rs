@@ -80,9 +80,9 @@ fn answers_after_the_load_are_told_beside_the_rate() {
             "{page}"
         );
     };
-    check("open", 800.0, "of 1.00 k/s offered");
-    check("open", 795.0, "of 1.00 k/s offered");
-    check("open", 500.0, "of 1.00 k/s offered · not included: 3,000 answered outside the measured time");
+    check("open", 800.0, "of 1,000 req/s offered");
+    check("open", 795.0, "of 1,000 req/s offered");
+    check("open", 500.0, "of 1,000 req/s offered · not included: 3,000 answered outside the measured time");
     check("closed", 500.0, "5,000 in 10\u{a0}s · not included: 3,000 answered outside the measured time");
 }
 

@@ -161,7 +161,7 @@ const NOT_STORED: [&str; 33] = [
     "numgen random mod {MILLION} < {share} drop",
 ];
 /// Sentences as records have them.
-const WHOLE: [&str; 54] = [
+const WHOLE: [&str; 57] = [
     MetricDoc::FEW_ABOVE,
     MetricDoc::NOT_ASKED,
     "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
@@ -184,6 +184,9 @@ const WHOLE: [&str; 54] = [
     "12 requests (0.10 %) were never sent, as max_open 50 was reached: the target saw less than the rate asked for",
     "one request (0.10 %) was never sent, as max_open 50 was reached: the target saw less than the rate asked for",
     "8/s at random (poisson), each of 3 requests",
+    "0 to 1,000,000 connections held, 1 session each",
+    "0 req/s to 100 req/s (at most 5,000 req/s) evenly, 3 m 00 s, open loop over at most 50 connections",
+    "sessions at 1,000/s evenly, each of 5 requests",
     "0 to 1.00 M connections held, 1 session each",
     "0/s to 100/s (at most 5 k/s) evenly, 3 m 00 s, open loop over at most 50 connections",
     "sessions at 20/s evenly, each of 5 requests, 3 s, open loop",

@@ -31,10 +31,10 @@ fn check_held(interval: &Interval, held: Option<(u64, u64)>, expected: &str) {
 
 #[test]
 fn a_second_is_one_line() {
-    check(&interval(11, 1), "12 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms");
-    check(&interval(0, 10), "10 s  offered 1.00 k/s  done    998/s  p50 3.92 ms p99 11.0 ms");
-    check(&interval(-3, 1), "-2 s warm-up  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms");
-    check(&interval(3_599, 1), "60 m 00 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(11, 1), "12 s  offered 10,000 req/s  done 9,980 req/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(0, 10), "10 s  offered 1,000 req/s  done   998 req/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(-3, 1), "-2 s warm-up  offered 10,000 req/s  done 9,980 req/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(3_599, 1), "60 m 00 s  offered 10,000 req/s  done 9,980 req/s  p50 3.92 ms p99 11.0 ms");
     let mut troubled = interval(0, 1);
     let step = &mut troubled.steps[0];
     step.counters.errors[ErrorClass::Reset as usize] = 7;
@@ -42,21 +42,21 @@ fn a_second_is_one_line() {
     (step.counters.late, step.open) = (3, 50_000);
     check(
         &troubled,
-        " 1 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms  failed 7 late 3 dropped 1 open 50.0 k",
+        " 1 s  offered 10,000 req/s  done 9,980 req/s  p50 3.92 ms p99 11.0 ms  failed 7 late 3 dropped 1 open 50,000",
     );
-    check(&Interval::default(), " 0 s  offered      0/s  done      0/s  p50       - p99       -");
+    check(&Interval::default(), " 0 s  offered     0 req/s  done     0 req/s  p50       - p99       -");
 }
 
 #[test]
 fn a_run_with_holds_tells_what_is_held() {
     let conns = ConnCounts { open: 699_000, opened: 25_000, ..ConnCounts::default() };
     let silent = Interval { steps: Vec::new(), conns, ..interval(27, 1) };
-    check_held(&silent, Some((700_000, 0)), "28 s  held 699 k of 700 k  opened 25.0 k/s  lost 0");
+    check_held(&silent, Some((700_000, 0)), "28 s  held 699,000 of 700,000  opened 25,000/s  lost 0");
     let conns = ConnCounts { open: 1_995, opened: 3, lost: 5, failed: 2, ..ConnCounts::default() };
     check_held(
         &Interval { conns, ..interval(11, 1) },
         Some((2_000, 7)),
-        "12 s  held 1,995 of 2,000  opened      3/s  lost 7  not opened 2  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms",
+        "12 s  held 1,995 of 2,000  opened      3/s  lost 7  not opened 2  offered 10,000 req/s  done 9,980 req/s  p50 3.92 ms p99 11.0 ms",
     );
     check_held(&Interval::default(), Some((0, 0)), " 0 s  held 0 of 0  opened      0/s  lost 0");
 }

@@ -1,7 +1,7 @@
 //! Compares the resource limits of hosts with the resources of the machine.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 
 use super::Draft;
 use crate::{Host, Limits, MachineFacts, Role, ServiceKind};
@@ -76,7 +76,7 @@ fn cpus(host: &Host, machine: MachineFacts, out: &mut Diagnostics) {
         let outside = |cpus: &Vec<u32>| haproxy.pin.iter().copied().find(|cpu| !cpus.contains(cpu));
         if let Some(cpu) = host.limits.cpus.as_ref().and_then(outside) {
             let message =
-                format!("CPU {} is not among those that `{}` may use", show_count(cpu.into()), host.name);
+                format!("CPU {} is not among those that `{}` may use", format_grouped(cpu.into()), host.name);
             out.push(Diagnostic::error("lab_cpus", place, message, "pin within limits: {cpus: …}"));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wavetank_plan::UserError;
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::format_grouped;
 
 /// Maximum number of accounts in a file.
 const ACCOUNTS_MAX: usize = 5_000_000;
@@ -50,7 +50,7 @@ impl Accounts {
                 return Err(wrong(format!("line {line}: a name or password is empty or too long")));
             }
             if listed.len() == ACCOUNTS_MAX {
-                return Err(wrong(format!("more than {} accounts", show_count(ACCOUNTS_MAX as u64))));
+                return Err(wrong(format!("more than {} accounts", format_grouped(ACCOUNTS_MAX as u64))));
             }
             if listed.insert(user.into(), password.into()).is_some() {
                 return Err(wrong(format!("line {line}: the user `{user}` appears twice")));

@@ -3,7 +3,7 @@
 use super::samples::requests;
 use super::{ConditionForecast, JudgedWindow};
 use crate::forecast::{Forecast, delay_in_path};
-use crate::quantity::{format_compact, show_count, show_rate};
+use crate::quantity::{format_compact, format_grouped, show_rate, show_request_rate};
 use crate::{Condition, Load, MaxOpenLimit, Nanos, Op, Phase, Plan, RequestCounter, Subject, Value};
 
 /// Seconds that are looked at one by one; of longer spans as many, spread evenly.
@@ -34,7 +34,7 @@ pub(super) fn unreachable(
         ) => {
             let most = requests(condition, step.as_deref(), plan, forecast).most?;
             falls_short(condition, most, wanted).then(|| {
-                let why = format!("the plan sends at most {} requests", show_count(most as u64));
+                let why = format!("the plan sends at most {} requests", format_grouped(most as u64));
                 ConditionForecast::Unreachable(why, "a longer phase, or a higher rate".to_owned())
             })
         }
@@ -87,7 +87,7 @@ fn level(
         return None;
     }
     let second = show_at(at, span);
-    let why = format!("{second} the plan has {} {what}", show_count(least));
+    let why = format!("{second} the plan has {} {what}", format_grouped(least));
     let peak = plan.phases.iter().filter(counts).filter(|phase| {
         phase
             .load
@@ -138,7 +138,7 @@ fn in_flight(
     let open =
         plan.phases.iter().zip(&stay).find(|(phase, _)| own(phase) && phase.load.is_open() && !phase.warmup);
     let Some((phase, stay)) = open else {
-        let why = format!("{} there are at most {} users", show_at(at, span), show_count(least));
+        let why = format!("{} there are at most {} users", show_at(at, span), format_grouped(least));
         return Some(ConditionForecast::Unreachable(why, "more users".to_owned()));
     };
     let Load::Open { rate, .. } = &phase.load else { return None };
@@ -149,7 +149,7 @@ fn in_flight(
         let why = format!(
             "{} there are {}: {} × {} {kind} takes its time to fill",
             show_at(at, span),
-            show_count(least),
+            format_grouped(least),
             show_rate(rate),
             length(stay.length)
         );
@@ -170,11 +170,12 @@ fn in_flight(
             ),
         };
         return Some(ConditionForecast::Unreachable(
-            format!("max_open is {}{by}", show_count(phase.max_open)),
+            format!("max_open is {}{by}", format_grouped(phase.max_open)),
             hint.to_owned(),
         ));
     }
-    let why = format!("{} × {} {kind} = {}", show_rate(rate), length(stay.length), show_count(steady as u64));
+    let why =
+        format!("{} × {} {kind} = {}", show_rate(rate), length(stay.length), format_grouped(steady as u64));
     let factor = (wanted / steady.max(1.0)).ceil().max(2.0);
     let hint =
         format!("rates are for the whole run: {factor} × {} = {}", show_rate(rate), show_rate(rate * factor));
@@ -231,7 +232,7 @@ fn rate(
         return None;
     }
     let bound = if closed { "even if responses took no time, " } else { "" };
-    let why = format!("{bound}the plan sends at most {} requests/s", show_rate(rate).trim_end_matches("/s"));
+    let why = format!("{bound}the plan sends at most {}", show_request_rate(rate));
     let hint = if closed { "more users, or shorter pauses" } else { "a higher rate" };
     Some(ConditionForecast::Unreachable(why, hint.to_owned()))
 }
@@ -251,10 +252,10 @@ pub(in crate::forecast) fn sessions_for_requests(plan: &Plan, forecast: &Forecas
         let requests = told.requests_per_s_max?;
         (ALIKE.contains(&(wanted / sessions)) && requests > 1.5 * sessions).then(|| {
             format!(
-                "{}: {} are sessions, and {} requests/s; rate: {} requests/s?",
+                "{}: {} are sessions, and {}; rate: {} requests/s?",
                 phase.name,
                 show_rate(sessions),
-                show_rate(requests).trim_end_matches("/s"),
+                show_request_rate(requests),
                 format_compact(sessions.round() as u64)
             )
         })

@@ -146,7 +146,7 @@ pub(crate) fn open() -> RunRecord {
         ],
         load: LoadDoc {
             model: "open".to_owned(),
-            text: "5.00 k/s evenly, 10 s, open loop".to_owned(),
+            text: "5,000 req/s evenly, 10 s, open loop".to_owned(),
             defaults: false,
         },
         notes: Vec::new(),
@@ -341,7 +341,7 @@ pub(crate) fn held() -> RunRecord {
         ..PhaseDoc::default()
     };
     let load =
-        LoadDoc { model: "hold".to_owned(), text: "1.00 M connections held".to_owned(), ..closed().load };
+        LoadDoc { model: "hold".to_owned(), text: "1,000,000 connections held".to_owned(), ..closed().load };
     RunRecord {
         connections,
         load,
