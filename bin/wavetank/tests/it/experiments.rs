@@ -101,8 +101,8 @@ fn every_example_is_planned() {
     let words: Vec<&str> = told.stdout.split_whitespace().collect();
     let words = words.join(" ");
     for promised in [
-        "15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the limits 15k, 15k, 20k are not reached.",
-        "A session is 10M requests without think time: this is a closed loop of up to 15,000 users.",
+        "15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the limits 15,000, 15,000, 20,000 are not reached.",
+        "A session is 10,000,000 requests without think time: this is a closed loop of up to 15,000 users.",
         "Ends at 50m00s; open sessions are cut off.",
     ] {
         assert!(words.contains(promised), "{promised}: {told}");

@@ -70,7 +70,7 @@ fn what_this_host_has_not_got_is_said_before_anything_is_sent() {
         &[],
         &[],
         &["no_files", "no_source_address", "no_memory"],
-        "900 M",
+        "900,000,000 connections",
     );
     refused(&file("{users: 1, for: 1s}"), &["--source", "192.0.2.7"], &[], &["no_such_source"], "192.0.2.7");
     if Program::foreign("prlimit").is_none() {

@@ -61,7 +61,10 @@ fn known_cases_come_out_again() {
     let json = check("-r 5M/s --capacity load=40k/s --hosts load=7", &[("hosts.load", 125.0)]);
     assert_eq!(json["lacking"][0]["code"], "too_few_hosts", "{json}");
     let words = size("-r 5M/s --capacity load=40k/s --hosts load=7");
-    assert!(words.stdout.contains("7 hosts in the role load × 40k/s = 280k/s, not 5M/s"), "{words}");
+    assert!(
+        words.stdout.contains("7 hosts in the role load × 40,000/s = 280,000/s, not 5,000,000/s"),
+        "{words}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! [`runs_text`]: what `wavetank runs` prints.
 
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_size};
+use wavetank_plan::quantity::{format_grouped, show_rate, show_size};
 use wavetank_plan::{sanitize, shell_quoted};
 use wavetank_record::{ForeignEntryKind, RunLine, RunsDoc};
 
@@ -101,7 +101,7 @@ fn cells(run: &RunLine) -> [String; 8] {
         or_dash(&started_text(&run.started_at)),
         cut(&or_dash(&run.name), NAME_COLUMNS_MAX),
         outcome(run).to_owned(),
-        run.done_per_s.map_or_else(dash, |rate| show_request_rate(rate.0)),
+        run.done_per_s.map_or_else(dash, |rate| show_rate(rate.0)),
         run.p99_us.map_or_else(dash, time),
         show_size(run.bytes),
         sanitize(told).into_owned(),
