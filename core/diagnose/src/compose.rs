@@ -31,7 +31,8 @@ pub fn diagnose(plan: &Plan, ledger: &Ledger, ending: &RunEnd, circumstances: &R
     diagnose_facts(&Facts::new(plan, ledger, ending, circumstances))
 }
 
-/// Compose verdict, blame, findings and notes.
+/// Composes verdict, blame, findings and notes. The findings that decided the verdict come first, then
+/// those about the bottleneck.
 pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let case = RuleInput::new(facts);
     let mut doubts = validity_rules::doubts(&case);
@@ -67,6 +68,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         let failed = failures::findings(&case, verdict.status != Status::Pass);
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
+    findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
     Diagnosis { verdict, exit, headline, findings, notes }
 }
 

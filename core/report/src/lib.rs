@@ -15,6 +15,7 @@ mod examples;
 mod explain;
 mod explain_command;
 mod export;
+mod findings_text;
 mod forecast;
 mod format;
 mod hold;

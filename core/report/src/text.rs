@@ -10,7 +10,7 @@ use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, sho
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
 use crate::done_after_load::done_after_load;
-use crate::explain_command::more_about_findings;
+use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
 use crate::hold_text::{add_open_connections, is_holding};
 use crate::hosts_text::add_hosts;
@@ -32,6 +32,11 @@ pub fn text(record: &RunRecord) -> String {
     let judged = is_judged(record);
     if judged {
         add_verdict(&mut page, record);
+    }
+    if let Some(probe) = record.probe.as_ref().filter(|_| is_probe_unanswered(record)) {
+        page.parts("probe", &probe_parts(probe));
+        add_probe_hint(&mut page, record);
+        return page.into_text();
     }
     add_open_connections(&mut page, record);
     if let Some(probe) = &record.probe {
@@ -66,9 +71,18 @@ pub fn text(record: &RunRecord) -> String {
         page.sentence("memory", &said);
     }
     let told = record.rehearsal.as_ref();
-    record.notes.iter().filter(|note| told != Some(note)).for_each(|note| page.sentence("note", note));
+    let notes =
+        record.notes.iter().filter(|note| told != Some(note) && !is_covered_by_findings(record, note));
+    notes.for_each(|note| page.sentence("note", note));
     record.next.iter().for_each(|next| page.sentence("next", next));
     page.into_text()
+}
+
+/// Whether the run ended because its probe got no answer. Nothing was sent then, and the rest of the
+/// report would only repeat it.
+fn is_probe_unanswered(record: &RunRecord) -> bool {
+    let unanswered = record.probe.as_ref().is_some_and(|probe| probe.status == 0);
+    unanswered && record.requests.offered == 0 && record.verdict.reasons == ["probe"]
 }
 
 /// Whether the verdict is worth a line: there are thresholds, or something failed.
@@ -100,7 +114,7 @@ fn add_blame(page: &mut TextLayout, record: &RunRecord) {
 fn probe_parts(probe: &Probe) -> Vec<String> {
     let request = format!("{} {}", probe.method, probe.path);
     if probe.status == 0 {
-        return vec![format!("{request} → no answer"), probe.error.clone(), probe.address.clone()];
+        return vec![format!("{request} → no answer"), probe.address.clone()];
     }
     let subtype = probe.content_type.rsplit('/').next().unwrap_or_default();
     vec![
@@ -263,19 +277,6 @@ pub(crate) fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
 
 fn occurred(counts: &[(&str, u64)]) -> Vec<String> {
     counts.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", format_grouped(n))).collect()
-}
-
-fn add_findings(page: &mut TextLayout, record: &RunRecord) {
-    for finding in &record.findings {
-        let blame = finding.blame.name();
-        page.parts("finding", &[format!("{blame}: {}", finding.message), finding.evidence.clone()]);
-        if !finding.hint.is_empty() {
-            page.sentence("", &format!("hint: {}", finding.hint));
-        }
-    }
-    if let Some(command) = more_about_findings(record) {
-        page.sentence("", &format!("more: {command}"));
-    }
 }
 
 /// Whether the generator's numbers can be trusted.
