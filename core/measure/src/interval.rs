@@ -233,6 +233,9 @@ pub struct ThreadStats {
     pub starved_turns: u64,
     /// Time spent in turns that did work; spinning and sleeping are idle.
     pub busy_ns: u64,
+    /// Time spent on evaluating responses for sessions: checks, extraction, unpacking. It is part of
+    /// `busy_ns`.
+    pub evaluate_ns: u64,
     /// The longest turn.
     pub turn_ns_max: u64,
     /// The longest single send call.
@@ -258,6 +261,7 @@ impl ThreadStats {
         self.stalled_turns += other.stalled_turns;
         self.starved_turns += other.starved_turns;
         self.busy_ns += other.busy_ns;
+        self.evaluate_ns += other.evaluate_ns;
         self.turn_ns_max = self.turn_ns_max.max(other.turn_ns_max);
         self.send_call_ns_max = self.send_call_ns_max.max(other.send_call_ns_max);
         self.cpu_ns += other.cpu_ns;

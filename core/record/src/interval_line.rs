@@ -194,6 +194,8 @@ struct RawThread {
     stalled_turns: u64,
     starved_turns: u64,
     busy_ns: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    evaluate_ns: u64,
     turn_ns_max: u64,
     send_call_ns_max: u64,
     cpu_ns: u64,
@@ -274,11 +276,22 @@ impl RawThread {
             stalled_turns,
             starved_turns,
             busy_ns,
+            evaluate_ns,
             turn_ns_max,
             send_call_ns_max,
             cpu_ns,
         } = health;
-        Self { thread, turns, stalled_turns, starved_turns, busy_ns, turn_ns_max, send_call_ns_max, cpu_ns }
+        Self {
+            thread,
+            turns,
+            stalled_turns,
+            starved_turns,
+            busy_ns,
+            evaluate_ns,
+            turn_ns_max,
+            send_call_ns_max,
+            cpu_ns,
+        }
     }
 
     fn decode(self) -> ThreadStats {
@@ -288,6 +301,7 @@ impl RawThread {
             stalled_turns,
             starved_turns,
             busy_ns,
+            evaluate_ns,
             turn_ns_max,
             send_call_ns_max,
             cpu_ns,
@@ -298,6 +312,7 @@ impl RawThread {
             stalled_turns,
             starved_turns,
             busy_ns,
+            evaluate_ns,
             turn_ns_max,
             send_call_ns_max,
             cpu_ns,
@@ -305,7 +320,8 @@ impl RawThread {
     }
 }
 
-/// Whether a count of 0 is left out: only hold phases open connections late.
+/// Whether a count of 0 is left out: only hold phases open connections late, and only sessions
+/// evaluate responses.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0

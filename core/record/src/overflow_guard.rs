@@ -60,7 +60,14 @@ fn events(interval: &Interval) -> impl Iterator<Item = u64> + '_ {
 
 fn amounts(interval: &Interval) -> impl Iterator<Item = u64> + '_ {
     let threads = interval.threads.iter().flat_map(|thread| {
-        [thread.turns, thread.stalled_turns, thread.starved_turns, thread.busy_ns, thread.cpu_ns]
+        [
+            thread.turns,
+            thread.stalled_turns,
+            thread.starved_turns,
+            thread.busy_ns,
+            thread.evaluate_ns,
+            thread.cpu_ns,
+        ]
     });
     threads.chain([interval.bytes.sent, interval.bytes.received])
 }

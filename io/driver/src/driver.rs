@@ -172,6 +172,12 @@ pub trait Driver: Sized {
         Err(Errno(libc::EOPNOTSUPP))
     }
 
+    /// Returns how long ago the kernel last received data on a connection, exact to a tick of its
+    /// timer (1 to 10 ms). `None`: unknown.
+    fn last_received_age(&mut self, _conn: ConnId) -> Option<Nanos> {
+        None
+    }
+
     /// Listens on `at`, sharing the port with other threads of this process. Also returns the bound
     /// address.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;

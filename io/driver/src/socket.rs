@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::net::{RecvFlags, SendFlags};
-use wavetank_plan::Close;
+use wavetank_plan::{Close, Nanos};
 
 use crate::Errno;
 use crate::driver::ConnAddresses;
@@ -176,6 +176,25 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
         )
     })?;
     if value == 0 { Ok(()) } else { Err(Errno(value)) }
+}
+
+/// Returns how long ago the kernel last received data, from `TCP_INFO`, in its timer's ticks.
+pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
+    // SAFETY: all-zero is a valid tcp_info.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: `info` is writable for `length` bytes, and the kernel writes at most that many.
+    Errno::check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    })
+    .ok()?;
+    Some(Nanos::from_millis(i64::from(info.tcpi_last_data_recv)))
 }
 
 /// Returns both addresses of a connection.

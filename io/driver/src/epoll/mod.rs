@@ -134,6 +134,10 @@ impl Driver for Epoll {
         socket::ends(&self.sockets.get(conn).ok_or(Errno(libc::ENOTCONN))?.fd)
     }
 
+    fn last_received_age(&mut self, conn: ConnId) -> Option<Nanos> {
+        socket::last_received_age(&self.sockets.get(conn)?.fd)
+    }
+
     fn bytes_sent(&self) -> u64 {
         self.bytes_sent
     }

@@ -151,6 +151,10 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.ends(conn)
     }
 
+    fn last_received_age(&mut self, conn: ConnId) -> Option<Nanos> {
+        self.inner.last_received_age(conn)
+    }
+
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
         self.inner.listen(at)
     }

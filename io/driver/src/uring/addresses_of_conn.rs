@@ -14,6 +14,15 @@ impl Uring {
     /// for a moment. It is installed there, or is still there since it was made, on kernels before
     /// 6.11, which may not be able to install it.
     pub(super) fn query_addresses(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
+        self.with_file(conn, socket::ends)?
+    }
+
+    /// Calls `query` with a file of `conn`'s socket.
+    pub(super) fn with_file<T>(
+        &mut self,
+        conn: ConnId,
+        query: impl FnOnce(&OwnedFd) -> T,
+    ) -> Result<T, Errno> {
         if self.slots.phase(conn) != Phase::Open {
             return Err(Errno(libc::ENOTCONN));
         }
@@ -21,7 +30,7 @@ impl Uring {
             Some(socket) => socket,
             None => self.install(conn)?,
         };
-        socket::ends(&socket)
+        Ok(query(&socket))
     }
 
     /// Removes and returns the file left from making `conn`'s socket, if there is one.

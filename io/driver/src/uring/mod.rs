@@ -31,7 +31,7 @@ use wavetank_plan::{Close, Nanos, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 use crate::driver::{ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus};
 use crate::send_buffer::SendBuffer;
 use crate::sockets::ahead;
-use crate::{Clock, Errno, Feature, Waker};
+use crate::{Clock, Errno, Feature, Waker, socket};
 
 use accept::Listeners;
 use addresses::Addresses;
@@ -208,6 +208,10 @@ impl Driver for Uring {
 
     fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
         self.query_addresses(conn)
+    }
+
+    fn last_received_age(&mut self, conn: ConnId) -> Option<Nanos> {
+        self.with_file(conn, socket::last_received_age).ok()?
     }
 
     fn bytes_sent(&self) -> u64 {

@@ -8,6 +8,7 @@ mod dialing;
 mod establish;
 mod held;
 mod pooled;
+mod stamps;
 mod timeouts;
 mod transient;
 
@@ -85,8 +86,8 @@ pub(crate) struct Connections<D> {
     opening: usize,
     /// Connections for this phase must still be opened for waiting requests.
     opening_more: Option<u16>,
-    /// When the last send returned.
-    sent_until: Nanos,
+    /// When the last send, or other work of this thread on a request, ended.
+    worked_until: Nanos,
     pub(crate) outcomes: VecDeque<ConnectionOutcome>,
     /// Events of held connections.
     pub(crate) held: VecDeque<HoldEvent>,
@@ -138,7 +139,7 @@ impl<D: Driver> Connections<D> {
             },
             opening: 0,
             opening_more: None,
-            sent_until: Nanos(i64::MIN),
+            worked_until: Nanos(i64::MIN),
             plan,
             outcomes: VecDeque::new(),
             held: VecDeque::new(),
@@ -170,15 +171,6 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Returns `at`, or the end of the last send if that is later.
-    ///
-    /// One reading of the clock serves until the next call into the kernel. The time of our own
-    /// calls is never attributed to the target.
-    #[inline]
-    pub(crate) fn fresh(&self, at: Nanos) -> Nanos {
-        at.max(self.sent_until)
-    }
-
     /// Hands a request to the kernel on an open connection.
     #[inline]
     fn dispatch(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
@@ -199,8 +191,8 @@ impl<D: Driver> Connections<D> {
         };
         // If the driver defers sends, it times the calls that carry them.
         if !D::SENDS_LATER {
-            self.sent_until = self.clock.now();
-            rec.send_call(self.sent_until.since(at));
+            self.worked_until = self.clock.now();
+            rec.send_call(self.worked_until.since(at));
         }
         match result {
             Ok(_) => self.on_send_queued(link, flight.exchange, at),

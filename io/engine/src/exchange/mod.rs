@@ -4,6 +4,7 @@
 //! knows no pacing: its caller passes *when* a request is intended, and it reports when the request
 //! is resolved.
 
+mod ending;
 mod follow_ups;
 mod session_requests;
 
@@ -35,6 +36,8 @@ struct Exchange {
     begun: Nanos,
     /// When its first byte was handed to the kernel; `None` before that.
     sent: Option<Nanos>,
+    /// The time for which its responses were evaluated between two of its messages. It is lag.
+    own_work: Nanos,
     /// The slot of its user; [`ANY_SEAT`]: any free slot.
     seat: u32,
     /// The target of the current message.
@@ -57,15 +60,19 @@ enum Stage {
 
 impl Exchange {
     #[inline]
-    fn times(&self, first_byte: Nanos, at: Nanos) -> RequestTimes {
+    fn times(&self, first_byte: Nanos, at: Nanos, has_resources: bool) -> RequestTimes {
         let sent = self.sent.unwrap_or(self.begun);
+        let own_work = self.own_work.0.unsigned_abs();
+        // The first byte of a page with embedded resources came before the page was evaluated. The
+        // first byte after a redirect came later than that.
+        let (before, after) = if has_resources { (0, own_work) } else { (own_work, 0) };
         RequestTimes {
             intended: self.offered.intended,
             response: at.since(self.offered.intended),
-            service: at.since(sent),
-            lag: self.begun.since(self.offered.intended),
-            ttfb: first_byte.since(sent),
-            transfer: at.since(first_byte),
+            service: at.since(sent).saturating_sub(own_work),
+            lag: self.begun.since(self.offered.intended) + own_work,
+            ttfb: first_byte.since(sent).saturating_sub(before),
+            transfer: at.since(first_byte).saturating_sub(after),
         }
     }
 }
@@ -158,7 +165,10 @@ impl<D: Driver> Exchanges<D> {
         let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
         let way = SendSpec { seat, target: step.target, manner: step.manner, timeout: step.timeout };
         let exchange = match self.take_up(offered, way, now, rec) {
-            Ok(exchange) => exchange,
+            Ok(exchange) => {
+                rec.begun(offered.key, now.since(offered.intended));
+                exchange
+            }
             Err(resolved) => {
                 self.give_back(offered.key.phase);
                 return Some(resolved);
@@ -168,7 +178,8 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// Creates the exchange of a request that starts at `now`, or returns its result if it is late.
+    /// Creates the exchange of a request that starts at `now`, or drops the request if it is too far
+    /// behind.
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
     fn take_up(
@@ -184,10 +195,10 @@ impl<D: Driver> Exchanges<D> {
             rec.dropped(key, DropReason::Behind);
             return Err(CompletedRequest { owner, at: now, done: false, unwritten: false });
         }
-        rec.begun(key, lag);
         let seat = seat.unwrap_or(ANY_SEAT);
         let stage = Stage::First;
-        Ok(self.slab.insert(Exchange { offered, begun: now, sent: None, seat, target, manner, stage }))
+        let (sent, own_work) = (None, Nanos::ZERO);
+        Ok(self.slab.insert(Exchange { offered, begun: now, sent, own_work, seat, target, manner, stage }))
     }
 
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
@@ -266,7 +277,7 @@ impl<D: Driver> Exchanges<D> {
         rec: &mut Recorder,
     ) -> Option<CompletedRequest> {
         let ended = self.slab.remove(exchange)?;
-        let (offered, times) = (ended.offered, ended.times(first_byte, at));
+        let (offered, times) = (ended.offered, ended.times(first_byte, at, false));
         let done = self.plan.http.expect.contains(answer.status);
         if done {
             rec.done(offered.key, times, answer.status);
@@ -373,28 +384,5 @@ impl<D: Driver> Exchanges<D> {
     /// The number of requests in flight.
     pub(crate) fn len(&self) -> usize {
         self.slab.len()
-    }
-
-    /// Ends the run at `at`. Unanswered requests stay open, with the time they waited. `sent_by`
-    /// receives the requests of sessions that were sent, and when.
-    pub(crate) fn end_run(
-        &mut self,
-        at: Nanos,
-        rec: &mut Recorder,
-        mut sent_by: impl FnMut(&mut Recorder, u32, Nanos),
-    ) {
-        self.connections.flush_all();
-        while let Some(outcome) = self.connections.outcomes.pop_front() {
-            if let ConnectionOutcome::Sent(exchange, at) = outcome {
-                self.sent(exchange, at, rec);
-            }
-        }
-        for exchange in self.slab.drain() {
-            if let (Owner::Session(session), Some(sent)) = (exchange.offered.owner, exchange.sent) {
-                sent_by(rec, session, sent);
-            }
-            rec.left_open(exchange.offered.key, at.since(exchange.offered.intended));
-        }
-        self.connections.close_all(rec);
     }
 }

@@ -31,7 +31,15 @@ impl<D: Driver> Exchanges<D> {
             Ok(exchange) => exchange,
             Err(resolved) => return Some(resolved),
         };
-        if let Err(failure) = write(self.connections.letters.entry(exchange)) {
+        let letter = self.connections.letters.entry(exchange);
+        let written = write(letter);
+        // Writing is this program's work, so it is lag.
+        let now = if letter.request.is_empty() { now } else { self.connections.end_work() };
+        rec.begun(offered.key, now.since(offered.intended));
+        if let Some(entry) = self.slab.get_mut(exchange) {
+            entry.begun = now;
+        }
+        if let Err(failure) = written {
             let resolved = self.broken(exchange, &failure, now, rec)?;
             return Some(CompletedRequest { unwritten: true, ..resolved });
         }
@@ -73,6 +81,14 @@ impl<D: Driver> Exchanges<D> {
         Some(PendingVerdict { exchange, session, key, answer, response: at - intended, first_byte, at })
     }
 
+    /// Attributes the evaluation of a response, which took `work`, to this program: the request goes
+    /// on with another message.
+    pub(crate) fn add_own_work(&mut self, exchange: Id, work: Nanos) {
+        if let Some(entry) = self.slab.get_mut(exchange) {
+            entry.own_work = entry.own_work.after(work);
+        }
+    }
+
     /// Completes a request after its session has evaluated the last response: with the status, and
     /// whether the response is acceptable.
     pub(crate) fn conclude(
@@ -82,10 +98,11 @@ impl<D: Driver> Exchanges<D> {
         rec: &mut Recorder,
     ) -> Option<CompletedRequest> {
         let PendingVerdict { exchange, first_byte, at, .. } = *answered;
-        let first_byte = self.connections.letters.entry(exchange).page_began.unwrap_or(first_byte);
+        let page_began = self.connections.letters.entry(exchange).page_began;
         self.connections.letters.clear(exchange);
         let ended = self.slab.remove(exchange)?;
-        let (offered, times) = (ended.offered, ended.times(first_byte, at));
+        let times = ended.times(page_began.unwrap_or(first_byte), at, page_began.is_some());
+        let offered = ended.offered;
         self.sent_last = ended.sent;
         let done = judged.is_ok();
         match judged {

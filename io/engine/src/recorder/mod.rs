@@ -294,6 +294,11 @@ impl Recorder {
         self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
     }
 
+    /// Records that the thread evaluated a response for `ns`.
+    pub(crate) fn evaluated(&mut self, ns: u64) {
+        self.health.evaluate_ns += ns;
+    }
+
     /// Records that the thread was stalled for `ns` during a sleep or a short wait. This is as bad
     /// as a turn that worked for the same time, even though the thread was not busy.
     pub(crate) fn stalled(&mut self, ns: u64) {

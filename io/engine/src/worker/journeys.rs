@@ -72,9 +72,14 @@ impl<D: Driver> Worker<D> {
     }
 
     /// Handles all events of connections, if sessions evaluate responses.
+    ///
+    /// After much work on responses it leaves the rest to the next turn, so that the thread looks at
+    /// its sockets first.
     #[cold]
     pub(super) fn settle_sessions(&mut self) {
-        while let Some(told) = self.exchanges.poll_event(&mut self.rec) {
+        while !self.own_work.is_long()
+            && let Some(told) = self.exchanges.poll_event(&mut self.rec)
+        {
             match told {
                 ExchangeEvent::Resolved(resolved) => self.resolved(resolved),
                 ExchangeEvent::Answered(answered) => self.answered(&answered),
@@ -145,9 +150,17 @@ impl<D: Driver> Worker<D> {
 
     /// Handles a response to a session's request: the session evaluates it and continues.
     pub(super) fn answered(&mut self, answered: &PendingVerdict) {
+        let from = self.exchanges.connections.fresh(answered.at);
         let letter = self.exchanges.connections.letters.entry(answered.exchange);
-        let came_to = match self.sessions.evaluate(answered, letter, &mut self.rec) {
-            Verdict::Leg(leg) => return self.lead_on(answered, &leg),
+        let verdict = self.sessions.evaluate(answered, letter, &mut self.rec);
+        let until = self.exchanges.connections.end_work();
+        self.own_work.add(from, until);
+        self.rec.evaluated(until.since(from));
+        let came_to = match verdict {
+            Verdict::Leg(leg) => {
+                self.exchanges.add_own_work(answered.exchange, Nanos(until.since(answered.at) as i64));
+                return self.lead_on(answered, &leg);
+            }
             Verdict::Over(status, judged) => (status, judged),
         };
         if let Some(resolved) = self.exchanges.conclude(answered, came_to, &mut self.rec) {

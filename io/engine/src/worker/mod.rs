@@ -1,7 +1,9 @@
 //! [`Worker`]: one load thread. Each turn handles due timers and ready events, then sleeps.
 
+mod commands;
 mod holding;
 mod journeys;
+mod own_work;
 mod rendezvous;
 mod sealing;
 mod session_gaps;
@@ -9,7 +11,7 @@ mod slot_assignment;
 mod user_lifecycle;
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, SyncSender};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
 use wavetank_pace::Partition;
@@ -19,7 +21,7 @@ use wavetank_plan::{Nanos, Plan};
 use crate::completed::CompletedRequest;
 use crate::exchange::Exchanges;
 use crate::logs::Logs;
-use crate::messages::{Change, Command, Message};
+use crate::messages::{Command, Message};
 use crate::offered::{OfferedRequest, Owner};
 use crate::outbox::Outbox;
 use crate::pacer::{Due, Pacer};
@@ -30,6 +32,7 @@ use crate::sessions::Sessions;
 use crate::sleeper::HybridSleep;
 use crate::users::Users;
 use holding::HoldManager;
+use own_work::OwnWork;
 use slot_assignment::SlotAssignments;
 
 /// The maximum number of events that share one clock reading, if all of them were there when the
@@ -80,6 +83,7 @@ pub(crate) struct Worker<D> {
     end_is_wanted: bool,
     seating: SlotAssignments,
     opening: Preconnect,
+    own_work: OwnWork,
     rec: Recorder,
     sleeper: HybridSleep,
     /// The process's clock; the run's clock starts when the start is agreed.
@@ -105,6 +109,7 @@ impl<D: Driver> Worker<D> {
         let (commands, messages, sleeper) = (parts.commands, parts.messages, parts.sleeper);
         Self {
             opening: Preconnect::new(&plan, share, prepared),
+            own_work: OwnWork::default(),
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
@@ -140,11 +145,12 @@ impl<D: Driver> Worker<D> {
                 self.rec.turn(before.since(began));
             }
             let until = self.next_wake(before);
+            let unseen_since = self.own_work.take();
             let ready = self.exchanges.wait(before, until, &mut self.rec)?;
             let after = self.clock.now();
             began = self.work_began(before, until, after, ready);
             if ready {
-                let now = self.events(after);
+                let now = self.events(after, unseen_since);
                 self.rec.turn(now.since(began));
                 began = now;
             } else {
@@ -177,7 +183,8 @@ impl<D: Driver> Worker<D> {
         let nap = now.after(HybridSleep::NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
         let connections = &self.exchanges.connections;
         let held = self.holding.has_work(connections.can_preopen());
-        if !self.pacer.ready.is_empty() || connections.is_opening_more() || held {
+        let unsettled = self.sessions.has_multi_step() && !connections.outcomes.is_empty();
+        if !self.pacer.ready.is_empty() || connections.is_opening_more() || held || unsettled {
             return now;
         }
         let timer = self.exchanges.connections.next_timer();
@@ -205,7 +212,9 @@ impl<D: Driver> Worker<D> {
                 self.start_users(track, from);
             }
         }
-        worked |= self.exchanges.connections.expire(now, &mut self.rec);
+        // A response that came while this thread was at work is read before its time is over.
+        let unseen_since = self.own_work.unseen_since().unwrap_or(now);
+        worked |= self.exchanges.connections.expire(unseen_since.min(now), &mut self.rec);
         for _ in 0..WORK_PER_TURN_MAX {
             let Some(due) = self.pacer.pop_arrival(Nanos(now.0 + 1)) else { break };
             worked = true;
@@ -337,7 +346,10 @@ impl<D: Driver> Worker<D> {
     }
 
     /// Handles ready events, at most one turn's work. Returns when that was done.
-    fn events(&mut self, began: Nanos) -> Nanos {
+    ///
+    /// `unseen_since`: the thread was at work from then on, and some events may have happened long
+    /// before it saw them.
+    fn events(&mut self, began: Nanos, unseen_since: Option<Nanos>) -> Nanos {
         let mut at = began;
         for number in 1..=WORK_PER_TURN_MAX {
             let Some(event) = self.exchanges.connections.next_event() else { break };
@@ -351,50 +363,18 @@ impl<D: Driver> Worker<D> {
             if at >= self.seal_at {
                 self.seal_until(at);
             }
-            self.exchanges.connections.handle(event, at, &mut self.rec);
+            let happened =
+                unseen_since.map_or(at, |since| self.exchanges.connections.happened(&event, at, since));
+            self.exchanges.connections.handle(event, happened, &mut self.rec);
+            if !self.own_work.delays_stamps() {
+                self.drain_outcomes();
+            }
+        }
+        if self.own_work.delays_stamps() {
             self.drain_outcomes();
         }
         // After a send, the clock was read; other work took an unknown time.
         let sent = self.exchanges.connections.fresh(at);
         if sent > at { sent } else { self.clock.now() }
-    }
-
-    /// The sender of a command also wakes the driver.
-    fn take_commands(&mut self) {
-        loop {
-            match self.commands.try_recv() {
-                Ok(Command::Start(zero)) => self.start(zero),
-                Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
-                Ok(Command::Change(at, Change::Users(users))) => {
-                    self.users_from = Some((self.pacer.to_thread_time(at), users));
-                }
-                Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
-                Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),
-                Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.to_thread_time(at)),
-                Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.clock.now()),
-                Err(TryRecvError::Empty) => return,
-            }
-        }
-    }
-
-    /// Seals the rest and sends the final messages.
-    fn end(mut self) {
-        // A second may have been sealed while the command was being delivered.
-        let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.interval_start());
-        self.seal_until(now);
-        while let Some(due) = self.pacer.pop_arrival(now) {
-            self.offer(due);
-        }
-        for offered in self.pacer.ready.drain(..) {
-            self.rec.left_open(offered.key, now.since(offered.intended));
-        }
-        let sessions = &mut self.sessions;
-        self.exchanges.end_run(now, &mut self.rec, |rec, place, sent| {
-            if let Some((phase, place, number)) = sessions.at(place).and_then(|id| sessions.take_left(id)) {
-                rec.rendezvous_sent(phase, place, number, sent);
-            }
-        });
-        let sealed = self.sealed(now, None);
-        self.outbox.close([sealed, Message::Finished(self.thread)]);
     }
 }

@@ -1,0 +1,35 @@
+//! Instants of events, apart from the time of this thread's own work.
+
+use wavetank_driver::{Driver, Event};
+use wavetank_plan::Nanos;
+
+use super::Connections;
+
+impl<D: Driver> Connections<D> {
+    /// Returns `at`, or the end of this thread's last work if that is later.
+    ///
+    /// One reading of the clock serves until the next call into the kernel, or until a request was
+    /// written or a response evaluated. The time of our own work is never attributed to the target.
+    #[inline]
+    pub(crate) fn fresh(&self, at: Nanos) -> Nanos {
+        at.max(self.worked_until)
+    }
+
+    /// Returns when this thread's work on a request ended, which is now.
+    pub(crate) fn end_work(&mut self) -> Nanos {
+        self.worked_until = self.clock.now();
+        self.worked_until
+    }
+
+    /// Returns when `event`, which was read at `at`, had happened. The thread did not look at its
+    /// sockets from `since` on, because it was at work.
+    pub(crate) fn happened(&mut self, event: &Event, at: Nanos, since: Nanos) -> Nanos {
+        let (Event::Received(link, _) | Event::Connected(link) | Event::Secured(link)) = *event else {
+            return at;
+        };
+        let Some(age) = self.driver.last_received_age(link) else { return at };
+        let now = self.clock.now();
+        self.worked_until = now;
+        Nanos(now.0 - age.0).max(since).min(at)
+    }
+}

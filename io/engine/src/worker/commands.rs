@@ -1,0 +1,53 @@
+//! Commands to a load thread, and its end.
+
+use std::sync::mpsc::TryRecvError;
+
+use wavetank_driver::Driver;
+
+use super::Worker;
+use crate::messages::{Change, Command, Message};
+
+impl<D: Driver> Worker<D> {
+    /// The sender of a command also wakes the driver.
+    pub(super) fn take_commands(&mut self) {
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Start(zero)) => self.start(zero),
+                Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
+                Ok(Command::Change(at, Change::Users(users))) => {
+                    self.users_from = Some((self.pacer.to_thread_time(at), users));
+                }
+                Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
+                Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),
+                Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.to_thread_time(at)),
+                Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.clock.now()),
+                Err(TryRecvError::Empty) => return,
+            }
+        }
+    }
+
+    /// Seals the rest and sends the final messages.
+    pub(super) fn end(mut self) {
+        // A second may have been sealed while the command was being delivered.
+        let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.interval_start());
+        self.seal_until(now);
+        while self.sessions.has_multi_step() && !self.exchanges.connections.outcomes.is_empty() {
+            self.own_work.take();
+            self.drain_outcomes();
+        }
+        while let Some(due) = self.pacer.pop_arrival(now) {
+            self.offer(due);
+        }
+        for offered in self.pacer.ready.drain(..) {
+            self.rec.left_open(offered.key, now.since(offered.intended));
+        }
+        let sessions = &mut self.sessions;
+        self.exchanges.end_run(now, &mut self.rec, |rec, place, sent| {
+            if let Some((phase, place, number)) = sessions.at(place).and_then(|id| sessions.take_left(id)) {
+                rec.rendezvous_sent(phase, place, number, sent);
+            }
+        });
+        let sealed = self.sealed(now, None);
+        self.outbox.close([sealed, Message::Finished(self.thread)]);
+    }
+}
