@@ -26,11 +26,13 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// What `page`, which came from `from`, embeds: images, scripts, style sheets, icons, preloads, frames, media and
-    /// plug-ins; at most `count_max`. `base` is heeded.
+    /// Lists what `page`, which came from `from`, embeds: images, scripts, style sheets, icons,
+    /// preloads, frames, media and plug-ins. The list has at most `count_max` entries. A `base`
+    /// element is honoured.
     ///
-    /// One picture an image: `src`, or the first of `srcset` where there is no `src`; one `source` of a film or sound.
-    /// What style sheets and scripts fetch in turn is not seen, nor what stands in `noscript` and `template`.
+    /// An image counts once: its `src`, or the first address of `srcset` if there is no `src`. A
+    /// film or sound counts with one `source`. Resources that style sheets and scripts fetch in
+    /// turn are not found. Elements inside `noscript` and `template` are skipped.
     pub fn find_in(page: &[u8], from: &HttpUrl, count_max: usize) -> Self {
         if page.len() > PAGE_BYTES_MAX || is_too_costly_to_parse(page) {
             return Self { unread: true, ..Self::default() };
@@ -137,15 +139,15 @@ impl Collected {
     }
 }
 
-/// The first address in a `srcset` (HTML Standard, "srcset attributes"): up to white space; a comma at its end is not part
-/// of it.
+/// Returns the first address in a `srcset` (HTML Standard, "srcset attributes"): the text up to
+/// white space, without a comma at its end.
 fn first_candidate(srcset: &str) -> Option<&str> {
     let start = srcset.trim_start_matches(|one: char| one.is_ascii_whitespace() || one == ',');
     let address = start.split_ascii_whitespace().next()?.trim_end_matches(',');
     (!address.is_empty()).then_some(address)
 }
 
-/// Whether a browser fetches a link of these relations at once.
+/// Whether a browser fetches a link with these relations immediately.
 fn is_fetched(relations: &str) -> bool {
     let has = |wanted: &str| relations.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(wanted));
     let fetched = ["stylesheet", "icon", "apple-touch-icon", "preload", "modulepreload", "manifest"];

@@ -17,7 +17,8 @@ pub enum NextMessage {
     },
 }
 
-/// One more message of a request: it shares the request's intended instant, and only the wire counts it.
+/// One more message of a request. It shares the intended start of its request, and only the
+/// transport counters count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowUp {
     /// Why it goes out.

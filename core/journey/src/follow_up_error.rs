@@ -2,18 +2,18 @@
 
 use crate::content::ContentFault;
 
-/// Bytes of an address that are told with a failure.
+/// Maximum number of bytes of an address in a message.
 const TOLD_BYTES_MAX: usize = 200;
 
 /// What went wrong between a request and the answer that was wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUpError {
-    /// A redirect to a place that is none of the plan's targets: names are resolved once before the run, so that nobody
-    /// may lead the load elsewhere.
+    /// A redirect to a place that is not a target of the plan. Names are resolved once before the
+    /// run, so that no server can lead the load elsewhere.
     Elsewhere(String),
     /// A redirect to what is no http address.
     NoAddress,
-    /// The body is in a content coding that nobody here knows.
+    /// The body has a content coding that is not supported.
     UnknownCoding(String),
     /// The body is not what its content coding says.
     Content(ContentFault),
@@ -53,7 +53,7 @@ impl FollowUpError {
     }
 }
 
-/// As much of `text` as is told.
+/// Returns the part of `text` that a message shows.
 fn shown(text: &str) -> &str {
     &text[..text.floor_char_boundary(TOLD_BYTES_MAX)]
 }

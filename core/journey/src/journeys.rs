@@ -34,7 +34,7 @@ pub struct Journey {
 struct InitialVariables {
     /// By slot, of those that no session changes: a million sessions hold them once.
     shared: Option<Arc<[Values]>>,
-    /// Of those that sessions set, too: each user has his own.
+    /// Variables that sessions also set: each user has its own.
     own: Arc<[(u16, Values)]>,
 }
 
@@ -62,7 +62,8 @@ impl Journey {
         })
     }
 
-    /// Its sessions begin with these variables, by name; those whose names it does not know are not its.
+    /// Gives the scenario's sessions these initial variables, by name. Names that the scenario does
+    /// not know are ignored.
     pub fn set_initial_variables(&mut self, values: &[(String, Values)]) {
         let (mut shared, mut own) = (Vec::new(), Vec::new());
         for (slot, name) in (0_u16..).zip(self.variables.iter()) {
@@ -103,7 +104,7 @@ impl Journey {
         !matches!(self.choices.get(usize::from(number)), Some(Some(_)))
     }
 
-    /// Where a session's first request goes, as far as the order of the file tells.
+    /// The target of a session's first request, judged by the order of steps in the file.
     pub fn first_target(&self, who: &Identity, seed: u64) -> u16 {
         if self.steps.is_empty() { 0 } else { self.step(0, who, seed).target }
     }
@@ -114,8 +115,9 @@ impl Journey {
             || self.steps.iter().any(|step| step.extracts(slot))
     }
 
-    /// Whether a session is one request, the same for all, of whose answer nothing is asked but its status, or does
-    /// nothing at all: then nobody need remember where a session stands.
+    /// Whether a session sends one request that is the same for all and uses only the status of the
+    /// response, or does nothing at all. In both cases the position of a session need not be
+    /// stored.
     pub fn is_single_fixed_request(&self) -> bool {
         let plain = |step: u16| {
             let alike = self.is_session_independent(step);

@@ -13,9 +13,9 @@ const DOMAIN: u64 = 0x7a_67_e7_00_00_00_00;
 #[derive(Clone, Debug)]
 pub(crate) struct PerTargetStep {
     pick: TargetSelection,
-    /// The number of the step's target, which stands for all of them.
+    /// The number of the step's target, which represents all of them.
     named: u16,
-    /// A user goes to the same one as long as he is there, because he keeps his connection.
+    /// A user always goes to the same target, because it keeps its connection.
     by_user: bool,
     /// In the order of the targets.
     each: Vec<CompiledStep>,

@@ -1,4 +1,5 @@
-//! [`Program`]: a journey as a flat list of operations, so that where a session stands is one number.
+//! [`Program`]: a journey as a flat list of operations, so that one number holds the position of a
+//! session.
 
 use wavetank_plan::{Action, Check, Rendezvous, Template, Think, UserError};
 
@@ -23,8 +24,8 @@ pub(crate) enum Op {
     Again { exit: u32 },
     /// The same, also when the check does not hold.
     While { check: Box<CompiledCheck>, exit: u32 },
-    /// The variable takes the value that the top counter names, which goes up by one; behind the last, drop the
-    /// counter and go there.
+    /// The variable takes the value at the index in the top counter, which goes up by one. After
+    /// the last value the counter is dropped and the program continues at `exit`.
     Each { list: u16, name: u16, exit: u32 },
     /// Go there unless the check holds.
     Unless { check: Box<CompiledCheck>, exit: u32 },
@@ -77,7 +78,7 @@ impl Program {
         }
     }
 
-    /// Whether an operation puts something into variable `slot`. A list is taken apart where it lies.
+    /// Whether an operation sets variable `slot`. A list is split in place.
     pub(crate) fn sets(&self, slot: u16) -> bool {
         self.ops.iter().any(|op| match op {
             Op::Set(own, _) | Op::List(own) => *own == slot,

@@ -1,4 +1,4 @@
-//! [`RenderContext`]: where a session acts: what it can ask for beside what it holds.
+//! [`RenderContext`]: the surroundings of a session: what it can read besides its own data.
 
 use wavetank_pace::Partition;
 use wavetank_plan::{DataPlan, Escape, Expr, Nanos, RowChoice, Template, TemplatePart, Think};
@@ -24,7 +24,7 @@ pub struct RenderContext<'a> {
     pub data: &'a [DataPlan],
     /// Milliseconds since 1970.
     pub wall_ms: u64,
-    /// Whose numbers of `seq()` are handed out here.
+    /// The share of the numbers of `seq()` that is handed out here.
     pub share: Partition,
     /// How many were handed out.
     pub seq: &'a mut u64,
@@ -88,7 +88,8 @@ impl RenderContext<'_> {
         out
     }
 
-    /// A variable becomes `template`: what a single hole holds as what it is, anything else as text.
+    /// Sets a variable to the value of `template`. A single hole keeps its type; anything else
+    /// becomes text.
     pub(crate) fn set(&mut self, session: &mut Session, slot: u16, template: &Template) {
         let mut value = Values::default();
         if let [TemplatePart::Hole(hole)] = template.pieces.as_slice() {
@@ -237,7 +238,7 @@ impl RenderContext<'_> {
     }
 }
 
-/// `text`, a value of this kind, as it is written where it stands.
+/// Appends `text`, a value of this kind, escaped for its place.
 fn escaped(escape: Escape, kind: JsonType, text: &[u8], out: &mut Vec<u8>) -> Result<(), RenderError> {
     match escape {
         Escape::Plain => out.extend_from_slice(text),

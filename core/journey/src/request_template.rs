@@ -19,9 +19,9 @@ pub struct RequestTemplate {
     head: Template,
     /// The body, where its length is not known ahead: it is written in a field of its own.
     measured: Option<Template>,
-    /// The body otherwise, whose field stands in `head`.
+    /// A body of known length, with its `Content-Length` in `head`.
     body: Template,
-    /// What stands in the request line, if it is always the same.
+    /// The request target, if it is always the same.
     target: Option<String>,
     /// The bytes are no business of ours: nothing is put in.
     raw: bool,
@@ -54,7 +54,7 @@ impl RequestTemplate {
                 value.pieces.extend(token.pieces.iter().cloned());
                 headers.push(("Authorization".to_owned(), value));
             }
-            // Written when the server has told what it wants to be answered.
+            // Written once the server has sent its challenge.
             Some(AuthPlan::Digest(..)) | None => {}
         }
         let target = &plan.targets[step.target];
@@ -72,7 +72,7 @@ impl RequestTemplate {
         Self { target, ..shape }
     }
 
-    /// What stands in the request line, if it is always the same.
+    /// The request target, if it is always the same.
     pub(crate) fn fixed_target(&self) -> Option<&str> {
         self.target.as_deref()
     }
@@ -82,8 +82,9 @@ impl RequestTemplate {
         self.fixed.as_ref().map(|fixed| &fixed.bytes)
     }
 
-    /// Write the request into `out`, which is empty; `more` is given path and query, and writes whole field lines that go
-    /// in beside its own (cookies, answers to challenges). Bytes that are sent as they are get none.
+    /// Writes the request into `out`, which is empty. `more` gets the path and query, and writes
+    /// whole field lines (cookies, credentials) after the request's own fields. Raw bytes get no
+    /// such fields.
     pub(crate) fn render(
         &self,
         scene: &mut RenderContext<'_>,
@@ -112,7 +113,8 @@ impl RequestTemplate {
             out.extend_from_slice(b"\r\n");
             return scene.render(session, &self.body, out);
         };
-        // The length goes before what it measures: write the body first, then the field, and turn them round.
+        // The length precedes the body that it measures: the body is written first, then the field,
+        // and then the two are swapped.
         let at = out.len();
         scene.render(session, body, out)?;
         let length = out.len() - at;
@@ -192,7 +194,7 @@ impl RequestTemplate {
 /// What a request line is written by.
 #[derive(Clone, Copy)]
 struct Line<'a> {
-    /// What stands before the path: nothing, or to a proxy scheme and host (RFC 9112 §3.2.2).
+    /// The text before the path: empty, or scheme and host for a proxy (RFC 9112 §3.2.2).
     origin: &'a str,
     plan: &'a Plan,
 }

@@ -13,12 +13,14 @@ use crate::render_context::RenderContext;
 use crate::step::FollowUpState;
 use crate::value::{JsonType, Values};
 
-/// Operations in one call at most: a journey that loops without sending or pausing gives way to others.
+/// Maximum number of operations in one call: a journey that loops without sending or pausing gives
+/// way to others.
 const OPS_MAX: usize = 1_000;
 /// Loops and groups inside each other at most; deeper ones are refused when the file is read.
 pub const DEPTH_MAX: usize = 32;
 
-/// Who goes through a journey. Everything drawn for a session is a function of this and the run's seed.
+/// The identity of a session. Everything drawn for a session is a function of this and the run's
+/// seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Which kind of stream, and of whom: see [`Identity::for_arrival`], [`Identity::for_user`].
@@ -49,32 +51,35 @@ impl Identity {
         Self { domain, index, user, session: iteration, order, started: order }
     }
 
-    /// The same, which is number `all` of everything that arrives in the run. What is drawn for it stays.
+    /// Returns the same identity with `all`, its number among all arrivals of the run. Its random
+    /// numbers do not change.
     #[must_use]
     pub const fn with_global_number(self, all: u64) -> Self {
         Self { user: all, session: all, order: all, started: all, ..self }
     }
 
-    /// The same, with so many sessions before all of its kind: their rows are theirs.
+    /// Returns the same identity with `before` sessions of its kind ahead of it. The rows of those
+    /// sessions remain theirs.
     #[must_use]
     pub const fn offset_by(self, before: u64) -> Self {
         Self { order: self.order.wrapping_add(before), ..self }
     }
 
-    /// Word `number` of its random words.
+    /// Returns its random number at index `number`.
     pub fn random_word(&self, seed: u64, number: u32) -> u64 {
         Philox::nth_word(seed, self.domain, self.index, u64::from(number))
     }
 }
 
-/// Where a user stands. Small while it holds nothing: there may be millions.
+/// The position and data of a session. It is small while it has no data, since there may be
+/// millions.
 #[derive(Debug, Default)]
 pub struct Session {
     /// Who it is.
     pub identity: Identity,
     /// The next operation.
     at: u32,
-    /// Random words used so far.
+    /// Random numbers used up to now.
     draws: u32,
     /// A request failed, or the session was ended for one.
     pub failed: bool,
@@ -101,9 +106,9 @@ pub(crate) struct SessionData {
     pub(crate) jar: Jar,
     /// Answers to servers that wanted to know who asks.
     pub(crate) logins: CredentialsCache,
-    /// Where the request under way has got to, if it is beyond its first answer.
+    /// The state of the request in progress, if it is past its first response.
     pub(crate) course: Option<Box<FollowUpState>>,
-    /// Embedded resources that this session has fetched, by the hashes of their addresses, in order.
+    /// Embedded resources that this session has fetched: hashes of their addresses, sorted.
     pub(crate) fetched: Vec<u64>,
 }
 
@@ -112,7 +117,7 @@ pub(crate) struct SessionData {
 pub enum SessionAction {
     /// Send this step's request.
     Request(u16),
-    /// Be asked again after so long.
+    /// Wait for this duration, then call again.
     Pause(Nanos),
     /// Wait for others there, then be asked again.
     Wait(Rendezvous),
@@ -143,7 +148,8 @@ impl Session {
         self.enter_next_list();
     }
 
-    /// At the beginning of another list of what the same session does: what was drawn is not drawn again.
+    /// Moves to the start of another list of the same session. The random numbers continue without
+    /// repetition.
     pub fn enter_next_list(&mut self) {
         self.at = 0;
         self.ended = false;
@@ -189,7 +195,7 @@ impl Session {
         self.held.as_deref_mut()
     }
 
-    /// Where the request under way has got to; then it is nowhere any more.
+    /// Takes the state of the request in progress and leaves `None`.
     pub(crate) fn take_follow_ups(&mut self) -> Option<Box<FollowUpState>> {
         self.holds_mut()?.course.take()
     }
@@ -201,7 +207,8 @@ impl Session {
         given.or_else(|| self.data()?.variables.get(slot))
     }
 
-    /// From now on it has these variables beside its own; none of them may be one that its journey sets.
+    /// Gives the session these variables in addition to its own. The journey must not set any of
+    /// them.
     pub(crate) fn share(&mut self, given: &Arc<[Values]>) {
         self.given = Some(Arc::clone(given));
     }
@@ -297,8 +304,8 @@ impl Session {
         SessionAction::GiveWay
     }
 
-    /// The condition that it asks next, if it stands before an `if` or at the head of a `while`: its words, and where
-    /// it goes on if it does not hold, for [`is_at`](Self::is_at).
+    /// The condition that comes next, if the session is before an `if` or at the head of a `while`:
+    /// its text, and where the program continues if it is false, for [`is_at`](Self::is_at).
     pub fn pending_condition<'p>(&self, program: &'p Program) -> Option<(&'p str, u32)> {
         match program.ops.get(self.at as usize)? {
             Op::Unless { check, exit } | Op::While { check, exit } => Some((check.text(), *exit)),
@@ -306,12 +313,12 @@ impl Session {
         }
     }
 
-    /// Whether it stands at that place of its program.
+    /// Whether the session is at that place of its program.
     pub const fn is_at(&self, place: u32) -> bool {
         self.at == place
     }
 
-    /// Whether it stands at the end of `program`.
+    /// Whether the session is at the end of `program`.
     pub fn is_at_end(&self, program: &Program) -> bool {
         matches!(program.ops.get(self.at as usize), Some(Op::Done))
     }

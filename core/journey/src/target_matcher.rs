@@ -10,7 +10,7 @@ use crate::redirect::HttpUrl;
 #[derive(Clone, Debug)]
 pub(crate) struct TargetMatcher {
     homes: Arc<[TargetOrigin]>,
-    /// Who we are to the proxy, where that must be told.
+    /// The credentials for the proxy, if it needs them.
     authorization: Option<Secret>,
 }
 
@@ -36,19 +36,21 @@ impl TargetMatcher {
         }
     }
 
-    /// What stands in the request line for `place`, which belongs to `target`.
+    /// Returns the request target for `place`, which belongs to `target`.
     pub(crate) fn line(&self, target: u16, place: &HttpUrl) -> String {
         let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
         let origin = if by_proxy { place.origin() } else { "" };
         format!("{origin}{}", place.target())
     }
 
-    /// Whether who we are is told to a proxy: then a request made of another one tells it anew, or not any more.
+    /// Whether a proxy gets credentials. A request derived from another one then has them written
+    /// again or removed.
     pub(crate) const fn authorizes(&self) -> bool {
         self.authorization.is_some()
     }
 
-    /// Write the field that says who we are, if a proxy reads the requests of `target` and wants to know.
+    /// Writes the `Proxy-Authorization` field, if a proxy reads the requests of `target` and needs
+    /// credentials.
     pub(crate) fn authorize(&self, target: u16, out: &mut Vec<u8>) {
         let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
         if let Some(authorization) = self.authorization.as_ref().filter(|_| by_proxy) {
@@ -56,8 +58,8 @@ impl TargetMatcher {
         }
     }
 
-    /// The target that `place` belongs to: by its URL, by the name its requests bear, or by one of its addresses; one
-    /// of several such is `near` if that is among them.
+    /// Returns the target that `place` belongs to: by its URL, by the `Host` of its requests, or by
+    /// one of its addresses. If several match, `near` is preferred.
     pub(crate) fn target_for(&self, place: &HttpUrl, near: u16) -> Option<u16> {
         let is = |target: u16| self.homes.get(usize::from(target)).is_some_and(|home| home.is(place));
         let all = 0..u16::try_from(self.homes.len()).expect("the plan limits targets");

@@ -1,11 +1,12 @@
-//! How long a user waits between two steps, drawn from one random word.
+//! The time that a user waits between two steps, drawn from one random number.
 //!
-//! A draw is a pure function of the word, through the inverse of the distribution. Logarithms and exponentials
-//! come from the `libm` crate, not from the platform's library: the same seed waits equally long everywhere.
+//! A draw is a pure function of the number, through the inverse of the distribution. Logarithms and
+//! exponentials come from the `libm` crate, not from the platform's library: the same seed gives
+//! the same times everywhere.
 
 use wavetank_plan::{Nanos, Think, UserError};
 
-/// Refuses what has no meaning: a range backwards, a 95th percentile below the median, more than a day.
+/// Rejects invalid values: a reversed range, a 95th percentile below the median, more than a day.
 pub fn check(think: Think) -> Result<Think, UserError> {
     let bad = |message: &str, hint: &str| Err(UserError::usage("think", message, hint));
     let lengths = match think {
@@ -29,7 +30,7 @@ pub fn check(think: Think) -> Result<Think, UserError> {
     Ok(think)
 }
 
-/// The length that `word`, 64 random bits, stands for.
+/// Returns the think time for `word`, 64 random bits.
 pub fn sample(think: Think, word: u64) -> Nanos {
     match think {
         Think::Fixed(length) => length,
@@ -66,8 +67,8 @@ fn standard(word: u64) -> f64 {
     inverse_normal(unit(word)).clamp(-Think::DEVIATIONS_MAX, Think::DEVIATIONS_MAX)
 }
 
-/// The inverse of the standard normal distribution function, good to nine digits: P. Acklam's rational
-/// approximation with one step of Halley's method on `erfc`.
+/// The inverse of the standard normal distribution function, accurate to nine digits: P. Acklam's
+/// rational approximation with one step of Halley's method on `erfc`.
 fn inverse_normal(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969_683_028_665_376e1,
@@ -125,7 +126,7 @@ mod tests {
 
     const S: fn(i64) -> Nanos = Nanos::from_secs;
 
-    /// Draws on an even grid of words, sorted: the quantiles of the distribution itself.
+    /// Draws from an even grid of numbers, sorted: the quantiles of the distribution itself.
     fn grid(think: Think) -> Vec<f64> {
         let mut draws: Vec<_> = (0..100_000_u64)
             .map(|i| sample(think, (i << 1 | 1) * (u64::MAX / 200_000)).as_secs_f64())
@@ -139,7 +140,8 @@ mod tests {
         let found = draws.iter().sum::<f64>() / draws.len() as f64;
         assert!((found - mean).abs() < 0.003 * mean, "{think:?}: mean {found}, not {mean}");
         assert!((think.mean().as_secs_f64() - mean).abs() < 0.001 * mean, "{think:?}: {:?}", think.mean());
-        // What a plan reckons with is what is drawn, but for the last bit of a logarithm.
+        // The times that a plan computes with are those that are drawn, except for the last bit of
+        // a logarithm.
         let (shortest, longest) = (think.shortest().as_secs_f64(), think.longest().as_secs_f64());
         let within = draws[0] >= shortest - 1e-6 && draws[draws.len() - 1] <= longest + 1e-6;
         assert!(within, "{think:?}: not between {shortest} and {longest}");

@@ -1,7 +1,7 @@
-//! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and what kind of thing the text is.
+//! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and the type of that text.
 
-/// What a value is. Its text is always there; the kind says how it stands in a body that has kinds, such as JSON: a
-/// template that is a whole value keeps it.
+/// The type of a value. Its text always exists. The type decides how a typed body such as JSON
+/// shows it: a template that is a whole value keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JsonType {
     /// Text, or bytes.
@@ -34,7 +34,7 @@ impl ValueRef<'_> {
     }
 }
 
-/// Values found, in a buffer that is used again: a list of values, of which the first is *the* value.
+/// The values found, in a buffer that is reused: a list, of which the first is *the* value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     bytes: Vec<u8>,
@@ -44,7 +44,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// All values together may have so many bytes.
+    /// Maximum size of all values together, in bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 
     /// Forgets the values and keeps the memory.
@@ -99,8 +99,8 @@ impl Values {
         })
     }
 
-    /// Adds the value that `write` appends to the buffer. If it returns false, or reaches the limit on bytes, nothing
-    /// is added and the answer is false.
+    /// Adds the value that `write` appends to the buffer. If `write` returns false or the byte
+    /// limit is reached, nothing is added and the result is false.
     pub fn push_with(&mut self, kind: JsonType, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.bytes.len();
         if write(&mut self.bytes) && self.bytes.len() <= Self::BYTES_MAX {

@@ -18,8 +18,8 @@ pub struct ResponseView<'a> {
     pub fields: &'a [u8],
     /// The body.
     pub body: &'a [u8],
-    /// The user's cookies, where the answer came from, and when, in seconds since 1970. A cookie is looked for in the
-    /// answer first, then here.
+    /// The user's cookies, the site of the response, and its time in seconds since 1970. A cookie
+    /// is looked up in the response first, then in this jar.
     pub jar: Option<(&'a Jar, Site<'a>, i64)>,
 }
 
@@ -31,8 +31,8 @@ impl<'a> ResponseView<'a> {
             .map(|(_, value)| value)
     }
 
-    /// The value of a cookie: the last that the answer sets under that name, else the one a request to the same place
-    /// would carry.
+    /// Returns the value of a cookie: the last one that the response sets under that name, else the
+    /// one that a request to the same site would carry.
     pub fn cookie(&self, name: &str) -> Option<&'a [u8]> {
         let now = self.jar.map_or(0, |(_, _, now)| now);
         let set = self.headers("set-cookie").filter_map(|header| SetCookie::parse(header, now));

@@ -6,7 +6,7 @@ use wavetank_plan::UserError;
 use super::parse_cache::ExtractError;
 use crate::value::{JsonType, Values};
 
-/// A selector may have so many bytes.
+/// Maximum length of a selector, in bytes.
 const SELECTOR_BYTES_MAX: usize = 1000;
 /// Parentheses and brackets within each other.
 const DEPTH_MAX: usize = 16;

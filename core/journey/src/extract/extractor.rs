@@ -12,11 +12,12 @@ use super::pattern::Pattern;
 use crate::value::{JsonType, Values};
 use crate::xpath::XPath;
 
-/// All matches of one extraction are at most so many.
+/// Maximum number of matches of one extraction.
 const MATCHES_MAX: usize = 100_000;
 
-/// The grammar's `FROM`: `status` · `time` · `size` · `body` · `header NAME` · `cookie NAME` · `json PATH` · `xml XPATH` ·
-/// `css SELECTOR@ATTR` · `regex /RE/`. Cloned once a load thread: patterns keep scratch memory of their own.
+/// The grammar's `FROM`: `status` · `time` · `size` · `body` · `header NAME` · `cookie NAME` ·
+/// `json PATH` · `xml XPATH` · `css SELECTOR@ATTR` · `regex /RE/`. Each load thread has its own
+/// clone, since patterns keep scratch memory.
 #[derive(Clone, Debug)]
 pub struct Extractor {
     from: Source,
@@ -106,8 +107,8 @@ impl Extractor {
         self.find(answer, 1, reading, finds).map(drop)
     }
 
-    /// Adds all matches to `finds`, at most `count_max` and never more than 100,000; says how many. None at all is a
-    /// miss.
+    /// Adds all matches to `finds`, at most `count_max` and never more than 100,000, and returns
+    /// their number. No match is a miss.
     pub fn find(
         &self,
         answer: &ResponseView<'_>,

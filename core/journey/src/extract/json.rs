@@ -9,16 +9,17 @@ use super::json_scan::{self, Segment};
 use super::parse_cache::{ExtractError, ParseCache};
 use crate::value::{JsonType, Values};
 
-/// A path may have so many bytes.
+/// Maximum length of a path, in bytes.
 const PATH_BYTES_MAX: usize = 1000;
 /// Brackets and parentheses within each other.
 const DEPTH_MAX: usize = 16;
 /// `..` in one path: each multiplies what is found by the depth of the document.
 const DESCENTS_MAX: usize = 2;
 
-/// A JSON path, compiled. Of names and indices alone: the bytes are walked over, up to what is looked for; what stands
-/// behind it is not judged, and of two equal names in an object the first counts. Everything else needs the tree, in
-/// which the last counts (RFC 8259 §4 leaves it open).
+/// A compiled JSON path. A path of names and indices alone is found by scanning the bytes up to the
+/// match. The text after the match is not checked, and the first of two equal names in an object
+/// counts. Any other path needs the tree, in which the last of two equal names counts (RFC 8259 §4
+/// leaves it open).
 #[derive(Clone, Debug)]
 pub(super) enum JsonQuery {
     Simple(Box<[Segment]>),
@@ -97,7 +98,8 @@ fn push(value: &Value, finds: &mut Values) -> bool {
     }
 }
 
-/// Whether brackets stand at most `depth_max` deep, wherever they stand: what reads them calls itself for each.
+/// Whether brackets are nested at most `depth_max` deep, including those in strings. The parser
+/// calls itself once for each level.
 pub(super) fn is_shallow(text: &str, depth_max: usize) -> bool {
     let mut depth = 0_usize;
     text.bytes().all(|byte| {
@@ -110,7 +112,7 @@ pub(super) fn is_shallow(text: &str, depth_max: usize) -> bool {
     })
 }
 
-/// The path without what stands in quotes: names may hold anything.
+/// Returns the path without its quoted parts, since quoted names may contain anything.
 fn without_quoted(text: &str) -> String {
     let (mut quote, mut escaped) = (None, false);
     text.chars()
@@ -132,7 +134,8 @@ fn without_quoted(text: &str) -> String {
         .collect()
 }
 
-/// Whether a filter walks down again, from the root or through all levels: work for each element it judges.
+/// Whether a filter searches downwards again, from the root or through all levels. Such a path
+/// costs a search for each element that the filter judges.
 fn has_query_in_filter(text: &str) -> bool {
     text.split_once('?').is_some_and(|(_, filter)| filter.contains("..") || filter.contains('$'))
 }

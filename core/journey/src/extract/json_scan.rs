@@ -1,6 +1,7 @@
-//! Walking over JSON bytes without building anything.
+//! Scanning of JSON bytes without building a tree.
 //!
-//! Values that are passed over are only skipped: strings, brackets in pairs. What is found is checked in full.
+//! Values before the match are only skipped: strings, and brackets in pairs. The match itself is
+//! checked in full.
 
 use memchr::memchr2;
 
@@ -35,7 +36,8 @@ pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Values) -> Result<
     Ok(true)
 }
 
-/// Adds the elements of a JSON array, up to `count_max`, and says how many: for `each` over a value that is a list.
+/// Adds the elements of a JSON array, up to `count_max`, and returns their number. `each` uses it
+/// for a value that is a list.
 pub fn json_items(array: &[u8], count_max: usize, finds: &mut Values) -> Result<usize, ExtractError> {
     let mut walk = Walk { json: array, at: 0 };
     let mut count = 0;
@@ -141,7 +143,8 @@ impl<'j> Walk<'j> {
         Ok(true)
     }
 
-    /// The inside of a string whose first quote is behind us, and whether it has escapes.
+    /// Returns the inside of a string, and whether it has escapes. The first quote has been read
+    /// already.
     fn string(&mut self) -> Result<(&'j [u8], bool), ExtractError> {
         let (start, mut escaped) = (self.at, false);
         loop {

@@ -24,7 +24,7 @@ pub enum ExtractError {
     NotFound,
     /// The body is not JSON.
     NotJson,
-    /// The body is neither XML nor HTML.
+    /// The body is not XML or HTML.
     NotXml,
     /// The body, or what was found, is longer than the limit.
     TooLarge,
@@ -45,8 +45,8 @@ impl ExtractError {
     }
 }
 
-/// What has been parsed of one answer, for the extractions that follow. One a load thread; [`ParseCache::clear`] before
-/// each answer.
+/// The parsed forms of one response, shared by its extractions. Each load thread has one; call
+/// [`ParseCache::clear`] before each response.
 #[derive(Debug, Default)]
 pub struct ParseCache {
     json: Option<Result<Value, ExtractError>>,

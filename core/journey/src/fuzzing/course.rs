@@ -16,8 +16,9 @@ const SECRET: &str = "planted";
 
 const STATUSES: [u16; 8] = [200, 301, 302, 303, 307, 308, 401, 404];
 
-/// Answers one after the other, a byte 0xff between them: the first byte chooses a status, then field lines, an empty
-/// line, the body. Whatever goes out is one whole request for a target of the plan, and secrets stay at home.
+/// Feeds a session with responses separated by a byte 0xff. The first byte of a response chooses
+/// its status; field lines, an empty line and the body follow. Every message that goes out must be
+/// one whole request for a target of the plan, and must not carry secrets elsewhere.
 pub fn fuzz_session(data: &[u8]) {
     let plan = plan();
     let step = CompiledStep::new(&plan.scenarios[0].steps[0], &plan, true).expect("asks for nothing");

@@ -1,7 +1,7 @@
 //! Fuzz targets as plain functions, for stable Rust and cargo-fuzz alike.
 //!
-//! Each reads bytes as they could come from a server or a data file, and panics if what is said about them contradicts
-//! itself.
+//! Each reads bytes as they could come from a server or a data file, and panics if two results for
+//! the same bytes contradict each other.
 
 mod course;
 
@@ -37,7 +37,8 @@ const FROMS: [&str; 16] = [
     "cookie a",
 ];
 
-/// An answer's body and head: the first match is the first of all matches, and none is beyond the count that was given.
+/// Checks extractions from a response's body and head: the first match equals the first of all
+/// matches, and the number of matches never exceeds the given limit.
 pub fn answer(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let from = FROMS[usize::from(choice) % FROMS.len()];
@@ -73,7 +74,8 @@ pub fn coding(data: &[u8]) {
     }
 }
 
-/// `Set-Cookie` and `WWW-Authenticate` headers, a line each: what is sent back has no line end in it.
+/// Checks `Set-Cookie` and `WWW-Authenticate` headers, one on each line: the fields that are sent
+/// back contain no line end.
 pub fn headers(data: &[u8]) {
     let mut jar = Jar::default();
     let site = Site { host: "b.a.org", path: "/x/y", secure: true };
@@ -92,7 +94,8 @@ pub fn headers(data: &[u8]) {
     assert!(names_max <= 150, "the limit on cookies does not hold");
 }
 
-/// A data file: the first byte chooses form and encoding. A table has a cell for each row and column.
+/// Checks a data file. The first byte chooses form and encoding. A table has a cell for each row
+/// and column.
 pub fn rows(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let encodings = [None, Some("utf-8"), Some("utf-16"), Some("windows-1252")];

@@ -27,11 +27,11 @@ pub enum RedirectFault {
 }
 
 impl Hop {
-    /// What an answer to a request of `method` at `from` asks for; `None` where `status` is no redirect or there is
-    /// no `location`.
+    /// Returns the redirect that a response to a request of `method` at `from` asks for. `None` if
+    /// `status` is not a redirect or `location` is missing.
     ///
-    /// Methods change as the Fetch Standard (§4.4, HTTP-redirect fetch) has it: 303 makes everything but HEAD a GET,
-    /// 301 and 302 make a POST one, 307 and 308 keep the method and the body.
+    /// Methods change as in the Fetch Standard (§4.4, HTTP-redirect fetch): 303 turns every method
+    /// but HEAD into GET, 301 and 302 turn POST into GET, 307 and 308 keep the method and the body.
     pub fn from_response(
         status: u16,
         method: &str,
@@ -55,8 +55,8 @@ impl Hop {
     }
 }
 
-/// Whether a header that was given for one origin may be sent after a redirect. Secrets stay where they were meant
-/// to go, and so does a `Host` that was written by hand.
+/// Whether a header for the original request may be sent after a redirect. Secrets stay with their
+/// origin, and so does an explicit `Host`.
 pub fn may_forward_header(header: &str, hop: &Hop) -> bool {
     const OF_THE_BODY: [&str; 6] = [
         "content-type",

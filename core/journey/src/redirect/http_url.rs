@@ -37,7 +37,8 @@ impl HttpUrl {
         (named && kept && url.as_str().len() <= PLACE_BYTES_MAX).then_some(Self(url))
     }
 
-    /// What `reference`, relative or absolute, means here (RFC 3986 §5). `None` where it is no http address.
+    /// Resolves `reference`, relative or absolute, against this address (RFC 3986 §5). `None` if
+    /// the result is not an http address.
     pub fn join(&self, reference: &str) -> Option<Self> {
         if reference.len() > PLACE_BYTES_MAX {
             return None;
@@ -65,7 +66,8 @@ impl HttpUrl {
         self.0.port_or_known_default().expect("http and https have one")
     }
 
-    /// The value of `Host`: host and port, the port only where it is not the scheme's own (RFC 9110 §7.2).
+    /// The value of `Host`: the host, and the port unless it is the default of the scheme (RFC 9110
+    /// §7.2).
     pub fn authority(&self) -> &str {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
     }

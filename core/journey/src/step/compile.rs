@@ -11,10 +11,10 @@ use crate::request_template::RequestTemplate;
 use crate::target_matcher::TargetMatcher;
 
 impl CompiledStep {
-    /// Compile `step` of a scenario whose users keep cookies, or not.
+    /// Compiles `step`. `cookies`: whether the users of its scenario keep cookies.
     ///
     /// # Errors
-    /// Where a path, selector or expression is none.
+    /// If a path, selector or expression is invalid.
     pub fn new(step: &Step, plan: &Plan, cookies: bool) -> Result<Self, UserError> {
         let taken = |extract: &wavetank_plan::Extract| {
             let extractor = Extractor::parse(&extract.from)?;

@@ -1,4 +1,5 @@
-//! [`PageCache`]: what pages embed, read once for as long as the same page comes; [`PendingPage`]: a page that waits for that.
+//! [`PageCache`]: the resources that pages embed, read once while the same page keeps coming.
+//! [`PendingPage`]: a page that waits for its resources.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,17 +14,18 @@ use super::FollowUpConfig;
 
 /// A page's embedded resources are fetched up to this number.
 pub const RESOURCES_MAX: usize = 256;
-/// All that a page embeds has so many bytes at most; where it has more, its request has failed.
+/// Maximum size of all resources of a page, in bytes. The request fails if they are larger.
 pub const RESOURCE_BYTES_MAX: u64 = 256 << 20;
-/// A session remembers so many addresses that it has fetched; those beyond are fetched again.
+/// Maximum number of fetched addresses that a session remembers. Further ones are fetched again.
 const FETCHED_MAX: usize = 4_096;
-/// A load thread says of so many places that nothing is fetched there.
+/// Maximum number of places without a target that a load thread reports.
 const NOTED_MAX: usize = 32;
 
 /// What is known of pages, by one load thread.
 #[derive(Debug, Default)]
 pub(crate) struct PageCache {
-    /// The last page, where it came from, and what it embeds: under load the next one is most often the same.
+    /// The last page, its address, and what it embeds. Under load the next page is usually the
+    /// same.
     last: Option<(Vec<u8>, HttpUrl, Arc<Resources>)>,
     /// What was said about places where nothing is fetched.
     noted: BTreeSet<String>,
@@ -65,7 +67,7 @@ pub(super) struct PendingPage {
     pub(super) fields: Vec<u8>,
     /// Without its coding, where a step looks inside.
     pub(super) body: Vec<u8>,
-    /// What is still to be fetched, and the targets it lies at.
+    /// The resources that are still to be fetched, and their targets.
     pub(super) left: VecDeque<(HttpUrl, u16)>,
     /// Bytes of what was fetched.
     pub(super) bytes: u64,
@@ -73,7 +75,8 @@ pub(super) struct PendingPage {
     pub(super) failed: Option<FollowUpError>,
 }
 
-/// What `session` must fetch of what `page` embeds: what it has not fetched yet, from the plan's targets.
+/// Returns the resources of `page` that `session` must fetch: those that it has not fetched yet and
+/// that belong to a target of the plan.
 pub(super) fn resources_to_fetch(
     afield: &FollowUpConfig,
     pages: &mut PageCache,

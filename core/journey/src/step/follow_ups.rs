@@ -1,7 +1,8 @@
-//! [`FollowUpState`]: the way of one request through several messages: a challenge answered, redirects followed, what a page
-//! embeds fetched.
+//! [`FollowUpState`]: the state of one request with several messages: a challenge is answered,
+//! redirects are followed, embedded resources are fetched.
 //!
-//! Knows no connections: it is given the bytes that were sent and the answer, and says what is to be sent next.
+//! It knows no connections: it gets the bytes that were sent and the response, and returns the next
+//! message.
 
 use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
@@ -14,10 +15,10 @@ use crate::redirect::{Hop, HttpUrl};
 use crate::render_context::RenderContext;
 use crate::session::{Session, SessionEvent};
 
-/// Where a request under way has got to, beyond its first message.
+/// The state of a request in progress after its first message.
 #[derive(Debug)]
 pub(crate) struct FollowUpState {
-    /// Where the message under way goes.
+    /// The address of the current message.
     place: HttpUrl,
     /// Index into the plan's targets.
     target: u16,
@@ -43,13 +44,14 @@ pub struct FollowUpSink<'a> {
     pub counted: &'a mut Vec<u16>,
     /// Gets what is said on the way.
     pub told: &'a mut Vec<SessionEvent>,
-    /// Is told everything that is found.
+    /// Receives every observation.
     pub watch: &'a mut dyn FnMut(Observation<'_>),
 }
 
 impl CompiledStep {
-    /// Take in the answer to `sent`, a whole request of this step. Either something more goes out for it, which is in
-    /// `out` then, or it is over, and all that could be taken from the answers was taken.
+    /// Handles the response to `sent`, a whole request of this step. Either another message
+    /// follows, which is in `out` then, or the request is over and everything that the responses
+    /// offer has been extracted.
     pub fn on_answer(
         &self,
         scene: &mut RenderContext<'_>,
@@ -189,7 +191,8 @@ impl CompiledStep {
         Some(FollowUp::new(FollowUpKind::Redirect, target, method, keeps))
     }
 
-    /// Write the request that is made of `sent` for another place; from now on that is where the course goes.
+    /// Writes the request that is derived from `sent` for another place, and makes that place the
+    /// current one.
     fn go(
         &self,
         afield: &FollowUpConfig,
@@ -355,8 +358,8 @@ fn elsewhere(course: &FollowUpState, location: Option<&[u8]>) -> String {
     course.place.join(&text).map_or_else(|| text.into_owned(), |place| place.as_str().to_owned())
 }
 
-/// What a request for what `page` embeds says of where it was found (`strict-origin-when-cross-origin`, the default of
-/// Referrer Policy §8.4).
+/// Returns the `Referer` of a request for a resource that `page` embeds
+/// (`strict-origin-when-cross-origin`, the default of Referrer Policy §8.4).
 fn referrer(page: &HttpUrl, to: &HttpUrl) -> Option<String> {
     if page.same_origin(to) {
         return Some(page.as_str().to_owned());

@@ -7,18 +7,19 @@ use crate::extract::ResponseView;
 use crate::render_context::RenderContext;
 use crate::session::Session;
 
-/// Who is told everything that is found.
+/// Receives every observation.
 pub(super) type ObservationSink<'a> = dyn FnMut(Observation<'_>) + 'a;
 
-/// Bytes of what stood in the place of what was wanted, told with a failure.
+/// Maximum number of bytes of an actual value in a message.
 const TOLD_BYTES_MAX: usize = 100;
 
 impl CompiledStep {
-    /// Take in the answer to a request that was one message, its body plain: cookies, values, checks, counts. `counted`
-    /// gets the index of everything that is counted.
+    /// Handles the response to a request with one message and a plain body: cookies, values,
+    /// checks, counts. `counted` gets the index of every count that matches.
     ///
     /// # Errors
-    /// Where the answer is not what was wanted; all that could be taken from it was taken.
+    /// If the response is not the expected one. Everything that could be extracted has been
+    /// extracted.
     pub fn apply(
         &self,
         scene: &mut RenderContext<'_>,
@@ -29,10 +30,10 @@ impl CompiledStep {
         self.apply_observed(scene, session, answer, counted, &mut |_| ())
     }
 
-    /// The same, and `watch` is told everything that is found.
+    /// Does the same and passes every observation to `watch`.
     ///
     /// # Errors
-    /// As [`take`](Self::take).
+    /// As [`apply`](Self::apply).
     pub fn apply_observed(
         &self,
         scene: &mut RenderContext<'_>,
@@ -84,7 +85,7 @@ impl CompiledStep {
         stray.map_or(judged, |stray| Err(Rejection::Stray(stray)))
     }
 
-    /// Judge an answer whose body is plain.
+    /// Judges a response with a plain body.
     pub(super) fn judge_plain(
         &self,
         scene: &mut RenderContext<'_>,

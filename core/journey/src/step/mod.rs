@@ -83,7 +83,7 @@ struct CompiledExtract {
     all: bool,
 }
 
-/// What is found where a step looks at its answer, told one by one to whoever [watches](Outgoing::watch).
+/// One result of evaluating a response, passed to [`watch`](FollowUpSink::watch).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Observation<'a> {
     /// The answer sets a cookie, which was kept or not.
@@ -108,7 +108,7 @@ struct FollowUpConfig {
     expect_resource: StatusSet,
     /// Names of headers (lower case) that stay with their origin.
     secrets: Vec<String>,
-    /// So many `Cookie` fields are the step's own.
+    /// Number of `Cookie` fields that the step itself sets.
     own_cookies: usize,
 }
 
@@ -117,7 +117,7 @@ struct FollowUpConfig {
 pub enum Rejection {
     /// Its status.
     Status,
-    /// A check: its place among the step's, its words, and what stood there instead.
+    /// A check failed: its index in the step, and the actual value.
     Check(u16, String),
     /// Something was to be extracted and was not there: its place among the step's, and why.
     Extract(u16, ExtractError),
@@ -136,7 +136,7 @@ impl CompiledStep {
         self.keeps
     }
 
-    /// The words of the step's checks, in order.
+    /// The texts of the step's checks, in order.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
         self.checks.iter().map(CompiledCheck::text)
     }
@@ -146,11 +146,11 @@ impl CompiledStep {
         self.extract.iter().any(|taken| taken.variable == slot)
     }
 
-    /// Write the request of `session` into `out`, which is empty. `Ok(false)`: nothing was written, because the fixed
-    /// bytes are what is to be sent.
+    /// Writes the request of `session` into `out`, which is empty. `Ok(false)` means that nothing
+    /// was written, because the fixed bytes are to be sent.
     ///
     /// # Errors
-    /// What the request lacks; then it is not to be sent.
+    /// The missing part of the request, which must not be sent then.
     pub fn render(
         &self,
         scene: &mut RenderContext<'_>,
@@ -173,8 +173,9 @@ impl CompiledStep {
         Ok(true)
     }
 
-    /// Write what goes beside a request's own fields: the cookies for `site`, and who a request of this method for this
-    /// target is from, if it goes `home` to the step's own target.
+    /// Writes the fields in addition to the request's own: the cookies for `site`, and the
+    /// credentials for a request of this method and target if it goes `home`, to the step's own
+    /// target.
     fn push_fields(
         &self,
         session: &mut Session,

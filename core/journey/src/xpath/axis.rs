@@ -3,7 +3,8 @@
 use super::expr::{Axis, Test};
 use super::tree::{NodeId, NodeKind, Tree};
 
-/// Hands the nodes of an axis that pass the test to `take`, nearest first; says how many nodes were looked at.
+/// Passes the nodes of an axis that match the test to `take`, nearest first, and returns the number
+/// of nodes visited.
 pub(super) fn walk(
     tree: &Tree,
     from: NodeId,
@@ -53,7 +54,8 @@ pub(super) fn walk(
             }
         }
         Axis::Preceding => {
-            // An attribute has before it what its element has; ancestors are not before, they are around.
+            // The nodes before an attribute are those before its element. Ancestors are not before
+            // a node but around it.
             let around = |id: NodeId| tree.end(id) > from;
             (0..from).rev().filter(|id| !is_attribute(*id) && !around(*id)).for_each(see);
         }

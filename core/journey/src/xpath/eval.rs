@@ -12,7 +12,7 @@ const WORK_MAX: usize = 20_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EvalError {
     TooMuchWork,
-    /// A number or text stands where nodes are needed.
+    /// A number or text appears where nodes are needed.
     NotNodes,
 }
 

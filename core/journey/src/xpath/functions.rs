@@ -65,7 +65,7 @@ impl Function {
         })
     }
 
-    /// Whether it takes so many arguments.
+    /// Whether the function takes this many arguments.
     pub(super) fn takes(self, count: usize) -> bool {
         match self {
             Self::Last | Self::Position | Self::True | Self::False => count == 0,

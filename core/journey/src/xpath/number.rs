@@ -24,6 +24,7 @@ pub(super) fn text_number(text: &str) -> f64 {
 /// `round()`: halves go up, also below zero.
 pub(super) fn round(number: f64) -> f64 {
     let rounded = (number + 0.5).floor();
-    // Where adding a half is itself rounded, the number has no fraction or is the last one below a half.
+    // If adding a half is itself rounded, the number has no fraction or is the last one below a
+    // half.
     if (rounded - number).abs() > 0.5 { number.floor() } else { rounded }
 }

@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What `//` stands for.
+/// The step that `//` abbreviates.
 fn anywhere() -> Step {
     Step { axis: Axis::DescendantOrSelf, test: Test::Node, predicates: Vec::new() }
 }

@@ -5,7 +5,7 @@
 pub(super) enum Token<'t> {
     /// `( ) [ ] . .. @ , :: / // | + - = != < <= > >= * $`
     Sign(&'t str),
-    /// A name that stands for an operator: `and`, `or`, `div`, `mod`, or `*` for multiplication.
+    /// A name used as an operator: `and`, `or`, `div`, `mod`, or `*` for multiplication.
     Operator(&'t str),
     Number(f64),
     Text(&'t str),
@@ -21,7 +21,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
         let length;
         let token = if let Some(sign) = sign(rest) {
             length = sign.len();
-            // A star is multiplication where an operand stands before it.
+            // A star is multiplication after an operand.
             if sign == "*" && behind_operand(tokens.last()) {
                 Token::Operator("*")
             } else {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A document may have so many nodes.
+/// Maximum number of nodes of a document.
 pub(super) const NODES_MAX: usize = 2_000_000;
 /// Elements within each other.
 pub(super) const DEPTH_MAX: usize = 10_000;
@@ -31,8 +31,8 @@ struct Node {
     value: Range<u32>,
 }
 
-/// A parsed document: nodes in the document's order, an element's attributes right behind it, all text in one piece.
-/// Walking it needs no recursion, however deep it is.
+/// A parsed document: nodes in document order, the attributes of an element directly after it, all
+/// text in one buffer. Traversal needs no recursion, however deep the document is.
 #[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
@@ -92,7 +92,7 @@ impl Tree {
     }
 }
 
-/// A tree in the making, from events in the document's order. Every addition answers `None` beyond a limit.
+/// Builds a tree from events in document order. Every addition returns `None` beyond a limit.
 #[derive(Debug)]
 pub(super) struct TreeBuilder {
     tree: Tree,

@@ -1,4 +1,5 @@
-//! Requests that are more than one message, walked by hand: redirects, challenges, embedded resources, coded bodies.
+//! Requests with more than one message, stepped through manually: redirects, challenges, embedded
+//! resources, coded bodies.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -359,7 +360,7 @@ fn bodies_are_looked_into_without_their_coding() {
     check("compress", &body, stray(FollowUpError::UnknownCoding("compress".to_owned())));
     check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(FollowUpError::Content(TooLarge)));
     check("gzip", &body, Ok(()));
-    // Nobody looks inside: what it is does not matter.
+    // No part of the step looks inside the body, so its coding does not matter.
     let mut blind = Walker::new(get("/"));
     blind.send();
     assert_eq!(blind.answer(200, "Content-Encoding: gzip\r\n", b"no gzip"), DONE);

@@ -1,4 +1,5 @@
-//! What the run's `before` sets is there in every session, and what watches a step is told all that is found.
+//! Variables that the run's `before` sets exist in every session, and the observer of a step
+//! receives every observation.
 
 use wavetank_journey::extract::{ExtractError, ParseCache, ResponseView};
 use wavetank_journey::value::{JsonType, Values};

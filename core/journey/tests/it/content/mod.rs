@@ -107,7 +107,8 @@ fn bytes_that_are_something_else_are_broken() {
 
 #[test]
 fn a_zstd_frame_may_not_ask_for_a_huge_window() {
-    // Magic, no single segment, window descriptor 2^27 (RFC 8878 §3.1.1.1.2), then one empty last block.
+    // Magic, single-segment flag off, window descriptor 2^27 (RFC 8878 §3.1.1.1.2), then one empty
+    // last block.
     let huge = b"\x28\xb5\x2f\xfd\x00\x88\x01\0\0............";
     assert_eq!(decode(Coding::Zstd, huge, 100, 1 << 20), Err(ContentFault::Broken));
 }

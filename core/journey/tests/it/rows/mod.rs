@@ -1,4 +1,5 @@
-//! Data files as people have them: marks, separators, encodings, quotes, missing headers, JSON lines.
+//! Data files as found in practice: marks, separators, encodings, quotes, missing headers, JSON
+//! lines.
 
 use proptest::prelude::*;
 use wavetank_journey::data::{RowsConfig, RowsFormat, Table};
