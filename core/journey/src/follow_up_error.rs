@@ -28,26 +28,24 @@ impl FollowUpError {
     pub fn message(&self) -> String {
         match self {
             Self::Elsewhere(address) => format!(
-                "the redirect to {} leads to none of the plan's targets (hint: name it under targets)",
+                "the redirect to {} does not lead to a target of the plan (hint: add it under targets)",
                 shown(address)
             ),
-            Self::NoAddress => "the redirect leads to no http address".to_owned(),
+            Self::NoAddress => "the redirect does not lead to an http address".to_owned(),
             Self::UnknownCoding(coding) => format!(
-                "the body's Content-Encoding {} cannot be looked into (hint: gzip, deflate, br and zstd can)",
+                "the body's Content-Encoding {} is not supported (hint: use gzip, deflate, br or zstd)",
                 shown(coding)
             ),
-            Self::Content(ContentFault::Broken) => {
-                "the body is not what its Content-Encoding says".to_owned()
-            }
-            Self::Content(ContentFault::Truncated) => "the encoded body ends in the middle".to_owned(),
+            Self::Content(ContentFault::Broken) => "the body does not match its Content-Encoding".to_owned(),
+            Self::Content(ContentFault::Truncated) => "the encoded body is incomplete".to_owned(),
             Self::Content(ContentFault::TooLarge) => {
-                "decoded, the body is longer than can be looked into".to_owned()
+                "the decoded body is too long to be evaluated".to_owned()
             }
             Self::Resource(address, status) => {
-                format!("the embedded {} was answered by {status}", shown(address))
+                format!("the embedded resource {} returned status {status}", shown(address))
             }
             Self::ResourcesTooLarge(address) => {
-                format!("what {} embeds is longer than the limit", shown(address))
+                format!("the resources embedded in {} exceed the size limit", shown(address))
             }
         }
     }

@@ -88,7 +88,7 @@ impl Program {
     }
 
     fn here(&self) -> u32 {
-        u32::try_from(self.ops.len()).expect("the text of an experiment is limited, and so are its steps")
+        u32::try_from(self.ops.len()).expect("the size of an experiment limits its steps")
     }
 
     fn all(&mut self, actions: &[Action]) -> Result<(), UserError> {

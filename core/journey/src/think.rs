@@ -12,20 +12,20 @@ pub fn check(think: Think) -> Result<Think, UserError> {
     let lengths = match think {
         Think::Fixed(length) | Think::Exponential { mean: length } => [Nanos::ZERO, length],
         Think::Even { from, to } if from > to => {
-            return bad("a think time's range runs backwards", "write the shorter time first: `1s to 3s`");
+            return bad("a think time's range is reversed", "write the shorter time first: `1s to 3s`");
         }
         Think::Even { from, to } => [from, to],
         Think::Normal { mean, deviation } => [mean, deviation],
         Think::Lognormal { median, p95 } if median <= Nanos::ZERO || p95 < median => {
             return bad(
                 "a lognormal think time has its 95th percentile below its median",
-                "the first time is the median, half of all are shorter: `lognormal 2s p95 8s`",
+                "write the median first, then the 95th percentile: `lognormal 2s p95 8s`",
             );
         }
         Think::Lognormal { median, p95 } => [median, p95],
     };
     if lengths.iter().any(|&length| length < Nanos::ZERO || length > Think::LENGTH_MAX) {
-        return bad("a think time is longer than a day", "for a silence use a phase with `pause`");
+        return bad("a think time is longer than a day", "use a phase with `pause` for a longer silence");
     }
     Ok(think)
 }
@@ -198,7 +198,7 @@ mod tests {
             let error = super::check(think).expect_err(word);
             assert!(error.message.contains(word), "{error}");
         };
-        check(Think::Even { from: S(3), to: S(1) }, "backwards");
+        check(Think::Even { from: S(3), to: S(1) }, "reversed");
         check(Think::Lognormal { median: S(3), p95: S(1) }, "below its median");
         check(Think::Fixed(S(90_000)), "longer than a day");
         let fine = Think::Normal { mean: S(2), deviation: S(1) };

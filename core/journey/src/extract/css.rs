@@ -24,11 +24,11 @@ impl Css {
             UserError::usage(
                 "extract_css",
                 message,
-                "`css .price` for text, `css a.next@href` for an attribute",
+                "use `css .price` for text, `css a.next@href` for an attribute",
             )
         };
         if text.len() > SELECTOR_BYTES_MAX || !super::json::is_shallow(text, DEPTH_MAX) {
-            return Err(bad("a CSS selector is too long or too deep".to_owned()));
+            return Err(bad("a CSS selector is too long or too deeply nested".to_owned()));
         }
         let is_name = |name: &str| {
             let mut letters = name.chars();
@@ -45,7 +45,7 @@ impl Css {
         }
         match parse(text) {
             Ok(selector) => Ok(Self { selector, attribute: None }),
-            Err(_) => Err(bad(format!("`{text}` is no CSS selector"))),
+            Err(_) => Err(bad(format!("`{text}` is not a CSS selector"))),
         }
     }
 

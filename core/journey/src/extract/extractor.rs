@@ -63,9 +63,9 @@ impl Extractor {
         };
         if rest.is_empty() == *wants_more {
             let (message, hint) = if *wants_more {
-                (format!("`{word}` does not say what to look for"), example(word))
+                (format!("`{word}` needs an argument"), example(word))
             } else {
-                (format!("nothing stands behind `{word}`"), "leave the rest out")
+                (format!("unexpected text after `{word}`"), "remove that text")
             };
             return Err(UserError::usage("extract", message, hint));
         }
@@ -161,21 +161,23 @@ impl Extractor {
 fn unknown(word: &str) -> UserError {
     let hint = match did_you_mean(word, WORDS.iter().map(|(known, _)| *known)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`status`, `time`, `size`, `body`, `header NAME`, `cookie NAME`, `json PATH`, `xml XPATH`, \
+        None => {
+            "use `status`, `time`, `size`, `body`, `header NAME`, `cookie NAME`, `json PATH`, `xml XPATH`, \
                  `css SELECTOR@ATTR` or `regex /RE/`"
-            .to_owned(),
+                .to_owned()
+        }
     };
-    UserError::usage("extract", format!("nothing can be extracted from `{word}`"), hint)
+    UserError::usage("extract", format!("cannot extract from `{word}`: it is not a known source"), hint)
 }
 
 fn example(word: &str) -> &'static str {
     match word {
-        "header" => "`header location`",
-        "cookie" => "`cookie session`",
-        "json" => "`json $.items[0].sku`",
-        "xml" => "`xml //item/@sku`",
-        "css" => "`css a.next@href`",
-        _ => "`regex /sku=(\\w+)/`",
+        "header" => "for example `header location`",
+        "cookie" => "for example `cookie session`",
+        "json" => "for example `json $.items[0].sku`",
+        "xml" => "for example `xml //item/@sku`",
+        "css" => "for example `css a.next@href`",
+        _ => "for example `regex /sku=(\\w+)/`",
     }
 }
 
@@ -185,6 +187,6 @@ fn token(word: &str, name: &str) -> Result<Box<str>, UserError> {
     if name.bytes().all(is_letter) {
         return Ok(name.into());
     }
-    let message = format!("`{name}` is no name of a {word}");
+    let message = format!("`{name}` is not a valid {word} name");
     Err(UserError::usage("extract", message, example(word)))
 }

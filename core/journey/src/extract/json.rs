@@ -32,23 +32,23 @@ impl JsonQuery {
         let bare = without_quoted(text);
         if text.len() > PATH_BYTES_MAX || !is_shallow(&bare, DEPTH_MAX) {
             return bad(
-                "a JSON path is too long or too deep".to_owned(),
-                "name what is wanted more directly",
+                "a JSON path is too long or too deeply nested".to_owned(),
+                "use a shorter, more direct path",
             );
         }
         if !text.starts_with('$') {
             return bad(
-                format!("`{text}` is no JSON path"),
-                "a path begins with `$`, the whole body: `$.items[0].sku`",
+                format!("`{text}` is not a JSON path"),
+                "start the path with `$`, which is the whole body: `$.items[0].sku`",
             );
         }
         let path = match JsonPath::parse(text) {
             Ok(path) => path,
             Err(error) => {
                 return bad(
-                    format!("`{text}` is no JSON path: {}", error.message()),
-                    "RFC 9535: `$.items[0].sku`; a name with other characters than letters, digits and `_` is written \
-                     `$['event-1']`",
+                    format!("`{text}` is not a JSON path: {}", error.message()),
+                    "use a path of RFC 9535: `$.items[0].sku`, or `$['event-1']` for a name with characters \
+                     other than letters, digits and `_`",
                 );
             }
         };
@@ -57,8 +57,8 @@ impl JsonQuery {
         }
         if bare.matches("..").count() > DESCENTS_MAX || has_query_in_filter(&bare) {
             return bad(
-                format!("`{text}` may have to look at everything many times over"),
-                "at most two `..`, and none and no `$` inside a filter `[?…]`",
+                format!("`{text}` could search the whole body many times"),
+                "use at most two `..`, and no `..` or `$` inside a filter `[?…]`",
             );
         }
         Ok(Self::General(Box::new(path)))

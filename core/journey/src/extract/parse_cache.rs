@@ -36,11 +36,11 @@ impl ExtractError {
     /// In a sentence: "`sku`: the body is not JSON".
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NotFound => "not found in the answer",
+            Self::NotFound => "not found in the response",
             Self::NotJson => "the body is not JSON",
-            Self::NotXml => "the body is neither XML nor HTML",
+            Self::NotXml => "the body is not XML or HTML",
             Self::TooLarge => "longer than the limit",
-            Self::TooMuchWork => "more work than the limit",
+            Self::TooMuchWork => "the search needs more work than is allowed",
         }
     }
 }

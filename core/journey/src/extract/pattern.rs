@@ -24,10 +24,10 @@ impl Pattern {
     /// matches line ends).
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |message: String, hint: &str| UserError::usage("extract_regex", message, hint);
-        let hint = "`regex /sku=(\\w+)/`, with flags such as `i` behind the last `/`";
+        let hint = "write `regex /sku=(\\w+)/`, with flags such as `i` after the last `/`";
         let slashes = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
         let Some((pattern, flags)) = slashes else {
-            return Err(bad(format!("`{text}` does not stand between slashes"), hint));
+            return Err(bad(format!("`{text}` is not between slashes"), hint));
         };
         let mut syntax = syntax::Config::new().utf8(false);
         for flag in flags.chars() {
@@ -36,7 +36,10 @@ impl Pattern {
                 'm' => syntax.multi_line(true),
                 's' => syntax.dot_matches_new_line(true),
                 _ => {
-                    return Err(bad(format!("`{flag}` is no flag of a regular expression"), "`i`, `m`, `s`"));
+                    return Err(bad(
+                        format!("`{flag}` is not a flag of a regular expression"),
+                        "use `i`, `m` or `s`",
+                    ));
                 }
             };
         }
@@ -46,8 +49,8 @@ impl Pattern {
             let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             bad(
-                format!("`/{pattern}/` is no regular expression: {why}"),
-                "the syntax is that of Rust's regex crate: no look-around, no back-references",
+                format!("`/{pattern}/` is not a regular expression: {why}"),
+                "use the syntax of Rust's regex crate, which has no look-around and no back-references",
             )
         })?;
         Ok(Self { group: regex.captures_len() > 1, regex })

@@ -21,7 +21,7 @@ const STATUSES: [u16; 8] = [200, 301, 302, 303, 307, 308, 401, 404];
 /// one whole request for a target of the plan, and must not carry secrets elsewhere.
 pub fn fuzz_session(data: &[u8]) {
     let plan = plan();
-    let step = CompiledStep::new(&plan.scenarios[0].steps[0], &plan, true).expect("asks for nothing");
+    let step = CompiledStep::new(&plan.scenarios[0].steps[0], &plan, true).expect("the step is valid");
     let (mut seq, mut scratch, mut reading) = (0, Vec::new(), ParseCache::default());
     let mut scene = RenderContext {
         seed: 1,
@@ -91,10 +91,10 @@ fn check(request: &[u8], target: u16) {
 
 fn written(step: &CompiledStep, scene: &mut RenderContext<'_>, session: &mut Session) -> Vec<u8> {
     let mut out = Vec::new();
-    if step.render(scene, session, &mut out).expect("nothing is lacking") {
+    if step.render(scene, session, &mut out).expect("nothing is missing") {
         return out;
     }
-    step.as_fixed().expect("what is not written is fixed").to_vec()
+    step.as_fixed().expect("a request that is not written is fixed").to_vec()
 }
 
 /// One step that goes wherever it is led, and two targets.

@@ -42,16 +42,16 @@ const FROMS: [&str; 16] = [
 pub fn answer(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let from = FROMS[usize::from(choice) % FROMS.len()];
-    let extractor = Extractor::parse(from).expect("each of them is right");
+    let extractor = Extractor::parse(from).expect("every entry is valid");
     let answer =
         ResponseView { status: 200, time: Nanos::ZERO, size: 0, fields: bytes, body: bytes, jar: None };
     let (mut first, mut all) = (Values::default(), Values::default());
     let one = extractor.first(&answer, &mut ParseCache::default(), &mut first);
     let many = extractor.find(&answer, 7, &mut ParseCache::default(), &mut all);
-    assert!(first.len() <= 1 && all.len() <= 7, "{from}: more than were asked for");
+    assert!(first.len() <= 1 && all.len() <= 7, "{from}: more matches than the limit");
     if many.is_ok() {
-        assert_eq!(one, Ok(()), "{from}: all are found and the first is not");
-        assert_eq!(first.first(), all.first(), "{from}: two different firsts");
+        assert_eq!(one, Ok(()), "{from}: all matches are found but not the first");
+        assert_eq!(first.first(), all.first(), "{from}: the first matches differ");
     }
 }
 
@@ -64,13 +64,13 @@ pub fn coding(data: &[u8]) {
         let (mut decoder, mut out) = (Decoder::new(coding, BYTES_MAX), Vec::new());
         let fed = bytes.chunks(piece).try_for_each(|piece| decoder.feed(piece, &mut out));
         let ended = fed.and_then(|()| decoder.finish(&mut out));
-        assert!(out.len() <= BYTES_MAX, "{coding:?}: the limit does not hold");
+        assert!(out.len() <= BYTES_MAX, "{coding:?}: the limit is exceeded");
         ended.map(|()| out)
     };
     let (whole, cut) = (decode(usize::MAX), decode(usize::from(choice >> 2) + 1));
-    assert_eq!(whole.is_ok(), cut.is_ok(), "{coding:?}: the cut shows");
+    assert_eq!(whole.is_ok(), cut.is_ok(), "{coding:?}: the result depends on the chunk size");
     if let (Ok(whole), Ok(cut)) = (whole, cut) {
-        assert!(whole == cut, "{coding:?}: the cut shows in the bytes");
+        assert!(whole == cut, "{coding:?}: the bytes depend on the chunk size");
     }
 }
 
@@ -88,10 +88,10 @@ pub fn headers(data: &[u8]) {
     }
     let before = out.len();
     let any = jar.render(&site, 1_600_000_000, &mut out);
-    assert_eq!(any, out.len() > before, "what was said about the cookies is not what was written");
+    assert_eq!(any, out.len() > before, "the result of render does not match its output");
     assert!(!out.contains(&b'\n') && !out.contains(&b'\r'), "a line end is sent");
     let names_max = jar.len();
-    assert!(names_max <= 150, "the limit on cookies does not hold");
+    assert!(names_max <= 150, "the limit on cookies is exceeded");
 }
 
 /// Checks a data file. The first byte chooses form and encoding. A table has a cell for each row
@@ -116,9 +116,9 @@ pub fn rows(data: &[u8]) {
 pub fn page(data: &[u8]) {
     let from = HttpUrl::parse("http://a.org/b/c").expect("is an address");
     let found = Resources::find_in(data, &from, 9);
-    assert!(found.places.len() <= 9, "more than were asked for");
+    assert!(found.places.len() <= 9, "more resources than the limit");
     for (at, place) in found.places.iter().enumerate() {
         assert!(!found.places[..at].contains(place), "{} is listed twice", place.as_str());
-        assert!(HttpUrl::parse(place.as_str()).as_ref() == Ok(place), "{} is no address", place.as_str());
+        assert!(HttpUrl::parse(place.as_str()).as_ref() == Ok(place), "{} is not an address", place.as_str());
     }
 }

@@ -80,7 +80,7 @@ fn as_text(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            write!(text, "%{byte:02X}").expect("a String takes everything");
+            write!(text, "%{byte:02X}").expect("writing to a String cannot fail");
         }
     }
     text

@@ -19,11 +19,14 @@ impl HttpUrl {
             Err(UserError::usage("address", why, "write an absolute address: `http://host:port/path`"))
         };
         if text.len() > PLACE_BYTES_MAX {
-            return refuse(format!("an address has {} bytes; {PLACE_BYTES_MAX} are allowed", text.len()));
+            return refuse(format!(
+                "an address has {} bytes; at most {PLACE_BYTES_MAX} are allowed",
+                text.len()
+            ));
         }
         match Url::parse(text) {
-            Ok(url) => Self::new(url).map_or_else(|| refuse(format!("`{text}` is no http address")), Ok),
-            Err(error) => refuse(format!("`{text}` is no address: {error}")),
+            Ok(url) => Self::new(url).map_or_else(|| refuse(format!("`{text}` is not an http address")), Ok),
+            Err(error) => refuse(format!("`{text}` is not a valid address: {error}")),
         }
     }
 

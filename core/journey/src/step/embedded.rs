@@ -87,8 +87,9 @@ pub(super) fn resources_to_fetch(
     let found = pages.embedded_in(page, from);
     if found.unread || found.left_out > 0 {
         let words = || {
-            let what = if found.unread { "is too long or too deep to be read" } else { "embeds very much" };
-            format!("{} {what}: not all that it embeds is fetched", from.as_str())
+            let what =
+                if found.unread { "is too long or too deeply nested" } else { "embeds too many resources" };
+            format!("{} {what}: not all of its resources are fetched", from.as_str())
         };
         pages.note(words, from.as_str(), told);
     }
@@ -98,7 +99,7 @@ pub(super) fn resources_to_fetch(
             let words = || {
                 let host = place.authority();
                 format!(
-                    "what pages embed from {host} is not fetched: no target is there (hint: name it under targets)"
+                    "resources embedded from {host} are not fetched: it is not a target (hint: add it under targets)"
                 )
             };
             pages.note(words, place.authority(), told);

@@ -57,7 +57,7 @@ pub struct CompiledStep {
 
 /// What of an answer must be kept until it is whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "any of them may be wanted without the others")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub struct Retain {
     /// The fields of its head.
     pub fields: bool,

@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, String> {
     let expr = parser.binary(0)?;
     match parser.peek() {
         None => Ok(expr),
-        Some(token) => Err(format!("{} is not expected here", said(token))),
+        Some(token) => Err(format!("{} is unexpected here", said(token))),
     }
 }
 
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
     fn inner(&mut self) -> Result<Expr, String> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err("it is too deep".to_owned());
+            return Err("it is too deeply nested".to_owned());
         }
         let expr = self.binary(0);
         self.depth -= 1;
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         if let (Some(Token::Name(name)), Some(Token::Sign("::"))) =
             (self.peek(), self.tokens.get(self.at + 1))
         {
-            axis = Axis::named(name).ok_or_else(|| format!("`{name}` is no axis known here"))?;
+            axis = Axis::named(name).ok_or_else(|| format!("`{name}` is not a known axis"))?;
             self.at += 2;
         }
         let test = self.test()?;
@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
         }
         let Some(Token::Name(name)) = self.peek() else {
             return Err(match self.peek() {
-                Some(Token::Sign("$")) => "there are no variables".to_owned(),
+                Some(Token::Sign("$")) => "variables are not supported".to_owned(),
                 Some(token) => format!("a name is missing before {}", said(token)),
                 None => "a name is missing at the end".to_owned(),
             });
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
                 "text" => Test::Text,
                 "comment" => Test::Comment,
                 "processing-instruction" => Test::Instruction(target),
-                _ => return Err(format!("`{name}()` is no function known here")),
+                _ => return Err(format!("`{name}()` is not a known function")),
             };
             return self.expect(")").map(|()| test);
         }

@@ -20,8 +20,8 @@ impl XPath {
     /// Compiles an expression.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |why: String| {
-            let hint = "XPath 1.0: `//item[1]/@sku`, `//soap:Body/*`, `count(//item)`";
-            UserError::usage("extract_xml", format!("`{text}` is no XPath: {why}"), hint)
+            let hint = "use XPath 1.0, such as `//item[1]/@sku`, `//soap:Body/*`, `count(//item)`";
+            UserError::usage("extract_xml", format!("`{text}` is not an XPath expression: {why}"), hint)
         };
         if text.len() > XPATH_BYTES_MAX {
             return Err(bad(format!("it is longer than {XPATH_BYTES_MAX} bytes")));

@@ -29,10 +29,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
             }
         } else if first.is_ascii_digit() || first == '.' {
             length = number_length(rest);
-            let number = rest[..length].parse().map_err(|_| format!("`{}` is no number", &rest[..length]))?;
+            let number =
+                rest[..length].parse().map_err(|_| format!("`{}` is not a number", &rest[..length]))?;
             Token::Number(number)
         } else if matches!(first, '"' | '\'') {
-            let Some(inside) = rest[1..].find(first) else { return Err("a text is not closed".to_owned()) };
+            let Some(inside) = rest[1..].find(first) else {
+                return Err("a quoted text is not closed".to_owned());
+            };
             length = inside + 2;
             Token::Text(&rest[1..=inside])
         } else if is_name_start(first) {
@@ -41,7 +44,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
             let is_operator = matches!(name, "and" | "or" | "div" | "mod") && behind_operand(tokens.last());
             if is_operator { Token::Operator(name) } else { Token::Name(name) }
         } else {
-            return Err(format!("`{first}` has no meaning here"));
+            return Err(format!("`{first}` is not allowed here"));
         };
         tokens.push(token);
         rest = rest[length..].trim_start();

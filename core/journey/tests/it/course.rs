@@ -106,7 +106,7 @@ impl Walker {
     fn send(&mut self) -> String {
         self.on(|scene, this| {
             let (step, mut out) = (&this.journey.steps[0], Vec::new());
-            if !step.render(scene, &mut this.session, &mut out).expect("nothing is lacking") {
+            if !step.render(scene, &mut this.session, &mut out).expect("nothing is missing") {
                 out.extend_from_slice(step.as_fixed().expect("fixed bytes"));
             }
             this.sent = out;
@@ -167,7 +167,7 @@ fn redirects_are_followed_as_far_as_was_said() {
     assert_eq!(
         home.answer(302, "Location: /b\r\n", b""),
         Err((302, Ok(()))),
-        "nothing was said of following"
+        "the step follows no redirects"
     );
 }
 
@@ -225,7 +225,7 @@ fn what_may_go_along_goes_along() {
     assert!(away.starts_with("POST /x HTTP/1.1\r\nHost: static.org\r\n"), "{away}");
     assert!(away.ends_with("\r\n\r\nuser=a"), "{away}");
     for secret in ["X-Token", "Authorization", "Cookie", "shop.org"] {
-        assert!(!away.contains(secret), "{secret} went elsewhere: {away}");
+        assert!(!away.contains(secret), "{secret} was sent elsewhere: {away}");
     }
     assert!(run(302, "https://pay.shop.org/").contains("Host: pay.shop.org\r\n"));
 }
@@ -320,11 +320,11 @@ fn a_resource_that_fails_fails_its_page() {
     assert_eq!((kind, line.as_str()), (FollowUpKind::Redirect, "GET /a2 HTTP/1.1"));
     assert_eq!(walker.leads(404, "", "").2, "GET /b HTTP/1.1", "the others are fetched all the same");
     let stray = FollowUpError::Resource("http://shop.org/a2".to_owned(), 404);
-    assert!(stray.message().contains("http://shop.org/a2 was answered by 404"), "{}", stray.message());
+    assert!(stray.message().contains("http://shop.org/a2 returned status 404"), "{}", stray.message());
     assert_eq!(walker.answer(200, "", b""), Err((200, Err(Rejection::Stray(stray)))));
     walker.send();
     let other = "Content-Type: text/plain\r\n";
-    assert_eq!(walker.answer(200, other, b"<img src=/c>"), DONE, "this is no page");
+    assert_eq!(walker.answer(200, other, b"<img src=/c>"), DONE, "this is not a page");
     walker.send();
     let many = (0..=RESOURCES_MAX).map(|number| format!("<img src=/{number}>")).collect::<Vec<_>>().concat();
     walker.leads(200, PAGE, &many);
@@ -334,8 +334,8 @@ fn a_resource_that_fails_fails_its_page() {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).expect("a vector takes everything");
-    encoder.finish().expect("a vector takes everything")
+    encoder.write_all(bytes).expect("writing to a vector cannot fail");
+    encoder.finish().expect("writing to a vector cannot fail")
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn what_is_given_by_name_is_there() {
         let mut session = Session::default();
         journey.init_session(&mut session);
         assert_eq!(sent(&journey, &mut session).as_deref(), Ok("GET /t%201 HTTP/1.1"));
-        assert!(session.variable(0).is_none(), "nothing was given to the other one");
+        assert!(session.variable(0).is_none(), "the other scenario has no initial variables");
     }
 }
 

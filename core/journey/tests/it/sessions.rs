@@ -130,7 +130,7 @@ impl Walker {
                 }
             }
         }
-        panic!("no end of it: {names:?}");
+        panic!("the session does not end: {names:?}");
     }
 }
 

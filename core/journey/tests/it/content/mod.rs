@@ -92,7 +92,11 @@ fn a_body_is_never_longer_than_its_limit() {
             let fault = fault.or_else(|| decoder.finish(&mut out).err());
             assert_eq!(fault, Some(ContentFault::TooLarge), "{coding:?} {limit}");
             assert!(out.len() <= limit, "{coding:?}: {} of {limit}", out.len());
-            assert_eq!(decoder.feed(b"more", &mut out), Err(ContentFault::TooLarge), "stays at its fault");
+            assert_eq!(
+                decoder.feed(b"more", &mut out),
+                Err(ContentFault::TooLarge),
+                "the fault is permanent"
+            );
         }
     }
 }
