@@ -1,30 +1,30 @@
-//! [`FollowUpError`]: why a request did not come to its end by the way it took.
+//! [`FollowUpError`]: the reason why a request with several messages failed.
 
 use crate::content::ContentFault;
 
 /// Maximum number of bytes of an address in a message.
 const TOLD_BYTES_MAX: usize = 200;
 
-/// What went wrong between a request and the answer that was wanted.
+/// The failure that prevented the expected response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUpError {
     /// A redirect to a place that is not a target of the plan. Names are resolved once before the
     /// run, so that no server can lead the load elsewhere.
     Elsewhere(String),
-    /// A redirect to what is no http address.
+    /// A redirect to something that is not an http address.
     NoAddress,
     /// The body has a content coding that is not supported.
     UnknownCoding(String),
-    /// The body is not what its content coding says.
+    /// The body does not match its content coding.
     Content(ContentFault),
-    /// What a page embeds was answered by this status.
+    /// An embedded resource returned this status.
     Resource(String, u16),
-    /// What a page embeds is longer, all together, than the limit.
+    /// The embedded resources of a page are longer in total than the limit.
     ResourcesTooLarge(String),
 }
 
 impl FollowUpError {
-    /// One clear sentence, with what to do about it where something can be done.
+    /// Returns one clear sentence, with a hint if there is a remedy.
     pub fn message(&self) -> String {
         match self {
             Self::Elsewhere(address) => format!(

@@ -1,10 +1,10 @@
-//! Whether a page can be parsed in reasonable time: asked before every parse.
+//! Whether a page can be parsed in reasonable time. This is checked before every parse.
 
 /// A page longer than this is not parsed.
 pub(crate) const PAGE_BYTES_MAX: usize = 8 << 20;
-/// Elements within each other, about: as deep as browsers go.
+/// Maximum nesting depth of elements, estimated. It is the limit of browsers.
 const DEPTH_MAX: usize = 512;
-/// Comparisons of attributes' names with each other, over the whole page.
+/// Maximum number of comparisons of attribute names over the whole page.
 const COMPARISONS_MAX: usize = 500_000_000;
 
 /// Elements that need no end tag: they end each other and do not make a page deeper.

@@ -1,4 +1,4 @@
-//! [`PerTargetStep`]: a step that goes to one of several targets, ready for each of them.
+//! [`PerTargetStep`]: a step with several targets, compiled for each of them.
 
 use wavetank_pace::Philox;
 use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, UserError};
@@ -6,7 +6,7 @@ use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, Use
 use crate::session::Identity;
 use crate::step::CompiledStep;
 
-/// Above all other uses of [`Philox`], so that none meets these streams.
+/// Above all other uses of [`Philox`], so that its streams are separate from them.
 const DOMAIN: u64 = 0x7a_67_e7_00_00_00_00;
 
 /// See the module's description.
@@ -22,7 +22,7 @@ pub(crate) struct PerTargetStep {
 }
 
 impl PerTargetStep {
-    /// `None` where `step` has one target.
+    /// Returns `None` if `step` has one target.
     pub(crate) fn new(
         step: &Step,
         plan: &Plan,
@@ -42,7 +42,7 @@ impl PerTargetStep {
         }))
     }
 
-    /// The step for a session.
+    /// Returns the step for a session.
     pub(crate) fn pick(&self, who: &Identity, seed: u64) -> &CompiledStep {
         self.at(if self.by_user { who.user } else { who.order }, seed)
     }

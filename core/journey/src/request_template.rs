@@ -1,4 +1,4 @@
-//! [`RequestTemplate`]: a step's request, ready to be filled.
+//! [`RequestTemplate`]: a step's request with holes for values.
 
 use std::sync::Arc;
 
@@ -10,35 +10,35 @@ use crate::render_context::{RenderContext, RenderError};
 use crate::session::Session;
 use crate::step::target_of;
 
-/// A step's request with everything rendered that is the same for all sessions.
+/// A step's request. All parts that are the same for all sessions are already rendered.
 #[derive(Clone, Debug)]
 pub struct RequestTemplate {
-    /// All of it, where nothing is to be filled in.
+    /// The whole request, if it has no holes.
     fixed: Option<Fixed>,
     /// Request line and fields, without the empty line.
     head: Template,
-    /// The body, where its length is not known ahead: it is written in a field of its own.
+    /// A body of unknown length. Its `Content-Length` is written for each request.
     measured: Option<Template>,
     /// A body of known length, with its `Content-Length` in `head`.
     body: Template,
     /// The request target, if it is always the same.
     target: Option<String>,
-    /// The bytes are no business of ours: nothing is put in.
+    /// Whether the bytes are sent unchanged, without added fields.
     raw: bool,
 }
 
-/// Writes field lines, given path and query of their request.
+/// Writes field lines. It gets the path and query of the request.
 pub(crate) type ExtraFields<'a> = dyn FnMut(&mut Session, &str, &mut Vec<u8>) + 'a;
 
 #[derive(Clone, Debug)]
 struct Fixed {
     bytes: Arc<[u8]>,
-    /// Where more fields may be put in.
+    /// Where more fields may be inserted.
     fields_end: usize,
 }
 
 impl RequestTemplate {
-    /// The request of `step`.
+    /// Creates the request of `step`.
     pub fn new(step: &Step, plan: &Plan) -> Self {
         let request = &step.request;
         if request.method.is_empty() {
@@ -77,7 +77,7 @@ impl RequestTemplate {
         self.target.as_deref()
     }
 
-    /// The bytes that are always the same, if nothing needs to be put in.
+    /// Returns the fixed bytes, if the request has no holes.
     pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
         self.fixed.as_ref().map(|fixed| &fixed.bytes)
     }
@@ -139,7 +139,7 @@ impl RequestTemplate {
         }
     }
 
-    /// Bytes as they are.
+    /// Creates a request of raw bytes.
     fn raw(bytes: &Template) -> Self {
         let fixed = bytes.as_fixed().map(|bytes| Fixed { bytes: bytes.into(), fields_end: bytes.len() });
         let (head, body) = (bytes.clone(), Template::default());
@@ -191,7 +191,7 @@ impl RequestTemplate {
     }
 }
 
-/// What a request line is written by.
+/// The parts that a request line needs.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     /// The text before the path: empty, or scheme and host for a proxy (RFC 9112 §3.2.2).
@@ -199,7 +199,7 @@ struct Line<'a> {
     plan: &'a Plan,
 }
 
-/// The whole request, if there is nothing to fill in.
+/// Returns the whole request, if it has no holes.
 fn fixed_request(
     step: &Step,
     Line { origin, plan }: Line<'_>,

@@ -16,34 +16,36 @@ use crate::value::{JsonType, Values};
 /// Maximum number of operations in one call: a journey that loops without sending or pausing gives
 /// way to others.
 const OPS_MAX: usize = 1_000;
-/// Loops and groups inside each other at most; deeper ones are refused when the file is read.
+/// Maximum nesting depth of loops and groups. Deeper ones are rejected when the file is read.
 pub const DEPTH_MAX: usize = 32;
 
 /// The identity of a session. Everything drawn for a session is a function of this and the run's
 /// seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Which kind of stream, and of whom: see [`Identity::for_arrival`], [`Identity::for_user`].
+    /// The kind of random stream and its owner: see [`Identity::for_arrival`],
+    /// [`Identity::for_user`].
     domain: u64,
     index: u64,
     /// `${user}`.
     pub user: u64,
     /// `${session}`.
     pub session: u64,
-    /// Its place among all sessions of the run, which rows in order and at random go by.
+    /// Its position among all sessions of the run. Rows in order and at random depend on it.
     pub order: u64,
-    /// Its place among all sessions in the order of their start, which unique rows go by.
+    /// Its position among all sessions in the order of their start. Unique rows depend on it.
     pub started: u64,
 }
 
 impl Identity {
-    /// A session that arrived: number `session` of all arrivals of `phase`. It is its own user.
+    /// Returns the identity of arrival number `session` of `phase`. It is its own user.
     pub const fn for_arrival(phase: u16, session: u64) -> Self {
         let domain = 0x5e55 << 32 | phase as u64;
         Self { domain, index: session, user: session, session, order: session, started: session }
     }
 
-    /// Pass `iteration` of user number `user` of `scenario`, of `users` in all.
+    /// Returns the identity of pass `iteration` of user number `user` of `scenario`, which has
+    /// `users` users.
     pub const fn for_user(scenario: u16, user: u64, iteration: u64, users: u64) -> Self {
         let domain = 0x05e4 << 48 | (scenario as u64) << 32 | user >> 32;
         let order = iteration.wrapping_mul(users).wrapping_add(user);
@@ -75,36 +77,36 @@ impl Identity {
 /// millions.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
     /// The next operation.
     at: u32,
     /// Random numbers used up to now.
     draws: u32,
-    /// A request failed, or the session was ended for one.
+    /// Whether a request failed, or the session was ended because of one.
     pub failed: bool,
-    /// `end` was met: what would follow does not.
+    /// Whether `end` was reached. The remaining operations are skipped.
     ended: bool,
-    /// Of the last answer.
+    /// The status of the last response.
     pub(crate) status: u16,
-    /// Of the last answer.
+    /// The response time of the last response.
     pub(crate) time: Nanos,
-    /// What most journeys need and the simplest do not.
+    /// Data that most journeys need and the simplest ones do not.
     held: Option<Box<SessionData>>,
-    /// Variables that it has and never changes, by slot; all sessions share them.
+    /// Variables that the session never changes, by slot. All sessions share them.
     given: Option<Arc<[Values]>>,
 }
 
-/// What a session holds.
+/// The data of a session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionData {
     pub(crate) variables: Vec<Values>,
     pub(crate) counters: Vec<u64>,
     pub(crate) groups: Vec<Nanos>,
-    /// By data, of those that go by who starts first.
+    /// By table, the rows that are assigned in the order of start.
     pub(crate) rows: Vec<u64>,
     pub(crate) jar: Jar,
-    /// Answers to servers that wanted to know who asks.
+    /// Credentials for servers that sent a challenge.
     pub(crate) logins: CredentialsCache,
     /// The state of the request in progress, if it is past its first response.
     pub(crate) course: Option<Box<FollowUpState>>,
@@ -112,35 +114,35 @@ pub(crate) struct SessionData {
     pub(crate) fetched: Vec<u64>,
 }
 
-/// What a session wants next.
+/// The next action of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionAction {
     /// Send this step's request.
     Request(u16),
     /// Wait for this duration, then call again.
     Pause(Nanos),
-    /// Wait for others there, then be asked again.
+    /// Wait for other users there, then call again.
     Wait(Rendezvous),
-    /// It is over; the run, too, if so.
+    /// The session is over.
     End {
-        /// `end: run` was met.
+        /// Whether the run is over too, because `end: run` was reached.
         run: bool,
     },
-    /// It did much without sending anything: ask again in the next turn.
+    /// The session did much work without sending: call again in the next turn.
     GiveWay,
 }
 
-/// What a session says on its way.
+/// An event that a session reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// A group took from the first instant to the second.
+    /// A group lasted from the first instant to the second.
     Group(u16, Nanos, Nanos),
-    /// `log`.
+    /// A line of `log`.
     Log(String),
 }
 
 impl Session {
-    /// At the beginning of a journey. What the user holds (variables, cookies) stays.
+    /// Moves to the start of a journey. The user's data (variables, cookies) remains.
     pub fn begin(&mut self, identity: Identity) {
         self.identity = identity;
         self.draws = 0;
@@ -165,7 +167,7 @@ impl Session {
         self.ended
     }
 
-    /// Its row of data number `data`, which is one that goes by who starts first.
+    /// Sets the row of table `data`, which assigns rows in the order of start.
     pub fn set_row(&mut self, data: u16, row: u64) {
         let rows = &mut self.data_mut().rows;
         if rows.len() <= usize::from(data) {
@@ -174,23 +176,23 @@ impl Session {
         rows[usize::from(data)] = row;
     }
 
-    /// The row that was [set](Self::set_row), or else the place of its start.
+    /// Returns the row that was [set](Self::set_row), else the position of its start.
     pub(crate) fn row(&self, data: u16) -> u64 {
         let own = self.data().and_then(|held| held.rows.get(usize::from(data)));
         own.copied().unwrap_or(self.identity.started)
     }
 
-    /// What it holds, made if there is nothing yet.
+    /// Returns its data, which is created if there is none.
     pub(crate) fn data_mut(&mut self) -> &mut SessionData {
         self.held.get_or_insert_default()
     }
 
-    /// What it holds, if anything.
+    /// Returns its data, if any.
     pub(crate) fn data(&self) -> Option<&SessionData> {
         self.held.as_deref()
     }
 
-    /// What it holds, if anything.
+    /// Returns its data, if any.
     pub(crate) fn holds_mut(&mut self) -> Option<&mut SessionData> {
         self.held.as_deref_mut()
     }
@@ -200,7 +202,7 @@ impl Session {
         self.holds_mut()?.course.take()
     }
 
-    /// Variable `slot`; nothing was put in yet: `None`.
+    /// Returns variable `slot`, or `None` if it was never set.
     pub fn variable(&self, slot: u16) -> Option<&Values> {
         let slot = usize::from(slot);
         let given = self.given.as_ref().and_then(|given| given.get(slot)).filter(|value| !value.is_empty());
@@ -213,7 +215,7 @@ impl Session {
         self.given = Some(Arc::clone(given));
     }
 
-    /// Variable `slot` to be set.
+    /// Returns variable `slot` for writing.
     pub fn variable_mut(&mut self, slot: u16) -> &mut Values {
         let variables = &mut self.data_mut().variables;
         if variables.len() <= usize::from(slot) {
@@ -222,14 +224,14 @@ impl Session {
         &mut variables[usize::from(slot)]
     }
 
-    /// The next random word.
+    /// Returns the next random number.
     pub(crate) fn draw(&mut self, seed: u64) -> u64 {
         let word = self.identity.random_word(seed, self.draws);
         self.draws = self.draws.wrapping_add(1);
         word
     }
 
-    /// Go on at `now` until something has to be waited for.
+    /// Continues at `now` until the session has to wait.
     pub fn advance(
         &mut self,
         program: &Program,
@@ -240,7 +242,7 @@ impl Session {
         self.advance_by(OPS_MAX, program, scene, now, told)
     }
 
-    /// The same for `ops_max` operations at most; then it [gives way](SessionAction::GiveWay).
+    /// Does the same for at most `ops_max` operations, then it [gives way](SessionAction::GiveWay).
     pub fn advance_by(
         &mut self,
         ops_max: usize,
@@ -323,7 +325,7 @@ impl Session {
         matches!(program.ops.get(self.at as usize), Some(Op::Done))
     }
 
-    /// One more time, or out of the loop.
+    /// Starts the next iteration or leaves the loop.
     fn again(&mut self, wanted: bool, exit: u32) {
         let counters = &mut self.data_mut().counters;
         match counters.last_mut() {
@@ -351,14 +353,14 @@ impl Session {
         }
     }
 
-    /// A variable that holds a JSON array becomes the list of its items.
+    /// Turns a variable with a JSON array into the list of its items.
     fn list(&mut self, slot: u16) {
         let value = self.variable_mut(slot);
         if let (1, Some(found)) = (value.len(), value.first())
             && found.kind == JsonType::Json
         {
             let mut items = Values::default();
-            // What is no array stays the one value it is.
+            // A value that is not an array stays a single value.
             if json_items(found.text, usize::MAX, &mut items).is_ok() {
                 *value = items;
             }

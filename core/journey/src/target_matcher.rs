@@ -1,4 +1,4 @@
-//! [`TargetMatcher`]: which of the plan's targets an address leads to.
+//! [`TargetMatcher`]: finds the plan's target for an address.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ pub(crate) struct TargetMatcher {
 /// One target.
 #[derive(Debug)]
 struct TargetOrigin {
-    /// As its requests name it in `Host`.
+    /// The address with the `Host` of its requests.
     named: Option<HttpUrl>,
-    /// As the plan's file names it.
+    /// The URL in the plan's file.
     url: Option<HttpUrl>,
     /// Host and port of each of its addresses.
     addresses: Vec<(String, u16)>,
     tls: bool,
-    /// A proxy reads its requests.
+    /// Whether a proxy reads its requests.
     by_proxy: bool,
 }
 
@@ -66,7 +66,7 @@ impl TargetMatcher {
         std::iter::once(near).chain(all).find(|&target| is(target))
     }
 
-    /// Where a request with this `Host` and request target goes, if to `target`.
+    /// Returns the address of a request to `target` with this `Host` and request target.
     pub(crate) fn place(&self, target: u16, host: &[u8], path: &[u8]) -> Option<HttpUrl> {
         let home = self.homes.get(usize::from(target))?;
         let (host, path) = (str::from_utf8(host).ok(), str::from_utf8(path).ok()?);

@@ -53,12 +53,12 @@ fn sigma(median: Nanos, p95: Nanos) -> f64 {
     libm::log(p95.0.max(1) as f64 / median.0.max(1) as f64).max(0.0) / Think::P95_DEVIATIONS
 }
 
-/// A float to nanoseconds, within what a think time may be.
+/// Converts a float to nanoseconds, limited to the range of think times.
 fn clamped(nanos: f64) -> Nanos {
     Nanos(nanos.clamp(0.0, Think::LENGTH_MAX.0 as f64) as i64)
 }
 
-/// In (0, 1), both ends left out, on a grid of 2^-53.
+/// Maps `word` to the open interval (0, 1), on a grid of 2^-53.
 fn unit(word: u64) -> f64 {
     ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(sample(Think::Even { from: S(1), to: S(3) }, 0), S(1));
     }
 
-    /// Bits that must never change: an old run is repeated from its seed on any platform.
+    /// These bits must never change: an old run can be repeated from its seed on any platform.
     #[test]
     fn a_word_stands_for_the_same_length_for_ever() {
         let word = 0x0123_4567_89ab_cdef;

@@ -7,7 +7,7 @@ pub enum JsonType {
     /// Text, or bytes.
     #[default]
     Text,
-    /// A number, spelt as JSON spells one.
+    /// A number in JSON notation.
     Number,
     /// `true` or `false`.
     Bool,
@@ -20,14 +20,14 @@ pub enum JsonType {
 /// A value, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueRef<'a> {
-    /// What it is.
+    /// Its type.
     pub kind: JsonType,
     /// Its text.
     pub text: &'a [u8],
 }
 
 impl ValueRef<'_> {
-    /// The text as a number, whatever its kind: `"12"` compares like 12.
+    /// Returns the text as a number, whatever its type: `"12"` compares like 12.
     pub fn as_number(&self) -> Option<f64> {
         let number = std::str::from_utf8(self.text).ok()?.trim().parse::<f64>().ok()?;
         number.is_finite().then_some(number)
@@ -39,7 +39,7 @@ impl ValueRef<'_> {
 pub struct Values {
     bytes: Vec<u8>,
     ends: Vec<(JsonType, u32)>,
-    /// All that was there was asked for: even a single one is a list.
+    /// Whether all matches were requested: then even a single one is a list.
     list: bool,
 }
 
@@ -47,14 +47,14 @@ impl Values {
     /// Maximum size of all values together, in bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 
-    /// Forgets the values and keeps the memory.
+    /// Removes the values and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.list = false;
     }
 
-    /// From now on, until it is cleared, it is a list, however many it holds.
+    /// Makes it a list until it is cleared, regardless of the number of values.
     pub fn set_list(&mut self) {
         self.list = true;
     }
@@ -64,12 +64,12 @@ impl Values {
         self.list
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -91,7 +91,7 @@ impl Values {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Adds a value; false where the limit on bytes is reached.
+    /// Adds a value. Returns false if the byte limit is reached.
     pub fn push(&mut self, kind: JsonType, text: &[u8]) -> bool {
         self.push_with(kind, |out| {
             out.extend_from_slice(text);

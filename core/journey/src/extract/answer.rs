@@ -1,20 +1,20 @@
-//! [`ResponseView`]: what is extracted from.
+//! [`ResponseView`]: the response from which values are extracted.
 
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::Headers;
 
 use crate::cookies::{Jar, SetCookie, Site};
 
-/// One answer, borrowed. The body is plain: content codings are off.
+/// One response, borrowed. The body is decoded: content codings are removed.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseView<'a> {
     /// The status code.
     pub status: u16,
-    /// How long it took, as checks judge it.
+    /// The response time as checks evaluate it.
     pub time: Nanos,
-    /// Bytes of the body as they came over the wire.
+    /// Length of the body as received, in bytes.
     pub size: u64,
-    /// The field lines of the head, `Name: value` and line end each.
+    /// The field lines of the head, each as `Name: value` with a line end.
     pub fields: &'a [u8],
     /// The body.
     pub body: &'a [u8],
@@ -24,7 +24,7 @@ pub struct ResponseView<'a> {
 }
 
 impl<'a> ResponseView<'a> {
-    /// The values of all fields of that name, in order.
+    /// Returns the values of all fields with that name, in order.
     pub fn headers(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         Headers::new(self.fields)
             .filter(move |(found, _)| found.eq_ignore_ascii_case(name.as_bytes()))

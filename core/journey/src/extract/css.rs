@@ -8,10 +8,10 @@ use crate::value::{JsonType, Values};
 
 /// Maximum length of a selector, in bytes.
 const SELECTOR_BYTES_MAX: usize = 1000;
-/// Parentheses and brackets within each other.
+/// Maximum nesting depth of parentheses and brackets.
 const DEPTH_MAX: usize = 16;
 
-/// A selector, and the attribute that is wanted of what it finds; without one, the text.
+/// A selector, and the attribute to extract from its matches; without one, the text.
 #[derive(Clone, Debug)]
 pub(super) struct Css {
     selector: Selector,
@@ -49,7 +49,7 @@ impl Css {
         }
     }
 
-    /// Adds what is found, up to `count_max` values.
+    /// Adds the matches, up to `count_max` values.
     pub(super) fn find(
         &self,
         page: &Html,

@@ -38,7 +38,7 @@ enum Source {
     Regex(Box<Pattern>),
 }
 
-/// Every word a `FROM` can begin with, and whether something follows it.
+/// Every keyword that can start a `FROM`, and whether an argument follows it.
 const WORDS: [(&str, bool); 10] = [
     ("status", false),
     ("time", false),
@@ -84,12 +84,12 @@ impl Extractor {
         Ok(Self { from, text: text.into() })
     }
 
-    /// What it was made from.
+    /// Returns its source text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the body is looked into: it must be kept, and uncompressed.
+    /// Whether it reads the body, which must then be kept and decoded.
     pub fn needs_body(&self) -> bool {
         !matches!(
             self.from,
@@ -181,7 +181,7 @@ fn example(word: &str) -> &'static str {
     }
 }
 
-/// A name of a header or cookie (RFC 9110 §5.6.2).
+/// Checks a name of a header or cookie (RFC 9110 §5.6.2).
 fn token(word: &str, name: &str) -> Result<Box<str>, UserError> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.bytes().all(is_letter) {

@@ -11,9 +11,10 @@ use crate::value::{JsonType, Values};
 
 /// Maximum length of a path, in bytes.
 const PATH_BYTES_MAX: usize = 1000;
-/// Brackets and parentheses within each other.
+/// Maximum nesting depth of brackets and parentheses.
 const DEPTH_MAX: usize = 16;
-/// `..` in one path: each multiplies what is found by the depth of the document.
+/// Maximum number of `..` in one path: each multiplies the number of matches by the depth of the
+/// document.
 const DESCENTS_MAX: usize = 2;
 
 /// A compiled JSON path. A path of names and indices alone is found by scanning the bytes up to the
@@ -140,7 +141,7 @@ fn has_query_in_filter(text: &str) -> bool {
     text.split_once('?').is_some_and(|(_, filter)| filter.contains("..") || filter.contains('$'))
 }
 
-/// The segments of a path of names and indices alone.
+/// Returns the segments of a path that has only names and indices.
 fn simple(text: &str) -> Option<Box<[Segment]>> {
     let mut rest = text.strip_prefix('$')?;
     let mut segments = Vec::new();

@@ -56,7 +56,7 @@ impl Pattern {
         Ok(Self { group: regex.captures_len() > 1, regex })
     }
 
-    /// Whether it is found anywhere in `text`.
+    /// Whether the expression matches anywhere in `text`.
     pub fn is_match(&self, text: &[u8]) -> bool {
         self.regex.is_match(text)
     }

@@ -17,7 +17,7 @@ use crate::redirect::HttpUrl;
 use crate::value::Values;
 pub use course::fuzz_session;
 
-/// Ways of looking into an answer; the first byte chooses one.
+/// Extractions from a response. The first byte chooses one.
 const FROMS: [&str; 16] = [
     "json $.a",
     "json $.a.b[2]",
@@ -55,7 +55,8 @@ pub fn answer(data: &[u8]) {
     }
 }
 
-/// A compressed body: the first byte chooses the coding and how it is cut. The cut never shows.
+/// Checks a compressed body. The first byte chooses the coding and the chunk size, which must not
+/// affect the result.
 pub fn coding(data: &[u8]) {
     const BYTES_MAX: usize = 1 << 20;
     let Some((&choice, bytes)) = data.split_first() else { return };
@@ -112,7 +113,7 @@ pub fn rows(data: &[u8]) {
     }
 }
 
-/// A page: no more resources than were asked for, and each once.
+/// Checks a page: at most the given number of resources is found, and each only once.
 pub fn page(data: &[u8]) {
     let from = HttpUrl::parse("http://a.org/b/c").expect("is an address");
     let found = Resources::find_in(data, &from, 9);

@@ -1,4 +1,4 @@
-//! [`Hop`]: one redirect followed.
+//! [`Hop`]: one redirect that is followed.
 
 use std::fmt::Write;
 
@@ -9,20 +9,20 @@ use super::http_url::{HttpUrl, PLACE_BYTES_MAX};
 /// The request that a redirect asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Where it goes.
+    /// Its address.
     pub to: HttpUrl,
-    /// It is a GET now, without a body and the headers that describe one.
+    /// Whether it becomes a GET, without a body and the headers that describe one.
     pub becomes_get: bool,
-    /// It goes to the origin that redirected: secrets may be sent along.
+    /// Whether it goes to the origin that redirected. Secrets may be sent there.
     pub same_origin: bool,
 }
 
-/// Why a redirect cannot be followed.
+/// The reason why a redirect cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectFault {
-    /// Nothing that can be resolved to an http address.
+    /// The location cannot be resolved to an http address.
     BadLocation,
-    /// Longer than 8 KiB.
+    /// The location is longer than 8 KiB.
     TooLong,
 }
 
@@ -74,7 +74,8 @@ pub fn may_forward_header(header: &str, hop: &Hop) -> bool {
     hop.same_origin || !(is_secret_header(header) || header.eq_ignore_ascii_case("host"))
 }
 
-/// A header's bytes as text: what is no UTF-8 is percent-encoded byte by byte, as browsers do.
+/// Returns a header's bytes as text. Bytes that are not UTF-8 are percent-encoded one by one, as in
+/// browsers.
 fn as_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

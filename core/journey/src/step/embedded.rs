@@ -12,7 +12,7 @@ use crate::session::{Session, SessionEvent};
 
 use super::FollowUpConfig;
 
-/// A page's embedded resources are fetched up to this number.
+/// Maximum number of embedded resources that are fetched for a page.
 pub const RESOURCES_MAX: usize = 256;
 /// Maximum size of all resources of a page, in bytes. The request fails if they are larger.
 pub const RESOURCE_BYTES_MAX: u64 = 256 << 20;
@@ -21,18 +21,18 @@ const FETCHED_MAX: usize = 4_096;
 /// Maximum number of places without a target that a load thread reports.
 const NOTED_MAX: usize = 32;
 
-/// What is known of pages, by one load thread.
+/// The embedded resources that one load thread knows.
 #[derive(Debug, Default)]
 pub(crate) struct PageCache {
     /// The last page, its address, and what it embeds. Under load the next page is usually the
     /// same.
     last: Option<(Vec<u8>, HttpUrl, Arc<Resources>)>,
-    /// What was said about places where nothing is fetched.
+    /// Pages and places that have already been reported.
     noted: BTreeSet<String>,
 }
 
 impl PageCache {
-    /// What `page`, which came from `from`, embeds.
+    /// Returns the resources that `page`, which came from `from`, embeds.
     fn embedded_in(&mut self, page: &[u8], from: &HttpUrl) -> Arc<Resources> {
         if let Some((known, place, found)) = &self.last
             && (known.as_slice(), place) == (page, from)
@@ -44,7 +44,7 @@ impl PageCache {
         found
     }
 
-    /// Say something once.
+    /// Reports something once for each `subject`.
     fn note(&mut self, words: impl FnOnce() -> String, subject: &str, told: &mut Vec<SessionEvent>) {
         if self.noted.len() < NOTED_MAX && !self.noted.contains(subject) {
             self.noted.insert(subject.to_owned());
@@ -53,25 +53,25 @@ impl PageCache {
     }
 }
 
-/// A page that is not judged before what it embeds has come.
+/// A page that is judged only after its resources have arrived.
 #[derive(Debug)]
 pub(super) struct PendingPage {
-    /// The request that brought it: those for what it embeds are made of it.
+    /// The request for the page. The requests for its resources are derived from it.
     pub(super) request: Vec<u8>,
     pub(super) place: HttpUrl,
     /// Index into the plan's targets.
     pub(super) target: u16,
     pub(super) status: u16,
     pub(super) size: u64,
-    /// Of the page, where a step looks at it.
+    /// The page's fields, if the step uses them.
     pub(super) fields: Vec<u8>,
-    /// Without its coding, where a step looks inside.
+    /// The decoded body, if the step uses it.
     pub(super) body: Vec<u8>,
     /// The resources that are still to be fetched, and their targets.
     pub(super) left: VecDeque<(HttpUrl, u16)>,
-    /// Bytes of what was fetched.
+    /// Bytes of the resources fetched.
     pub(super) bytes: u64,
-    /// What failed first.
+    /// The first failure.
     pub(super) failed: Option<FollowUpError>,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn resources_to_fetch(
     all
 }
 
-/// Whether nothing was fetched from `place`; from now on it was.
+/// Whether `place` has not been fetched before. It is recorded as fetched.
 fn is_new(fetched: &mut Vec<u64>, place: &HttpUrl) -> bool {
     let mut hasher = DefaultHasher::new();
     place.as_str().hash(&mut hasher);

@@ -22,27 +22,27 @@ pub(crate) struct FollowUpState {
     place: HttpUrl,
     /// Index into the plan's targets.
     target: u16,
-    /// Redirects followed, since the step or since the embedded resource.
+    /// Redirects followed since the start of the step or of the embedded resource.
     hops: u8,
-    /// A challenge was answered.
+    /// Whether a challenge was answered.
     challenged: bool,
-    /// What waits for what it embeds.
+    /// The page that waits for its resources.
     page: Option<PendingPage>,
 }
 
-/// An answer, and what belongs to it.
+/// A response and the request that it belongs to.
 struct ReceivedResponse<'a, 'b> {
     sent: &'b [u8],
     answer: &'b ResponseView<'a>,
 }
 
-/// Where what an answer leads to is written.
+/// The outputs of handling a response.
 pub struct FollowUpSink<'a> {
-    /// The next message; it is empty before.
+    /// The next message. It must be empty before.
     pub request: &'a mut Vec<u8>,
-    /// Gets the index of everything that is counted.
+    /// Receives the index of every count that matches.
     pub counted: &'a mut Vec<u16>,
-    /// Gets what is said on the way.
+    /// Receives the events of the session.
     pub told: &'a mut Vec<SessionEvent>,
     /// Receives every observation.
     pub watch: &'a mut dyn FnMut(Observation<'_>),
@@ -85,7 +85,7 @@ impl CompiledStep {
         self.over(scene, session, course, &came, stray, out)
     }
 
-    /// Whether the first answer can lead to anything.
+    /// Whether another message can follow the first response.
     fn may_lead_on(&self, afield: &FollowUpConfig, answer: &ResponseView<'_>) -> bool {
         match answer.status {
             401 => self.credentials.is_some(),
@@ -99,7 +99,7 @@ impl CompiledStep {
         Some(FollowUpState { place, target: self.target, hops: 0, challenged: false, page: None })
     }
 
-    /// What goes out after this answer, if anything does.
+    /// Returns the message that follows this response, if any.
     fn lead_on(
         &self,
         afield: &FollowUpConfig,
@@ -124,7 +124,8 @@ impl CompiledStep {
             let location = answer.headers("location").next();
             match Hop::from_response(answer.status, method_of(came.sent), &course.place, location) {
                 Some(Ok(hop)) => match self.follow(afield, course, hop, came, (scene, session), out) {
-                    // What is embedded by way of elsewhere is as if it were embedded from there.
+                    // A resource that redirects elsewhere is treated as if the page embedded it
+                    // from there.
                     None if course.page.is_some() => {}
                     None => return Err(FollowUpError::Elsewhere(elsewhere(course, location))),
                     leg => return Ok(leg),
@@ -143,7 +144,7 @@ impl CompiledStep {
         Ok(self.next_resource(afield, course, scene, session, out))
     }
 
-    /// The same request with the answer to a challenge.
+    /// Writes the same request with credentials for a challenge.
     fn once_more(
         &self,
         afield: &FollowUpConfig,
@@ -173,7 +174,7 @@ impl CompiledStep {
         FollowUp::new(FollowUpKind::Challenge, course.target, method, keeps)
     }
 
-    /// Go where a redirect leads; `None` where that is no target of the plan.
+    /// Follows a redirect. Returns `None` if it does not lead to a target of the plan.
     fn follow(
         &self,
         afield: &FollowUpConfig,
@@ -219,7 +220,7 @@ impl CompiledStep {
         ];
         let drops: Vec<_> = anew.into_iter().filter_map(|(anew, name)| anew.then_some(name)).collect();
         let line = afield.places.line(target, place);
-        // The same server under another of its names may know what it knew before.
+        // The same server under another name may get the same secrets.
         let host = (!hop.same_origin).then(|| place.authority().to_owned());
         let hop = Hop { same_origin: hop.same_origin || target == course.target, ..hop };
         let rewrite = Rewrite {
@@ -236,7 +237,7 @@ impl CompiledStep {
         (course.place, course.target) = (hop.to, target);
     }
 
-    /// The page that has come, if anything of what it embeds is to be fetched.
+    /// Returns the received page, if any of its resources must be fetched.
     fn page(
         &self,
         afield: &FollowUpConfig,
@@ -276,7 +277,8 @@ impl CompiledStep {
     ) -> Option<FollowUp> {
         let page = course.page.as_mut()?;
         let (to, target) = page.left.pop_front()?;
-        // Each is asked for by what stood in the page, wherever the one before it led.
+        // Each request starts from the page's address, regardless of the redirects of the previous
+        // one.
         (course.place, course.target) = (page.place.clone(), page.target);
         (course.hops, course.challenged) = (0, false);
         let same_origin = to.same_origin(&page.place);
@@ -294,7 +296,7 @@ impl CompiledStep {
         Retain { fields, cookies: self.keeps.cookies, ..Retain::default() }
     }
 
-    /// The request is over, with this answer or, for a page, with the last of what it embeds.
+    /// Ends the request with this response or, for a page, with the last of its resources.
     fn over(
         &self,
         scene: &mut RenderContext<'_>,
@@ -333,7 +335,7 @@ impl CompiledStep {
 }
 
 impl PendingPage {
-    /// Something that it embeds has come from `place`.
+    /// Handles the response for an embedded resource from `place`.
     fn take_in(
         &mut self,
         afield: &FollowUpConfig,
@@ -352,7 +354,7 @@ impl PendingPage {
     }
 }
 
-/// Where a redirect leads that leads to none of the plan's targets.
+/// Returns the address of a redirect that does not lead to a target of the plan.
 fn elsewhere(course: &FollowUpState, location: Option<&[u8]>) -> String {
     let text = String::from_utf8_lossy(location.unwrap_or_default());
     course.place.join(&text).map_or_else(|| text.into_owned(), |place| place.as_str().to_owned())

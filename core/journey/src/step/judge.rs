@@ -1,4 +1,4 @@
-//! Whether an answer is what was wanted, and what is taken from it.
+//! Whether a response is the expected one, and the values extracted from it.
 
 use super::{CompiledStep, Observation, Rejection};
 use crate::content::decode_body;
@@ -47,7 +47,7 @@ impl CompiledStep {
         self.judge_plain(scene, session, answer, &site, (counted, watch))
     }
 
-    /// The user keeps the cookies that come with an answer from a site.
+    /// Stores the cookies of a response from a site.
     pub(super) fn take_cookies(
         &self,
         session: &mut Session,
@@ -57,13 +57,13 @@ impl CompiledStep {
     ) {
         if self.keeps.cookies {
             for header in answer.headers("set-cookie") {
-                // What is ignored is ignored as a browser would.
+                // Invalid cookies are ignored, as in a browser.
                 watch(Observation::Cookie(header, session.data_mut().jar.store(header, site, now)));
             }
         }
     }
 
-    /// Judge an answer as it came: its body may be encoded.
+    /// Judges a response as received: its body may be encoded.
     pub(super) fn judge(
         &self,
         scene: &mut RenderContext<'_>,
@@ -95,7 +95,7 @@ impl CompiledStep {
         told: (&mut Vec<u16>, &mut ObservationSink<'_>),
     ) -> Result<(), Rejection> {
         scene.reading.clear();
-        // Values are put into the session while its cookies are looked at.
+        // The jar is taken out, because the session's variables are set while its cookies are read.
         let jar = session.holds_mut().map(|held| std::mem::take(&mut held.jar)).unwrap_or_default();
         let with_jar = ResponseView { jar: Some((&jar, *site, scene.unix_seconds())), ..*answer };
         let judged = self.look(scene, session, &with_jar, told);

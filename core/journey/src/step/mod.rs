@@ -1,4 +1,5 @@
-//! [`CompiledStep`]: all that is done for one step: its request, and what is asked of the answer.
+//! [`CompiledStep`]: everything that one step needs: its request, and the checks and extractions
+//! for its response.
 
 mod compile;
 mod embedded;
@@ -26,27 +27,27 @@ pub use follow_ups::FollowUpSink;
 pub(crate) use follow_ups::FollowUpState;
 pub(crate) use rewrite::target_of;
 
-/// A step, compiled. Cloned once a load thread.
+/// A compiled step. Each load thread has its own clone.
 #[derive(Clone, Debug)]
 pub struct CompiledStep {
-    /// As in reports.
+    /// The name in reports.
     pub name: String,
     /// Index into the plan's targets.
     pub target: u16,
     /// From *begun* to *complete*.
     pub timeout: Nanos,
-    /// The answer has no body.
+    /// Whether the response has no body.
     pub head: bool,
-    /// May be sent again on another connection (RFC 9110 §9.2.2).
+    /// Whether the request may be sent again on another connection (RFC 9110 §9.2.2).
     pub idempotent: bool,
     /// The method and the target's host, for answers to challenges and for cookies.
     method: String,
     host: String,
     secure: bool,
     shape: RequestTemplate,
-    /// Who it says it is from when it is asked.
+    /// The credentials for a challenge.
     credentials: Option<Credentials>,
-    /// Where more than one message may go out for a request.
+    /// Set if a request may need more than one message.
     afield: Option<Box<FollowUpConfig>>,
     expect: StatusSet,
     extract: Vec<CompiledExtract>,
@@ -55,7 +56,7 @@ pub struct CompiledStep {
     keeps: Retain,
 }
 
-/// What of an answer must be kept until it is whole.
+/// The parts of a response that must be kept until it is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub struct Retain {
@@ -70,7 +71,7 @@ pub struct Retain {
 }
 
 impl Retain {
-    /// Whether anything is.
+    /// Whether any part is kept.
     pub const fn any(self) -> bool {
         self.fields || self.body || self.page || self.cookies
     }
@@ -86,23 +87,23 @@ struct CompiledExtract {
 /// One result of evaluating a response, passed to [`watch`](FollowUpSink::watch).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Observation<'a> {
-    /// The answer sets a cookie, which was kept or not.
+    /// The response sets a cookie, which was kept or not.
     Cookie(&'a [u8], CookieOutcome),
-    /// An extraction, by its place among the step's, and what it found.
+    /// An extraction, by its index in the step, and its result.
     Extract(u16, Result<&'a Values, ExtractError>),
-    /// A check, by its place among the step's: `None` if it holds, else what stood there instead.
+    /// A check, by its index in the step: `None` if it passed, else the actual value.
     Check(u16, Option<&'a str>),
-    /// A count, by its index in the plan: whether this answer is counted.
+    /// A count, by its index in the plan: whether this response is counted.
     Count(u16, bool),
 }
 
-/// What is needed to send something more for a request.
+/// The settings for further messages of a request.
 #[derive(Clone, Debug)]
 struct FollowUpConfig {
     places: TargetMatcher,
-    /// Redirects followed at most.
+    /// Maximum number of redirects to follow.
     follow: u8,
-    /// What a page embeds is fetched.
+    /// Whether embedded resources are fetched.
     resources: bool,
     /// Statuses that embedded resources may have.
     expect_resource: StatusSet,
@@ -112,26 +113,26 @@ struct FollowUpConfig {
     own_cookies: usize,
 }
 
-/// Why an answer is not what was wanted.
+/// The reason why a response is not the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// Its status.
+    /// The status is unexpected.
     Status,
     /// A check failed: its index in the step, and the actual value.
     Check(u16, String),
-    /// Something was to be extracted and was not there: its place among the step's, and why.
+    /// A value could not be extracted: its index in the step, and the reason.
     Extract(u16, ExtractError),
-    /// It was not reached, or not all of it.
+    /// The final response was not reached, or not all of it.
     Stray(FollowUpError),
 }
 
 impl CompiledStep {
-    /// The bytes that are always sent, where no session changes them.
+    /// Returns the fixed bytes, if no session changes them.
     pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
         self.shape.as_fixed().filter(|_| self.credentials.is_none())
     }
 
-    /// What of the answer must be kept.
+    /// The parts of the response that must be kept.
     pub const fn retention(&self) -> Retain {
         self.keeps
     }
@@ -141,7 +142,7 @@ impl CompiledStep {
         self.checks.iter().map(CompiledCheck::text)
     }
 
-    /// Whether an extraction goes into variable `slot`.
+    /// Whether an extraction sets variable `slot`.
     pub(crate) fn extracts(&self, slot: u16) -> bool {
         self.extract.iter().any(|taken| taken.variable == slot)
     }
@@ -202,7 +203,7 @@ impl CompiledStep {
         }
     }
 
-    /// Where a request of this step goes with this path and query.
+    /// Returns the site of a request of this step with this path and query.
     fn site<'a>(&'a self, target: &'a str) -> Site<'a> {
         let path = target.split('?').next().unwrap_or("/");
         Site { host: &self.host, path, secure: self.secure }

@@ -8,15 +8,15 @@ use wavetank_wire::h1::Headers;
 
 use crate::redirect::{Hop, may_forward_header};
 
-/// What changes from one request to the next.
+/// The changes from one request to the next.
 #[derive(Debug)]
 pub(super) struct Rewrite<'a> {
     pub(super) method: &'a str,
     /// Path and query for the request line, preceded by scheme and host if a proxy reads it.
     pub(super) target: &'a [u8],
-    /// Another value of `Host`.
+    /// The new value of `Host`, if it changes.
     pub(super) host: Option<String>,
-    /// Where it goes; `None`: to the same place.
+    /// The redirect; `None` for the same place.
     pub(super) hop: Option<&'a Hop>,
     /// Names of headers (lower case) that are secrets of this plan.
     pub(super) secrets: &'a [String],
@@ -25,12 +25,12 @@ pub(super) struct Rewrite<'a> {
     pub(super) own_cookies: usize,
     /// Names (lower case) of fields that are written again.
     pub(super) drops: &'a [&'a str],
-    /// Whole field lines that come in addition.
+    /// Whole field lines to add.
     pub(super) fields: &'a [u8],
 }
 
 impl Rewrite<'_> {
-    /// Write into `out` what becomes of `sent`, a whole request.
+    /// Writes the request derived from `sent`, a whole request, into `out`.
     pub(super) fn write(&self, sent: &[u8], out: &mut Vec<u8>) {
         let head_end = memmem::find(sent, b"\r\n\r\n").map_or(sent.len(), |end| end + 2);
         let line_end = memmem::find(sent, b"\r\n").map_or(sent.len(), |end| end + 2);

@@ -1,4 +1,4 @@
-//! Walking along an axis (XPath 1.0 §2.2).
+//! Traversal of an axis (XPath 1.0 §2.2).
 
 use super::expr::{Axis, Test};
 use super::tree::{NodeId, NodeKind, Tree};
@@ -60,7 +60,7 @@ pub(super) fn walk(
             (0..from).rev().filter(|id| !is_attribute(*id) && !around(*id)).for_each(see);
         }
     }
-    // What was stepped over to get there is work too.
+    // The nodes that were skipped on the way count as work too.
     let attributes = |id: NodeId| (tree.first_below(id) - id) as usize;
     seen + match axis {
         Axis::Child => attributes(from),
@@ -71,7 +71,7 @@ pub(super) fn walk(
     }
 }
 
-/// From `first` on, each time behind everything below.
+/// Returns `first` and its following siblings, skipping all nodes below them.
 fn siblings(tree: &Tree, first: NodeId, end: NodeId) -> impl Iterator<Item = NodeId> {
     let mut next = first;
     std::iter::from_fn(move || {

@@ -1,13 +1,14 @@
-//! Text to an expression. Errors are what is wrong, for a sentence.
+//! Parser from text to an expression. An error is the reason, as part of a sentence.
 
 use super::expr::{Axis, Expr, Op, Step, Test};
 use super::functions::Function;
 use super::token::{Token, tokens};
 
-/// Expressions within each other.
+/// Maximum nesting depth of expressions.
 const DEPTH_MAX: u32 = 32;
 
-/// Operators, weakest first; those of a row bind equally, from the left (XPath 1.0 §3.4, §3.5).
+/// Operators, weakest first. Operators of a row have equal precedence, from the left (XPath 1.0
+/// §3.4, §3.5).
 const ROWS: [&[(&str, Op)]; 7] = [
     &[("or", Op::Or)],
     &[("and", Op::And)],
@@ -81,7 +82,7 @@ impl<'a> Parser<'a> {
         loop {
             let Some(Token::Sign(name) | Token::Operator(name)) = self.peek() else { return Ok(left) };
             let Some((_, op)) = ROWS[row].iter().find(|(known, _)| *known == name) else { return Ok(left) };
-            // Each makes the tree one level deeper.
+            // Each operator makes the tree one level deeper.
             count += 1;
             if count > DEPTH_MAX {
                 return Err("too many operators".to_owned());
@@ -91,7 +92,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An expression within brackets of some kind.
+    /// Parses an expression within any kind of brackets.
     fn inner(&mut self) -> Result<Expr, String> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -212,7 +213,8 @@ impl<'a> Parser<'a> {
         Ok(predicates)
     }
 
-    /// A number, a text, something in parentheses, a function; `None` where a path of steps begins.
+    /// Parses a number, a text, an expression in parentheses or a function. Returns `None` if a
+    /// path of steps starts here.
     fn primary(&mut self) -> Result<Option<Expr>, String> {
         let expr = match self.peek() {
             Some(Token::Number(number)) => Expr::Number(number),

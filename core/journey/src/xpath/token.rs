@@ -9,11 +9,11 @@ pub(super) enum Token<'t> {
     Operator(&'t str),
     Number(f64),
     Text(&'t str),
-    /// A name, perhaps with a prefix; `prefix:*` too.
+    /// A name, with or without a prefix; also `prefix:*`.
     Name(&'t str),
 }
 
-/// All tokens, or what cannot be one.
+/// Returns all tokens, or the reason why the text has an invalid one.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     let mut tokens: Vec<Token<'_>> = Vec::new();
     let mut rest = text.trim_start();
@@ -62,7 +62,7 @@ fn sign(rest: &str) -> Option<&str> {
     found.or_else(|| lone_dot().then(|| &rest[..1])).or_else(|| rest.starts_with('$').then(|| &rest[..1]))
 }
 
-/// Whether the token before is the end of an operand: then a name or star is an operator.
+/// Whether the previous token ends an operand: then a name or star is an operator.
 fn behind_operand(before: Option<&Token<'_>>) -> bool {
     match before {
         None | Some(Token::Operator(_)) => false,

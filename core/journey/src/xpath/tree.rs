@@ -4,10 +4,10 @@ use std::ops::Range;
 
 /// Maximum number of nodes of a document.
 pub(super) const NODES_MAX: usize = 2_000_000;
-/// Elements within each other.
+/// Maximum nesting depth of elements.
 pub(super) const DEPTH_MAX: usize = 10_000;
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeKind {
     Root,
@@ -18,14 +18,14 @@ pub(super) enum NodeKind {
     Instruction,
 }
 
-/// A node's place in the list: the document's order.
+/// A node's index in the list, which is in document order.
 pub(super) type NodeId = u32;
 
 #[derive(Clone, Debug)]
 struct Node {
     kind: NodeKind,
     parent: NodeId,
-    /// Behind the last node below this one.
+    /// The index after the last node below this one.
     end: NodeId,
     name: Range<u32>,
     value: Range<u32>,
@@ -59,12 +59,12 @@ impl Tree {
         (id != Self::ROOT).then(|| self.nodes[id as usize].parent)
     }
 
-    /// Behind the last node below `id`.
+    /// Returns the index after the last node below `id`.
     pub(super) fn end(&self, id: NodeId) -> NodeId {
         self.nodes[id as usize].end
     }
 
-    /// The first node behind the attributes of `id`.
+    /// Returns the first node after the attributes of `id`.
     pub(super) fn first_below(&self, id: NodeId) -> NodeId {
         let mut next = id + 1;
         while next < self.end(id) && self.kind(next) == NodeKind::Attribute {
@@ -73,7 +73,7 @@ impl Tree {
         next
     }
 
-    /// Appends the string-value of a node (XPath 1.0 §5); says how many nodes were looked at.
+    /// Appends the string-value of a node (XPath 1.0 §5) and returns the number of nodes visited.
     pub(super) fn push_string_value(&self, id: NodeId, out: &mut String) -> usize {
         let value = |id: NodeId| {
             let Range { start, end } = self.nodes[id as usize].value;
@@ -105,7 +105,7 @@ impl TreeBuilder {
         Self { tree: Tree { nodes: vec![root], text: String::new() }, open: vec![Tree::ROOT] }
     }
 
-    /// How many elements are open.
+    /// Returns the number of open elements.
     pub(super) fn depth(&self) -> usize {
         self.open.len() - 1
     }

@@ -85,7 +85,7 @@ impl Tree {
 
 fn open(grower: &mut TreeBuilder, tag: &BytesStart<'_>) -> Option<()> {
     grower.open(str::from_utf8(tag.name().into_inner()).ok()?)?;
-    // Looking for doubles would compare each with all before it.
+    // A search for duplicates would compare each attribute with all earlier ones.
     for attribute in tag.attributes().with_checks(false) {
         let attribute = attribute.ok()?;
         let name = str::from_utf8(attribute.key.into_inner()).ok()?;
