@@ -1,4 +1,4 @@
-//! Embedded resources: what a browser would fetch to show a page.
+//! Embedded resources: the resources that a browser would fetch to show a page.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -9,28 +9,30 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 use crate::html_cost::{PAGE_BYTES_MAX, is_too_costly_to_parse};
 use crate::redirect::HttpUrl;
 
-/// References collected from one page, repeated ones among them.
+/// Maximum number of references collected from one page, including repeated ones.
 const REFERENCES_MAX: usize = 10_000;
 
-/// What a page embeds.
+/// The resources that a page embeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Each address once, in the order of the page.
     pub places: Vec<HttpUrl>,
-    /// Addresses beyond the limit that was given.
+    /// Number of addresses beyond the given limit.
     pub left_out: usize,
-    /// References that are no http address: `data:`, `blob:` and what cannot be read.
+    /// Number of references that are not http addresses: `data:`, `blob:` and unreadable ones.
     pub not_http: usize,
-    /// The page is too long or too deep to be read; nothing is known of it.
+    /// The page is too long or too deeply nested, so it was not searched.
     pub unread: bool,
 }
 
 impl Resources {
-    /// What `page`, which came from `from`, embeds: images, scripts, style sheets, icons, preloads, frames, media and
-    /// plug-ins; at most `count_max`. `base` is heeded.
+    /// Lists what `page`, which came from `from`, embeds: images, scripts, style sheets, icons,
+    /// preloads, frames, media and plug-ins. The list has at most `count_max` entries. A `base`
+    /// element is honoured.
     ///
-    /// One picture an image: `src`, or the first of `srcset` where there is no `src`; one `source` of a film or sound.
-    /// What style sheets and scripts fetch in turn is not seen, nor what stands in `noscript` and `template`.
+    /// An image counts once: its `src`, or the first address of `srcset` if there is no `src`. A
+    /// film or sound counts with one `source`. Resources that style sheets and scripts fetch in
+    /// turn are not found. Elements inside `noscript` and `template` are skipped.
     pub fn find_in(page: &[u8], from: &HttpUrl, count_max: usize) -> Self {
         if page.len() > PAGE_BYTES_MAX || is_too_costly_to_parse(page) {
             return Self { unread: true, ..Self::default() };
@@ -38,7 +40,7 @@ impl Resources {
         let input = BufferQueue::default();
         input.push_back(String::from_utf8_lossy(page).into_owned().into());
         let tokenizer = Tokenizer::new(Collector::default(), html5ever::tokenizer::TokenizerOpts::default());
-        // It stops early only where a sink asks for it, which this one never does.
+        // It stops early only if a sink asks for it, which this one never does.
         let _ = tokenizer.feed(&input);
         tokenizer.end();
         let collected = tokenizer.sink.0.into_inner();
@@ -64,9 +66,9 @@ impl Resources {
 struct Collected {
     base: Option<String>,
     references: Vec<String>,
-    /// Templates around us: what is in them is not shown.
+    /// Number of enclosing `template` elements. Their contents are not shown.
     templates: usize,
-    /// The film or sound around us has its source.
+    /// Whether the enclosing film or sound already has its source.
     has_source: bool,
 }
 
@@ -90,7 +92,7 @@ impl TokenSink for Collector {
         } else if collected.templates == 0 {
             collected.take(&tag);
         }
-        // The tokenizer leaves it to its sink to know that markup is text in some elements.
+        // Some elements contain markup as plain text. The tokenizer expects its sink to know them.
         match &*tag.name {
             "script" => TokenSinkResult::RawData(RawKind::ScriptData),
             "style" | "xmp" | "iframe" | "noembed" | "noframes" | "noscript" => {
@@ -137,15 +139,15 @@ impl Collected {
     }
 }
 
-/// The first address in a `srcset` (HTML Standard, "srcset attributes"): up to white space; a comma at its end is not part
-/// of it.
+/// Returns the first address in a `srcset` (HTML Standard, "srcset attributes"): the text up to
+/// white space, without a comma at its end.
 fn first_candidate(srcset: &str) -> Option<&str> {
     let start = srcset.trim_start_matches(|one: char| one.is_ascii_whitespace() || one == ',');
     let address = start.split_ascii_whitespace().next()?.trim_end_matches(',');
     (!address.is_empty()).then_some(address)
 }
 
-/// Whether a browser fetches a link of these relations at once.
+/// Whether a browser fetches a link with these relations immediately.
 fn is_fetched(relations: &str) -> bool {
     let has = |wanted: &str| relations.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(wanted));
     let fetched = ["stylesheet", "icon", "apple-touch-icon", "preload", "modulepreload", "manifest"];

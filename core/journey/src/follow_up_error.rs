@@ -1,59 +1,57 @@
-//! [`FollowUpError`]: why a request did not come to its end by the way it took.
+//! [`FollowUpError`]: the reason why a request with several messages failed.
 
 use crate::content::ContentFault;
 
-/// Bytes of an address that are told with a failure.
+/// Maximum number of bytes of an address in a message.
 const TOLD_BYTES_MAX: usize = 200;
 
-/// What went wrong between a request and the answer that was wanted.
+/// The failure that prevented the expected response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUpError {
-    /// A redirect to a place that is none of the plan's targets: names are resolved once before the run, so that nobody
-    /// may lead the load elsewhere.
+    /// A redirect to a place that is not a target of the plan. Names are resolved once before the
+    /// run, so that no server can lead the load elsewhere.
     Elsewhere(String),
-    /// A redirect to what is no http address.
+    /// A redirect to something that is not an http address.
     NoAddress,
-    /// The body is in a content coding that nobody here knows.
+    /// The body has a content coding that is not supported.
     UnknownCoding(String),
-    /// The body is not what its content coding says.
+    /// The body does not match its content coding.
     Content(ContentFault),
-    /// What a page embeds was answered by this status.
+    /// An embedded resource returned this status.
     Resource(String, u16),
-    /// What a page embeds is longer, all together, than the limit.
+    /// The embedded resources of a page are longer in total than the limit.
     ResourcesTooLarge(String),
 }
 
 impl FollowUpError {
-    /// One clear sentence, with what to do about it where something can be done.
+    /// Returns one clear sentence, with a hint if there is a remedy.
     pub fn message(&self) -> String {
         match self {
             Self::Elsewhere(address) => format!(
-                "the redirect to {} leads to none of the plan's targets (hint: name it under targets)",
+                "the redirect to {} does not lead to a target of the plan (hint: add it under targets)",
                 shown(address)
             ),
-            Self::NoAddress => "the redirect leads to no http address".to_owned(),
+            Self::NoAddress => "the redirect does not lead to an http address".to_owned(),
             Self::UnknownCoding(coding) => format!(
-                "the body's Content-Encoding {} cannot be looked into (hint: gzip, deflate, br and zstd can)",
+                "the body's Content-Encoding {} is not supported (hint: use gzip, deflate, br or zstd)",
                 shown(coding)
             ),
-            Self::Content(ContentFault::Broken) => {
-                "the body is not what its Content-Encoding says".to_owned()
-            }
-            Self::Content(ContentFault::Truncated) => "the encoded body ends in the middle".to_owned(),
+            Self::Content(ContentFault::Broken) => "the body does not match its Content-Encoding".to_owned(),
+            Self::Content(ContentFault::Truncated) => "the encoded body is incomplete".to_owned(),
             Self::Content(ContentFault::TooLarge) => {
-                "decoded, the body is longer than can be looked into".to_owned()
+                "the decoded body is too long to be evaluated".to_owned()
             }
             Self::Resource(address, status) => {
-                format!("the embedded {} was answered by {status}", shown(address))
+                format!("the embedded resource {} returned status {status}", shown(address))
             }
             Self::ResourcesTooLarge(address) => {
-                format!("what {} embeds is longer than the limit", shown(address))
+                format!("the resources embedded in {} exceed the size limit", shown(address))
             }
         }
     }
 }
 
-/// As much of `text` as is told.
+/// Returns the part of `text` that a message shows.
 fn shown(text: &str) -> &str {
     &text[..text.floor_char_boundary(TOLD_BYTES_MAX)]
 }

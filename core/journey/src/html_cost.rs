@@ -1,10 +1,10 @@
-//! Whether a page can be parsed in reasonable time: asked before every parse.
+//! Whether a page can be parsed in reasonable time. This is checked before every parse.
 
 /// A page longer than this is not parsed.
 pub(crate) const PAGE_BYTES_MAX: usize = 8 << 20;
-/// Elements within each other, about: as deep as browsers go.
+/// Maximum nesting depth of elements, estimated. It is the limit of browsers.
 const DEPTH_MAX: usize = 512;
-/// Comparisons of attributes' names with each other, over the whole page.
+/// Maximum number of comparisons of attribute names over the whole page.
 const COMPARISONS_MAX: usize = 500_000_000;
 
 /// Elements that need no end tag: they end each other and do not make a page deeper.
@@ -41,8 +41,9 @@ const OPEN_ENDED: [&[u8]; 30] = [
     b"wbr",
 ];
 
-/// Whether parsing would take time out of proportion: for each tag the parser looks through the open elements, and for
-/// each attribute through those before it, so that some megabytes of `<div>`, or of attributes, would take minutes.
+/// Whether parsing would take disproportionate time. For each tag the parser searches the open
+/// elements, and for each attribute the ones before it. Some megabytes of `<div>` or of attributes
+/// would therefore take minutes.
 pub(crate) fn is_too_costly_to_parse(page: &[u8]) -> bool {
     let (mut depth, mut comparisons) = (0_usize, 0_usize);
     for at in memchr::memchr_iter(b'<', page) {
@@ -65,8 +66,8 @@ pub(crate) fn is_too_costly_to_parse(page: &[u8]) -> bool {
     false
 }
 
-/// At most how many attributes the tag has that begins here. Quoted values are stepped over: there an attribute needs a
-/// quote less than a value has letters, and data in addresses is long.
+/// Returns an upper limit for the number of attributes of the tag that starts here. Quoted values
+/// are skipped, because data in addresses is long and would look like many attributes.
 fn attributes(tag: &[u8]) -> usize {
     let (mut count, mut at) = (0, 0);
     while let Some(byte) = tag.get(at) {

@@ -11,38 +11,38 @@ use crate::session::{Identity, Session};
 use crate::step::CompiledStep;
 use crate::value::Values;
 
-/// One scenario, compiled. Cloned once a load thread.
+/// One compiled scenario. Each load thread has its own clone.
 #[derive(Clone, Debug)]
 pub struct Journey {
-    /// What a user does first.
+    /// The first actions of a user.
     pub before: Program,
-    /// What a session does.
+    /// The actions of a session.
     pub session: Program,
-    /// What a user does at last.
+    /// The last actions of a user.
     pub after: Program,
-    /// The scenario's steps; one that goes to one of several targets, for the first of them.
+    /// The scenario's steps. A step with several targets is compiled for the first of them.
     pub steps: Vec<CompiledStep>,
-    /// By step, those for each of several targets; empty where every step goes to one.
+    /// By step, the versions for each of several targets; empty if every step has one target.
     choices: Arc<[Option<PerTargetStep>]>,
-    /// Names of its variables, by slot.
+    /// Names of the scenario's variables, by slot.
     variables: Arc<[String]>,
     given: InitialVariables,
 }
 
-/// What the run's `before` set, as this scenario's sessions have it when they begin.
+/// The values that the run's `before` set, as this scenario's sessions start with them.
 #[derive(Clone, Debug, Default)]
 struct InitialVariables {
-    /// By slot, of those that no session changes: a million sessions hold them once.
+    /// By slot, the variables that no session changes. A million sessions share one copy.
     shared: Option<Arc<[Values]>>,
-    /// Of those that sessions set, too: each user has his own.
+    /// Variables that sessions also set: each user has its own.
     own: Arc<[(u16, Values)]>,
 }
 
 impl Journey {
-    /// Compile `scenario`.
+    /// Compiles `scenario`.
     ///
     /// # Errors
-    /// Where a path, selector or expression in it is none.
+    /// If a path, selector or expression in it is invalid.
     pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, UserError> {
         let cookies = plan.http.cookies;
         let choice = |step| PerTargetStep::new(step, plan, cookies, scenario.connection);
@@ -62,7 +62,8 @@ impl Journey {
         })
     }
 
-    /// Its sessions begin with these variables, by name; those whose names it does not know are not its.
+    /// Gives the scenario's sessions these initial variables, by name. Names that the scenario does
+    /// not know are ignored.
     pub fn set_initial_variables(&mut self, values: &[(String, Values)]) {
         let (mut shared, mut own) = (Vec::new(), Vec::new());
         for (slot, name) in (0_u16..).zip(self.variables.iter()) {
@@ -78,7 +79,7 @@ impl Journey {
         self.given = InitialVariables { shared, own: own.into() };
     }
 
-    /// A user's first session takes what was [given](Self::set_initial_variables) to it.
+    /// Gives a user's first session its [initial variables](Self::set_initial_variables).
     #[inline]
     pub fn init_session(&self, session: &mut Session) {
         if let Some(shared) = &self.given.shared {
@@ -89,7 +90,7 @@ impl Journey {
         }
     }
 
-    /// Step `number` as it is for a session.
+    /// Returns step `number` for a session.
     #[inline]
     pub fn step(&self, number: u16, who: &Identity, seed: u64) -> &CompiledStep {
         match self.choices.get(usize::from(number)) {
@@ -98,24 +99,25 @@ impl Journey {
         }
     }
 
-    /// Whether that is the same for all sessions.
+    /// Whether step `number` is the same for all sessions.
     pub fn is_session_independent(&self, number: u16) -> bool {
         !matches!(self.choices.get(usize::from(number)), Some(Some(_)))
     }
 
-    /// Where a session's first request goes, as far as the order of the file tells.
+    /// The target of a session's first request, judged by the order of steps in the file.
     pub fn first_target(&self, who: &Identity, seed: u64) -> u16 {
         if self.steps.is_empty() { 0 } else { self.step(0, who, seed).target }
     }
 
-    /// Whether anything on the way puts something into variable `slot`.
+    /// Whether any action or extraction sets variable `slot`.
     fn sets(&self, slot: u16) -> bool {
         [&self.before, &self.session, &self.after].into_iter().any(|program| program.sets(slot))
             || self.steps.iter().any(|step| step.extracts(slot))
     }
 
-    /// Whether a session is one request, the same for all, of whose answer nothing is asked but its status, or does
-    /// nothing at all: then nobody need remember where a session stands.
+    /// Whether a session sends one request that is the same for all and uses only the status of the
+    /// response, or does nothing at all. In both cases the position of a session need not be
+    /// stored.
     pub fn is_single_fixed_request(&self) -> bool {
         let plain = |step: u16| {
             let alike = self.is_session_independent(step);
@@ -127,7 +129,7 @@ impl Journey {
     }
 }
 
-/// All scenarios of a plan, and the rows they take values from.
+/// All scenarios of a plan, and the tables from which they take values.
 #[derive(Clone, Debug)]
 pub struct Journeys {
     /// By their index in the plan.
@@ -137,16 +139,16 @@ pub struct Journeys {
 }
 
 impl Journeys {
-    /// Compile the scenarios of `plan`; `tables` are its data.
+    /// Compiles the scenarios of `plan`. `tables` are its data.
     ///
     /// # Errors
-    /// Where a path, selector or expression in it is none.
+    /// If a path, selector or expression in it is invalid.
     pub fn new(plan: &Plan, tables: Vec<Table>) -> Result<Self, UserError> {
         let scenarios = plan.scenarios.iter().map(|scenario| Journey::new(scenario, plan));
         Ok(Self { scenarios: scenarios.collect::<Result<_, _>>()?, tables: tables.into() })
     }
 
-    /// All sessions begin with these variables, by name: what the run's `before` set.
+    /// Gives all sessions these initial variables, by name: the values that the run's `before` set.
     pub fn set_initial_variables(&mut self, values: &[(String, Values)]) {
         self.scenarios.iter_mut().for_each(|journey| journey.set_initial_variables(values));
     }

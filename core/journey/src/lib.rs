@@ -1,14 +1,18 @@
-//! What one virtual user does: the pure tools of a journey.
+//! The actions of one virtual user: the pure tools of a journey.
 //!
-//! Data files become tables ([`data`]), bodies and addresses are written ([`body`]), requests signed ([`auth`]), cookies
-//! kept ([`cookies`]), answers uncompressed ([`content`]) and looked into ([`extract`], [`xpath`]), redirects followed
-//! ([`redirect`]), what a page embeds is listed ([`embedded_resources`]), think times are drawn ([`think`]).
+//! - Preparation: data files become tables ([`data`]), bodies and addresses are written ([`body`]),
+//!   requests are signed ([`auth`]), think times are drawn ([`think`]).
+//! - Responses: cookies are kept ([`cookies`]), bodies decoded ([`content`]) and searched
+//!   ([`extract`], [`xpath`]), redirects followed ([`redirect`]), embedded resources listed
+//!   ([`embedded_resources`]).
 //!
-//! **What this crate must not know.** No sockets, files, clock or randomness of its own: bytes, random words and
-//! the time are arguments. It is kept out of `core/plan` so that its libraries are not built into everything.
+//! **What this crate must not know.** It has no sockets, files, clock or source of randomness:
+//! bytes, random numbers and the time are arguments. It is separate from `core/plan` so that its
+//! libraries are not built into every crate.
 //!
-//! **Invariants.** Whatever bytes a server or a data file holds, nothing here panics, and work and memory are
-//! bounded by named limits. What a person wrote wrongly is a [`UserError`](wavetank_plan::UserError) before the run.
+//! **Invariants.** No bytes from a server or a data file can cause a panic, and named limits bound
+//! work and memory. A mistake in the user's files is a [`UserError`](wavetank_plan::UserError)
+//! before the run.
 
 pub mod auth;
 pub mod body;

@@ -1,4 +1,4 @@
-//! [`PerTargetStep`]: a step that goes to one of several targets, ready for each of them.
+//! [`PerTargetStep`]: a step with several targets, compiled for each of them.
 
 use wavetank_pace::Philox;
 use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, UserError};
@@ -6,23 +6,23 @@ use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, Use
 use crate::session::Identity;
 use crate::step::CompiledStep;
 
-/// Above all other uses of [`Philox`], so that none meets these streams.
+/// Above all other uses of [`Philox`], so that its streams are separate from them.
 const DOMAIN: u64 = 0x7a_67_e7_00_00_00_00;
 
 /// See the module's description.
 #[derive(Clone, Debug)]
 pub(crate) struct PerTargetStep {
     pick: TargetSelection,
-    /// The number of the step's target, which stands for all of them.
+    /// The number of the step's target, which represents all of them.
     named: u16,
-    /// A user goes to the same one as long as he is there, because he keeps his connection.
+    /// A user always goes to the same target, because it keeps its connection.
     by_user: bool,
     /// In the order of the targets.
     each: Vec<CompiledStep>,
 }
 
 impl PerTargetStep {
-    /// `None` where `step` has one target.
+    /// Returns `None` if `step` has one target.
     pub(crate) fn new(
         step: &Step,
         plan: &Plan,
@@ -42,7 +42,7 @@ impl PerTargetStep {
         }))
     }
 
-    /// The step for a session.
+    /// Returns the step for a session.
     pub(crate) fn pick(&self, who: &Identity, seed: u64) -> &CompiledStep {
         self.at(if self.by_user { who.user } else { who.order }, seed)
     }

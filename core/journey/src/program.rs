@@ -1,4 +1,5 @@
-//! [`Program`]: a journey as a flat list of operations, so that where a session stands is one number.
+//! [`Program`]: a journey as a flat list of operations, so that one number holds the position of a
+//! session.
 
 use wavetank_plan::{Action, Check, Rendezvous, Template, Think, UserError};
 
@@ -13,50 +14,50 @@ pub(crate) enum Op {
     Think(Think),
     /// The clock of a group starts.
     GroupBegin,
-    /// The clock of the innermost group stops; it is that of this group.
+    /// The clock of the innermost group stops. It belongs to this group.
     GroupEnd(u16),
-    /// A counter with this value goes on top of the others.
+    /// Push a counter with this value.
     Count(u64),
-    /// What a variable holds is taken as a list.
+    /// Turn the value of a variable into a list.
     List(u16),
-    /// Take one from the top counter and go on; if there is none left, drop it and go there.
+    /// Decrement the top counter and continue. If it is zero, drop it and go to `exit`.
     Again { exit: u32 },
-    /// The same, also when the check does not hold.
+    /// The same, but also go to `exit` if the check is false.
     While { check: Box<CompiledCheck>, exit: u32 },
-    /// The variable takes the value that the top counter names, which goes up by one; behind the last, drop the
-    /// counter and go there.
+    /// The variable takes the value at the index in the top counter, which goes up by one. After
+    /// the last value the counter is dropped and the program continues at `exit`.
     Each { list: u16, name: u16, exit: u32 },
-    /// Go there unless the check holds.
+    /// Go to `exit` unless the check is true.
     Unless { check: Box<CompiledCheck>, exit: u32 },
-    /// Go there.
+    /// Go to this place.
     Jump(u32),
-    /// Go to one of these, by weight: sums of the weights so far, and places.
+    /// Go to one of these places, by weight. Each has the sum of the weights up to it.
     Choose(Vec<(u64, u32)>),
-    /// A variable gets a value.
+    /// Set a variable.
     Set(u16, Template),
-    /// A line of text.
+    /// Log a line of text.
     Log(Template),
-    /// Wait for others.
+    /// Wait for other users.
     Rendezvous(Rendezvous),
-    /// The session is over before its end.
+    /// End the session early.
     EndSession,
-    /// The run is over.
+    /// End the run.
     EndRun,
-    /// The end.
+    /// The end of the list.
     Done,
 }
 
-/// A list of actions, compiled.
+/// A compiled list of actions.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) ops: Vec<Op>,
 }
 
 impl Program {
-    /// Compile `actions`.
+    /// Compiles `actions`.
     ///
     /// # Errors
-    /// Where a path, selector or expression of a check is none.
+    /// If a path, selector or expression of a check is invalid.
     pub fn new(actions: &[Action]) -> Result<Self, UserError> {
         let mut this = Self { ops: Vec::new() };
         this.all(actions)?;
@@ -64,12 +65,12 @@ impl Program {
         Ok(this)
     }
 
-    /// Whether there is nothing to do.
+    /// Whether the list has no actions.
     pub fn is_empty(&self) -> bool {
         self.ops.len() == 1
     }
 
-    /// The only step of a journey that is one request and nothing else.
+    /// Returns the only step of a journey that consists of one request.
     pub fn single(&self) -> Option<u16> {
         match self.ops.as_slice() {
             [Op::Request(step), Op::Done] => Some(*step),
@@ -77,7 +78,7 @@ impl Program {
         }
     }
 
-    /// Whether an operation puts something into variable `slot`. A list is taken apart where it lies.
+    /// Whether an operation sets variable `slot`. A list is split in place.
     pub(crate) fn sets(&self, slot: u16) -> bool {
         self.ops.iter().any(|op| match op {
             Op::Set(own, _) | Op::List(own) => *own == slot,
@@ -87,7 +88,7 @@ impl Program {
     }
 
     fn here(&self) -> u32 {
-        u32::try_from(self.ops.len()).expect("the text of an experiment is limited, and so are its steps")
+        u32::try_from(self.ops.len()).expect("the size of an experiment limits its steps")
     }
 
     fn all(&mut self, actions: &[Action]) -> Result<(), UserError> {
@@ -139,7 +140,7 @@ impl Program {
         Ok(())
     }
 
-    /// `head` is asked before each time, and knows where to go when there is no next one.
+    /// `head` runs before each iteration. Its argument is the place after the loop.
     fn looped(
         &mut self,
         count: u64,

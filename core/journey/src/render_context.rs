@@ -1,4 +1,4 @@
-//! [`RenderContext`]: where a session acts: what it can ask for beside what it holds.
+//! [`RenderContext`]: the surroundings of a session: what it can read besides its own data.
 
 use wavetank_pace::Partition;
 use wavetank_plan::{DataPlan, Escape, Expr, Nanos, RowChoice, Template, TemplatePart, Think};
@@ -13,41 +13,41 @@ use crate::session::Session;
 use crate::think::sample;
 use crate::value::{JsonType, ValueRef, Values};
 
-/// What all sessions of a run share, and what changes about it. One for each load thread.
+/// The data that all sessions of a run share, and its changing parts. Each load thread has one.
 #[derive(Debug)]
 pub struct RenderContext<'a> {
     /// The run's seed.
     pub seed: u64,
-    /// Data by their index in the plan, and what the plan says of them.
+    /// Tables by their index in the plan.
     pub tables: &'a [Table],
-    /// See `tables`.
+    /// The plan's settings for each table.
     pub data: &'a [DataPlan],
     /// Milliseconds since 1970.
     pub wall_ms: u64,
-    /// Whose numbers of `seq()` are handed out here.
+    /// The share of the numbers of `seq()` that is handed out here.
     pub share: Partition,
-    /// How many were handed out.
+    /// Number of values of `seq()` handed out.
     pub seq: &'a mut u64,
-    /// What was counted in the whole run; empty while it goes on.
+    /// The counts of the whole run; empty until it is over.
     pub counts: &'a [u64],
-    /// Memory for values on their way.
+    /// Memory for intermediate values.
     pub scratch: &'a mut Vec<u8>,
-    /// What has been parsed of the answer that is looked at.
+    /// The parsed forms of the current response.
     pub reading: &'a mut ParseCache,
-    /// Memory for what is found in it.
+    /// Memory for the values found in it.
     pub finds: &'a mut Values,
 }
 
-/// A text could not be rendered; the step that needs it is not sent.
+/// The reason why a text could not be rendered. The step that needs it is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenderError {
-    /// A variable that nothing was put into.
+    /// A variable has no value.
     Variable(u16),
     /// All rows are used up.
     Row(u16),
-    /// A value with a line break in it, for a header.
+    /// A value for a header contains a line break.
     Header,
-    /// A value that is no path, for the whole of a request's.
+    /// A value for the whole path of a request is not a path.
     Address,
 }
 
@@ -57,7 +57,7 @@ impl RenderContext<'_> {
         (self.wall_ms / 1_000).cast_signed()
     }
 
-    /// Write `template` behind what is in `out`.
+    /// Appends `template` to `out`.
     pub fn render(
         &mut self,
         session: &mut Session,
@@ -73,14 +73,14 @@ impl RenderContext<'_> {
         Ok(())
     }
 
-    /// `template` as text; what is lacking is left out. For logs and comparisons.
+    /// Returns `template` as text, without missing values. For logs and comparisons.
     pub(crate) fn text(&mut self, session: &mut Session, template: &Template) -> Vec<u8> {
         let mut out = Vec::new();
         for piece in &template.pieces {
             match piece {
                 TemplatePart::Fixed(text) => out.extend_from_slice(text),
                 TemplatePart::Hole(hole) => {
-                    // What is lacking has no text.
+                    // A missing value has no text.
                     let _ = self.hole(session, &hole.value, hole.escape, &mut out);
                 }
             }
@@ -88,7 +88,8 @@ impl RenderContext<'_> {
         out
     }
 
-    /// A variable becomes `template`: what a single hole holds as what it is, anything else as text.
+    /// Sets a variable to the value of `template`. A single hole keeps its type; anything else
+    /// becomes text.
     pub(crate) fn set(&mut self, session: &mut Session, slot: u16, template: &Template) {
         let mut value = Values::default();
         if let [TemplatePart::Hole(hole)] = template.pieces.as_slice() {
@@ -107,13 +108,13 @@ impl RenderContext<'_> {
         *session.variable_mut(slot) = value;
     }
 
-    /// Whether a check holds that looks at no answer but the last one's status and time.
+    /// Evaluates a check that uses no response, except the last one's status and time.
     pub(crate) fn holds(&mut self, session: &mut Session, check: &CompiledCheck) -> bool {
         let (status, time) = (session.status, session.time);
         check.eval(self, session, &ResponseView { status, time, size: 0, fields: b"", body: b"", jar: None })
     }
 
-    /// How long a pause is.
+    /// Draws the length of a pause.
     pub(crate) fn draw_think(&self, session: &mut Session, think: &Think) -> Nanos {
         match think {
             Think::Fixed(length) => *length,
@@ -121,7 +122,7 @@ impl RenderContext<'_> {
         }
     }
 
-    /// A number below `n`, each as likely.
+    /// Draws a number below `n`, with equal probabilities.
     pub(crate) fn draw_below(&self, session: &mut Session, n: u64) -> u64 {
         ((u128::from(session.draw(self.seed)) * u128::from(n)) >> 64) as u64
     }
@@ -151,7 +152,7 @@ impl RenderContext<'_> {
         result
     }
 
-    /// Write what `expr` is, as text; says what kind of value it is.
+    /// Appends the value of `expr` as text and returns its type.
     fn raw(
         &mut self,
         session: &mut Session,
@@ -224,7 +225,7 @@ impl RenderContext<'_> {
         }
     }
 
-    /// The session's value in a column.
+    /// Returns the session's value in a column.
     fn cell(&self, session: &Session, data: u16, column: u16) -> Option<ValueRef<'_>> {
         let (table, choice) = (&self.tables[usize::from(data)], self.data[usize::from(data)].row);
         let index = match choice {
@@ -237,7 +238,7 @@ impl RenderContext<'_> {
     }
 }
 
-/// `text`, a value of this kind, as it is written where it stands.
+/// Appends `text`, a value of this kind, escaped for its place.
 fn escaped(escape: Escape, kind: JsonType, text: &[u8], out: &mut Vec<u8>) -> Result<(), RenderError> {
     match escape {
         Escape::Plain => out.extend_from_slice(text),

@@ -1,4 +1,4 @@
-//! [`RequestTemplate`]: a step's request, ready to be filled.
+//! [`RequestTemplate`]: a step's request with holes for values.
 
 use std::sync::Arc;
 
@@ -10,35 +10,35 @@ use crate::render_context::{RenderContext, RenderError};
 use crate::session::Session;
 use crate::step::target_of;
 
-/// A step's request with everything rendered that is the same for all sessions.
+/// A step's request. All parts that are the same for all sessions are already rendered.
 #[derive(Clone, Debug)]
 pub struct RequestTemplate {
-    /// All of it, where nothing is to be filled in.
+    /// The whole request, if it has no holes.
     fixed: Option<Fixed>,
     /// Request line and fields, without the empty line.
     head: Template,
-    /// The body, where its length is not known ahead: it is written in a field of its own.
+    /// A body of unknown length. Its `Content-Length` is written for each request.
     measured: Option<Template>,
-    /// The body otherwise, whose field stands in `head`.
+    /// A body of known length, with its `Content-Length` in `head`.
     body: Template,
-    /// What stands in the request line, if it is always the same.
+    /// The request target, if it is always the same.
     target: Option<String>,
-    /// The bytes are no business of ours: nothing is put in.
+    /// Whether the bytes are sent unchanged, without added fields.
     raw: bool,
 }
 
-/// Writes field lines, given path and query of their request.
+/// Writes field lines. It gets the path and query of the request.
 pub(crate) type ExtraFields<'a> = dyn FnMut(&mut Session, &str, &mut Vec<u8>) + 'a;
 
 #[derive(Clone, Debug)]
 struct Fixed {
     bytes: Arc<[u8]>,
-    /// Where more fields may be put in.
+    /// Where more fields may be inserted.
     fields_end: usize,
 }
 
 impl RequestTemplate {
-    /// The request of `step`.
+    /// Creates the request of `step`.
     pub fn new(step: &Step, plan: &Plan) -> Self {
         let request = &step.request;
         if request.method.is_empty() {
@@ -54,7 +54,7 @@ impl RequestTemplate {
                 value.pieces.extend(token.pieces.iter().cloned());
                 headers.push(("Authorization".to_owned(), value));
             }
-            // Written when the server has told what it wants to be answered.
+            // Written once the server has sent its challenge.
             Some(AuthPlan::Digest(..)) | None => {}
         }
         let target = &plan.targets[step.target];
@@ -72,18 +72,19 @@ impl RequestTemplate {
         Self { target, ..shape }
     }
 
-    /// What stands in the request line, if it is always the same.
+    /// The request target, if it is always the same.
     pub(crate) fn fixed_target(&self) -> Option<&str> {
         self.target.as_deref()
     }
 
-    /// The bytes that are always the same, if nothing needs to be put in.
+    /// Returns the fixed bytes, if the request has no holes.
     pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
         self.fixed.as_ref().map(|fixed| &fixed.bytes)
     }
 
-    /// Write the request into `out`, which is empty; `more` is given path and query, and writes whole field lines that go
-    /// in beside its own (cookies, answers to challenges). Bytes that are sent as they are get none.
+    /// Writes the request into `out`, which is empty. `more` gets the path and query, and writes
+    /// whole field lines (cookies, credentials) after the request's own fields. Raw bytes get no
+    /// such fields.
     pub(crate) fn render(
         &self,
         scene: &mut RenderContext<'_>,
@@ -112,7 +113,8 @@ impl RequestTemplate {
             out.extend_from_slice(b"\r\n");
             return scene.render(session, &self.body, out);
         };
-        // The length goes before what it measures: write the body first, then the field, and turn them round.
+        // The length precedes the body that it measures: the body is written first, then the field,
+        // and then the two are swapped.
         let at = out.len();
         scene.render(session, body, out)?;
         let length = out.len() - at;
@@ -137,7 +139,7 @@ impl RequestTemplate {
         }
     }
 
-    /// Bytes as they are.
+    /// Creates a request of raw bytes.
     fn raw(bytes: &Template) -> Self {
         let fixed = bytes.as_fixed().map(|bytes| Fixed { bytes: bytes.into(), fields_end: bytes.len() });
         let (head, body) = (bytes.clone(), Template::default());
@@ -189,15 +191,15 @@ impl RequestTemplate {
     }
 }
 
-/// What a request line is written by.
+/// The parts that a request line needs.
 #[derive(Clone, Copy)]
 struct Line<'a> {
-    /// What stands before the path: nothing, or to a proxy scheme and host (RFC 9112 §3.2.2).
+    /// The text before the path: empty, or scheme and host for a proxy (RFC 9112 §3.2.2).
     origin: &'a str,
     plan: &'a Plan,
 }
 
-/// The whole request, if there is nothing to fill in.
+/// Returns the whole request, if it has no holes.
 fn fixed_request(
     step: &Step,
     Line { origin, plan }: Line<'_>,

@@ -13,35 +13,39 @@ use crate::render_context::RenderContext;
 use crate::step::FollowUpState;
 use crate::value::{JsonType, Values};
 
-/// Operations in one call at most: a journey that loops without sending or pausing gives way to others.
+/// Maximum number of operations in one call: a journey that loops without sending or pausing gives
+/// way to others.
 const OPS_MAX: usize = 1_000;
-/// Loops and groups inside each other at most; deeper ones are refused when the file is read.
+/// Maximum nesting depth of loops and groups. Deeper ones are rejected when the file is read.
 pub const DEPTH_MAX: usize = 32;
 
-/// Who goes through a journey. Everything drawn for a session is a function of this and the run's seed.
+/// The identity of a session. Everything drawn for a session is a function of this and the run's
+/// seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Which kind of stream, and of whom: see [`Identity::for_arrival`], [`Identity::for_user`].
+    /// The kind of random stream and its owner: see [`Identity::for_arrival`],
+    /// [`Identity::for_user`].
     domain: u64,
     index: u64,
     /// `${user}`.
     pub user: u64,
     /// `${session}`.
     pub session: u64,
-    /// Its place among all sessions of the run, which rows in order and at random go by.
+    /// Its position among all sessions of the run. Rows in order and at random depend on it.
     pub order: u64,
-    /// Its place among all sessions in the order of their start, which unique rows go by.
+    /// Its position among all sessions in the order of their start. Unique rows depend on it.
     pub started: u64,
 }
 
 impl Identity {
-    /// A session that arrived: number `session` of all arrivals of `phase`. It is its own user.
+    /// Returns the identity of arrival number `session` of `phase`. It is its own user.
     pub const fn for_arrival(phase: u16, session: u64) -> Self {
         let domain = 0x5e55 << 32 | phase as u64;
         Self { domain, index: session, user: session, session, order: session, started: session }
     }
 
-    /// Pass `iteration` of user number `user` of `scenario`, of `users` in all.
+    /// Returns the identity of pass `iteration` of user number `user` of `scenario`, which has
+    /// `users` users.
     pub const fn for_user(scenario: u16, user: u64, iteration: u64, users: u64) -> Self {
         let domain = 0x05e4 << 48 | (scenario as u64) << 32 | user >> 32;
         let order = iteration.wrapping_mul(users).wrapping_add(user);
@@ -49,93 +53,96 @@ impl Identity {
         Self { domain, index, user, session: iteration, order, started: order }
     }
 
-    /// The same, which is number `all` of everything that arrives in the run. What is drawn for it stays.
+    /// Returns the same identity with `all`, its number among all arrivals of the run. Its random
+    /// numbers do not change.
     #[must_use]
     pub const fn with_global_number(self, all: u64) -> Self {
         Self { user: all, session: all, order: all, started: all, ..self }
     }
 
-    /// The same, with so many sessions before all of its kind: their rows are theirs.
+    /// Returns the same identity with `before` sessions of its kind ahead of it. The rows of those
+    /// sessions remain theirs.
     #[must_use]
     pub const fn offset_by(self, before: u64) -> Self {
         Self { order: self.order.wrapping_add(before), ..self }
     }
 
-    /// Word `number` of its random words.
+    /// Returns its random number at index `number`.
     pub fn random_word(&self, seed: u64, number: u32) -> u64 {
         Philox::nth_word(seed, self.domain, self.index, u64::from(number))
     }
 }
 
-/// Where a user stands. Small while it holds nothing: there may be millions.
+/// The position and data of a session. It is small while it has no data, since there may be
+/// millions.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
     /// The next operation.
     at: u32,
-    /// Random words used so far.
+    /// Random numbers used up to now.
     draws: u32,
-    /// A request failed, or the session was ended for one.
+    /// Whether a request failed, or the session was ended because of one.
     pub failed: bool,
-    /// `end` was met: what would follow does not.
+    /// Whether `end` was reached. The remaining operations are skipped.
     ended: bool,
-    /// Of the last answer.
+    /// The status of the last response.
     pub(crate) status: u16,
-    /// Of the last answer.
+    /// The response time of the last response.
     pub(crate) time: Nanos,
-    /// What most journeys need and the simplest do not.
+    /// Data that most journeys need and the simplest ones do not.
     held: Option<Box<SessionData>>,
-    /// Variables that it has and never changes, by slot; all sessions share them.
+    /// Variables that the session never changes, by slot. All sessions share them.
     given: Option<Arc<[Values]>>,
 }
 
-/// What a session holds.
+/// The data of a session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionData {
     pub(crate) variables: Vec<Values>,
     pub(crate) counters: Vec<u64>,
     pub(crate) groups: Vec<Nanos>,
-    /// By data, of those that go by who starts first.
+    /// By table, the rows that are assigned in the order of start.
     pub(crate) rows: Vec<u64>,
     pub(crate) jar: Jar,
-    /// Answers to servers that wanted to know who asks.
+    /// Credentials for servers that sent a challenge.
     pub(crate) logins: CredentialsCache,
-    /// Where the request under way has got to, if it is beyond its first answer.
+    /// The state of the request in progress, if it is past its first response.
     pub(crate) course: Option<Box<FollowUpState>>,
-    /// Embedded resources that this session has fetched, by the hashes of their addresses, in order.
+    /// Embedded resources that this session has fetched: hashes of their addresses, sorted.
     pub(crate) fetched: Vec<u64>,
 }
 
-/// What a session wants next.
+/// The next action of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionAction {
     /// Send this step's request.
     Request(u16),
-    /// Be asked again after so long.
+    /// Wait for this duration, then call again.
     Pause(Nanos),
-    /// Wait for others there, then be asked again.
+    /// Wait for other users there, then call again.
     Wait(Rendezvous),
-    /// It is over; the run, too, if so.
+    /// The session is over.
     End {
-        /// `end: run` was met.
+        /// Whether the run is over too, because `end: run` was reached.
         run: bool,
     },
-    /// It did much without sending anything: ask again in the next turn.
+    /// The session did much work without sending: call again in the next turn.
     GiveWay,
 }
 
-/// What a session says on its way.
+/// An event that a session reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// A group took from the first instant to the second.
+    /// A group lasted from the first instant to the second.
     Group(u16, Nanos, Nanos),
-    /// `log`.
+    /// A line of `log`.
     Log(String),
 }
 
 impl Session {
-    /// At the beginning of a journey. What the user holds (variables, cookies) stays.
+    /// Moves to the start of a journey. The user's data (variables, cookies) remains.
     pub fn begin(&mut self, identity: Identity) {
         self.identity = identity;
         self.draws = 0;
@@ -143,7 +150,8 @@ impl Session {
         self.enter_next_list();
     }
 
-    /// At the beginning of another list of what the same session does: what was drawn is not drawn again.
+    /// Moves to the start of another list of the same session. The random numbers continue without
+    /// repetition.
     pub fn enter_next_list(&mut self) {
         self.at = 0;
         self.ended = false;
@@ -159,7 +167,7 @@ impl Session {
         self.ended
     }
 
-    /// Its row of data number `data`, which is one that goes by who starts first.
+    /// Sets the row of table `data`, which assigns rows in the order of start.
     pub fn set_row(&mut self, data: u16, row: u64) {
         let rows = &mut self.data_mut().rows;
         if rows.len() <= usize::from(data) {
@@ -168,45 +176,46 @@ impl Session {
         rows[usize::from(data)] = row;
     }
 
-    /// The row that was [set](Self::set_row), or else the place of its start.
+    /// Returns the row that was [set](Self::set_row), else the position of its start.
     pub(crate) fn row(&self, data: u16) -> u64 {
         let own = self.data().and_then(|held| held.rows.get(usize::from(data)));
         own.copied().unwrap_or(self.identity.started)
     }
 
-    /// What it holds, made if there is nothing yet.
+    /// Returns its data, which is created if there is none.
     pub(crate) fn data_mut(&mut self) -> &mut SessionData {
         self.held.get_or_insert_default()
     }
 
-    /// What it holds, if anything.
+    /// Returns its data, if any.
     pub(crate) fn data(&self) -> Option<&SessionData> {
         self.held.as_deref()
     }
 
-    /// What it holds, if anything.
+    /// Returns its data, if any.
     pub(crate) fn holds_mut(&mut self) -> Option<&mut SessionData> {
         self.held.as_deref_mut()
     }
 
-    /// Where the request under way has got to; then it is nowhere any more.
+    /// Takes the state of the request in progress and leaves `None`.
     pub(crate) fn take_follow_ups(&mut self) -> Option<Box<FollowUpState>> {
         self.holds_mut()?.course.take()
     }
 
-    /// Variable `slot`; nothing was put in yet: `None`.
+    /// Returns variable `slot`, or `None` if it was never set.
     pub fn variable(&self, slot: u16) -> Option<&Values> {
         let slot = usize::from(slot);
         let given = self.given.as_ref().and_then(|given| given.get(slot)).filter(|value| !value.is_empty());
         given.or_else(|| self.data()?.variables.get(slot))
     }
 
-    /// From now on it has these variables beside its own; none of them may be one that its journey sets.
+    /// Gives the session these variables in addition to its own. The journey must not set any of
+    /// them.
     pub(crate) fn share(&mut self, given: &Arc<[Values]>) {
         self.given = Some(Arc::clone(given));
     }
 
-    /// Variable `slot` to be set.
+    /// Returns variable `slot` for writing.
     pub fn variable_mut(&mut self, slot: u16) -> &mut Values {
         let variables = &mut self.data_mut().variables;
         if variables.len() <= usize::from(slot) {
@@ -215,14 +224,14 @@ impl Session {
         &mut variables[usize::from(slot)]
     }
 
-    /// The next random word.
+    /// Returns the next random number.
     pub(crate) fn draw(&mut self, seed: u64) -> u64 {
         let word = self.identity.random_word(seed, self.draws);
         self.draws = self.draws.wrapping_add(1);
         word
     }
 
-    /// Go on at `now` until something has to be waited for.
+    /// Continues at `now` until the session has to wait.
     pub fn advance(
         &mut self,
         program: &Program,
@@ -233,7 +242,7 @@ impl Session {
         self.advance_by(OPS_MAX, program, scene, now, told)
     }
 
-    /// The same for `ops_max` operations at most; then it [gives way](SessionAction::GiveWay).
+    /// Does the same for at most `ops_max` operations, then it [gives way](SessionAction::GiveWay).
     pub fn advance_by(
         &mut self,
         ops_max: usize,
@@ -297,8 +306,8 @@ impl Session {
         SessionAction::GiveWay
     }
 
-    /// The condition that it asks next, if it stands before an `if` or at the head of a `while`: its words, and where
-    /// it goes on if it does not hold, for [`is_at`](Self::is_at).
+    /// The condition that comes next, if the session is before an `if` or at the head of a `while`:
+    /// its text, and where the program continues if it is false, for [`is_at`](Self::is_at).
     pub fn pending_condition<'p>(&self, program: &'p Program) -> Option<(&'p str, u32)> {
         match program.ops.get(self.at as usize)? {
             Op::Unless { check, exit } | Op::While { check, exit } => Some((check.text(), *exit)),
@@ -306,17 +315,17 @@ impl Session {
         }
     }
 
-    /// Whether it stands at that place of its program.
+    /// Whether the session is at that place of its program.
     pub const fn is_at(&self, place: u32) -> bool {
         self.at == place
     }
 
-    /// Whether it stands at the end of `program`.
+    /// Whether the session is at the end of `program`.
     pub fn is_at_end(&self, program: &Program) -> bool {
         matches!(program.ops.get(self.at as usize), Some(Op::Done))
     }
 
-    /// One more time, or out of the loop.
+    /// Starts the next iteration or leaves the loop.
     fn again(&mut self, wanted: bool, exit: u32) {
         let counters = &mut self.data_mut().counters;
         match counters.last_mut() {
@@ -344,14 +353,14 @@ impl Session {
         }
     }
 
-    /// A variable that holds a JSON array becomes the list of its items.
+    /// Turns a variable with a JSON array into the list of its items.
     fn list(&mut self, slot: u16) {
         let value = self.variable_mut(slot);
         if let (1, Some(found)) = (value.len(), value.first())
             && found.kind == JsonType::Json
         {
             let mut items = Values::default();
-            // What is no array stays the one value it is.
+            // A value that is not an array stays a single value.
             if json_items(found.text, usize::MAX, &mut items).is_ok() {
                 *value = items;
             }

@@ -1,4 +1,4 @@
-//! [`TargetMatcher`]: which of the plan's targets an address leads to.
+//! [`TargetMatcher`]: finds the plan's target for an address.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::redirect::HttpUrl;
 #[derive(Clone, Debug)]
 pub(crate) struct TargetMatcher {
     homes: Arc<[TargetOrigin]>,
-    /// Who we are to the proxy, where that must be told.
+    /// The credentials for the proxy, if it needs them.
     authorization: Option<Secret>,
 }
 
 /// One target.
 #[derive(Debug)]
 struct TargetOrigin {
-    /// As its requests name it in `Host`.
+    /// The address with the `Host` of its requests.
     named: Option<HttpUrl>,
-    /// As the plan's file names it.
+    /// The URL in the plan's file.
     url: Option<HttpUrl>,
     /// Host and port of each of its addresses.
     addresses: Vec<(String, u16)>,
     tls: bool,
-    /// A proxy reads its requests.
+    /// Whether a proxy reads its requests.
     by_proxy: bool,
 }
 
@@ -36,19 +36,21 @@ impl TargetMatcher {
         }
     }
 
-    /// What stands in the request line for `place`, which belongs to `target`.
+    /// Returns the request target for `place`, which belongs to `target`.
     pub(crate) fn line(&self, target: u16, place: &HttpUrl) -> String {
         let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
         let origin = if by_proxy { place.origin() } else { "" };
         format!("{origin}{}", place.target())
     }
 
-    /// Whether who we are is told to a proxy: then a request made of another one tells it anew, or not any more.
+    /// Whether a proxy gets credentials. A request derived from another one then has them written
+    /// again or removed.
     pub(crate) const fn authorizes(&self) -> bool {
         self.authorization.is_some()
     }
 
-    /// Write the field that says who we are, if a proxy reads the requests of `target` and wants to know.
+    /// Writes the `Proxy-Authorization` field, if a proxy reads the requests of `target` and needs
+    /// credentials.
     pub(crate) fn authorize(&self, target: u16, out: &mut Vec<u8>) {
         let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
         if let Some(authorization) = self.authorization.as_ref().filter(|_| by_proxy) {
@@ -56,15 +58,15 @@ impl TargetMatcher {
         }
     }
 
-    /// The target that `place` belongs to: by its URL, by the name its requests bear, or by one of its addresses; one
-    /// of several such is `near` if that is among them.
+    /// Returns the target that `place` belongs to: by its URL, by the `Host` of its requests, or by
+    /// one of its addresses. If several match, `near` is preferred.
     pub(crate) fn target_for(&self, place: &HttpUrl, near: u16) -> Option<u16> {
         let is = |target: u16| self.homes.get(usize::from(target)).is_some_and(|home| home.is(place));
         let all = 0..u16::try_from(self.homes.len()).expect("the plan limits targets");
         std::iter::once(near).chain(all).find(|&target| is(target))
     }
 
-    /// Where a request with this `Host` and request target goes, if to `target`.
+    /// Returns the address of a request to `target` with this `Host` and request target.
     pub(crate) fn place(&self, target: u16, host: &[u8], path: &[u8]) -> Option<HttpUrl> {
         let home = self.homes.get(usize::from(target))?;
         let (host, path) = (str::from_utf8(host).ok(), str::from_utf8(path).ok()?);

@@ -1,35 +1,36 @@
-//! How long a user waits between two steps, drawn from one random word.
+//! The time that a user waits between two steps, drawn from one random number.
 //!
-//! A draw is a pure function of the word, through the inverse of the distribution. Logarithms and exponentials
-//! come from the `libm` crate, not from the platform's library: the same seed waits equally long everywhere.
+//! A draw is a pure function of the number, through the inverse of the distribution. Logarithms and
+//! exponentials come from the `libm` crate, not from the platform's library: the same seed gives
+//! the same times everywhere.
 
 use wavetank_plan::{Nanos, Think, UserError};
 
-/// Refuses what has no meaning: a range backwards, a 95th percentile below the median, more than a day.
+/// Rejects invalid values: a reversed range, a 95th percentile below the median, more than a day.
 pub fn check(think: Think) -> Result<Think, UserError> {
     let bad = |message: &str, hint: &str| Err(UserError::usage("think", message, hint));
     let lengths = match think {
         Think::Fixed(length) | Think::Exponential { mean: length } => [Nanos::ZERO, length],
         Think::Even { from, to } if from > to => {
-            return bad("a think time's range runs backwards", "write the shorter time first: `1s to 3s`");
+            return bad("a think time's range is reversed", "write the shorter time first: `1s to 3s`");
         }
         Think::Even { from, to } => [from, to],
         Think::Normal { mean, deviation } => [mean, deviation],
         Think::Lognormal { median, p95 } if median <= Nanos::ZERO || p95 < median => {
             return bad(
                 "a lognormal think time has its 95th percentile below its median",
-                "the first time is the median, half of all are shorter: `lognormal 2s p95 8s`",
+                "write the median first, then the 95th percentile: `lognormal 2s p95 8s`",
             );
         }
         Think::Lognormal { median, p95 } => [median, p95],
     };
     if lengths.iter().any(|&length| length < Nanos::ZERO || length > Think::LENGTH_MAX) {
-        return bad("a think time is longer than a day", "for a silence use a phase with `pause`");
+        return bad("a think time is longer than a day", "use a phase with `pause` for a longer silence");
     }
     Ok(think)
 }
 
-/// The length that `word`, 64 random bits, stands for.
+/// Returns the think time for `word`, 64 random bits.
 pub fn sample(think: Think, word: u64) -> Nanos {
     match think {
         Think::Fixed(length) => length,
@@ -52,12 +53,12 @@ fn sigma(median: Nanos, p95: Nanos) -> f64 {
     libm::log(p95.0.max(1) as f64 / median.0.max(1) as f64).max(0.0) / Think::P95_DEVIATIONS
 }
 
-/// A float to nanoseconds, within what a think time may be.
+/// Converts a float to nanoseconds, limited to the range of think times.
 fn clamped(nanos: f64) -> Nanos {
     Nanos(nanos.clamp(0.0, Think::LENGTH_MAX.0 as f64) as i64)
 }
 
-/// In (0, 1), both ends left out, on a grid of 2^-53.
+/// Maps `word` to the open interval (0, 1), on a grid of 2^-53.
 fn unit(word: u64) -> f64 {
     ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
@@ -66,8 +67,8 @@ fn standard(word: u64) -> f64 {
     inverse_normal(unit(word)).clamp(-Think::DEVIATIONS_MAX, Think::DEVIATIONS_MAX)
 }
 
-/// The inverse of the standard normal distribution function, good to nine digits: P. Acklam's rational
-/// approximation with one step of Halley's method on `erfc`.
+/// The inverse of the standard normal distribution function, accurate to nine digits: P. Acklam's
+/// rational approximation with one step of Halley's method on `erfc`.
 fn inverse_normal(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969_683_028_665_376e1,
@@ -125,7 +126,7 @@ mod tests {
 
     const S: fn(i64) -> Nanos = Nanos::from_secs;
 
-    /// Draws on an even grid of words, sorted: the quantiles of the distribution itself.
+    /// Draws from an even grid of numbers, sorted: the quantiles of the distribution itself.
     fn grid(think: Think) -> Vec<f64> {
         let mut draws: Vec<_> = (0..100_000_u64)
             .map(|i| sample(think, (i << 1 | 1) * (u64::MAX / 200_000)).as_secs_f64())
@@ -139,7 +140,8 @@ mod tests {
         let found = draws.iter().sum::<f64>() / draws.len() as f64;
         assert!((found - mean).abs() < 0.003 * mean, "{think:?}: mean {found}, not {mean}");
         assert!((think.mean().as_secs_f64() - mean).abs() < 0.001 * mean, "{think:?}: {:?}", think.mean());
-        // What a plan reckons with is what is drawn, but for the last bit of a logarithm.
+        // The times that a plan computes with are those that are drawn, except for the last bit of
+        // a logarithm.
         let (shortest, longest) = (think.shortest().as_secs_f64(), think.longest().as_secs_f64());
         let within = draws[0] >= shortest - 1e-6 && draws[draws.len() - 1] <= longest + 1e-6;
         assert!(within, "{think:?}: not between {shortest} and {longest}");
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(sample(Think::Even { from: S(1), to: S(3) }, 0), S(1));
     }
 
-    /// Bits that must never change: an old run is repeated from its seed on any platform.
+    /// These bits must never change: an old run can be repeated from its seed on any platform.
     #[test]
     fn a_word_stands_for_the_same_length_for_ever() {
         let word = 0x0123_4567_89ab_cdef;
@@ -196,7 +198,7 @@ mod tests {
             let error = super::check(think).expect_err(word);
             assert!(error.message.contains(word), "{error}");
         };
-        check(Think::Even { from: S(3), to: S(1) }, "backwards");
+        check(Think::Even { from: S(3), to: S(1) }, "reversed");
         check(Think::Lognormal { median: S(3), p95: S(1) }, "below its median");
         check(Think::Fixed(S(90_000)), "longer than a day");
         let fine = Think::Normal { mean: S(2), deviation: S(1) };

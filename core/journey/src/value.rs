@@ -1,13 +1,13 @@
-//! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and what kind of thing the text is.
+//! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and the type of that text.
 
-/// What a value is. Its text is always there; the kind says how it stands in a body that has kinds, such as JSON: a
-/// template that is a whole value keeps it.
+/// The type of a value. Its text always exists. The type decides how a typed body such as JSON
+/// shows it: a template that is a whole value keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JsonType {
     /// Text, or bytes.
     #[default]
     Text,
-    /// A number, spelt as JSON spells one.
+    /// A number in JSON notation.
     Number,
     /// `true` or `false`.
     Bool,
@@ -20,41 +20,41 @@ pub enum JsonType {
 /// A value, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueRef<'a> {
-    /// What it is.
+    /// Its type.
     pub kind: JsonType,
     /// Its text.
     pub text: &'a [u8],
 }
 
 impl ValueRef<'_> {
-    /// The text as a number, whatever its kind: `"12"` compares like 12.
+    /// Returns the text as a number, whatever its type: `"12"` compares like 12.
     pub fn as_number(&self) -> Option<f64> {
         let number = std::str::from_utf8(self.text).ok()?.trim().parse::<f64>().ok()?;
         number.is_finite().then_some(number)
     }
 }
 
-/// Values found, in a buffer that is used again: a list of values, of which the first is *the* value.
+/// The values found, in a buffer that is reused: a list, of which the first is *the* value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     bytes: Vec<u8>,
     ends: Vec<(JsonType, u32)>,
-    /// All that was there was asked for: even a single one is a list.
+    /// Whether all matches were requested: then even a single one is a list.
     list: bool,
 }
 
 impl Values {
-    /// All values together may have so many bytes.
+    /// Maximum size of all values together, in bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 
-    /// Forgets the values and keeps the memory.
+    /// Removes the values and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.list = false;
     }
 
-    /// From now on, until it is cleared, it is a list, however many it holds.
+    /// Makes it a list until it is cleared, regardless of the number of values.
     pub fn set_list(&mut self) {
         self.list = true;
     }
@@ -64,12 +64,12 @@ impl Values {
         self.list
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -91,7 +91,7 @@ impl Values {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Adds a value; false where the limit on bytes is reached.
+    /// Adds a value. Returns false if the byte limit is reached.
     pub fn push(&mut self, kind: JsonType, text: &[u8]) -> bool {
         self.push_with(kind, |out| {
             out.extend_from_slice(text);
@@ -99,8 +99,8 @@ impl Values {
         })
     }
 
-    /// Adds the value that `write` appends to the buffer. If it returns false, or reaches the limit on bytes, nothing
-    /// is added and the answer is false.
+    /// Adds the value that `write` appends to the buffer. If `write` returns false or the byte
+    /// limit is reached, nothing is added and the result is false.
     pub fn push_with(&mut self, kind: JsonType, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.bytes.len();
         if write(&mut self.bytes) && self.bytes.len() <= Self::BYTES_MAX {

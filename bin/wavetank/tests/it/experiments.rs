@@ -188,7 +188,7 @@ fn rows_are_looked_at() {
     place.write("accounts.csv", "user;password\na;b\n");
     let separated = wavetank(&["check", &file]);
     separated.expect_exit(2);
-    assert!(separated.stderr.contains("separator: \";\"?"), "{separated}");
+    assert!(separated.stderr.contains("set separator: \";\""), "{separated}");
     place.write("accounts.csv", "user\nann\nbob\n");
     let few = wavetank(&["check", &file]);
     few.expect_exit(2);

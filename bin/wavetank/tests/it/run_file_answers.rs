@@ -69,7 +69,7 @@ fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
     let run = trial.place().runs("runs").pop().expect("a run");
     let samples = std::fs::read_to_string(run.join("samples.jsonl")).expect("samples");
     assert!(
-        samples.contains("http://127.0.0.1:9/x") && samples.contains("name it under targets"),
+        samples.contains("http://127.0.0.1:9/x") && samples.contains("add it under targets"),
         "{samples}"
     );
 }

@@ -155,7 +155,7 @@ fn redirects_are_followed_and_codings_taken_off() {
     assert_eq!(target.truth().requests, 3);
     let told = tried(&file(&target.url(""), "  - get: /away\n    follow: 3\n"), &[]);
     told.expect_exit(1);
-    mentions(&told, &["http://127.0.0.2:9/x leads to none of the plan's targets"]);
+    mentions(&told, &["http://127.0.0.2:9/x does not lead to a target of the plan"]);
     assert_eq!(target.truth().requests, 4, "no request goes elsewhere");
 }
 

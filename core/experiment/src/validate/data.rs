@@ -46,7 +46,7 @@ fn columns(experiment: &Experiment, source: &DataSource, facts: &DataFacts, out:
                     && let Some(separator) = only.chars().find(|letter| matches!(letter, ';' | '\t' | '|'))
                 {
                     told.message = format!("one column \"{only}\"");
-                    told.hint = format!("separator: \"{separator}\"?");
+                    told.hint = format!("set separator: \"{separator}\"");
                 }
                 out.push(told);
             }

@@ -16,7 +16,7 @@ pub enum DigestAlgorithm {
 
 /// A digest challenge that can be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the header, and they combine freely")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub struct Challenge {
     /// The protection space to which the password belongs.
     pub realm: Vec<u8>,

@@ -26,7 +26,7 @@ impl Digest {
     /// Prepares the answer to `challenge` for a user. `random` becomes the client's nonce.
     pub fn new(challenge: Challenge, user: &str, password: &str, random: [u64; 2]) -> Self {
         let mut cnonce = String::with_capacity(32);
-        write!(cnonce, "{:016x}{:016x}", random[0], random[1]).expect("a String takes everything");
+        write!(cnonce, "{:016x}{:016x}", random[0], random[1]).expect("writing to a String cannot fail");
         Self::with_cnonce(challenge, user, password, cnonce)
     }
 

@@ -40,7 +40,7 @@ pub fn hmac_sha256_hex(out: &mut Vec<u8>, key: &[u8], message: &[u8]) {
     push_hex(out, &hmac_sha256(key, message));
 }
 
-/// Appends `uuid()`: version 4 (RFC 9562 §5.4) from two random words.
+/// Appends `uuid()`: version 4 (RFC 9562 §5.4) from two random 64-bit numbers.
 pub fn uuid_v4(out: &mut Vec<u8>, random: [u64; 2]) {
     let high = random[0] & !0xf000 | 0x4000;
     let low = random[1] & !(0b11 << 62) | 0b10 << 62;

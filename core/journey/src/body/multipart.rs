@@ -2,7 +2,7 @@
 
 /// Letters of a boundary. All are allowed unquoted in a `Content-Type`.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// Number of letters made from the random words, with 5 bits each.
+/// Number of letters made from the random numbers, with 5 bits each.
 const RANDOM_LETTERS: usize = 24;
 /// Prefix of every boundary, which makes it easy to see in a capture.
 const PREFIX: &[u8; 8] = b"wavetank";
@@ -17,7 +17,7 @@ pub struct Multipart {
 }
 
 impl Multipart {
-    /// Creates a body with a boundary made from two random words.
+    /// Creates a body with a boundary made from two random 64-bit numbers.
     pub fn new(random: [u64; 2]) -> Self {
         let mut boundary = [0; PREFIX.len() + RANDOM_LETTERS];
         boundary[..PREFIX.len()].copy_from_slice(PREFIX);

@@ -14,7 +14,7 @@ impl io::Write for LimitedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() > self.left {
             self.overflowed = true;
-            return Err(io::Error::other("the limit on decoded bytes"));
+            return Err(io::Error::other("the decoded body exceeds its size limit"));
         }
         self.left -= bytes.len();
         self.bytes.extend_from_slice(bytes);

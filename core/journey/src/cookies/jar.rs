@@ -88,22 +88,22 @@ impl Jar {
     /// Handles the value of a `Set-Cookie` from `site` at `now` (seconds since 1970).
     pub fn store(&mut self, header: &[u8], site: &Site<'_>, now: i64) -> CookieOutcome {
         let Some(set) = SetCookie::parse(header, now) else {
-            return CookieOutcome::Ignored("no name, no `=`, control characters, or more than 4 KiB");
+            return CookieOutcome::Ignored("it has no name, no `=`, control characters, or more than 4 KiB");
         };
         let own = set.domain.eq_ignore_ascii_case(site.host.as_bytes());
         if !own && !set.domain.is_empty() {
             if !set.domain.contains(&b'.') {
-                return CookieOutcome::Ignored("its domain is a whole top level");
+                return CookieOutcome::Ignored("its domain is a top-level domain");
             }
             if !domain_matches(site.host, set.domain) {
-                return CookieOutcome::Ignored("its domain is not the host's");
+                return CookieOutcome::Ignored("its domain does not match the host");
             }
         }
         let host_only = set.domain.is_empty() || (own && !set.domain.contains(&b'.'));
         let domain = if set.domain.is_empty() { site.host.as_bytes() } else { set.domain };
         let path = if set.path.is_empty() { default_path(site.path).as_bytes() } else { set.path };
         if set.name.len() + set.value.len() + domain.len() + path.len() > usize::from(u16::MAX) {
-            return CookieOutcome::Ignored("host or path are too long");
+            return CookieOutcome::Ignored("its host or path is too long");
         }
         let ended = set.expires.is_some_and(|expires| expires <= now);
         let same = |cookie: &Cookie| {

@@ -26,15 +26,20 @@ pub(super) fn read(
     let mut record = StringRecord::new();
     let mut next = |record: &mut StringRecord| {
         reader.read_record(record).map_err(|error| {
-            UserError::usage("data_row", format!("{name} cannot be read: {error}"), "is it CSV?")
+            UserError::usage(
+                "data_row",
+                format!("cannot read {name} as CSV: {error}"),
+                "check the file's format",
+            )
         })
     };
     let mut more = next(&mut record)?;
     let mut builder = if let Some(columns) = source.columns {
         let builder = TableBuilder::new(name, columns)?;
         if more && record.iter().eq(columns.iter().copied()) {
-            let message =
-                format!("the first line of {name} repeats the names in `columns`: taken for a header line");
+            let message = format!(
+                "the first line of {name} repeats the names in `columns`: it is read as a header line"
+            );
             remarks.push(DataNote::new("header_repeated", message, "leave `columns` out"));
             more = next(&mut record)?;
         }
@@ -71,7 +76,7 @@ fn separator(source: &RowsConfig<'_>) -> Result<u8, UserError> {
 fn header_builder(name: &str, header: &[&str], any: bool) -> Result<TableBuilder, UserError> {
     if !any {
         let message = format!("{name} is empty");
-        return Err(UserError::usage("data_empty", message, "it needs a header line and at least one row"));
+        return Err(UserError::usage("data_empty", message, "add a header line and at least one row"));
     }
     TableBuilder::new(name, header)
 }
@@ -84,7 +89,7 @@ fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Ve
         let other = OTHER_SEPARATORS.iter().find(|other| only.contains(**other));
         if let Some(other) = other {
             let message = format!("{name} has one column `{only}`");
-            let hint = format!("separator: \"{}\"?", other.escape_default());
+            let hint = format!("set separator: \"{}\"", other.escape_default());
             remarks.push(DataNote::new("separator", message, hint));
         }
     }
@@ -93,23 +98,23 @@ fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Ve
     };
     if let Some(value) = header.iter().find(like_data) {
         let message = format!(
-            "the first line of {name}, `{line}`, is taken for the columns' names; `{value}` looks like data"
+            "the first line of {name}, `{line}`, is read as column names, but `{value}` looks like data"
         );
         remarks.push(DataNote::new(
             "header_missing",
             message,
-            "without a header line, name the columns: `columns: [user, password]`",
+            "if there is no header line, name the columns: `columns: [user, password]`",
         ));
     }
 }
 
 fn wrong_width(name: &str, record: &StringRecord, width: usize, separator: u8) -> UserError {
     let line = record.position().map_or(0, csv::Position::line);
-    let message = format!("line {line} of {name} has {} values, the columns are {width}", record.len());
+    let message = format!("line {line} of {name} has {} values for {width} columns", record.len());
     let separator = char::from(separator).escape_default();
     UserError::usage(
         "data_row",
         message,
-        format!("a value that contains `{separator}` or a line end stands in quotes: \"…\""),
+        format!("put a value that contains `{separator}` or a line end in quotes: \"…\""),
     )
 }

@@ -15,7 +15,7 @@ pub(super) fn read(
 ) -> Result<Table, UserError> {
     let name = source.name;
     if source.separator.is_some() {
-        let message = format!("{name} holds JSON lines, which have no separator");
+        let message = format!("{name} contains JSON lines, which have no separator");
         return Err(UserError::usage("data_separator", message, "leave `separator` out"));
     }
     let mut builder = source.columns.map(|columns| TableBuilder::new(name, columns)).transpose()?;
@@ -40,14 +40,17 @@ pub(super) fn read(
                 UserError::usage(
                     "data_row",
                     message,
-                    "every line needs the keys of the first one, or those in `columns`",
+                    "give every line the keys of the first line, or those in `columns`",
                 )
             })?;
             push(builder, value)?;
         }
         if !told && object.len() > columns.len() {
             told = true;
-            let message = format!("line {} of {name} has keys that its first line has not: ignored", at + 1);
+            let message = format!(
+                "line {} of {name} has keys that are not in its first line: they are ignored",
+                at + 1
+            );
             remarks.push(DataNote::new(
                 "keys_ignored",
                 message,
@@ -57,14 +60,18 @@ pub(super) fn read(
     }
     match builder {
         Some(builder) => builder.finish(),
-        None => Err(UserError::usage("data_empty", format!("{name} is empty"), "it needs at least one line")),
+        None => Err(UserError::usage("data_empty", format!("{name} is empty"), "add at least one line")),
     }
 }
 
 fn object(name: &str, line: usize, text: &str) -> Result<Map<String, Value>, UserError> {
     serde_json::from_str(text).map_err(|error| {
-        let message = format!("line {line} of {name} is no JSON object: {error}");
-        UserError::usage("data_row", message, "one object a line: {\"user\": \"anna\", \"age\": 30}")
+        let message = format!("line {line} of {name} is not a JSON object: {error}");
+        UserError::usage(
+            "data_row",
+            message,
+            "write one object on each line: {\"user\": \"anna\", \"age\": 30}",
+        )
     })
 }
 

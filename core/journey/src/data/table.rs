@@ -69,21 +69,21 @@ impl TableBuilder {
         let refuse = |message: String, hint: &str| Err(UserError::usage("data_columns", message, hint));
         if columns.is_empty() || columns.len() > COLUMNS_MAX {
             let message = format!("{name} has {} columns; 1 to {COLUMNS_MAX} are allowed", columns.len());
-            return refuse(message, "is the separator right?");
+            return refuse(message, "check the separator");
         }
         for (at, column) in columns.iter().enumerate() {
             if column.is_empty() {
                 let message = format!("column {} of {name} has no name", at + 1);
                 return refuse(
                     message,
-                    "without a header line, name the columns: `columns: [user, password]`",
+                    "if there is no header line, name the columns: `columns: [user, password]`",
                 );
             }
             if columns[..at].contains(column) {
                 let message = format!("{name} has two columns named `{column}`");
                 return refuse(
                     message,
-                    "without a header line, name the columns: `columns: [user, password]`",
+                    "if there is no header line, name the columns: `columns: [user, password]`",
                 );
             }
         }
@@ -105,7 +105,7 @@ impl TableBuilder {
     pub fn push(&mut self, kind: JsonType, text: &str) -> Result<(), UserError> {
         self.text.push_str(text);
         let Ok(end) = u32::try_from(self.text.len()) else {
-            let message = format!("{} holds more than 4 GiB of text", self.name);
+            let message = format!("{} contains more than 4 GiB of text", self.name);
             return Err(UserError::usage("data_size", message, "use fewer rows, or only the columns needed"));
         };
         if kind != JsonType::Text && self.kinds.is_empty() {
@@ -122,7 +122,7 @@ impl TableBuilder {
     pub fn finish(self) -> Result<Table, UserError> {
         if self.ends.is_empty() {
             let message = format!("{} has no rows", self.name);
-            let hint = "below the header line at least one row is needed; if there is no header line, name the columns: \
+            let hint = "add a row below the header line; if there is no header line, name the columns: \
                         `columns: [user, password]`";
             return Err(UserError::usage("data_empty", message, hint));
         }

@@ -25,9 +25,9 @@ pub(super) fn decode<'a>(
         {
             let message =
                 format!("{name} begins with the byte-order mark of {}, not of {}", mark.name(), given.name());
-            return Err(UserError::usage("data_encoding", message, "leave `encoding` out: the mark says it"));
+            return Err(UserError::usage("data_encoding", message, "leave `encoding` out: the mark sets it"));
         }
-        let message = format!("{name} begins with a byte-order mark ({}): ignored", mark.name());
+        let message = format!("{name} begins with a byte-order mark ({}), which is ignored", mark.name());
         remarks.push(DataNote::new("byte_order_mark", message, ""));
     }
     let encoding = marked.map(|(mark, _)| mark).or(given).unwrap_or(UTF_8);
@@ -41,8 +41,8 @@ fn known(name: &str, word: &str) -> Result<&'static Encoding, UserError> {
     Encoding::for_label(word.as_bytes()).filter(|found| found.name() != "replacement").ok_or_else(|| {
         UserError::usage(
             "data_encoding",
-            format!("`{word}` for {name} is no encoding known here"),
-            "`utf-8`, `windows-1252`, `latin1`, `utf-16`, or another name of the Encoding Standard",
+            format!("`{word}` for {name} is not a known encoding"),
+            "use `utf-8`, `windows-1252`, `latin1`, `utf-16`, or another name of the Encoding Standard",
         )
     })
 }
@@ -51,10 +51,10 @@ fn undecodable(name: &str, body: &[u8], encoding: &'static Encoding) -> UserErro
     let (place, hint) = if encoding == UTF_8 {
         let valid = body.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
         let line = memchr::memchr_iter(b'\n', &body[..valid]).count() + 1;
-        let hint = if body.contains(&0) { "`encoding: utf-16`?" } else { "`encoding: windows-1252`?" };
+        let hint = if body.contains(&0) { "try `encoding: utf-16`" } else { "try `encoding: windows-1252`" };
         (format!("line {line} of {name}"), hint)
     } else {
-        (name.to_owned(), "is `encoding` right?")
+        (name.to_owned(), "check `encoding`")
     };
     UserError::usage("data_encoding", format!("{place} is not {}", encoding.name()), hint)
 }

@@ -1,38 +1,38 @@
-//! [`ResponseView`]: what is extracted from.
+//! [`ResponseView`]: the response from which values are extracted.
 
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::Headers;
 
 use crate::cookies::{Jar, SetCookie, Site};
 
-/// One answer, borrowed. The body is plain: content codings are off.
+/// One response, borrowed. The body is decoded: content codings are removed.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseView<'a> {
     /// The status code.
     pub status: u16,
-    /// How long it took, as checks judge it.
+    /// The response time as checks evaluate it.
     pub time: Nanos,
-    /// Bytes of the body as they came over the wire.
+    /// Length of the body as received, in bytes.
     pub size: u64,
-    /// The field lines of the head, `Name: value` and line end each.
+    /// The field lines of the head, each as `Name: value` with a line end.
     pub fields: &'a [u8],
     /// The body.
     pub body: &'a [u8],
-    /// The user's cookies, where the answer came from, and when, in seconds since 1970. A cookie is looked for in the
-    /// answer first, then here.
+    /// The user's cookies, the site of the response, and its time in seconds since 1970. A cookie
+    /// is looked up in the response first, then in this jar.
     pub jar: Option<(&'a Jar, Site<'a>, i64)>,
 }
 
 impl<'a> ResponseView<'a> {
-    /// The values of all fields of that name, in order.
+    /// Returns the values of all fields with that name, in order.
     pub fn headers(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         Headers::new(self.fields)
             .filter(move |(found, _)| found.eq_ignore_ascii_case(name.as_bytes()))
             .map(|(_, value)| value)
     }
 
-    /// The value of a cookie: the last that the answer sets under that name, else the one a request to the same place
-    /// would carry.
+    /// Returns the value of a cookie: the last one that the response sets under that name, else the
+    /// one that a request to the same site would carry.
     pub fn cookie(&self, name: &str) -> Option<&'a [u8]> {
         let now = self.jar.map_or(0, |(_, _, now)| now);
         let set = self.headers("set-cookie").filter_map(|header| SetCookie::parse(header, now));

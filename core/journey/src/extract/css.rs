@@ -6,12 +6,12 @@ use wavetank_plan::UserError;
 use super::parse_cache::ExtractError;
 use crate::value::{JsonType, Values};
 
-/// A selector may have so many bytes.
+/// Maximum length of a selector, in bytes.
 const SELECTOR_BYTES_MAX: usize = 1000;
-/// Parentheses and brackets within each other.
+/// Maximum nesting depth of parentheses and brackets.
 const DEPTH_MAX: usize = 16;
 
-/// A selector, and the attribute that is wanted of what it finds; without one, the text.
+/// A selector, and the attribute to extract from its matches; without one, the text.
 #[derive(Clone, Debug)]
 pub(super) struct Css {
     selector: Selector,
@@ -24,11 +24,11 @@ impl Css {
             UserError::usage(
                 "extract_css",
                 message,
-                "`css .price` for text, `css a.next@href` for an attribute",
+                "use `css .price` for text, `css a.next@href` for an attribute",
             )
         };
         if text.len() > SELECTOR_BYTES_MAX || !super::json::is_shallow(text, DEPTH_MAX) {
-            return Err(bad("a CSS selector is too long or too deep".to_owned()));
+            return Err(bad("a CSS selector is too long or too deeply nested".to_owned()));
         }
         let is_name = |name: &str| {
             let mut letters = name.chars();
@@ -45,11 +45,11 @@ impl Css {
         }
         match parse(text) {
             Ok(selector) => Ok(Self { selector, attribute: None }),
-            Err(_) => Err(bad(format!("`{text}` is no CSS selector"))),
+            Err(_) => Err(bad(format!("`{text}` is not a CSS selector"))),
         }
     }
 
-    /// Adds what is found, up to `count_max` values.
+    /// Adds the matches, up to `count_max` values.
     pub(super) fn find(
         &self,
         page: &Html,

@@ -12,11 +12,12 @@ use super::pattern::Pattern;
 use crate::value::{JsonType, Values};
 use crate::xpath::XPath;
 
-/// All matches of one extraction are at most so many.
+/// Maximum number of matches of one extraction.
 const MATCHES_MAX: usize = 100_000;
 
-/// The grammar's `FROM`: `status` · `time` · `size` · `body` · `header NAME` · `cookie NAME` · `json PATH` · `xml XPATH` ·
-/// `css SELECTOR@ATTR` · `regex /RE/`. Cloned once a load thread: patterns keep scratch memory of their own.
+/// The grammar's `FROM`: `status` · `time` · `size` · `body` · `header NAME` · `cookie NAME` ·
+/// `json PATH` · `xml XPATH` · `css SELECTOR@ATTR` · `regex /RE/`. Each load thread has its own
+/// clone, since patterns keep scratch memory.
 #[derive(Clone, Debug)]
 pub struct Extractor {
     from: Source,
@@ -37,7 +38,7 @@ enum Source {
     Regex(Box<Pattern>),
 }
 
-/// Every word a `FROM` can begin with, and whether something follows it.
+/// Every keyword that can start a `FROM`, and whether an argument follows it.
 const WORDS: [(&str, bool); 10] = [
     ("status", false),
     ("time", false),
@@ -62,9 +63,9 @@ impl Extractor {
         };
         if rest.is_empty() == *wants_more {
             let (message, hint) = if *wants_more {
-                (format!("`{word}` does not say what to look for"), example(word))
+                (format!("`{word}` needs an argument"), example(word))
             } else {
-                (format!("nothing stands behind `{word}`"), "leave the rest out")
+                (format!("unexpected text after `{word}`"), "remove that text")
             };
             return Err(UserError::usage("extract", message, hint));
         }
@@ -83,12 +84,12 @@ impl Extractor {
         Ok(Self { from, text: text.into() })
     }
 
-    /// What it was made from.
+    /// Returns its source text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the body is looked into: it must be kept, and uncompressed.
+    /// Whether it reads the body, which must then be kept and decoded.
     pub fn needs_body(&self) -> bool {
         !matches!(
             self.from,
@@ -106,8 +107,8 @@ impl Extractor {
         self.find(answer, 1, reading, finds).map(drop)
     }
 
-    /// Adds all matches to `finds`, at most `count_max` and never more than 100,000; says how many. None at all is a
-    /// miss.
+    /// Adds all matches to `finds`, at most `count_max` and never more than 100,000, and returns
+    /// their number. No match is a miss.
     pub fn find(
         &self,
         answer: &ResponseView<'_>,
@@ -160,30 +161,32 @@ impl Extractor {
 fn unknown(word: &str) -> UserError {
     let hint = match did_you_mean(word, WORDS.iter().map(|(known, _)| *known)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`status`, `time`, `size`, `body`, `header NAME`, `cookie NAME`, `json PATH`, `xml XPATH`, \
+        None => {
+            "use `status`, `time`, `size`, `body`, `header NAME`, `cookie NAME`, `json PATH`, `xml XPATH`, \
                  `css SELECTOR@ATTR` or `regex /RE/`"
-            .to_owned(),
+                .to_owned()
+        }
     };
-    UserError::usage("extract", format!("nothing can be extracted from `{word}`"), hint)
+    UserError::usage("extract", format!("cannot extract from `{word}`: it is not a known source"), hint)
 }
 
 fn example(word: &str) -> &'static str {
     match word {
-        "header" => "`header location`",
-        "cookie" => "`cookie session`",
-        "json" => "`json $.items[0].sku`",
-        "xml" => "`xml //item/@sku`",
-        "css" => "`css a.next@href`",
-        _ => "`regex /sku=(\\w+)/`",
+        "header" => "for example `header location`",
+        "cookie" => "for example `cookie session`",
+        "json" => "for example `json $.items[0].sku`",
+        "xml" => "for example `xml //item/@sku`",
+        "css" => "for example `css a.next@href`",
+        _ => "for example `regex /sku=(\\w+)/`",
     }
 }
 
-/// A name of a header or cookie (RFC 9110 §5.6.2).
+/// Checks a name of a header or cookie (RFC 9110 §5.6.2).
 fn token(word: &str, name: &str) -> Result<Box<str>, UserError> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.bytes().all(is_letter) {
         return Ok(name.into());
     }
-    let message = format!("`{name}` is no name of a {word}");
+    let message = format!("`{name}` is not a valid {word} name");
     Err(UserError::usage("extract", message, example(word)))
 }

@@ -9,16 +9,18 @@ use super::json_scan::{self, Segment};
 use super::parse_cache::{ExtractError, ParseCache};
 use crate::value::{JsonType, Values};
 
-/// A path may have so many bytes.
+/// Maximum length of a path, in bytes.
 const PATH_BYTES_MAX: usize = 1000;
-/// Brackets and parentheses within each other.
+/// Maximum nesting depth of brackets and parentheses.
 const DEPTH_MAX: usize = 16;
-/// `..` in one path: each multiplies what is found by the depth of the document.
+/// Maximum number of `..` in one path: each multiplies the number of matches by the depth of the
+/// document.
 const DESCENTS_MAX: usize = 2;
 
-/// A JSON path, compiled. Of names and indices alone: the bytes are walked over, up to what is looked for; what stands
-/// behind it is not judged, and of two equal names in an object the first counts. Everything else needs the tree, in
-/// which the last counts (RFC 8259 §4 leaves it open).
+/// A compiled JSON path. A path of names and indices alone is found by scanning the bytes up to the
+/// match. The text after the match is not checked, and the first of two equal names in an object
+/// counts. Any other path needs the tree, in which the last of two equal names counts (RFC 8259 §4
+/// leaves it open).
 #[derive(Clone, Debug)]
 pub(super) enum JsonQuery {
     Simple(Box<[Segment]>),
@@ -31,23 +33,23 @@ impl JsonQuery {
         let bare = without_quoted(text);
         if text.len() > PATH_BYTES_MAX || !is_shallow(&bare, DEPTH_MAX) {
             return bad(
-                "a JSON path is too long or too deep".to_owned(),
-                "name what is wanted more directly",
+                "a JSON path is too long or too deeply nested".to_owned(),
+                "use a shorter, more direct path",
             );
         }
         if !text.starts_with('$') {
             return bad(
-                format!("`{text}` is no JSON path"),
-                "a path begins with `$`, the whole body: `$.items[0].sku`",
+                format!("`{text}` is not a JSON path"),
+                "start the path with `$`, which is the whole body: `$.items[0].sku`",
             );
         }
         let path = match JsonPath::parse(text) {
             Ok(path) => path,
             Err(error) => {
                 return bad(
-                    format!("`{text}` is no JSON path: {}", error.message()),
-                    "RFC 9535: `$.items[0].sku`; a name with other characters than letters, digits and `_` is written \
-                     `$['event-1']`",
+                    format!("`{text}` is not a JSON path: {}", error.message()),
+                    "use a path of RFC 9535: `$.items[0].sku`, or `$['event-1']` for a name with characters \
+                     other than letters, digits and `_`",
                 );
             }
         };
@@ -56,8 +58,8 @@ impl JsonQuery {
         }
         if bare.matches("..").count() > DESCENTS_MAX || has_query_in_filter(&bare) {
             return bad(
-                format!("`{text}` may have to look at everything many times over"),
-                "at most two `..`, and none and no `$` inside a filter `[?…]`",
+                format!("`{text}` could search the whole body many times"),
+                "use at most two `..`, and no `..` or `$` inside a filter `[?…]`",
             );
         }
         Ok(Self::General(Box::new(path)))
@@ -97,7 +99,8 @@ fn push(value: &Value, finds: &mut Values) -> bool {
     }
 }
 
-/// Whether brackets stand at most `depth_max` deep, wherever they stand: what reads them calls itself for each.
+/// Whether brackets are nested at most `depth_max` deep, including those in strings. The parser
+/// calls itself once for each level.
 pub(super) fn is_shallow(text: &str, depth_max: usize) -> bool {
     let mut depth = 0_usize;
     text.bytes().all(|byte| {
@@ -110,7 +113,7 @@ pub(super) fn is_shallow(text: &str, depth_max: usize) -> bool {
     })
 }
 
-/// The path without what stands in quotes: names may hold anything.
+/// Returns the path without its quoted parts, since quoted names may contain anything.
 fn without_quoted(text: &str) -> String {
     let (mut quote, mut escaped) = (None, false);
     text.chars()
@@ -132,12 +135,13 @@ fn without_quoted(text: &str) -> String {
         .collect()
 }
 
-/// Whether a filter walks down again, from the root or through all levels: work for each element it judges.
+/// Whether a filter searches downwards again, from the root or through all levels. Such a path
+/// costs a search for each element that the filter judges.
 fn has_query_in_filter(text: &str) -> bool {
     text.split_once('?').is_some_and(|(_, filter)| filter.contains("..") || filter.contains('$'))
 }
 
-/// The segments of a path of names and indices alone.
+/// Returns the segments of a path that has only names and indices.
 fn simple(text: &str) -> Option<Box<[Segment]>> {
     let mut rest = text.strip_prefix('$')?;
     let mut segments = Vec::new();

@@ -1,16 +1,17 @@
-//! Walking over JSON bytes without building anything.
+//! Scanning of JSON bytes without building a tree.
 //!
-//! Values that are passed over are only skipped: strings, brackets in pairs. What is found is checked in full.
+//! Values before the match are only skipped: strings, and brackets in pairs. The match itself is
+//! checked in full.
 
 use memchr::memchr2;
 
 use super::parse_cache::ExtractError;
 use crate::value::{JsonType, Values};
 
-/// Arrays and objects within each other, as `serde_json` has it.
+/// Maximum nesting depth of arrays and objects, as in `serde_json`.
 const DEPTH_MAX: u32 = 127;
 
-/// One step down.
+/// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     /// Into an object.
@@ -19,7 +20,7 @@ pub(super) enum Segment {
     Index(usize),
 }
 
-/// Adds the value at `path`; false where there is none.
+/// Adds the value at `path`. Returns false if there is none.
 pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Values) -> Result<bool, ExtractError> {
     let mut walk = Walk { json, at: 0 };
     for segment in path {
@@ -35,7 +36,8 @@ pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Values) -> Result<
     Ok(true)
 }
 
-/// Adds the elements of a JSON array, up to `count_max`, and says how many: for `each` over a value that is a list.
+/// Adds the elements of a JSON array, up to `count_max`, and returns their number. `each` uses it
+/// for a value that is a list.
 pub fn json_items(array: &[u8], count_max: usize, finds: &mut Values) -> Result<usize, ExtractError> {
     let mut walk = Walk { json: array, at: 0 };
     let mut count = 0;
@@ -58,7 +60,7 @@ struct Walk<'j> {
 }
 
 impl<'j> Walk<'j> {
-    /// Steps over white space; the byte behind it.
+    /// Skips white space and returns the next byte.
     fn space(&mut self) -> Option<u8> {
         while let Some(byte) = self.json.get(self.at) {
             if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
@@ -77,7 +79,7 @@ impl<'j> Walk<'j> {
         Ok(())
     }
 
-    /// Behind an element: whether a comma follows, or `end`.
+    /// After an element: whether a comma follows, or `end`.
     fn goes_on(&mut self, end: u8) -> Result<bool, ExtractError> {
         match self.space() {
             Some(b',') => {
@@ -92,7 +94,7 @@ impl<'j> Walk<'j> {
         }
     }
 
-    /// To the value of `name`; false where this is no object or has no such name.
+    /// Moves to the value of `name`. Returns false if this is not an object or has no such name.
     fn enter_object(&mut self, name: &[u8]) -> Result<bool, ExtractError> {
         match self.space() {
             Some(b'{') => self.at += 1,
@@ -119,7 +121,7 @@ impl<'j> Walk<'j> {
         }
     }
 
-    /// To the element at `index`; false where this is no array or is shorter.
+    /// Moves to the element at `index`. Returns false if this is not an array or is too short.
     fn enter_array(&mut self, index: usize) -> Result<bool, ExtractError> {
         match self.space() {
             Some(b'[') => self.at += 1,
@@ -141,7 +143,8 @@ impl<'j> Walk<'j> {
         Ok(true)
     }
 
-    /// The inside of a string whose first quote is behind us, and whether it has escapes.
+    /// Returns the inside of a string, and whether it has escapes. The first quote has been read
+    /// already.
     fn string(&mut self) -> Result<(&'j [u8], bool), ExtractError> {
         let (start, mut escaped) = (self.at, false);
         loop {
@@ -156,7 +159,7 @@ impl<'j> Walk<'j> {
         }
     }
 
-    /// Steps over one value.
+    /// Skips one value.
     fn skip(&mut self) -> Result<(), ExtractError> {
         let (mut depth, mut objects) = (0_u32, 0_u128);
         self.space();
@@ -195,7 +198,7 @@ impl<'j> Walk<'j> {
         }
     }
 
-    /// Steps over a number or literal.
+    /// Skips a number or literal.
     fn word(&mut self) -> Result<(), ExtractError> {
         let is_end = |byte: &u8| {
             matches!(byte, b',' | b':' | b']' | b'}' | b'"' | b'[' | b'{') || byte.is_ascii_whitespace()
@@ -206,7 +209,7 @@ impl<'j> Walk<'j> {
         if length == 0 { Err(ExtractError::NotJson) } else { Ok(()) }
     }
 
-    /// Adds the value here, and steps over it.
+    /// Adds the current value and skips it.
     fn take(&mut self, finds: &mut Values) -> Result<(), ExtractError> {
         let first = self.space().ok_or(ExtractError::NotJson)?;
         let start = self.at;
@@ -249,7 +252,7 @@ fn fits(added: bool) -> Result<(), ExtractError> {
     if added { Ok(()) } else { Err(ExtractError::TooLarge) }
 }
 
-/// RFC 8259 §6.
+/// Whether `text` is a JSON number (RFC 8259 §6).
 fn is_number(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -274,7 +277,7 @@ fn is_number(text: &[u8]) -> bool {
     rest.is_empty()
 }
 
-/// Whether `raw`, with its escapes, says `plain`.
+/// Whether `raw` equals `plain` once its escapes are resolved.
 fn is_escaped(raw: &[u8], mut plain: &[u8]) -> bool {
     let mut same = true;
     let whole = unescape(raw, |bytes| match plain.strip_prefix(bytes) {
@@ -284,7 +287,7 @@ fn is_escaped(raw: &[u8], mut plain: &[u8]) -> bool {
     whole.is_some() && same && plain.is_empty()
 }
 
-/// Hands the pieces of a string's plain text to `write`; `None` where an escape is none.
+/// Passes the pieces of a string's plain text to `write`. Returns `None` if an escape is invalid.
 fn unescape(raw: &[u8], mut write: impl FnMut(&[u8])) -> Option<()> {
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'\\', rest) {

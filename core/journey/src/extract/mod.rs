@@ -1,9 +1,10 @@
-//! Finding values in answers: the grammar's `FROM`, compiled before the run.
+//! Extraction of values from responses: the grammar's `FROM`, compiled before the run.
 //!
-//! An [`Extractor`] is made from text such as `json $.sku` and gives its errors then. In the run it reads an [`ResponseView`]
-//! and appends what it finds to [`Values`](crate::value::Values); what must be parsed for that (a JSON tree, a page) is
-//! kept in a [`ParseCache`] until the next answer, so that five extractions parse once. JSON paths of names and indices
-//! alone, the usual case, are found by walking over the bytes and parse nothing.
+//! An [`Extractor`] is made from text such as `json $.sku`, which is checked at that time. During
+//! the run it reads a [`ResponseView`] and appends the matches to [`Values`](crate::value::Values).
+//! A [`ParseCache`] keeps the parsed JSON tree or page until the next response, so that five
+//! extractions parse once. JSON paths of names and indices alone, the usual case, are found by
+//! scanning the bytes and parse nothing.
 
 mod answer;
 mod css;

@@ -1,4 +1,4 @@
-//! [`ParseCache`]: what has been parsed of one answer.
+//! [`ParseCache`]: the parsed forms of one response.
 
 use std::borrow::Cow;
 
@@ -14,62 +14,62 @@ use crate::xpath::Tree;
 /// A JSON document longer than this is not parsed into a tree.
 const JSON_BYTES_MAX: usize = 32 << 20;
 
-/// More memory than this is not kept for the next encoded body.
+/// Maximum capacity that is kept for the next encoded body.
 const IDLE_BYTES_MAX: usize = 1 << 20;
 
-/// Why nothing was found.
+/// The reason why nothing was extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtractError {
-    /// The answer has no such thing.
+    /// The response does not contain the value.
     NotFound,
     /// The body is not JSON.
     NotJson,
-    /// The body is neither XML nor HTML.
+    /// The body is not XML or HTML.
     NotXml,
-    /// The body, or what was found, is longer than the limit.
+    /// The body or the value is longer than the limit.
     TooLarge,
-    /// Looking for it would take more work than the limit.
+    /// The search would take more work than is allowed.
     TooMuchWork,
 }
 
 impl ExtractError {
-    /// In a sentence: "`sku`: the body is not JSON".
+    /// Returns the reason as part of a sentence: "`sku`: the body is not JSON".
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NotFound => "not found in the answer",
+            Self::NotFound => "not found in the response",
             Self::NotJson => "the body is not JSON",
-            Self::NotXml => "the body is neither XML nor HTML",
+            Self::NotXml => "the body is not XML or HTML",
             Self::TooLarge => "longer than the limit",
-            Self::TooMuchWork => "more work than the limit",
+            Self::TooMuchWork => "the search needs more work than is allowed",
         }
     }
 }
 
-/// What has been parsed of one answer, for the extractions that follow. One a load thread; [`ParseCache::clear`] before
-/// each answer.
+/// The parsed forms of one response, shared by its extractions. Each load thread has one; call
+/// [`ParseCache::clear`] before each response.
 #[derive(Debug, Default)]
 pub struct ParseCache {
     json: Option<Result<Value, ExtractError>>,
     page: Option<Result<Html, ExtractError>>,
     tree: Option<Result<Tree, ExtractError>>,
-    /// Memory for the body without its coding.
+    /// Memory for the decoded body.
     plain: Vec<u8>,
-    /// What the last pages embed.
+    /// The embedded resources of the last pages.
     pub(crate) pages: PageCache,
 }
 
 impl ParseCache {
-    /// Forgets the answer.
+    /// Discards the parsed forms.
     pub fn clear(&mut self) {
         (self.json, self.page, self.tree) = (None, None, None);
     }
 
-    /// Memory for a body without its coding, to be given back.
+    /// Returns memory for a decoded body. It must be returned afterwards.
     pub(crate) fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.plain)
     }
 
-    /// Take it back.
+    /// Stores the memory for the next decoded body.
     pub(crate) fn return_buffer(&mut self, mut plain: Vec<u8>) {
         plain.clear();
         plain.shrink_to(IDLE_BYTES_MAX);
@@ -110,7 +110,7 @@ impl ParseCache {
     }
 }
 
-/// The body as text, in the encoding that the head names, else as UTF-8.
+/// Returns the body as text, in the encoding that the head names, else as UTF-8.
 fn text_of<'a>(answer: &ResponseView<'a>) -> Result<Cow<'a, str>, ExtractError> {
     if answer.body.len() > PAGE_BYTES_MAX {
         return Err(ExtractError::TooLarge);
@@ -119,7 +119,7 @@ fn text_of<'a>(answer: &ResponseView<'a>) -> Result<Cow<'a, str>, ExtractError> 
     Ok(named.unwrap_or(UTF_8).decode(answer.body).0)
 }
 
-/// The `charset` of a media type.
+/// Returns the `charset` of a media type.
 fn charset(media_type: &[u8]) -> Option<&[u8]> {
     let mut parameters = media_type.split(|byte| *byte == b';').skip(1).map(<[u8]>::trim_ascii);
     let value = parameters.find_map(|one| {
@@ -129,7 +129,8 @@ fn charset(media_type: &[u8]) -> Option<&[u8]> {
     Some(value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value))
 }
 
-/// Whether to read it as browsers read pages: the head says so, or it begins like one.
+/// Whether the body is parsed like a page in a browser: the head declares HTML, or the body starts
+/// like HTML.
 fn is_html(answer: &ResponseView<'_>) -> bool {
     let media_type = answer.headers("content-type").next().unwrap_or_default();
     let names =

@@ -5,12 +5,14 @@ use regex_automata::util::syntax;
 use regex_automata::{Input, Span};
 use wavetank_plan::UserError;
 
-/// Compiled, a pattern may have so many bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const PATTERN_SIZE_MAX: usize = 4 << 20;
 
-/// A regular expression: what its first group matches, or all of it where it has none. Time is linear in the body.
+/// A regular expression. A match yields its first group, or the whole match if the expression has
+/// no group. Time is linear in the length of the body.
 ///
-/// `regex-automata`, the engine of the `regex` crate, is used directly: it reports groups into an array on the stack.
+/// `regex-automata`, the engine of the `regex` crate, is used directly: it reports groups into an
+/// array on the stack.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
@@ -18,13 +20,14 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Reads `/RE/` with flags `i` (any case), `m` (`^` and `$` at each line), `s` (`.` matches line ends) behind it.
+    /// Reads `/RE/` followed by flags: `i` (any case), `m` (`^` and `$` at each line), `s` (`.`
+    /// matches line ends).
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |message: String, hint: &str| UserError::usage("extract_regex", message, hint);
-        let hint = "`regex /sku=(\\w+)/`, with flags such as `i` behind the last `/`";
+        let hint = "write `regex /sku=(\\w+)/`, with flags such as `i` after the last `/`";
         let slashes = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
         let Some((pattern, flags)) = slashes else {
-            return Err(bad(format!("`{text}` does not stand between slashes"), hint));
+            return Err(bad(format!("`{text}` is not between slashes"), hint));
         };
         let mut syntax = syntax::Config::new().utf8(false);
         for flag in flags.chars() {
@@ -33,7 +36,10 @@ impl Pattern {
                 'm' => syntax.multi_line(true),
                 's' => syntax.dot_matches_new_line(true),
                 _ => {
-                    return Err(bad(format!("`{flag}` is no flag of a regular expression"), "`i`, `m`, `s`"));
+                    return Err(bad(
+                        format!("`{flag}` is not a flag of a regular expression"),
+                        "use `i`, `m` or `s`",
+                    ));
                 }
             };
         }
@@ -43,20 +49,21 @@ impl Pattern {
             let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             bad(
-                format!("`/{pattern}/` is no regular expression: {why}"),
-                "the syntax is that of Rust's regex crate: no look-around, no back-references",
+                format!("`/{pattern}/` is not a regular expression: {why}"),
+                "use the syntax of Rust's regex crate, which has no look-around and no back-references",
             )
         })?;
         Ok(Self { group: regex.captures_len() > 1, regex })
     }
 
-    /// Whether it is found anywhere in `text`.
+    /// Whether the expression matches anywhere in `text`.
     pub fn is_match(&self, text: &[u8]) -> bool {
         self.regex.is_match(text)
     }
 
-    /// What the first match at or behind `from` gives, and where to look for the next. A group that took no part in
-    /// a match gives nothing, which is not the same as empty text: the next match is asked.
+    /// Returns the value of the first match at or after `from`, and where to look for the next one.
+    /// A group that took no part in a match has no value, which differs from empty text: the next
+    /// match is tried.
     pub(super) fn find<'b>(&self, body: &'b [u8], from: usize) -> Option<(&'b [u8], usize)> {
         let mut from = from;
         while from <= body.len() {

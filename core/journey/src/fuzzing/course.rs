@@ -1,4 +1,5 @@
-//! A server that answers a request by anything at all: where it can lead a load.
+//! Fuzzes a session with a server that sends arbitrary responses, and checks where it can lead the
+//! load.
 
 use std::net::IpAddr;
 
@@ -11,16 +12,17 @@ use wavetank_plan::{
 use crate::extract::{ParseCache, ResponseView};
 use crate::{CompiledStep, FollowUpSink, Identity, NextMessage, RenderContext, Session};
 
-/// What must not go to another target.
+/// The secret that must not reach another target.
 const SECRET: &str = "planted";
 
 const STATUSES: [u16; 8] = [200, 301, 302, 303, 307, 308, 401, 404];
 
-/// Answers one after the other, a byte 0xff between them: the first byte chooses a status, then field lines, an empty
-/// line, the body. Whatever goes out is one whole request for a target of the plan, and secrets stay at home.
+/// Feeds a session with responses separated by a byte 0xff. The first byte of a response chooses
+/// its status; field lines, an empty line and the body follow. Every message that goes out must be
+/// one whole request for a target of the plan, and must not carry secrets elsewhere.
 pub fn fuzz_session(data: &[u8]) {
     let plan = plan();
-    let step = CompiledStep::new(&plan.scenarios[0].steps[0], &plan, true).expect("asks for nothing");
+    let step = CompiledStep::new(&plan.scenarios[0].steps[0], &plan, true).expect("the step is valid");
     let (mut seq, mut scratch, mut reading) = (0, Vec::new(), ParseCache::default());
     let mut scene = RenderContext {
         seed: 1,
@@ -70,7 +72,7 @@ pub fn fuzz_session(data: &[u8]) {
     }
 }
 
-/// Whether a request is one, and holds nothing that is not for `target`.
+/// Checks that `request` is one whole request and contains nothing that is not for `target`.
 fn check(request: &[u8], target: u16) {
     assert!(target < 2, "the plan has no such target");
     let head = memmem::find(request, b"\r\n\r\n").expect("a head that ends");
@@ -90,13 +92,13 @@ fn check(request: &[u8], target: u16) {
 
 fn written(step: &CompiledStep, scene: &mut RenderContext<'_>, session: &mut Session) -> Vec<u8> {
     let mut out = Vec::new();
-    if step.render(scene, session, &mut out).expect("nothing is lacking") {
+    if step.render(scene, session, &mut out).expect("nothing is missing") {
         return out;
     }
-    step.as_fixed().expect("what is not written is fixed").to_vec()
+    step.as_fixed().expect("a request that is not written is fixed").to_vec()
 }
 
-/// One step that goes wherever it is led, and two targets.
+/// Returns a plan with two targets and one step that follows every redirect.
 fn plan() -> Plan {
     let host = HostFacts { addresses: vec![IpAddr::from([127, 0, 0, 1])], ..HostFacts::for_tests(1) };
     let address = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));

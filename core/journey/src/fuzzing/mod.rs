@@ -1,7 +1,7 @@
 //! Fuzz targets as plain functions, for stable Rust and cargo-fuzz alike.
 //!
-//! Each reads bytes as they could come from a server or a data file, and panics if what is said about them contradicts
-//! itself.
+//! Each reads bytes as they could come from a server or a data file, and panics if two results for
+//! the same bytes contradict each other.
 
 mod course;
 
@@ -17,7 +17,7 @@ use crate::redirect::HttpUrl;
 use crate::value::Values;
 pub use course::fuzz_session;
 
-/// Ways of looking into an answer; the first byte chooses one.
+/// Extractions from a response. The first byte chooses one.
 const FROMS: [&str; 16] = [
     "json $.a",
     "json $.a.b[2]",
@@ -37,24 +37,26 @@ const FROMS: [&str; 16] = [
     "cookie a",
 ];
 
-/// An answer's body and head: the first match is the first of all matches, and none is beyond the count that was given.
+/// Checks extractions from a response's body and head: the first match equals the first of all
+/// matches, and the number of matches never exceeds the given limit.
 pub fn answer(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let from = FROMS[usize::from(choice) % FROMS.len()];
-    let extractor = Extractor::parse(from).expect("each of them is right");
+    let extractor = Extractor::parse(from).expect("every entry is valid");
     let answer =
         ResponseView { status: 200, time: Nanos::ZERO, size: 0, fields: bytes, body: bytes, jar: None };
     let (mut first, mut all) = (Values::default(), Values::default());
     let one = extractor.first(&answer, &mut ParseCache::default(), &mut first);
     let many = extractor.find(&answer, 7, &mut ParseCache::default(), &mut all);
-    assert!(first.len() <= 1 && all.len() <= 7, "{from}: more than were asked for");
+    assert!(first.len() <= 1 && all.len() <= 7, "{from}: more matches than the limit");
     if many.is_ok() {
-        assert_eq!(one, Ok(()), "{from}: all are found and the first is not");
-        assert_eq!(first.first(), all.first(), "{from}: two different firsts");
+        assert_eq!(one, Ok(()), "{from}: all matches are found but not the first");
+        assert_eq!(first.first(), all.first(), "{from}: the first matches differ");
     }
 }
 
-/// A compressed body: the first byte chooses the coding and how it is cut. The cut never shows.
+/// Checks a compressed body. The first byte chooses the coding and the chunk size, which must not
+/// affect the result.
 pub fn coding(data: &[u8]) {
     const BYTES_MAX: usize = 1 << 20;
     let Some((&choice, bytes)) = data.split_first() else { return };
@@ -63,17 +65,18 @@ pub fn coding(data: &[u8]) {
         let (mut decoder, mut out) = (Decoder::new(coding, BYTES_MAX), Vec::new());
         let fed = bytes.chunks(piece).try_for_each(|piece| decoder.feed(piece, &mut out));
         let ended = fed.and_then(|()| decoder.finish(&mut out));
-        assert!(out.len() <= BYTES_MAX, "{coding:?}: the limit does not hold");
+        assert!(out.len() <= BYTES_MAX, "{coding:?}: the limit is exceeded");
         ended.map(|()| out)
     };
     let (whole, cut) = (decode(usize::MAX), decode(usize::from(choice >> 2) + 1));
-    assert_eq!(whole.is_ok(), cut.is_ok(), "{coding:?}: the cut shows");
+    assert_eq!(whole.is_ok(), cut.is_ok(), "{coding:?}: the result depends on the chunk size");
     if let (Ok(whole), Ok(cut)) = (whole, cut) {
-        assert!(whole == cut, "{coding:?}: the cut shows in the bytes");
+        assert!(whole == cut, "{coding:?}: the bytes depend on the chunk size");
     }
 }
 
-/// `Set-Cookie` and `WWW-Authenticate` headers, a line each: what is sent back has no line end in it.
+/// Checks `Set-Cookie` and `WWW-Authenticate` headers, one on each line: the fields that are sent
+/// back contain no line end.
 pub fn headers(data: &[u8]) {
     let mut jar = Jar::default();
     let site = Site { host: "b.a.org", path: "/x/y", secure: true };
@@ -86,13 +89,14 @@ pub fn headers(data: &[u8]) {
     }
     let before = out.len();
     let any = jar.render(&site, 1_600_000_000, &mut out);
-    assert_eq!(any, out.len() > before, "what was said about the cookies is not what was written");
+    assert_eq!(any, out.len() > before, "the result of render does not match its output");
     assert!(!out.contains(&b'\n') && !out.contains(&b'\r'), "a line end is sent");
     let names_max = jar.len();
-    assert!(names_max <= 150, "the limit on cookies does not hold");
+    assert!(names_max <= 150, "the limit on cookies is exceeded");
 }
 
-/// A data file: the first byte chooses form and encoding. A table has a cell for each row and column.
+/// Checks a data file. The first byte chooses form and encoding. A table has a cell for each row
+/// and column.
 pub fn rows(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let encodings = [None, Some("utf-8"), Some("utf-16"), Some("windows-1252")];
@@ -109,13 +113,13 @@ pub fn rows(data: &[u8]) {
     }
 }
 
-/// A page: no more resources than were asked for, and each once.
+/// Checks a page: at most the given number of resources is found, and each only once.
 pub fn page(data: &[u8]) {
     let from = HttpUrl::parse("http://a.org/b/c").expect("is an address");
     let found = Resources::find_in(data, &from, 9);
-    assert!(found.places.len() <= 9, "more than were asked for");
+    assert!(found.places.len() <= 9, "more resources than the limit");
     for (at, place) in found.places.iter().enumerate() {
         assert!(!found.places[..at].contains(place), "{} is listed twice", place.as_str());
-        assert!(HttpUrl::parse(place.as_str()).as_ref() == Ok(place), "{} is no address", place.as_str());
+        assert!(HttpUrl::parse(place.as_str()).as_ref() == Ok(place), "{} is not an address", place.as_str());
     }
 }

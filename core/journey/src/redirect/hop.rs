@@ -1,4 +1,4 @@
-//! [`Hop`]: one redirect followed.
+//! [`Hop`]: one redirect that is followed.
 
 use std::fmt::Write;
 
@@ -9,29 +9,29 @@ use super::http_url::{HttpUrl, PLACE_BYTES_MAX};
 /// The request that a redirect asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Where it goes.
+    /// Its address.
     pub to: HttpUrl,
-    /// It is a GET now, without a body and the headers that describe one.
+    /// Whether it becomes a GET, without a body and the headers that describe one.
     pub becomes_get: bool,
-    /// It goes to the origin that redirected: secrets may be sent along.
+    /// Whether it goes to the origin that redirected. Secrets may be sent there.
     pub same_origin: bool,
 }
 
-/// Why a redirect cannot be followed.
+/// The reason why a redirect cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectFault {
-    /// Nothing that can be resolved to an http address.
+    /// The location cannot be resolved to an http address.
     BadLocation,
-    /// Longer than 8 KiB.
+    /// The location is longer than 8 KiB.
     TooLong,
 }
 
 impl Hop {
-    /// What an answer to a request of `method` at `from` asks for; `None` where `status` is no redirect or there is
-    /// no `location`.
+    /// Returns the redirect that a response to a request of `method` at `from` asks for. `None` if
+    /// `status` is not a redirect or `location` is missing.
     ///
-    /// Methods change as the Fetch Standard (§4.4, HTTP-redirect fetch) has it: 303 makes everything but HEAD a GET,
-    /// 301 and 302 make a POST one, 307 and 308 keep the method and the body.
+    /// Methods change as in the Fetch Standard (§4.4, HTTP-redirect fetch): 303 turns every method
+    /// but HEAD into GET, 301 and 302 turn POST into GET, 307 and 308 keep the method and the body.
     pub fn from_response(
         status: u16,
         method: &str,
@@ -55,8 +55,8 @@ impl Hop {
     }
 }
 
-/// Whether a header that was given for one origin may be sent after a redirect. Secrets stay where they were meant
-/// to go, and so does a `Host` that was written by hand.
+/// Whether a header for the original request may be sent after a redirect. Secrets stay with their
+/// origin, and so does an explicit `Host`.
 pub fn may_forward_header(header: &str, hop: &Hop) -> bool {
     const OF_THE_BODY: [&str; 6] = [
         "content-type",
@@ -74,13 +74,14 @@ pub fn may_forward_header(header: &str, hop: &Hop) -> bool {
     hop.same_origin || !(is_secret_header(header) || header.eq_ignore_ascii_case("host"))
 }
 
-/// A header's bytes as text: what is no UTF-8 is percent-encoded byte by byte, as browsers do.
+/// Returns a header's bytes as text. Bytes that are not UTF-8 are percent-encoded one by one, as in
+/// browsers.
 fn as_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            write!(text, "%{byte:02X}").expect("a String takes everything");
+            write!(text, "%{byte:02X}").expect("writing to a String cannot fail");
         }
     }
     text

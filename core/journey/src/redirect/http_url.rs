@@ -1,11 +1,11 @@
-//! [`HttpUrl`]: an absolute `http` or `https` address, taken apart.
+//! [`HttpUrl`]: a parsed absolute `http` or `https` address.
 
 use url::Url;
 use wavetank_plan::UserError;
 
 use crate::cookies::Site;
 
-/// Addresses longer than this are refused.
+/// Maximum length of an address, in bytes.
 pub(super) const PLACE_BYTES_MAX: usize = 8192;
 
 /// An absolute address of `http` or `https`, without user, password and fragment.
@@ -13,17 +13,20 @@ pub(super) const PLACE_BYTES_MAX: usize = 8192;
 pub struct HttpUrl(Url);
 
 impl HttpUrl {
-    /// Reads an absolute address.
+    /// Parses an absolute address.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let refuse = |why: String| {
             Err(UserError::usage("address", why, "write an absolute address: `http://host:port/path`"))
         };
         if text.len() > PLACE_BYTES_MAX {
-            return refuse(format!("an address has {} bytes; {PLACE_BYTES_MAX} are allowed", text.len()));
+            return refuse(format!(
+                "an address has {} bytes; at most {PLACE_BYTES_MAX} are allowed",
+                text.len()
+            ));
         }
         match Url::parse(text) {
-            Ok(url) => Self::new(url).map_or_else(|| refuse(format!("`{text}` is no http address")), Ok),
-            Err(error) => refuse(format!("`{text}` is no address: {error}")),
+            Ok(url) => Self::new(url).map_or_else(|| refuse(format!("`{text}` is not an http address")), Ok),
+            Err(error) => refuse(format!("`{text}` is not a valid address: {error}")),
         }
     }
 
@@ -37,7 +40,8 @@ impl HttpUrl {
         (named && kept && url.as_str().len() <= PLACE_BYTES_MAX).then_some(Self(url))
     }
 
-    /// What `reference`, relative or absolute, means here (RFC 3986 §5). `None` where it is no http address.
+    /// Resolves `reference`, relative or absolute, against this address (RFC 3986 §5). `None` if
+    /// the result is not an http address.
     pub fn join(&self, reference: &str) -> Option<Self> {
         if reference.len() > PLACE_BYTES_MAX {
             return None;
@@ -50,7 +54,7 @@ impl HttpUrl {
         self.0.as_str()
     }
 
-    /// Whether it is reached over TLS.
+    /// Whether its connections use TLS.
     pub fn is_tls(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -60,12 +64,13 @@ impl HttpUrl {
         self.0.host_str().expect("checked when it was made")
     }
 
-    /// The port, also where the address does not write it.
+    /// The port, which is the default of the scheme if the address has none.
     pub fn port(&self) -> u16 {
         self.0.port_or_known_default().expect("http and https have one")
     }
 
-    /// The value of `Host`: host and port, the port only where it is not the scheme's own (RFC 9110 §7.2).
+    /// The value of `Host`: the host, and the port unless it is the default of the scheme (RFC 9110
+    /// §7.2).
     pub fn authority(&self) -> &str {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
     }
@@ -75,7 +80,7 @@ impl HttpUrl {
         &self.0[..url::Position::AfterPort]
     }
 
-    /// Path and query: the request target, beginning with `/`.
+    /// Path and query: the request target, starting with `/`.
     pub fn target(&self) -> &str {
         &self.0[url::Position::BeforePath..]
     }
@@ -85,12 +90,12 @@ impl HttpUrl {
         self.0.path()
     }
 
-    /// What cookies are kept by.
+    /// The site for cookies.
     pub fn site(&self) -> Site<'_> {
         Site { host: self.host(), path: self.path(), secure: self.is_tls() }
     }
 
-    /// Whether both have scheme, host and port in common.
+    /// Whether both have the same scheme, host and port.
     pub fn same_origin(&self, other: &Self) -> bool {
         self.is_tls() == other.is_tls() && self.host() == other.host() && self.port() == other.port()
     }

@@ -1,4 +1,4 @@
-//! Where a redirect leads: the address, the method, and what may be sent there.
+//! Redirects: the new address, the method, and the headers that may be sent there.
 
 mod hop;
 mod http_url;

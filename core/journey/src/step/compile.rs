@@ -1,4 +1,4 @@
-//! Making a [`CompiledStep`] of a step of the plan.
+//! Compiles a [`CompiledStep`] from a step of the plan.
 
 use wavetank_plan::{AuthPlan, Plan, StatusSet, Step, UserError};
 
@@ -11,10 +11,10 @@ use crate::request_template::RequestTemplate;
 use crate::target_matcher::TargetMatcher;
 
 impl CompiledStep {
-    /// Compile `step` of a scenario whose users keep cookies, or not.
+    /// Compiles `step`. `cookies`: whether the users of its scenario keep cookies.
     ///
     /// # Errors
-    /// Where a path, selector or expression is none.
+    /// If a path, selector or expression is invalid.
     pub fn new(step: &Step, plan: &Plan, cookies: bool) -> Result<Self, UserError> {
         let taken = |extract: &wavetank_plan::Extract| {
             let extractor = Extractor::parse(&extract.from)?;
@@ -32,7 +32,7 @@ impl CompiledStep {
         let looks_inside = extract.iter().any(|taken| taken.extractor.needs_body())
             || asked().any(CompiledCheck::needs_body);
         let target = &plan.targets[step.target];
-        // A check of the status says what is wanted, and the default does not.
+        // A check of the status replaces the default expectation.
         let status_checked = checks.iter().any(CompiledCheck::checks_status);
         let method = step.request.method.clone();
         let credentials = Credentials::for_step(step, plan);
@@ -68,7 +68,7 @@ impl CompiledStep {
 }
 
 impl FollowUpConfig {
-    /// `None` where every request is one message. Bytes that are sent as they are lead nowhere.
+    /// Returns `None` if every request is one message. Raw bytes have no follow-ups.
     fn of(step: &Step, plan: &Plan, answers_challenges: bool) -> Option<Box<Self>> {
         let request = &step.request;
         let is_raw = request.method.is_empty();
@@ -93,7 +93,7 @@ impl FollowUpConfig {
     }
 }
 
-/// The host of a `Host` field; an IPv6 address in brackets.
+/// Returns the host of a `Host` field; an IPv6 address stays in brackets.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -1,4 +1,5 @@
-//! [`PageCache`]: what pages embed, read once for as long as the same page comes; [`PendingPage`]: a page that waits for that.
+//! [`PageCache`]: the resources that pages embed, read once while the same page keeps coming.
+//! [`PendingPage`]: a page that waits for its resources.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,26 +12,27 @@ use crate::session::{Session, SessionEvent};
 
 use super::FollowUpConfig;
 
-/// A page's embedded resources are fetched up to this number.
+/// Maximum number of embedded resources that are fetched for a page.
 pub const RESOURCES_MAX: usize = 256;
-/// All that a page embeds has so many bytes at most; where it has more, its request has failed.
+/// Maximum size of all resources of a page, in bytes. The request fails if they are larger.
 pub const RESOURCE_BYTES_MAX: u64 = 256 << 20;
-/// A session remembers so many addresses that it has fetched; those beyond are fetched again.
+/// Maximum number of fetched addresses that a session remembers. Further ones are fetched again.
 const FETCHED_MAX: usize = 4_096;
-/// A load thread says of so many places that nothing is fetched there.
+/// Maximum number of places without a target that a load thread reports.
 const NOTED_MAX: usize = 32;
 
-/// What is known of pages, by one load thread.
+/// The embedded resources that one load thread knows.
 #[derive(Debug, Default)]
 pub(crate) struct PageCache {
-    /// The last page, where it came from, and what it embeds: under load the next one is most often the same.
+    /// The last page, its address, and what it embeds. Under load the next page is usually the
+    /// same.
     last: Option<(Vec<u8>, HttpUrl, Arc<Resources>)>,
-    /// What was said about places where nothing is fetched.
+    /// Pages and places that have already been reported.
     noted: BTreeSet<String>,
 }
 
 impl PageCache {
-    /// What `page`, which came from `from`, embeds.
+    /// Returns the resources that `page`, which came from `from`, embeds.
     fn embedded_in(&mut self, page: &[u8], from: &HttpUrl) -> Arc<Resources> {
         if let Some((known, place, found)) = &self.last
             && (known.as_slice(), place) == (page, from)
@@ -42,7 +44,7 @@ impl PageCache {
         found
     }
 
-    /// Say something once.
+    /// Reports something once for each `subject`.
     fn note(&mut self, words: impl FnOnce() -> String, subject: &str, told: &mut Vec<SessionEvent>) {
         if self.noted.len() < NOTED_MAX && !self.noted.contains(subject) {
             self.noted.insert(subject.to_owned());
@@ -51,29 +53,30 @@ impl PageCache {
     }
 }
 
-/// A page that is not judged before what it embeds has come.
+/// A page that is judged only after its resources have arrived.
 #[derive(Debug)]
 pub(super) struct PendingPage {
-    /// The request that brought it: those for what it embeds are made of it.
+    /// The request for the page. The requests for its resources are derived from it.
     pub(super) request: Vec<u8>,
     pub(super) place: HttpUrl,
     /// Index into the plan's targets.
     pub(super) target: u16,
     pub(super) status: u16,
     pub(super) size: u64,
-    /// Of the page, where a step looks at it.
+    /// The page's fields, if the step uses them.
     pub(super) fields: Vec<u8>,
-    /// Without its coding, where a step looks inside.
+    /// The decoded body, if the step uses it.
     pub(super) body: Vec<u8>,
-    /// What is still to be fetched, and the targets it lies at.
+    /// The resources that are still to be fetched, and their targets.
     pub(super) left: VecDeque<(HttpUrl, u16)>,
-    /// Bytes of what was fetched.
+    /// Bytes of the resources fetched.
     pub(super) bytes: u64,
-    /// What failed first.
+    /// The first failure.
     pub(super) failed: Option<FollowUpError>,
 }
 
-/// What `session` must fetch of what `page` embeds: what it has not fetched yet, from the plan's targets.
+/// Returns the resources of `page` that `session` must fetch: those that it has not fetched yet and
+/// that belong to a target of the plan.
 pub(super) fn resources_to_fetch(
     afield: &FollowUpConfig,
     pages: &mut PageCache,
@@ -84,8 +87,9 @@ pub(super) fn resources_to_fetch(
     let found = pages.embedded_in(page, from);
     if found.unread || found.left_out > 0 {
         let words = || {
-            let what = if found.unread { "is too long or too deep to be read" } else { "embeds very much" };
-            format!("{} {what}: not all that it embeds is fetched", from.as_str())
+            let what =
+                if found.unread { "is too long or too deeply nested" } else { "embeds too many resources" };
+            format!("{} {what}: not all of its resources are fetched", from.as_str())
         };
         pages.note(words, from.as_str(), told);
     }
@@ -95,7 +99,7 @@ pub(super) fn resources_to_fetch(
             let words = || {
                 let host = place.authority();
                 format!(
-                    "what pages embed from {host} is not fetched: no target is there (hint: name it under targets)"
+                    "resources embedded from {host} are not fetched: it is not a target (hint: add it under targets)"
                 )
             };
             pages.note(words, place.authority(), told);
@@ -108,7 +112,7 @@ pub(super) fn resources_to_fetch(
     all
 }
 
-/// Whether nothing was fetched from `place`; from now on it was.
+/// Whether `place` has not been fetched before. It is recorded as fetched.
 fn is_new(fetched: &mut Vec<u64>, place: &HttpUrl) -> bool {
     let mut hasher = DefaultHasher::new();
     place.as_str().hash(&mut hasher);

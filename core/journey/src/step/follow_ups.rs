@@ -1,7 +1,8 @@
-//! [`FollowUpState`]: the way of one request through several messages: a challenge answered, redirects followed, what a page
-//! embeds fetched.
+//! [`FollowUpState`]: the state of one request with several messages: a challenge is answered,
+//! redirects are followed, embedded resources are fetched.
 //!
-//! Knows no connections: it is given the bytes that were sent and the answer, and says what is to be sent next.
+//! It knows no connections: it gets the bytes that were sent and the response, and returns the next
+//! message.
 
 use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
@@ -14,42 +15,43 @@ use crate::redirect::{Hop, HttpUrl};
 use crate::render_context::RenderContext;
 use crate::session::{Session, SessionEvent};
 
-/// Where a request under way has got to, beyond its first message.
+/// The state of a request in progress after its first message.
 #[derive(Debug)]
 pub(crate) struct FollowUpState {
-    /// Where the message under way goes.
+    /// The address of the current message.
     place: HttpUrl,
     /// Index into the plan's targets.
     target: u16,
-    /// Redirects followed, since the step or since the embedded resource.
+    /// Redirects followed since the start of the step or of the embedded resource.
     hops: u8,
-    /// A challenge was answered.
+    /// Whether a challenge was answered.
     challenged: bool,
-    /// What waits for what it embeds.
+    /// The page that waits for its resources.
     page: Option<PendingPage>,
 }
 
-/// An answer, and what belongs to it.
+/// A response and the request that it belongs to.
 struct ReceivedResponse<'a, 'b> {
     sent: &'b [u8],
     answer: &'b ResponseView<'a>,
 }
 
-/// Where what an answer leads to is written.
+/// The outputs of handling a response.
 pub struct FollowUpSink<'a> {
-    /// The next message; it is empty before.
+    /// The next message. It must be empty before.
     pub request: &'a mut Vec<u8>,
-    /// Gets the index of everything that is counted.
+    /// Receives the index of every count that matches.
     pub counted: &'a mut Vec<u16>,
-    /// Gets what is said on the way.
+    /// Receives the events of the session.
     pub told: &'a mut Vec<SessionEvent>,
-    /// Is told everything that is found.
+    /// Receives every observation.
     pub watch: &'a mut dyn FnMut(Observation<'_>),
 }
 
 impl CompiledStep {
-    /// Take in the answer to `sent`, a whole request of this step. Either something more goes out for it, which is in
-    /// `out` then, or it is over, and all that could be taken from the answers was taken.
+    /// Handles the response to `sent`, a whole request of this step. Either another message
+    /// follows, which is in `out` then, or the request is over and everything that the responses
+    /// offer has been extracted.
     pub fn on_answer(
         &self,
         scene: &mut RenderContext<'_>,
@@ -83,7 +85,7 @@ impl CompiledStep {
         self.over(scene, session, course, &came, stray, out)
     }
 
-    /// Whether the first answer can lead to anything.
+    /// Whether another message can follow the first response.
     fn may_lead_on(&self, afield: &FollowUpConfig, answer: &ResponseView<'_>) -> bool {
         match answer.status {
             401 => self.credentials.is_some(),
@@ -97,7 +99,7 @@ impl CompiledStep {
         Some(FollowUpState { place, target: self.target, hops: 0, challenged: false, page: None })
     }
 
-    /// What goes out after this answer, if anything does.
+    /// Returns the message that follows this response, if any.
     fn lead_on(
         &self,
         afield: &FollowUpConfig,
@@ -122,7 +124,8 @@ impl CompiledStep {
             let location = answer.headers("location").next();
             match Hop::from_response(answer.status, method_of(came.sent), &course.place, location) {
                 Some(Ok(hop)) => match self.follow(afield, course, hop, came, (scene, session), out) {
-                    // What is embedded by way of elsewhere is as if it were embedded from there.
+                    // A resource that redirects elsewhere is treated as if the page embedded it
+                    // from there.
                     None if course.page.is_some() => {}
                     None => return Err(FollowUpError::Elsewhere(elsewhere(course, location))),
                     leg => return Ok(leg),
@@ -141,7 +144,7 @@ impl CompiledStep {
         Ok(self.next_resource(afield, course, scene, session, out))
     }
 
-    /// The same request with the answer to a challenge.
+    /// Writes the same request with credentials for a challenge.
     fn once_more(
         &self,
         afield: &FollowUpConfig,
@@ -171,7 +174,7 @@ impl CompiledStep {
         FollowUp::new(FollowUpKind::Challenge, course.target, method, keeps)
     }
 
-    /// Go where a redirect leads; `None` where that is no target of the plan.
+    /// Follows a redirect. Returns `None` if it does not lead to a target of the plan.
     fn follow(
         &self,
         afield: &FollowUpConfig,
@@ -189,7 +192,8 @@ impl CompiledStep {
         Some(FollowUp::new(FollowUpKind::Redirect, target, method, keeps))
     }
 
-    /// Write the request that is made of `sent` for another place; from now on that is where the course goes.
+    /// Writes the request that is derived from `sent` for another place, and makes that place the
+    /// current one.
     fn go(
         &self,
         afield: &FollowUpConfig,
@@ -216,7 +220,7 @@ impl CompiledStep {
         ];
         let drops: Vec<_> = anew.into_iter().filter_map(|(anew, name)| anew.then_some(name)).collect();
         let line = afield.places.line(target, place);
-        // The same server under another of its names may know what it knew before.
+        // The same server under another name may get the same secrets.
         let host = (!hop.same_origin).then(|| place.authority().to_owned());
         let hop = Hop { same_origin: hop.same_origin || target == course.target, ..hop };
         let rewrite = Rewrite {
@@ -233,7 +237,7 @@ impl CompiledStep {
         (course.place, course.target) = (hop.to, target);
     }
 
-    /// The page that has come, if anything of what it embeds is to be fetched.
+    /// Returns the received page, if any of its resources must be fetched.
     fn page(
         &self,
         afield: &FollowUpConfig,
@@ -273,7 +277,8 @@ impl CompiledStep {
     ) -> Option<FollowUp> {
         let page = course.page.as_mut()?;
         let (to, target) = page.left.pop_front()?;
-        // Each is asked for by what stood in the page, wherever the one before it led.
+        // Each request starts from the page's address, regardless of the redirects of the previous
+        // one.
         (course.place, course.target) = (page.place.clone(), page.target);
         (course.hops, course.challenged) = (0, false);
         let same_origin = to.same_origin(&page.place);
@@ -291,7 +296,7 @@ impl CompiledStep {
         Retain { fields, cookies: self.keeps.cookies, ..Retain::default() }
     }
 
-    /// The request is over, with this answer or, for a page, with the last of what it embeds.
+    /// Ends the request with this response or, for a page, with the last of its resources.
     fn over(
         &self,
         scene: &mut RenderContext<'_>,
@@ -330,7 +335,7 @@ impl CompiledStep {
 }
 
 impl PendingPage {
-    /// Something that it embeds has come from `place`.
+    /// Handles the response for an embedded resource from `place`.
     fn take_in(
         &mut self,
         afield: &FollowUpConfig,
@@ -349,14 +354,14 @@ impl PendingPage {
     }
 }
 
-/// Where a redirect leads that leads to none of the plan's targets.
+/// Returns the address of a redirect that does not lead to a target of the plan.
 fn elsewhere(course: &FollowUpState, location: Option<&[u8]>) -> String {
     let text = String::from_utf8_lossy(location.unwrap_or_default());
     course.place.join(&text).map_or_else(|| text.into_owned(), |place| place.as_str().to_owned())
 }
 
-/// What a request for what `page` embeds says of where it was found (`strict-origin-when-cross-origin`, the default of
-/// Referrer Policy §8.4).
+/// Returns the `Referer` of a request for a resource that `page` embeds
+/// (`strict-origin-when-cross-origin`, the default of Referrer Policy §8.4).
 fn referrer(page: &HttpUrl, to: &HttpUrl) -> Option<String> {
     if page.same_origin(to) {
         return Some(page.as_str().to_owned());

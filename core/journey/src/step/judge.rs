@@ -1,4 +1,4 @@
-//! Whether an answer is what was wanted, and what is taken from it.
+//! Whether a response is the expected one, and the values extracted from it.
 
 use super::{CompiledStep, Observation, Rejection};
 use crate::content::decode_body;
@@ -7,18 +7,19 @@ use crate::extract::ResponseView;
 use crate::render_context::RenderContext;
 use crate::session::Session;
 
-/// Who is told everything that is found.
+/// Receives every observation.
 pub(super) type ObservationSink<'a> = dyn FnMut(Observation<'_>) + 'a;
 
-/// Bytes of what stood in the place of what was wanted, told with a failure.
+/// Maximum number of bytes of an actual value in a message.
 const TOLD_BYTES_MAX: usize = 100;
 
 impl CompiledStep {
-    /// Take in the answer to a request that was one message, its body plain: cookies, values, checks, counts. `counted`
-    /// gets the index of everything that is counted.
+    /// Handles the response to a request with one message and a plain body: cookies, values,
+    /// checks, counts. `counted` gets the index of every count that matches.
     ///
     /// # Errors
-    /// Where the answer is not what was wanted; all that could be taken from it was taken.
+    /// If the response is not the expected one. Everything that could be extracted has been
+    /// extracted.
     pub fn apply(
         &self,
         scene: &mut RenderContext<'_>,
@@ -29,10 +30,10 @@ impl CompiledStep {
         self.apply_observed(scene, session, answer, counted, &mut |_| ())
     }
 
-    /// The same, and `watch` is told everything that is found.
+    /// Does the same and passes every observation to `watch`.
     ///
     /// # Errors
-    /// As [`take`](Self::take).
+    /// As [`apply`](Self::apply).
     pub fn apply_observed(
         &self,
         scene: &mut RenderContext<'_>,
@@ -46,7 +47,7 @@ impl CompiledStep {
         self.judge_plain(scene, session, answer, &site, (counted, watch))
     }
 
-    /// The user keeps the cookies that come with an answer from a site.
+    /// Stores the cookies of a response from a site.
     pub(super) fn take_cookies(
         &self,
         session: &mut Session,
@@ -56,13 +57,13 @@ impl CompiledStep {
     ) {
         if self.keeps.cookies {
             for header in answer.headers("set-cookie") {
-                // What is ignored is ignored as a browser would.
+                // Invalid cookies are ignored, as in a browser.
                 watch(Observation::Cookie(header, session.data_mut().jar.store(header, site, now)));
             }
         }
     }
 
-    /// Judge an answer as it came: its body may be encoded.
+    /// Judges a response as received: its body may be encoded.
     pub(super) fn judge(
         &self,
         scene: &mut RenderContext<'_>,
@@ -84,7 +85,7 @@ impl CompiledStep {
         stray.map_or(judged, |stray| Err(Rejection::Stray(stray)))
     }
 
-    /// Judge an answer whose body is plain.
+    /// Judges a response with a plain body.
     pub(super) fn judge_plain(
         &self,
         scene: &mut RenderContext<'_>,
@@ -94,7 +95,7 @@ impl CompiledStep {
         told: (&mut Vec<u16>, &mut ObservationSink<'_>),
     ) -> Result<(), Rejection> {
         scene.reading.clear();
-        // Values are put into the session while its cookies are looked at.
+        // The jar is taken out, because the session's variables are set while its cookies are read.
         let jar = session.holds_mut().map(|held| std::mem::take(&mut held.jar)).unwrap_or_default();
         let with_jar = ResponseView { jar: Some((&jar, *site, scene.unix_seconds())), ..*answer };
         let judged = self.look(scene, session, &with_jar, told);

@@ -1,4 +1,5 @@
-//! [`CompiledStep`]: all that is done for one step: its request, and what is asked of the answer.
+//! [`CompiledStep`]: everything that one step needs: its request, and the checks and extractions
+//! for its response.
 
 mod compile;
 mod embedded;
@@ -26,27 +27,27 @@ pub use follow_ups::FollowUpSink;
 pub(crate) use follow_ups::FollowUpState;
 pub(crate) use rewrite::target_of;
 
-/// A step, compiled. Cloned once a load thread.
+/// A compiled step. Each load thread has its own clone.
 #[derive(Clone, Debug)]
 pub struct CompiledStep {
-    /// As in reports.
+    /// The name in reports.
     pub name: String,
     /// Index into the plan's targets.
     pub target: u16,
     /// From *begun* to *complete*.
     pub timeout: Nanos,
-    /// The answer has no body.
+    /// Whether the response has no body.
     pub head: bool,
-    /// May be sent again on another connection (RFC 9110 §9.2.2).
+    /// Whether the request may be sent again on another connection (RFC 9110 §9.2.2).
     pub idempotent: bool,
     /// The method and the target's host, for answers to challenges and for cookies.
     method: String,
     host: String,
     secure: bool,
     shape: RequestTemplate,
-    /// Who it says it is from when it is asked.
+    /// The credentials for a challenge.
     credentials: Option<Credentials>,
-    /// Where more than one message may go out for a request.
+    /// Set if a request may need more than one message.
     afield: Option<Box<FollowUpConfig>>,
     expect: StatusSet,
     extract: Vec<CompiledExtract>,
@@ -55,9 +56,9 @@ pub struct CompiledStep {
     keeps: Retain,
 }
 
-/// What of an answer must be kept until it is whole.
+/// The parts of a response that must be kept until it is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "any of them may be wanted without the others")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub struct Retain {
     /// The fields of its head.
     pub fields: bool,
@@ -70,7 +71,7 @@ pub struct Retain {
 }
 
 impl Retain {
-    /// Whether anything is.
+    /// Whether any part is kept.
     pub const fn any(self) -> bool {
         self.fields || self.body || self.page || self.cookies
     }
@@ -83,74 +84,74 @@ struct CompiledExtract {
     all: bool,
 }
 
-/// What is found where a step looks at its answer, told one by one to whoever [watches](Outgoing::watch).
+/// One result of evaluating a response, passed to [`watch`](FollowUpSink::watch).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Observation<'a> {
-    /// The answer sets a cookie, which was kept or not.
+    /// The response sets a cookie, which was kept or not.
     Cookie(&'a [u8], CookieOutcome),
-    /// An extraction, by its place among the step's, and what it found.
+    /// An extraction, by its index in the step, and its result.
     Extract(u16, Result<&'a Values, ExtractError>),
-    /// A check, by its place among the step's: `None` if it holds, else what stood there instead.
+    /// A check, by its index in the step: `None` if it passed, else the actual value.
     Check(u16, Option<&'a str>),
-    /// A count, by its index in the plan: whether this answer is counted.
+    /// A count, by its index in the plan: whether this response is counted.
     Count(u16, bool),
 }
 
-/// What is needed to send something more for a request.
+/// The settings for further messages of a request.
 #[derive(Clone, Debug)]
 struct FollowUpConfig {
     places: TargetMatcher,
-    /// Redirects followed at most.
+    /// Maximum number of redirects to follow.
     follow: u8,
-    /// What a page embeds is fetched.
+    /// Whether embedded resources are fetched.
     resources: bool,
     /// Statuses that embedded resources may have.
     expect_resource: StatusSet,
     /// Names of headers (lower case) that stay with their origin.
     secrets: Vec<String>,
-    /// So many `Cookie` fields are the step's own.
+    /// Number of `Cookie` fields that the step itself sets.
     own_cookies: usize,
 }
 
-/// Why an answer is not what was wanted.
+/// The reason why a response is not the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// Its status.
+    /// The status is unexpected.
     Status,
-    /// A check: its place among the step's, its words, and what stood there instead.
+    /// A check failed: its index in the step, and the actual value.
     Check(u16, String),
-    /// Something was to be extracted and was not there: its place among the step's, and why.
+    /// A value could not be extracted: its index in the step, and the reason.
     Extract(u16, ExtractError),
-    /// It was not reached, or not all of it.
+    /// The final response was not reached, or not all of it.
     Stray(FollowUpError),
 }
 
 impl CompiledStep {
-    /// The bytes that are always sent, where no session changes them.
+    /// Returns the fixed bytes, if no session changes them.
     pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
         self.shape.as_fixed().filter(|_| self.credentials.is_none())
     }
 
-    /// What of the answer must be kept.
+    /// The parts of the response that must be kept.
     pub const fn retention(&self) -> Retain {
         self.keeps
     }
 
-    /// The words of the step's checks, in order.
+    /// The texts of the step's checks, in order.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
         self.checks.iter().map(CompiledCheck::text)
     }
 
-    /// Whether an extraction goes into variable `slot`.
+    /// Whether an extraction sets variable `slot`.
     pub(crate) fn extracts(&self, slot: u16) -> bool {
         self.extract.iter().any(|taken| taken.variable == slot)
     }
 
-    /// Write the request of `session` into `out`, which is empty. `Ok(false)`: nothing was written, because the fixed
-    /// bytes are what is to be sent.
+    /// Writes the request of `session` into `out`, which is empty. `Ok(false)` means that nothing
+    /// was written, because the fixed bytes are to be sent.
     ///
     /// # Errors
-    /// What the request lacks; then it is not to be sent.
+    /// The missing part of the request, which must not be sent then.
     pub fn render(
         &self,
         scene: &mut RenderContext<'_>,
@@ -173,8 +174,9 @@ impl CompiledStep {
         Ok(true)
     }
 
-    /// Write what goes beside a request's own fields: the cookies for `site`, and who a request of this method for this
-    /// target is from, if it goes `home` to the step's own target.
+    /// Writes the fields in addition to the request's own: the cookies for `site`, and the
+    /// credentials for a request of this method and target if it goes `home`, to the step's own
+    /// target.
     fn push_fields(
         &self,
         session: &mut Session,
@@ -201,7 +203,7 @@ impl CompiledStep {
         }
     }
 
-    /// Where a request of this step goes with this path and query.
+    /// Returns the site of a request of this step with this path and query.
     fn site<'a>(&'a self, target: &'a str) -> Site<'a> {
         let path = target.split('?').next().unwrap_or("/");
         Site { host: &self.host, path, secure: self.secure }

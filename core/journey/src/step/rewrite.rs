@@ -1,34 +1,36 @@
-//! [`Rewrite`]: a request made of the one that was sent before it, as a browser makes it of a redirect.
+//! [`Rewrite`]: a request derived from the previous one, as a browser derives it after a redirect.
 //!
-//! Made of its bytes, not of the step: values that were drawn stay what they were, and a body is the same to the byte.
+//! It is made from the bytes and not from the step: drawn values do not change, and the body stays
+//! identical.
 
 use memchr::memmem;
 use wavetank_wire::h1::Headers;
 
 use crate::redirect::{Hop, may_forward_header};
 
-/// What changes from one request to the next.
+/// The changes from one request to the next.
 #[derive(Debug)]
 pub(super) struct Rewrite<'a> {
     pub(super) method: &'a str,
-    /// Path and query as they go into the request line, behind scheme and host where a proxy reads it.
+    /// Path and query for the request line, preceded by scheme and host if a proxy reads it.
     pub(super) target: &'a [u8],
-    /// Another value of `Host`.
+    /// The new value of `Host`, if it changes.
     pub(super) host: Option<String>,
-    /// Where it goes; `None`: to the same place.
+    /// The redirect; `None` for the same place.
     pub(super) hop: Option<&'a Hop>,
     /// Names of headers (lower case) that are secrets of this plan.
     pub(super) secrets: &'a [String],
-    /// So many `Cookie` fields are the step's own; those behind are the jar's, which may have others now.
+    /// Number of `Cookie` fields that the step itself sets. Later ones come from the jar, which may
+    /// have changed.
     pub(super) own_cookies: usize,
-    /// Names (lower case) of fields that are made anew.
+    /// Names (lower case) of fields that are written again.
     pub(super) drops: &'a [&'a str],
-    /// Whole field lines that come in addition.
+    /// Whole field lines to add.
     pub(super) fields: &'a [u8],
 }
 
 impl Rewrite<'_> {
-    /// Write into `out` what becomes of `sent`, a whole request.
+    /// Writes the request derived from `sent`, a whole request, into `out`.
     pub(super) fn write(&self, sent: &[u8], out: &mut Vec<u8>) {
         let head_end = memmem::find(sent, b"\r\n\r\n").map_or(sent.len(), |end| end + 2);
         let line_end = memmem::find(sent, b"\r\n").map_or(sent.len(), |end| end + 2);
@@ -65,21 +67,22 @@ impl Rewrite<'_> {
         if self.drops.iter().any(|dropped| name.eq_ignore_ascii_case(dropped.as_bytes())) {
             return false;
         }
-        // A name that is no text stands for nothing that is known here.
+        // A name that is not text matches no known field, so the field is kept.
         let (Some(hop), Ok(name)) = (self.hop, str::from_utf8(name)) else { return true };
         let secret = || self.secrets.iter().any(|secret| name.eq_ignore_ascii_case(secret));
         (may_forward_header(name, hop) || name.eq_ignore_ascii_case("host")) && (hop.same_origin || !secret())
     }
 }
 
-/// Path and query in the request line of a whole request; to a proxy, scheme and host stand before them.
+/// Path and query in the request line of a whole request. For a proxy, scheme and host precede
+/// them.
 pub(crate) fn target_of(sent: &[u8]) -> &[u8] {
     let target = line_target_of(sent);
     let Some(rest) = target.strip_prefix(b"http://") else { return target };
     rest.iter().position(|byte| *byte == b'/').map_or(b"/", |at| &rest[at..])
 }
 
-/// What stands in the request line of a whole request.
+/// The request target in the request line of a whole request.
 pub(super) fn line_target_of(sent: &[u8]) -> &[u8] {
     let line = sent.split(|byte| *byte == b'\r').next().unwrap_or_default();
     line.split(|byte| *byte == b' ').nth(1).unwrap_or_default()

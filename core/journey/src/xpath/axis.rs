@@ -1,9 +1,10 @@
-//! Walking along an axis (XPath 1.0 §2.2).
+//! Traversal of an axis (XPath 1.0 §2.2).
 
 use super::expr::{Axis, Test};
 use super::tree::{NodeId, NodeKind, Tree};
 
-/// Hands the nodes of an axis that pass the test to `take`, nearest first; says how many nodes were looked at.
+/// Passes the nodes of an axis that match the test to `take`, nearest first, and returns the number
+/// of nodes visited.
 pub(super) fn walk(
     tree: &Tree,
     from: NodeId,
@@ -53,12 +54,13 @@ pub(super) fn walk(
             }
         }
         Axis::Preceding => {
-            // An attribute has before it what its element has; ancestors are not before, they are around.
+            // The nodes before an attribute are those before its element. Ancestors are not before
+            // a node but around it.
             let around = |id: NodeId| tree.end(id) > from;
             (0..from).rev().filter(|id| !is_attribute(*id) && !around(*id)).for_each(see);
         }
     }
-    // What was stepped over to get there is work too.
+    // The nodes that were skipped on the way count as work too.
     let attributes = |id: NodeId| (tree.first_below(id) - id) as usize;
     seen + match axis {
         Axis::Child => attributes(from),
@@ -69,7 +71,7 @@ pub(super) fn walk(
     }
 }
 
-/// From `first` on, each time behind everything below.
+/// Returns `first` and its following siblings, skipping all nodes below them.
 fn siblings(tree: &Tree, first: NodeId, end: NodeId) -> impl Iterator<Item = NodeId> {
     let mut next = first;
     std::iter::from_fn(move || {

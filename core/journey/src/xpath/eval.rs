@@ -1,22 +1,22 @@
-//! Evaluating an expression, counting the work.
+//! Evaluation of an expression with a limit on its work.
 
 use super::axis::walk;
 use super::expr::{Axis, Expr, Op, Step};
 use super::number::{number_text, text_number};
 use super::tree::{NodeId, Tree};
 
-/// Nodes looked at, texts compared and the like, for one expression on one document.
+/// Maximum work of one expression on one document: nodes visited, texts compared and so on.
 const WORK_MAX: usize = 20_000_000;
 
-/// Why evaluating ended.
+/// The reason why evaluation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EvalError {
     TooMuchWork,
-    /// A number or text stands where nodes are needed.
+    /// A number or text appears where nodes are needed.
     NotNodes,
 }
 
-/// A value (XPath 1.0 §1). Nodes are in the document's order, each once.
+/// A value (XPath 1.0 §1). Nodes are in document order, without duplicates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum XPathValue {
     Nodes(Vec<NodeId>),
@@ -36,7 +36,7 @@ impl XPathValue {
     }
 }
 
-/// Where we are.
+/// The context of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     pub(super) node: NodeId,
@@ -145,7 +145,7 @@ impl<'t> Eval<'t> {
         }
     }
 
-    /// XPath 1.0 §3.4: of nodes, any one decides.
+    /// XPath 1.0 §3.4: a comparison with nodes is true if it is true for any of them.
     fn compare(&mut self, op: Op, left: XPathValue, right: XPathValue) -> Result<bool, EvalError> {
         match (left, right) {
             (XPathValue::Nodes(left), XPathValue::Nodes(right)) => {
@@ -198,7 +198,7 @@ impl<'t> Eval<'t> {
         Ok(nodes)
     }
 
-    /// What a predicate keeps: a number means the place in the list.
+    /// Returns the nodes that a predicate selects. A number is a position in the list.
     fn keep(&mut self, nodes: Vec<NodeId>, predicate: &Expr) -> Result<Vec<NodeId>, EvalError> {
         let size = nodes.len();
         if let Expr::Number(wanted) = predicate {
@@ -248,7 +248,7 @@ fn numbers(op: Op, left: f64, right: f64) -> bool {
     }
 }
 
-/// Compares two values of which neither is a list of nodes.
+/// Compares two values that are not lists of nodes.
 fn atoms(op: Op, left: &XPathValue, right: &XPathValue) -> bool {
     let number = |val: &XPathValue| match val {
         XPathValue::Number(number) => *number,
@@ -263,7 +263,7 @@ fn atoms(op: Op, left: &XPathValue, right: &XPathValue) -> bool {
     };
     match op {
         Op::Equal => equal(),
-        // Not the opposite of equal for what is not a number: NaN != NaN, as IEEE 754 has it.
+        // This is not the opposite of equal if a value is not a number: NaN != NaN, as in IEEE 754.
         Op::Unequal => !equal(),
         _ => numbers(op, number(left), number(right)),
     }

@@ -28,12 +28,12 @@ pub(super) enum Expr {
     Number(f64),
     Text(Box<str>),
     Call(Function, Vec<Self>),
-    /// From the root, or from where we are.
+    /// Starts at the root or at the context node.
     Path {
         absolute: bool,
         steps: Vec<Step>,
     },
-    /// From what another expression finds.
+    /// Starts at the nodes that another expression finds.
     From {
         start: Box<Self>,
         predicates: Vec<Self>,
@@ -84,7 +84,7 @@ impl Axis {
     }
 }
 
-/// Which nodes of an axis are meant.
+/// A test that selects nodes of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     /// `*`

@@ -65,7 +65,7 @@ impl Function {
         })
     }
 
-    /// Whether it takes so many arguments.
+    /// Whether the function takes this many arguments.
     pub(super) fn takes(self, count: usize) -> bool {
         match self {
             Self::Last | Self::Position | Self::True | Self::False => count == 0,
@@ -146,7 +146,7 @@ impl Function {
         for argument in arguments {
             let val = eval.expr(argument, place)?;
             let text = match (self, texts.len()) {
-                // The numbers of substring() keep what a text would lose.
+                // The numbers of substring() are not converted to text, which would lose precision.
                 (Self::Substring, 1 | 2) => return substring(&texts[0], val, arguments, eval, place),
                 _ => eval.text(val)?,
             };
@@ -159,7 +159,8 @@ impl Function {
         let second = texts.get(1).map_or("", String::as_str);
         Ok(match self {
             Self::Concat => {
-                // Counted before it is made: texts of texts of texts double each time.
+                // The length is charged before the text is built: nested calls can double it each
+                // time.
                 eval.charge(texts.iter().map(String::len).sum())?;
                 XPathValue::Text(texts.concat())
             }
@@ -192,7 +193,7 @@ impl Function {
     }
 }
 
-/// `substring()` counts letters from 1 and rounds its numbers; what is not a number gives nothing.
+/// `substring()` counts characters from 1 and rounds its numbers. NaN selects nothing.
 fn substring(
     text: &str,
     start: XPathValue,

@@ -13,7 +13,7 @@ pub(super) fn number_text(number: f64) -> String {
     }
 }
 
-/// `number()` of a text: digits with at most a minus and a point; everything else is not a number.
+/// `number()` of a text: digits with at most one minus and one point; everything else is NaN.
 pub(super) fn text_number(text: &str) -> f64 {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -21,9 +21,10 @@ pub(super) fn text_number(text: &str) -> f64 {
     if plain { text.parse().unwrap_or(f64::NAN) } else { f64::NAN }
 }
 
-/// `round()`: halves go up, also below zero.
+/// `round()`: halves are rounded up, also below zero.
 pub(super) fn round(number: f64) -> f64 {
     let rounded = (number + 0.5).floor();
-    // Where adding a half is itself rounded, the number has no fraction or is the last one below a half.
+    // If adding a half is itself rounded, the number has no fraction or is the last one below a
+    // half.
     if (rounded - number).abs() > 0.5 { number.floor() } else { rounded }
 }

@@ -1,13 +1,14 @@
-//! Text to an expression. Errors are what is wrong, for a sentence.
+//! Parser from text to an expression. An error is the reason, as part of a sentence.
 
 use super::expr::{Axis, Expr, Op, Step, Test};
 use super::functions::Function;
 use super::token::{Token, tokens};
 
-/// Expressions within each other.
+/// Maximum nesting depth of expressions.
 const DEPTH_MAX: u32 = 32;
 
-/// Operators, weakest first; those of a row bind equally, from the left (XPath 1.0 §3.4, §3.5).
+/// Operators, weakest first. Operators of a row have equal precedence, from the left (XPath 1.0
+/// §3.4, §3.5).
 const ROWS: [&[(&str, Op)]; 7] = [
     &[("or", Op::Or)],
     &[("and", Op::And)],
@@ -26,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, String> {
     let expr = parser.binary(0)?;
     match parser.peek() {
         None => Ok(expr),
-        Some(token) => Err(format!("{} is not expected here", said(token))),
+        Some(token) => Err(format!("{} is unexpected here", said(token))),
     }
 }
 
@@ -81,7 +82,7 @@ impl<'a> Parser<'a> {
         loop {
             let Some(Token::Sign(name) | Token::Operator(name)) = self.peek() else { return Ok(left) };
             let Some((_, op)) = ROWS[row].iter().find(|(known, _)| *known == name) else { return Ok(left) };
-            // Each makes the tree one level deeper.
+            // Each operator makes the tree one level deeper.
             count += 1;
             if count > DEPTH_MAX {
                 return Err("too many operators".to_owned());
@@ -91,11 +92,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An expression within brackets of some kind.
+    /// Parses an expression within any kind of brackets.
     fn inner(&mut self) -> Result<Expr, String> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err("it is too deep".to_owned());
+            return Err("it is too deeply nested".to_owned());
         }
         let expr = self.binary(0);
         self.depth -= 1;
@@ -161,7 +162,7 @@ impl<'a> Parser<'a> {
         if let (Some(Token::Name(name)), Some(Token::Sign("::"))) =
             (self.peek(), self.tokens.get(self.at + 1))
         {
-            axis = Axis::named(name).ok_or_else(|| format!("`{name}` is no axis known here"))?;
+            axis = Axis::named(name).ok_or_else(|| format!("`{name}` is not a known axis"))?;
             self.at += 2;
         }
         let test = self.test()?;
@@ -174,7 +175,7 @@ impl<'a> Parser<'a> {
         }
         let Some(Token::Name(name)) = self.peek() else {
             return Err(match self.peek() {
-                Some(Token::Sign("$")) => "there are no variables".to_owned(),
+                Some(Token::Sign("$")) => "variables are not supported".to_owned(),
                 Some(token) => format!("a name is missing before {}", said(token)),
                 None => "a name is missing at the end".to_owned(),
             });
@@ -193,7 +194,7 @@ impl<'a> Parser<'a> {
                 "text" => Test::Text,
                 "comment" => Test::Comment,
                 "processing-instruction" => Test::Instruction(target),
-                _ => return Err(format!("`{name}()` is no function known here")),
+                _ => return Err(format!("`{name}()` is not a known function")),
             };
             return self.expect(")").map(|()| test);
         }
@@ -212,7 +213,8 @@ impl<'a> Parser<'a> {
         Ok(predicates)
     }
 
-    /// A number, a text, something in parentheses, a function; `None` where a path of steps begins.
+    /// Parses a number, a text, an expression in parentheses or a function. Returns `None` if a
+    /// path of steps starts here.
     fn primary(&mut self) -> Result<Option<Expr>, String> {
         let expr = match self.peek() {
             Some(Token::Number(number)) => Expr::Number(number),
@@ -248,7 +250,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What `//` stands for.
+/// The step that `//` abbreviates.
 fn anywhere() -> Step {
     Step { axis: Axis::DescendantOrSelf, test: Test::Node, predicates: Vec::new() }
 }

@@ -9,7 +9,7 @@ use super::tree::Tree;
 use crate::extract::ExtractError;
 use crate::value::{JsonType, Values};
 
-/// An expression may have so many bytes.
+/// Maximum length of an expression, in bytes.
 const XPATH_BYTES_MAX: usize = 1000;
 
 /// An XPath 1.0 expression, compiled.
@@ -20,8 +20,8 @@ impl XPath {
     /// Compiles an expression.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |why: String| {
-            let hint = "XPath 1.0: `//item[1]/@sku`, `//soap:Body/*`, `count(//item)`";
-            UserError::usage("extract_xml", format!("`{text}` is no XPath: {why}"), hint)
+            let hint = "use XPath 1.0, such as `//item[1]/@sku`, `//soap:Body/*`, `count(//item)`";
+            UserError::usage("extract_xml", format!("`{text}` is not an XPath expression: {why}"), hint)
         };
         if text.len() > XPATH_BYTES_MAX {
             return Err(bad(format!("it is longer than {XPATH_BYTES_MAX} bytes")));
@@ -29,8 +29,8 @@ impl XPath {
         parse(text).map(Self).map_err(bad)
     }
 
-    /// Adds what the expression finds in a document, up to `count_max` values: the text of each node, or the one number,
-    /// text or truth it comes to.
+    /// Adds the result of the expression in a document, up to `count_max` values: the text of each
+    /// node, or the single number, text or boolean.
     pub fn find(&self, tree: &Tree, count_max: usize, finds: &mut Values) -> Result<usize, ExtractError> {
         let mut eval = Eval::new(tree);
         let place = Context { node: Tree::ROOT, position: 1, size: 1 };

@@ -5,15 +5,15 @@
 pub(super) enum Token<'t> {
     /// `( ) [ ] . .. @ , :: / // | + - = != < <= > >= * $`
     Sign(&'t str),
-    /// A name that stands for an operator: `and`, `or`, `div`, `mod`, or `*` for multiplication.
+    /// A name used as an operator: `and`, `or`, `div`, `mod`, or `*` for multiplication.
     Operator(&'t str),
     Number(f64),
     Text(&'t str),
-    /// A name, perhaps with a prefix; `prefix:*` too.
+    /// A name, with or without a prefix; also `prefix:*`.
     Name(&'t str),
 }
 
-/// All tokens, or what cannot be one.
+/// Returns all tokens, or the reason why the text has an invalid one.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     let mut tokens: Vec<Token<'_>> = Vec::new();
     let mut rest = text.trim_start();
@@ -21,7 +21,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
         let length;
         let token = if let Some(sign) = sign(rest) {
             length = sign.len();
-            // A star is multiplication where an operand stands before it.
+            // A star is multiplication after an operand.
             if sign == "*" && behind_operand(tokens.last()) {
                 Token::Operator("*")
             } else {
@@ -29,10 +29,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
             }
         } else if first.is_ascii_digit() || first == '.' {
             length = number_length(rest);
-            let number = rest[..length].parse().map_err(|_| format!("`{}` is no number", &rest[..length]))?;
+            let number =
+                rest[..length].parse().map_err(|_| format!("`{}` is not a number", &rest[..length]))?;
             Token::Number(number)
         } else if matches!(first, '"' | '\'') {
-            let Some(inside) = rest[1..].find(first) else { return Err("a text is not closed".to_owned()) };
+            let Some(inside) = rest[1..].find(first) else {
+                return Err("a quoted text is not closed".to_owned());
+            };
             length = inside + 2;
             Token::Text(&rest[1..=inside])
         } else if is_name_start(first) {
@@ -41,7 +44,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
             let is_operator = matches!(name, "and" | "or" | "div" | "mod") && behind_operand(tokens.last());
             if is_operator { Token::Operator(name) } else { Token::Name(name) }
         } else {
-            return Err(format!("`{first}` has no meaning here"));
+            return Err(format!("`{first}` is not allowed here"));
         };
         tokens.push(token);
         rest = rest[length..].trim_start();
@@ -59,7 +62,7 @@ fn sign(rest: &str) -> Option<&str> {
     found.or_else(|| lone_dot().then(|| &rest[..1])).or_else(|| rest.starts_with('$').then(|| &rest[..1]))
 }
 
-/// Whether the token before is the end of an operand: then a name or star is an operator.
+/// Whether the previous token ends an operand: then a name or star is an operator.
 fn behind_operand(before: Option<&Token<'_>>) -> bool {
     match before {
         None | Some(Token::Operator(_)) => false,

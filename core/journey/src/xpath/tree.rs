@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// A document may have so many nodes.
+/// Maximum number of nodes of a document.
 pub(super) const NODES_MAX: usize = 2_000_000;
-/// Elements within each other.
+/// Maximum nesting depth of elements.
 pub(super) const DEPTH_MAX: usize = 10_000;
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeKind {
     Root,
@@ -18,21 +18,21 @@ pub(super) enum NodeKind {
     Instruction,
 }
 
-/// A node's place in the list: the document's order.
+/// A node's index in the list, which is in document order.
 pub(super) type NodeId = u32;
 
 #[derive(Clone, Debug)]
 struct Node {
     kind: NodeKind,
     parent: NodeId,
-    /// Behind the last node below this one.
+    /// The index after the last node below this one.
     end: NodeId,
     name: Range<u32>,
     value: Range<u32>,
 }
 
-/// A parsed document: nodes in the document's order, an element's attributes right behind it, all text in one piece.
-/// Walking it needs no recursion, however deep it is.
+/// A parsed document: nodes in document order, the attributes of an element directly after it, all
+/// text in one buffer. Traversal needs no recursion, however deep the document is.
 #[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
@@ -59,12 +59,12 @@ impl Tree {
         (id != Self::ROOT).then(|| self.nodes[id as usize].parent)
     }
 
-    /// Behind the last node below `id`.
+    /// Returns the index after the last node below `id`.
     pub(super) fn end(&self, id: NodeId) -> NodeId {
         self.nodes[id as usize].end
     }
 
-    /// The first node behind the attributes of `id`.
+    /// Returns the first node after the attributes of `id`.
     pub(super) fn first_below(&self, id: NodeId) -> NodeId {
         let mut next = id + 1;
         while next < self.end(id) && self.kind(next) == NodeKind::Attribute {
@@ -73,7 +73,7 @@ impl Tree {
         next
     }
 
-    /// Appends the string-value of a node (XPath 1.0 §5); says how many nodes were looked at.
+    /// Appends the string-value of a node (XPath 1.0 §5) and returns the number of nodes visited.
     pub(super) fn push_string_value(&self, id: NodeId, out: &mut String) -> usize {
         let value = |id: NodeId| {
             let Range { start, end } = self.nodes[id as usize].value;
@@ -92,7 +92,7 @@ impl Tree {
     }
 }
 
-/// A tree in the making, from events in the document's order. Every addition answers `None` beyond a limit.
+/// Builds a tree from events in document order. Every addition returns `None` beyond a limit.
 #[derive(Debug)]
 pub(super) struct TreeBuilder {
     tree: Tree,
@@ -105,7 +105,7 @@ impl TreeBuilder {
         Self { tree: Tree { nodes: vec![root], text: String::new() }, open: vec![Tree::ROOT] }
     }
 
-    /// How many elements are open.
+    /// Returns the number of open elements.
     pub(super) fn depth(&self) -> usize {
         self.open.len() - 1
     }

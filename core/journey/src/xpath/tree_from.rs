@@ -9,8 +9,8 @@ use scraper::{Html, Node};
 use super::tree::{NodeKind, Tree, TreeBuilder};
 
 impl Tree {
-    /// Reads XML. `None` where it is none: tags that do not match, nothing at all, text outside the one element; or
-    /// where it is beyond the limits. Entities of a document type stay as they are written.
+    /// Parses XML. `None` if the text is not XML (tags do not match, it is empty, text is outside
+    /// the root element) or exceeds the limits. Entities of a document type stay as written.
     pub fn parse_xml(text: &str) -> Option<Self> {
         let mut reader = Reader::from_str(text);
         let mut grower = TreeBuilder::new();
@@ -58,8 +58,8 @@ impl Tree {
         if roots != 1 || grower.depth() != 0 { None } else { Some(grower.finish()) }
     }
 
-    /// The tree of a parsed page: what browsers make of it, so there is always `html`, `head` and `body`. `None` beyond
-    /// the limits.
+    /// Returns the tree of a parsed page as browsers build it, so `html`, `head` and `body` always
+    /// exist. `None` beyond the limits.
     pub fn from_html(page: &Html) -> Option<Self> {
         let mut grower = TreeBuilder::new();
         for edge in page.tree.root().traverse() {
@@ -85,7 +85,7 @@ impl Tree {
 
 fn open(grower: &mut TreeBuilder, tag: &BytesStart<'_>) -> Option<()> {
     grower.open(str::from_utf8(tag.name().into_inner()).ok()?)?;
-    // Looking for doubles would compare each with all before it.
+    // A search for duplicates would compare each attribute with all earlier ones.
     for attribute in tag.attributes().with_checks(false) {
         let attribute = attribute.ok()?;
         let name = str::from_utf8(attribute.key.into_inner()).ok()?;

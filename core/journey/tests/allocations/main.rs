@@ -1,5 +1,5 @@
-//! What is done for each request of a journey allocates nothing once its buffers have grown. One test: the counter is the
-//! whole process's.
+//! The work for each request of a journey allocates nothing once its buffers have grown. This is
+//! the only test here, since the counter covers the whole process.
 
 use std::alloc::System;
 

@@ -1,4 +1,5 @@
-//! Requests that are more than one message, walked by hand: redirects, challenges, embedded resources, coded bodies.
+//! Requests with more than one message, stepped through manually: redirects, challenges, embedded
+//! resources, coded bodies.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -105,7 +106,7 @@ impl Walker {
     fn send(&mut self) -> String {
         self.on(|scene, this| {
             let (step, mut out) = (&this.journey.steps[0], Vec::new());
-            if !step.render(scene, &mut this.session, &mut out).expect("nothing is lacking") {
+            if !step.render(scene, &mut this.session, &mut out).expect("nothing is missing") {
                 out.extend_from_slice(step.as_fixed().expect("fixed bytes"));
             }
             this.sent = out;
@@ -166,7 +167,7 @@ fn redirects_are_followed_as_far_as_was_said() {
     assert_eq!(
         home.answer(302, "Location: /b\r\n", b""),
         Err((302, Ok(()))),
-        "nothing was said of following"
+        "the step follows no redirects"
     );
 }
 
@@ -224,7 +225,7 @@ fn what_may_go_along_goes_along() {
     assert!(away.starts_with("POST /x HTTP/1.1\r\nHost: static.org\r\n"), "{away}");
     assert!(away.ends_with("\r\n\r\nuser=a"), "{away}");
     for secret in ["X-Token", "Authorization", "Cookie", "shop.org"] {
-        assert!(!away.contains(secret), "{secret} went elsewhere: {away}");
+        assert!(!away.contains(secret), "{secret} was sent elsewhere: {away}");
     }
     assert!(run(302, "https://pay.shop.org/").contains("Host: pay.shop.org\r\n"));
 }
@@ -319,11 +320,11 @@ fn a_resource_that_fails_fails_its_page() {
     assert_eq!((kind, line.as_str()), (FollowUpKind::Redirect, "GET /a2 HTTP/1.1"));
     assert_eq!(walker.leads(404, "", "").2, "GET /b HTTP/1.1", "the others are fetched all the same");
     let stray = FollowUpError::Resource("http://shop.org/a2".to_owned(), 404);
-    assert!(stray.message().contains("http://shop.org/a2 was answered by 404"), "{}", stray.message());
+    assert!(stray.message().contains("http://shop.org/a2 returned status 404"), "{}", stray.message());
     assert_eq!(walker.answer(200, "", b""), Err((200, Err(Rejection::Stray(stray)))));
     walker.send();
     let other = "Content-Type: text/plain\r\n";
-    assert_eq!(walker.answer(200, other, b"<img src=/c>"), DONE, "this is no page");
+    assert_eq!(walker.answer(200, other, b"<img src=/c>"), DONE, "this is not a page");
     walker.send();
     let many = (0..=RESOURCES_MAX).map(|number| format!("<img src=/{number}>")).collect::<Vec<_>>().concat();
     walker.leads(200, PAGE, &many);
@@ -333,8 +334,8 @@ fn a_resource_that_fails_fails_its_page() {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).expect("a vector takes everything");
-    encoder.finish().expect("a vector takes everything")
+    encoder.write_all(bytes).expect("writing to a vector cannot fail");
+    encoder.finish().expect("writing to a vector cannot fail")
 }
 
 #[test]
@@ -359,7 +360,7 @@ fn bodies_are_looked_into_without_their_coding() {
     check("compress", &body, stray(FollowUpError::UnknownCoding("compress".to_owned())));
     check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(FollowUpError::Content(TooLarge)));
     check("gzip", &body, Ok(()));
-    // Nobody looks inside: what it is does not matter.
+    // No part of the step looks inside the body, so its coding does not matter.
     let mut blind = Walker::new(get("/"));
     blind.send();
     assert_eq!(blind.answer(200, "Content-Encoding: gzip\r\n", b"no gzip"), DONE);

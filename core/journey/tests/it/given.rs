@@ -1,4 +1,5 @@
-//! What the run's `before` sets is there in every session, and what watches a step is told all that is found.
+//! Variables that the run's `before` sets exist in every session, and the observer of a step
+//! receives every observation.
 
 use wavetank_journey::extract::{ExtractError, ParseCache, ResponseView};
 use wavetank_journey::value::{JsonType, Values};
@@ -82,7 +83,7 @@ fn what_is_given_by_name_is_there() {
         let mut session = Session::default();
         journey.init_session(&mut session);
         assert_eq!(sent(&journey, &mut session).as_deref(), Ok("GET /t%201 HTTP/1.1"));
-        assert!(session.variable(0).is_none(), "nothing was given to the other one");
+        assert!(session.variable(0).is_none(), "the other scenario has no initial variables");
     }
 }
 

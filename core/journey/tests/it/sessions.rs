@@ -52,7 +52,7 @@ fn plan() -> Plan {
     plan
 }
 
-/// Somebody who walks through a journey and answers every request.
+/// A user that walks through a journey and answers every request.
 struct Walker {
     journey: Journey,
     session: Session,
@@ -130,7 +130,7 @@ impl Walker {
                 }
             }
         }
-        panic!("no end of it: {names:?}");
+        panic!("the session does not end: {names:?}");
     }
 }
 

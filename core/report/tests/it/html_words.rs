@@ -93,6 +93,8 @@ fn what_failures_say_is_told_in_the_pages_language() {
         Language::Chinese,
         "body contains &quot;: found x&quot;：实测 y",
     );
+    check("check", "json $.sku: not found in the response", Language::Chinese, "json $.sku：应答中没有");
+    // As earlier versions stored it.
     check("check", "json $.sku: not found in the answer", Language::Chinese, "json $.sku：应答中没有");
     // Text of others is unchanged, and nothing in it becomes code.
     let stored = |text: &str| format!("<span lang=\"en\">{text}</span>");

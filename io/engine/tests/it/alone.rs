@@ -285,7 +285,7 @@ fn failures_are_told_as_what_they_are() {
     check_failing(&Script::half_close(100), &hello, (1, 0, 1), ErrorClass::ClosedEarly, "");
     let mut missing = get("/sold");
     missing.extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
-    check_failing(&shop(), &[missing], (1, 0, 1), ErrorClass::Check, "json $.sku: not found in the answer");
+    check_failing(&shop(), &[missing], (1, 0, 1), ErrorClass::Check, "json $.sku: not found in the response");
     let mut checked = get("/sold");
     checked.checks = vec![of("json $.sold", Op::LessEqual, 2.0)];
     check_failing(&shop(), &[checked], (1, 0, 1), ErrorClass::Check, "json $.sold <= 2: found 3");

@@ -92,7 +92,11 @@ fn a_body_is_never_longer_than_its_limit() {
             let fault = fault.or_else(|| decoder.finish(&mut out).err());
             assert_eq!(fault, Some(ContentFault::TooLarge), "{coding:?} {limit}");
             assert!(out.len() <= limit, "{coding:?}: {} of {limit}", out.len());
-            assert_eq!(decoder.feed(b"more", &mut out), Err(ContentFault::TooLarge), "stays at its fault");
+            assert_eq!(
+                decoder.feed(b"more", &mut out),
+                Err(ContentFault::TooLarge),
+                "the fault is permanent"
+            );
         }
     }
 }
@@ -107,7 +111,8 @@ fn bytes_that_are_something_else_are_broken() {
 
 #[test]
 fn a_zstd_frame_may_not_ask_for_a_huge_window() {
-    // Magic, no single segment, window descriptor 2^27 (RFC 8878 §3.1.1.1.2), then one empty last block.
+    // Magic, single-segment flag off, window descriptor 2^27 (RFC 8878 §3.1.1.1.2), then one empty
+    // last block.
     let huge = b"\x28\xb5\x2f\xfd\x00\x88\x01\0\0............";
     assert_eq!(decode(Coding::Zstd, huge, 100, 1 << 20), Err(ContentFault::Broken));
 }

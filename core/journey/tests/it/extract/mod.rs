@@ -100,15 +100,15 @@ fn regular_expressions_give_their_first_group() {
 #[test]
 fn what_cannot_be_compiled_is_said() {
     check_refused("jsn $.a", "extract", "`jsn`", "did you mean `json`?");
-    check_refused("", "extract", "nothing can be extracted", "`status`");
-    check_refused("json", "extract", "does not say what", "$.items");
-    check_refused("status 200", "extract", "behind `status`", "leave");
-    check_refused("header a b", "extract", "`a b` is no name of a header", "location");
+    check_refused("", "extract", "cannot extract from", "`status`");
+    check_refused("json", "extract", "needs an argument", "$.items");
+    check_refused("status 200", "extract", "after `status`", "remove");
+    check_refused("header a b", "extract", "`a b` is not a valid header name", "location");
     check_refused("regex sku=(.*)", "extract_regex", "between slashes", "regex /");
     check_refused("regex /a(/", "extract_regex", "unclosed group", "no look-around");
-    check_refused("regex /a/x", "extract_regex", "`x` is no flag", "`i`");
-    check_refused(r"regex /(\w{1000}){1000}/", "extract_regex", "is no regular expression", "syntax");
-    check_refused("css a[", "extract_css", "`a[` is no CSS selector", "@href");
+    check_refused("regex /a/x", "extract_regex", "`x` is not a flag", "`i`");
+    check_refused(r"regex /(\w{1000}){1000}/", "extract_regex", "is not a regular expression", "syntax");
+    check_refused("css a[", "extract_css", "`a[` is not a CSS selector", "@href");
     check_refused(
         &format!("css {}a{}", ":not(".repeat(40), ")".repeat(40)),
         "extract_css",

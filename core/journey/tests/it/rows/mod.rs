@@ -1,4 +1,5 @@
-//! Data files as people have them: marks, separators, encodings, quotes, missing headers, JSON lines.
+//! Data files as found in practice: marks, separators, encodings, quotes, missing headers, JSON
+//! lines.
 
 use proptest::prelude::*;
 use wavetank_journey::data::{RowsConfig, RowsFormat, Table};
@@ -50,7 +51,7 @@ fn separators_are_guessed_aloud_and_never_silently() {
     check(RowsConfig::named("a.TSV"), b"user\tpassword\nanna\tx,y\n", table, &[]);
     let (_, remarks) = csv().read(b"user;password\nanna;x\n").expect("one column is a table");
     assert_eq!(remarks[0].message, "accounts.csv has one column `user;password`");
-    assert_eq!(remarks[0].hint, "separator: \";\"?");
+    assert_eq!(remarks[0].hint, "set separator: \";\"");
     check_refused(with('"'), b"a\nb", "data_separator", "cannot separate", "tab");
     check_refused(with('→'), b"a\nb", "data_separator", "cannot separate", "tab");
 }
@@ -114,7 +115,7 @@ fn json_lines_keep_the_kinds_of_their_values() {
     check(kept, text, &[&["user"], &["anna"], &["null"]], &[]);
     check(source, b"{\"a\":1}\n{\"a\":2,\"b\":3}", &[&["a"], &["1"], &["2"]], &["keys_ignored"]);
     check_refused(source, b"{\"a\":1}\n{\"b\":2}", "data_row", "line 2 of a.jsonl has no `a`", "keys");
-    check_refused(source, b"[1]\n", "data_row", "line 1 of a.jsonl is no JSON object", "object");
+    check_refused(source, b"[1]\n", "data_row", "line 1 of a.jsonl is not a JSON object", "object");
     check_refused(source, b"\n", "data_empty", "is empty", "line");
     check_refused(source, &b"[".repeat(100_000), "data_row", "line 1", "object");
     check_refused(RowsConfig { separator: Some(';'), ..source }, b"{}", "data_separator", "JSON", "leave");
