@@ -73,9 +73,9 @@ const TEXTS: [(&str, &str, &str); 12] = [
 
 /// What else the end of a file's name says.
 const ENDINGS: [(&str, &str, &str); 6] = [
-    (".py", "a program in Python", "an experiment is YAML: `wavetank new FILE` writes one to begin with"),
+    (".py", "a program in Python", "an experiment is YAML: `wavetank new FILE` writes one to start from"),
     (".lua", "a script of wrk", "a request function is a step with templates: - get: /item/${random(1,100)}"),
-    (".js", "a program in JavaScript", "an experiment is YAML: `wavetank new FILE` writes one to begin with"),
+    (".js", "a program in JavaScript", "an experiment is YAML: `wavetank new FILE` writes one to start from"),
     (".jmx", "a test plan of JMeter", "a ThreadGroup is users: N in a phase, a sampler a step"),
     (
         ".scala",
@@ -124,13 +124,9 @@ const KEYS: [FormatSignature; 9] = [
     (
         &["wavetank_lab"],
         "a lab",
-        "wavetank lab check FILE reads it; an experiment goes beside it: wavetank lab run LAB.yaml EXPERIMENT.yaml",
+        "check it with wavetank lab check FILE; run an experiment in it with wavetank lab run LAB.yaml EXPERIMENT.yaml",
     ),
-    (
-        &["wavetank_fleet"],
-        "a fleet file",
-        "it goes beside an experiment: wavetank run FILE --fleet FLEET.yaml",
-    ),
+    (&["wavetank_fleet"], "a fleet file", "pass it with an experiment: wavetank run FILE --fleet FLEET.yaml"),
     (&["apiVersion", "kind"], "a manifest of Kubernetes", "an experiment begins with wavetank: 1"),
     (
         &["services"],

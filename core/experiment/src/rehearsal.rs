@@ -28,7 +28,7 @@ impl Factor {
     /// Reads `1/1000`, `0.001`, `20x`, `20`. Fails on zero, on negative and on huge ones.
     pub fn parse(option: &str, text: &str) -> Result<Self, UserError> {
         let bad = || {
-            let message = format!("{option} {text} is no factor");
+            let message = format!("{option} {text} is not a factor");
             UserError::usage(
                 "bad_factor",
                 message,
@@ -68,8 +68,9 @@ impl Factor {
 }
 
 impl Experiment {
-    /// `--scale`: multiplies rate, users, hold, at, step, sessions (not `each`), spike, `max_open`, `open_rate`,
-    /// `of`, and in conditions every count and rate. Variables, repeat and data stay.
+    /// Applies `--scale`: multiplies rate, users, hold, at, step, sessions (not `each`), spike,
+    /// `max_open`, `open_rate`, `of`, and every count and rate in conditions. Variables, repeat and
+    /// data stay unchanged.
     pub fn scale(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             scale_phase(phase, factor);
@@ -86,8 +87,8 @@ impl Experiment {
         }
     }
 
-    /// `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of events, and multiplies at.
-    /// Think times, timeouts and waits stay.
+    /// Applies `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of events,
+    /// and multiplies at. Think times, timeouts and waits stay unchanged.
     pub fn speed(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             let shorten = |at: &mut Option<Spanned<Nanos>>| {
@@ -137,7 +138,7 @@ impl Experiment {
             let known = names().collect::<Vec<_>>().join(", ");
             let message = match name {
                 Some(name) => format!("--target {name}=…: the file has no target \"{name}\""),
-                None => "--target does not say which of the file's targets".to_owned(),
+                None => "--target needs the name of one of the file's targets".to_owned(),
             };
             let hint = match name.and_then(|name| did_you_mean(name, names())) {
                 Some(near) => format!("did you mean {near}?"),

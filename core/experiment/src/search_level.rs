@@ -116,9 +116,8 @@ impl Experiment {
             return Ok((None, None));
         }
         if self.scenarios.iter().filter(|scenario| !scenario.phases.is_empty()).count() > 1 {
-            let message =
-                "several scenarios have phases of their own: there is no one load that could be varied";
-            let hint = "a file with phases for all, or with one scenario";
+            let message = "several scenarios have their own phases: no single load can be varied";
+            let hint = "use a file with top-level phases, or with one scenario";
             return Err(UserError::usage("search_phases", message, hint));
         }
         let own = self.phases.iter().map(|phase| (None, phase));
@@ -206,8 +205,8 @@ fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> 
     let phase = other.phase.as_deref().unwrap_or_default();
     let message = format!("`{}`: the search leaves the phase {phase} out", other.text);
     let hint = match name {
-        Some(name) => format!("say it of the phase that is varied: in {name}; or leave the threshold out"),
-        None => "leave out `in PHASE`: the varied phase is all there is".to_owned(),
+        Some(name) => format!("apply it to the varied phase: in {name}; or leave the threshold out"),
+        None => "leave out `in PHASE`: only the varied phase remains".to_owned(),
     };
     Err(UserError::usage("phase_unknown", message, hint))
 }
@@ -226,7 +225,7 @@ fn none_fits(level: Level, phases: &[Owned<'_>], wanted: Option<&str>) -> UserEr
     };
     let hint = match phases.iter().find_map(|(_, phase)| other(&phase.load.value)) {
         Some(other) if other != word => format!("it has another kind of load: --of {other}"),
-        _ => "a trace or a pause has no level: a phase with rate, users or hold has".to_owned(),
+        _ => "a trace or a pause has no level; use a phase with rate, users or hold".to_owned(),
     };
     UserError::usage("search_phases", message, hint)
 }
@@ -236,12 +235,13 @@ fn several_fit(level: Level, phases: &[Owned<'_>]) -> UserError {
     let fitting: Vec<_> =
         phases.iter().copied().filter(|(_, phase)| level.is_of(&phase.load.value)).collect();
     let names = names(&fitting);
-    let message = format!("{} phases of the file have `{key}`: which one is varied?", fitting.len());
+    let message =
+        format!("{} phases of the file have `{key}`, so the varied one is ambiguous", fitting.len());
     let hint = match names.last() {
         Some(last) if names.len() == fitting.len() => {
             format!("--phase {last}; there is {}", names.join(", "))
         }
-        _ => "give them names, and say --phase NAME".to_owned(),
+        _ => "give them names, and use --phase NAME".to_owned(),
     };
     UserError::usage("search_phases", message, hint)
 }

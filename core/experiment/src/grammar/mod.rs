@@ -65,7 +65,7 @@ impl Grammar for MapName {
     const TITLE: &'static str = "Wavetank experiment, version 1";
     const ADVICE: ErrorHints = ErrorHints {
         a_file: "an experiment",
-        empty: "`wavetank new FILE` writes one to begin with",
+        empty: "`wavetank new FILE` writes one to start from",
         documents: "one experiment a file: leave out the line ---",
         deep: "name inner steps under blocks: and call them by use: NAME",
         map: "{rate: 8/s, for: 10m}",

@@ -169,7 +169,7 @@ fn multipart(
                 let sent = match &sent {
                     None => own,
                     Some(sent) => sent.as_fixed().map(<[u8]>::to_vec).ok_or_else(|| {
-                        let message = "a part's file name must be the same for everybody in this version";
+                        let message = "a part's file name must be the same for all sessions in this version";
                         Diagnostic::error("not_fixed", file.place, message, "filename: photo.jpg")
                     })?,
                 };

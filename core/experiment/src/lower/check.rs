@@ -25,7 +25,7 @@ impl ScenarioScope<'_> {
 
     fn test(&self, check: &Check) -> Result<plan::Test, LowerError> {
         let unfit = || {
-            let message = format!("`{}` cannot be asked", check.text);
+            let message = format!("`{}` cannot be checked", check.text);
             LowerError::from(Diagnostic::error(
                 "bad_check",
                 check.place,

@@ -20,8 +20,8 @@ pub fn rows_table(source: &DataSource) -> Result<Option<Table>, UserError> {
     let mut table = TableBuilder::new(&source.name, &columns)?;
     for value in rows.iter().flatten() {
         let (kind, text) = cell(value).ok_or_else(|| {
-            let message = format!("a row of {} holds a template", source.name);
-            UserError::usage("not_fixed", message, "rows are the same for everybody: write the value")
+            let message = format!("a row of {} contains a template", source.name);
+            UserError::usage("not_fixed", message, "rows are the same for all sessions: write the value")
         })?;
         table.push(kind, &text)?;
     }

@@ -101,12 +101,12 @@ fn line(
         let LoweredLoad { load, length, takes, sessions_max } = lower_load(phase, input, requests_each)?;
         let (requests_max, sessions_max) = counts(phase, sessions_max, requests_each)?;
         let from = phase.from.as_ref().map(|from| from.value).or(start).ok_or_else(|| {
-            let message = "the phase before this one says nothing of its length, and this begins after it";
+            let message = "the previous phase has no length, so the start of this phase is unknown";
             Diagnostic::error(
                 "length_missing",
                 phase.place,
                 message,
-                "for: in the phase before, or from: here",
+                "set for: in the previous phase, or from: here",
             )
         })?;
         let follows = line.last().filter(|last| last.end() == Some(from) && last.load.levels().is_some());
@@ -151,18 +151,21 @@ fn counts(
         (Some(most), Some(each)) if most % each == 0 => Ok((None, Some(most / each))),
         (Some(most), Some(each)) => {
             let below = most / each * each;
-            let hint =
-                if below > 0 { format!("-n {below} or -n {}", below + each) } else { format!("-n {each}") };
+            let hint = if below > 0 {
+                format!("use -n {below} or -n {}", below + each)
+            } else {
+                format!("use -n {each}")
+            };
             Err(unfit(
-                format!("-n {most} is no whole number of sessions, each of which sends {each} requests"),
+                format!("-n {most} is not a whole number of sessions: each sends {each} requests"),
                 hint,
             ))
         }
         (Some(most), None) => Err(unfit(
             format!(
-                "-n {most} counts requests, and nobody knows beforehand how many a session of this file sends"
+                "-n {most} counts requests, but the number of requests of a session is not known in advance"
             ),
-            "-d 10s, or phases in the file with sessions: N".to_owned(),
+            "use -d 10s, or phases in the file with sessions: N".to_owned(),
         )),
     }
 }

@@ -70,15 +70,14 @@ fn ended(curve: RateCurve) -> (RateCurve, Option<Nanos>) {
 }
 
 fn uncounted(place: Span) -> LowerError {
-    let message =
-        "requests/s needs sessions whose number of requests is the same for all, and known beforehand";
-    let hint = "rate: 1k/s counts sessions; or one scenario without if, while, choose";
+    let message = "requests/s needs sessions that all send the same number of requests, known in advance";
+    let hint = "use rate: 1k/s to count sessions, or one scenario without if, while, choose";
     Diagnostic::error("requests_unknown", place, message, hint).into()
 }
 
 fn unshaped(phase: &Phase, fault: ShapeError) -> LowerError {
     let hint = "for: 10m, or at: and step: above zero";
-    Diagnostic::error("bad_shape", phase.place, format!("this phase cannot be: {fault}"), hint).into()
+    Diagnostic::error("bad_shape", phase.place, format!("this phase is invalid: {fault}"), hint).into()
 }
 
 /// A rate over time; in requests it is so much slower in sessions.

@@ -105,7 +105,7 @@ fn path(
         let rest = &first[at + 3..];
         let end = rest.find(['/', '?', '#']);
         if end.is_none() && written.pieces.len() > 1 {
-            let message = "the host of a URL must be the same for everybody";
+            let message = "the host of a URL must be the same for all sessions";
             let hint = "targets: {NAME: URL, …}, and to: NAME in the step";
             return Err(Diagnostic::error("not_fixed", url.place, message, hint).into());
         }

@@ -69,7 +69,7 @@ pub(super) fn add(names: &mut Vec<String>, name: &str) {
 /// More than a plan has numbers for.
 pub(super) fn too_many(what: &str) -> LowerError {
     let message = format!("more than {} {what}", u16::MAX);
-    UserError::usage("too_many", message, "a repeat, or rows of data, say the same more shortly").into()
+    UserError::usage("too_many", message, "use a repeat or rows of data instead").into()
 }
 
 fn every_step(experiment: &Experiment) -> impl Iterator<Item = &Step> {

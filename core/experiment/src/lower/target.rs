@@ -56,10 +56,10 @@ impl<'e> Targets<'e> {
             Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
         };
         if let Some(path) = target.urls.iter().find(|one| one.url.value.path.contains('?')) {
-            return later(path.url.place, "a target's URL has a query", "query: in the steps");
+            return later(path.url.place, "a target's URL has a query", "use query: in the steps");
         }
         if let Some(other) = target.urls.iter().find(|one| one.url.value.path != first.value.path) {
-            let hint = "two targets with names, and to: NAME in the steps";
+            let hint = "use two named targets, and to: NAME in the steps";
             return later(other.url.place, "URLs of one target differ in their paths", hint);
         }
         let own_host =
@@ -92,10 +92,11 @@ impl<'e> Targets<'e> {
         }
         if target.urls.len() > CHOICE_MAX {
             let message = format!(
-                "{} URLs with a Host each; a target has at most {CHOICE_MAX} such",
+                "{} URLs with their own Host header; a target has at most {CHOICE_MAX} of them",
                 target.urls.len()
             );
-            let hint = "http: {headers: {host: NAME}} gives all the same; or several targets with names";
+            let hint =
+                "use the same Host for all with http: {headers: {host: NAME}}, or several named targets";
             return Err(Diagnostic::error("too_many", first.place, message, hint).into());
         }
         let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));
@@ -127,7 +128,7 @@ impl<'e> Targets<'e> {
         let found = (self.input.addresses)(&url.value)?;
         if let Some(proxy) = &self.experiment.http.proxy {
             if self.experiment.connect_point(&url.value) != (url.value.host.clone(), url.value.port) {
-                let message = "connect_to says where we connect to, and the proxy alone connects";
+                let message = "connect_to has no effect with a proxy, which alone connects to the target";
                 let hint = "leave one of the two out";
                 return Err(Diagnostic::error("option_conflict", proxy.url.place, message, hint).into());
             }
@@ -150,7 +151,7 @@ impl<'e> Targets<'e> {
             None => (!self.all.is_empty()).then_some(0),
         };
         found.ok_or_else(|| {
-            let message = "this goes nowhere: the file has no such target";
+            let message = "the file has no such target";
             Diagnostic::error("target_unknown", place, message, "target: http://127.0.0.1:8080").into()
         })
     }

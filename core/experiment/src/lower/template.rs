@@ -119,7 +119,7 @@ impl ScenarioScope<'_> {
                 "name_unknown",
                 place,
                 format!("no {what} \"{name}\""),
-                "look at its spelling",
+                "check its spelling",
             ))
         };
         Ok(match part {

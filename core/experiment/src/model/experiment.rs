@@ -18,7 +18,7 @@ pub struct Experiment {
     pub targets: Vec<Target>,
     /// Hosts whose own limit is a valid result.
     pub under_test: Vec<Spanned<String>>,
-    /// How HTTP is spoken.
+    /// HTTP settings.
     pub http: Http,
     /// Source addresses, as `--source` takes them.
     pub sources: Option<Spanned<Sources>>,

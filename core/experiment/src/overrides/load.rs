@@ -23,13 +23,13 @@ impl Experiment {
         ];
         let Some((first, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         if self.has_phases() {
-            let message = format!("{first} means nothing beside a file that has phases of its own");
-            let hint = "--set NAME=VALUE changes a variable in them, --scale 1/10 every rate and count, --speed 2x the time";
+            let message = format!("{first} does not apply to a file that has its own phases");
+            let hint = "use --set NAME=VALUE to change a variable in them, --scale 1/10 for every rate and count, --speed 2x for the time";
             return Err(conflict(message, hint));
         }
         if options.arrivals.is_some() && options.rate.is_none() {
             let hint = "only a rate has arrivals: -r 500/s --arrivals poisson";
-            return Err(conflict("--arrivals means nothing without -r", hint));
+            return Err(conflict("--arrivals has no effect without -r", hint));
         }
         self.phases = phases_of(options)?;
         if options.rate.is_some() {
@@ -58,7 +58,7 @@ fn phases_of(options: &RunOptions) -> Result<Vec<Phase>, UserError> {
         && users > most
     {
         let message = format!("-c is more than -n: {users} users for a total of {most}");
-        return Err(conflict(message, format!("-n {users} or more, or fewer users")));
+        return Err(conflict(message, format!("use -n {users} or more, or fewer users")));
     }
     let load = match options.rate {
         Some(rate) => PhaseLoad::Rate { rate: FromTo { from: rate, to: rate }, of_requests: false },

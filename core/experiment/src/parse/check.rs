@@ -152,8 +152,8 @@ impl Parser<'_> {
             return self.fail(
                 "bad_range",
                 place,
-                format!("`{text}` runs backwards"),
-                "from the lower to the higher",
+                format!("`{text}` is reversed"),
+                "write the lower value first",
             );
         }
         Some(Alternative::Range(low, high))

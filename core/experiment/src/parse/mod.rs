@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     fn too_large<T>(&mut self, place: Span) -> Option<T> {
-        let message = "variables bring more into the file than anybody could have written";
+        let message = "variables make the file too large";
         self.fail("file_too_large", place, message, MapName::ADVICE.long)
     }
 }

@@ -15,7 +15,7 @@ impl Parser<'_> {
         if is_identifier(&name.value) {
             return Some(name);
         }
-        let message = format!("`{}` is no name: one word of letters, digits, _, - and .", name.value);
+        let message = format!("`{}` is not a valid name: use only letters, digits, _, - and .", name.value);
         let joined: String = name
             .value
             .chars()
@@ -30,7 +30,7 @@ impl Parser<'_> {
             return Some(Spanned::new(entry.key.clone(), entry.place));
         }
         let message =
-            format!("`{}` is no name of {what}: one word of letters, digits, _, - and .", entry.key);
+            format!("`{}` is not a valid name of {what}: use only letters, digits, _, - and .", entry.key);
         self.fail("bad_name", entry.place, message, "for example: buy, log-in, step_2")
     }
 }

@@ -11,7 +11,7 @@ impl Parser<'_> {
     pub(crate) fn small_count(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(small) = u32::try_from(count.value) else {
-            let message = format!("{} is more than anybody needs", count.value);
+            let message = format!("{} is too large", count.value);
             return self.fail("overflow", count.place, message, "for example 5");
         };
         Some(small)
@@ -21,8 +21,8 @@ impl Parser<'_> {
     pub(crate) fn redirects(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(few) = u8::try_from(count.value) else {
-            let message = format!("{} redirects are more than anybody follows", count.value);
-            return self.fail("overflow", count.place, message, "for example 5; 255 at most");
+            let message = format!("{} redirects are too many", count.value);
+            return self.fail("overflow", count.place, message, "for example 5; at most 255");
         };
         Some(few.into())
     }
@@ -44,10 +44,10 @@ fn of_answer(text: &str, error: UserError) -> UserError {
     let first = text.split([' ', '<', '>', '=', '!']).next().unwrap_or_default();
     let hint = match first {
         "body" | "header" | "cookie" | "json" | "xml" | "css" | "regex" => {
-            "of one answer: under check: of a step; its failures are check(NAME) here"
+            "use it under check: of a step; its failures are check(NAME) here"
         }
-        "size" => "of one answer: under check: of a step",
+        "size" => "use it under check: of a step",
         _ => return error,
     };
-    UserError::usage("condition_subject", format!("`{text}`: `{first}` is a part of one answer"), hint)
+    UserError::usage("condition_subject", format!("`{text}`: `{first}` is a property of one response"), hint)
 }

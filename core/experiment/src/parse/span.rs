@@ -55,7 +55,7 @@ fn dashed(word: &str, error: UserError) -> UserError {
             if !from.trim().is_empty() && to.trim_start().starts_with(|c: char| c.is_ascii_digit()) =>
         {
             let hint = format!("a range is written {} to {}", from.trim(), to.trim());
-            UserError::usage("bad_range", format!("`{word}` is no number"), hint)
+            UserError::usage("bad_range", format!("`{word}` is not a number"), hint)
         }
         _ => error,
     }

@@ -17,7 +17,7 @@ const OF_RUN: [&str; 12] =
 impl Parser<'_> {
     /// `[all] FROM`, of `extract`.
     pub(crate) fn from(&mut self, node: &Node) -> Option<(Spanned<AnswerSource>, bool)> {
-        let text = self.text(node, "a part of the answer")?;
+        let text = self.text(node, "a part of the response")?;
         let (words, all) = match text.value.strip_prefix("all ") {
             Some(rest) => (rest.trim(), true),
             None => (text.value.trim(), false),
@@ -29,8 +29,8 @@ impl Parser<'_> {
             AnswerSource::Status | AnswerSource::Time | AnswerSource::Size | AnswerSource::Body
         );
         if single && (all || !rest.is_empty()) {
-            let message = format!("`{}`: an answer has one {word}", text.value);
-            return self.fail("bad_from", text.place, message, format!("{word} stands alone"));
+            let message = format!("`{}`: a response has one {word}", text.value);
+            return self.fail("bad_from", text.place, message, format!("use {word} alone"));
         }
         Some((Spanned::new(from, text.place), all))
     }
@@ -70,7 +70,7 @@ impl Parser<'_> {
         place: Span,
     ) -> Option<AnswerSource> {
         let wants = |reader: &mut Self, what: &str| {
-            reader.fail("bad_from", place, format!("`{text}`: {word} wants {what}"), SHAPES)
+            reader.fail("bad_from", place, format!("`{text}`: {word} needs {what}"), SHAPES)
         };
         let from = match word {
             "status" => Some(AnswerSource::Status),
@@ -83,7 +83,7 @@ impl Parser<'_> {
             "json" if !argument.starts_with('$') => {
                 let path = argument.trim_start_matches('.');
                 let hint = format!("a path begins at the root: json $.{path}");
-                self.fail("bad_path", place, format!("`{text}`: `{argument}` is no JSON path"), hint)
+                self.fail("bad_path", place, format!("`{text}`: `{argument}` is not a JSON path"), hint)
             }
             "json" => Some(AnswerSource::Json(argument.to_owned())),
             "xml" if argument.is_empty() => wants(self, "an XPath"),
@@ -106,7 +106,7 @@ impl Parser<'_> {
         match inside {
             Some((pattern, _)) if !pattern.is_empty() => Some(AnswerSource::Regex(argument.to_owned())),
             _ => {
-                let message = format!("`{text}`: a regular expression stands between slashes");
+                let message = format!("`{text}`: a regular expression is written between slashes");
                 self.fail("bad_regex", place, message, format!("regex /{}/", argument.trim_matches('/')))
             }
         }
@@ -115,7 +115,7 @@ impl Parser<'_> {
     fn unknown_part(&mut self, word: &str, text: &str, place: Span) -> Option<AnswerSource> {
         let lower = word.to_ascii_lowercase();
         let hint = match lower.as_str() {
-            _ if OF_RUN.contains(&lower.as_str()) => "of the whole run: under thresholds:".to_owned(),
+            _ if OF_RUN.contains(&lower.as_str()) => "use it under thresholds:, for the whole run".to_owned(),
             "code" | "status_code" | "statuscode" => "status = 200".to_owned(),
             "duration" | "latency" | "response_time" => "time < 1s".to_owned(),
             "jsonpath" | "$" => "json $.path = VALUE".to_owned(),
@@ -128,7 +128,7 @@ impl Parser<'_> {
                 None => SHAPES.to_owned(),
             },
         };
-        self.fail("condition_subject", place, format!("`{text}`: an answer has no `{word}`"), hint)
+        self.fail("condition_subject", place, format!("`{text}`: a response has no `{word}`"), hint)
     }
 }
 

@@ -40,7 +40,7 @@ impl Parser<'_> {
             "template_unclosed",
             place,
             "`${` is not closed",
-            "${NAME}; a dollar and a brace as they are: $${",
+            "${NAME}; for the characters themselves: $${",
         )
     }
 
@@ -50,7 +50,7 @@ impl Parser<'_> {
         }
         if let Some(node) = self.vars.get(name) {
             let Some(scalar) = node.scalar() else {
-                let message = format!("`${{{name}}}` is {}, and a single value is wanted", node.what());
+                let message = format!("`${{{name}}}` is {}, but a single value is required", node.what());
                 return self.fail(
                     "not_a_value",
                     place,
@@ -71,17 +71,17 @@ impl Parser<'_> {
             return self.unknown_variable(name, place);
         }
         let message =
-            format!("`${{{name}}}` is known only when a request is made, and this is fixed before the run");
+            format!("`${{{name}}}` is known only when a request is made, but this is fixed before the run");
         self.fail("template_not_fixed", place, message, "use a variable of vars:, or ${env:NAME}")
     }
 
     fn secret_here(&mut self, name: &str, place: Span) -> Option<String> {
-        let message = format!("`${{{name}}}` is a secret, and what stands here is stored with the run");
+        let message = format!("`${{{name}}}` is a secret, but this value is stored with the run");
         self.fail(
             "secret_misplaced",
             place,
             message,
-            "secrets may stand in headers, auth, query and bodies of requests",
+            "secrets are allowed in headers, auth, query and bodies of requests",
         )
     }
 

@@ -47,7 +47,8 @@ impl Parser<'_> {
     }
 }
 
-/// A number as JSON writes it (RFC 8259 §6): `007` and `+1` are text, so that codes keep their zeros.
+/// Returns whether `text` is a JSON number (RFC 8259 §6). `007` and `+1` are text, so that codes keep
+/// their zeros.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);

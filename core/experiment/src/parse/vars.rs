@@ -55,7 +55,7 @@ impl Variables {
             if !entries.iter().any(|entry| entry.key == *name) {
                 let hint = match did_you_mean(name, entries.iter().map(|entry| entry.key.as_str())) {
                     Some(near) => format!("did you mean --set {near}=…?"),
-                    None => format!("the file names what may be set: vars: {{{name}: DEFAULT}}"),
+                    None => format!("only variables of the file can be set: vars: {{{name}: DEFAULT}}"),
                 };
                 let message = format!("--set {name}: the file has no variable of that name");
                 out.push(Diagnostic::without_span("set_unknown", message, hint));
@@ -88,10 +88,10 @@ fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
         && !entry.key.contains('.')
         && !entry.key.starts_with(|c: char| c.is_ascii_digit());
     let (message, hint) = if TAKEN.contains(&entry.key.as_str()) {
-        (format!("`{}` has a meaning of its own in ${{…}}", entry.key), format!("my_{}?", entry.key))
+        (format!("`{}` is reserved in ${{…}}", entry.key), format!("my_{}?", entry.key))
     } else if !shaped {
         (
-            format!("`{}` is no name of a variable", entry.key),
+            format!("`{}` is not a variable name", entry.key),
             "letters, digits and _: buyers, opens_in".to_owned(),
         )
     } else {
@@ -144,8 +144,8 @@ impl<'a> Parser<'a> {
     fn grafted(&mut self, tree: &Node, place: Span, depth: usize) -> Option<Node> {
         self.spend_nodes(tree.size(), place)?;
         if depth + tree.depth() > DEPTH_MAX {
-            let message = format!("variables inside variables, more than {DEPTH_MAX} levels of them");
-            return self.fail("too_deep", place, message, "write out what the innermost stand for");
+            let message = format!("variables are nested deeper than {DEPTH_MAX} levels");
+            return self.fail("too_deep", place, message, "write out the values of the innermost ones");
         }
         Some(tree.clone())
     }

@@ -69,7 +69,7 @@ fn loops(inside: &BTreeMap<&str, Vec<&Spanned<String>>>, out: &mut Diagnostics) 
     for name in left.keys() {
         let used = inside[name].iter().find(|used| left.contains_key(used.value.as_str()));
         if let Some(used) = used {
-            let message = format!("the block `{name}` uses itself, or one that does");
+            let message = format!("the block `{name}` uses itself, or a block that does");
             out.push(Diagnostic::error("block_loop", used.place, message, "repeat: N or while: for loops"));
         }
     }

@@ -65,7 +65,12 @@ fn enough(experiment: &Experiment, source: &DataSource, shown: &str, rows: u64, 
     if needs.ceil() > rows as f64 {
         let message =
             format!("{shown} has {} rows, the plan needs {}", digits(rows as f64), digits(needs.ceil()));
-        out.push(Diagnostic::error("rows_too_few", source.place, message, "row: random, or fewer sessions"));
+        out.push(Diagnostic::error(
+            "rows_too_few",
+            source.place,
+            message,
+            "use row: random, or fewer sessions",
+        ));
     }
 }
 

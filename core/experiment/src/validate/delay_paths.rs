@@ -16,7 +16,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
         let Some(answer) = answer_time(request).filter(|answer| *answer >= timeout) else { continue };
         let place = request.timeout.as_ref().map_or(step.place, |timeout| timeout.place);
         let message =
-            format!("`{}` seems to take {answer}, and timeout is {timeout}", request.display_name());
+            format!("`{}` seems to take {answer}, but timeout is {timeout}", request.display_name());
         let longer = answer.0 / 1_000_000_000 * 3 / 2;
         out.push(Diagnostic::warning(
             "timeout_short",

@@ -60,7 +60,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) -> bool {
                 "too_many",
                 place,
                 message,
-                "several experiments, run one after the other",
+                "split it into several experiments, and run them one after another",
             ));
             fits = false;
         }
@@ -73,15 +73,9 @@ fn steps(experiment: &Experiment, out: &mut Diagnostics) -> bool {
     for (steps, scenario) in experiment.step_lists() {
         sum += experiment.flattened(steps).len();
         if sum > STEPS_MAX {
-            let message =
-                format!("more than {STEPS_MAX} steps, those of blocks counted wherever they are used");
+            let message = format!("more than {STEPS_MAX} steps, with blocks counted at each use");
             let place = scenario.map_or(Span::default(), |scenario| scenario.place);
-            out.push(Diagnostic::error(
-                "too_many",
-                place,
-                message,
-                "rows of data and repeat: say the same once",
-            ));
+            out.push(Diagnostic::error("too_many", place, message, "use rows of data and repeat instead"));
             return false;
         }
     }

@@ -29,7 +29,7 @@ fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     let mut phases = experiment.phases.iter().chain(own).filter(sending).peekable();
     let Some(first) = phases.peek().map(|phase| phase.load.place) else { return };
     if phases.all(|phase| phase.warmup) {
-        let message = "all load is warm-up: nothing of it is measured or judged";
+        let message = "all load is warm-up, so nothing is measured or judged";
         let hint = "add a phase without `warmup: true`, or leave that out";
         out.push(Diagnostic::warning("warmup_only", first, message, hint));
     }
@@ -61,7 +61,7 @@ fn held_jump(span: &FromTo<u64>, before: u64, place: Span, out: &mut Diagnostics
     }
     let message = format!("opening {} connections takes time", show_count(jump));
     let speed = if jump >= 100_000 { "10k/s" } else { "1k/s" };
-    let hint = format!("- {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
+    let hint = format!("put - {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
     out.push(Diagnostic::error("hold_cold", place, message, hint));
 }
 
@@ -79,7 +79,7 @@ fn users_jump(
     let rate = experiment.open_rate.unwrap_or(OPEN_RATE);
     let seconds = (jump as f64 / rate.as_per_second()).ceil();
     let ahead = format!("{} connections are opened in the {seconds} s before the phase", show_count(jump));
-    let hint = format!("users: 0 to {}, at: 1k/s lets them come one after the other", short(span.from));
+    let hint = format!("users: 0 to {}, at: 1k/s starts them one after the other", short(span.from));
     out.push(Diagnostic::note("users_at_once", phase.load.place, ahead, hint));
 }
 
@@ -107,7 +107,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
                     "a session is {} rounds without think time: this is a closed loop",
                     show_count(times.value)
                 );
-                let hint = "- think: 1s between them, or users: N in a phase if a closed loop is meant";
+                let hint = "add - think: 1s between them, or use users: N in a phase for a closed loop";
                 out.push(Diagnostic::note("no_think", times.place, message, hint));
             }
             Verb::Rendezvous { name, wait, .. } => {
@@ -120,7 +120,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
                         "users wait up to {wait_ns} at {}, longer than timeout {timeout}",
                         name.value
                     );
-                    let hint = "nothing times out here, but a server may close connections that are silent for so long";
+                    let hint = "nothing times out here, but a server may close connections that are silent for this long";
                     out.push(Diagnostic::note("rendezvous_wait", place, message, hint));
                 }
             }

@@ -111,7 +111,7 @@ fn in_flight(experiment: &Experiment) -> Option<(f64, String)> {
 
 fn done_rate(experiment: &Experiment) -> Option<(f64, String)> {
     let rate = highest_rate(experiment)?;
-    Some((rate, format!("the phases ask for {} requests at most", show_rate(rate))))
+    Some((rate, format!("the phases send at most {} requests", show_rate(rate))))
 }
 
 /// A percentile needs samples above it.
@@ -144,7 +144,7 @@ fn decidable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut 
             "percentile_undecided",
             condition.place,
             message,
-            "a lower percentile, or a longer phase",
+            "use a lower percentile or a longer phase",
         ));
     }
 }
@@ -169,6 +169,6 @@ fn journeys(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
             && matches!(threshold.value.value, Value::PerSecond(asked) if asked <= rate && asked * 2.0 > rate)
     });
     let message = format!("a session sends {requests} requests: {} requests", show_rate(rate * requests));
-    let hint = if asked { "`500 requests/s` instead of `500/s` counts requests" } else { "" };
+    let hint = if asked { "use `500 requests/s` instead of `500/s` to count requests" } else { "" };
     out.push(Diagnostic::note("session_requests", phase.load.place, message, hint));
 }

@@ -61,9 +61,9 @@ fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> Compariso
     };
     let mut rows = vec![
         ("requests a second", demand.requests.show()),
-        ("connections at once", count_text(demand.connections)),
+        ("simultaneous connections", count_text(demand.connections)),
         ("new ones a second", demand.opens.show()),
-        ("requests under way", count_text(demand.in_flight)),
+        ("requests in flight", count_text(demand.in_flight)),
         ("source addresses", answer("source_addresses")),
         ("memory of clients", show_size(memory(Role::Load))),
     ];

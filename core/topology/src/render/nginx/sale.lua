@@ -11,9 +11,9 @@ local STOCK_MAX = 1000000
 local OPENS_IN_MAX_MS = 7 * 86400 * 1000
 local WORD_BYTES_MAX = 128
 
-local LOGIN_WANTED = "a form is wanted: user=NAME&password=WORD, of at most 128 bytes each\n"
-local SALE_WANTED = 'JSON is wanted: {"stock": 1000, "opens_in": "60s"}; stock up to a million, opens_in up to a week\n'
-local ORDER_WANTED = 'JSON is wanted: {"sku": "P0001", "user": "NAME"}\n'
+local LOGIN_WANTED = "the body must be a form: user=NAME&password=PASSWORD, each of at most 128 bytes\n"
+local SALE_WANTED = 'the body must be JSON: {"stock": 1000, "opens_in": "60s"}; stock up to a million, opens_in up to a week\n'
+local ORDER_WANTED = 'the body must be JSON: {"sku": "P0001", "user": "NAME"}\n'
 
 local M = {}
 
