@@ -95,8 +95,7 @@ impl<'e> Targets<'e> {
                 "{} URLs with their own Host header; a target has at most {CHOICE_MAX} of them",
                 target.urls.len()
             );
-            let hint =
-                "use the same Host for all with http: {headers: {host: NAME}}, or several named targets";
+            let hint = "set one Host with http: {headers: {host: NAME}}, or use several named targets";
             return Err(Diagnostic::error("too_many", first.place, message, hint).into());
         }
         let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));

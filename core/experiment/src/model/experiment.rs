@@ -16,7 +16,7 @@ pub struct Experiment {
     pub vars: Vec<Variable>,
     /// Where requests go; the one of `target:` has no name.
     pub targets: Vec<Target>,
-    /// Hosts whose own limit is a valid result.
+    /// Hosts under test. Reaching their limits is a valid result.
     pub under_test: Vec<Spanned<String>>,
     /// HTTP settings.
     pub http: Http,

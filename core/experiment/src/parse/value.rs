@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns whether `text` is a JSON number (RFC 8259 §6). `007` and `+1` are text, so that codes keep
+/// Returns whether `text` is a JSON number (RFC 8259 §6). `007` and `+1` are text, so codes keep
 /// their zeros.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -388,7 +388,7 @@ fn proxies_are_looked_up_and_known_to() {
         &format!("{target}http: {{proxy: 'http://127.0.0.2:1', connect_to: ['127.0.0.3:1']}}\n"),
         "option_conflict",
     );
-    check(&format!("{target}http: {{proxy: 'http://nobody.example:1'}}\n"), "unknown_host");
+    check(&format!("{target}http: {{proxy: 'http://unknown.example:1'}}\n"), "unknown_host");
     check(
         "target: [http://127.0.0.1:8080, http://127.0.0.2:8080]\nhttp: {proxy: 'http://127.0.0.2:1', headers: {host: a}}\n",
         "value_later",

@@ -205,8 +205,8 @@ fn swing(a: f64, b: f64, period: f64, at: f64) -> f64 {
     a + (b - a) * (1.0 - (at / period * std::f64::consts::TAU).cos()) / 2.0
 }
 
-/// `a to b, step, every, ramp`: each stair is a step from the level before it. The first stair starts
-/// immediately.
+/// `a to b, step, every, ramp`: each stair is a step from the level before it. The first stair
+/// starts immediately.
 fn stair(a: f64, b: f64, step: f64, every: f64, ramp: f64, at: f64) -> f64 {
     let (before, into) = ((at / every).floor(), at % every);
     let level = |stairs: f64| if a < b { (a + stairs * step).min(b) } else { (a - stairs * step).max(b) };

@@ -96,13 +96,7 @@ fn urls() {
         ("run localhost:99999", "bad_url", Usage, "not a URL", "1 to 65535"),
         ("run 'http://localhost/a b'", "bad_url", Usage, "white space", "%20"),
         ("run http://[::1/", "bad_url", Usage, "not a URL", "brackets"),
-        (
-            "localhost --scale 1/10",
-            "conflict",
-            Usage,
-            "--scale needs an experiment file",
-            "-c, -r, -d and -n",
-        ),
+        ("localhost --scale 1/10", "conflict", Usage, "--scale needs an experiment file", "-r, -d and -n"),
         (
             "localhost --target http://localhost",
             "conflict",
