@@ -135,7 +135,7 @@ fn check_sessions(plan: &Plan, index: usize, said: &Said, line: impl Fn(f64) -> 
 }
 
 fn check_people(plan: &Plan, index: usize, said: &Said, line: impl Fn(f64) -> f64) {
-    // No corner of a line lies at any of these.
+    // No line has a corner at any of these times.
     let parts_of_second = [0.000_1, 0.26, 0.51, 0.76, 0.999_9];
     let at: Vec<f64> = seconds(said.length)
         .flat_map(|(from, until)| parts_of_second.map(|part| from + part * (until - from)))
