@@ -1,4 +1,4 @@
-//! [`Experiment::with_load_level`]: one phase of the file at one level of load, for a search.
+//! [`Experiment::with_load_level`]: one phase of the file at one load level, for a search.
 
 use wavetank_plan::constants::OPEN_RATE_PER_S;
 use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};
@@ -6,14 +6,14 @@ use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};
 use crate::model::{Connection, FromTo, PhaseLoad};
 use crate::{Experiment, Phase, Span, Spanned};
 
-/// A level of load, and of what.
+/// A level of load and its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
-    /// Arrivals per time.
+    /// Arrival rate.
     Rate(Rate),
     /// Virtual users.
     Users(u64),
-    /// Connections kept.
+    /// Connections held open.
     Connections(u64),
 }
 
@@ -24,7 +24,7 @@ const fn told<T>(value: T) -> Spanned<T> {
 }
 
 impl Level {
-    /// The key of its phases, and the word of `--of`.
+    /// Returns the key of its phases, and the value of `--of`.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Rate(_) => ("rate", "rate"),
@@ -108,7 +108,7 @@ impl Experiment {
                 ));
             }
             if matches!(level, Level::Rate(_)) {
-                // A pool, as in a URL run: arriving sessions do not open connections of their own.
+                // A pool, as in a URL run: arriving sessions do not open their own connections.
                 for scenario in &mut self.scenarios {
                     scenario.connection.get_or_insert(Connection::Shared);
                 }
@@ -140,7 +140,8 @@ impl Experiment {
     }
 }
 
-/// The warm-up and the level itself. Connections that are held are opened at a pace, as a warm-up.
+/// Returns the warm-up and the phase itself. The warm-up also opens held connections at a limited
+/// rate.
 fn phases_at(
     level: Level,
     before: Option<&Phase>,
@@ -194,7 +195,7 @@ fn known(phases: &[Owned<'_>], wanted: &str) -> Result<(), UserError> {
     Err(UserError::usage("phase_unknown", format!("--phase {wanted}: no phase of that name is judged"), hint))
 }
 
-/// Checks that all thresholds refer to the remaining phase or the whole run: others would never be
+/// Checks that all thresholds refer to the remaining phase or the whole run. Others would never be
 /// decided.
 fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> {
     let name = left.name.as_ref().map(|name| name.value.as_str());

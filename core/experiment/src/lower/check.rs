@@ -8,7 +8,7 @@ use crate::Diagnostic;
 use crate::model::{Alternative, Check, CheckOp, CheckSubject, Operand};
 
 impl ScenarioScope<'_> {
-    /// A check with its text, or the name it was given.
+    /// Lowers a check, with its text or the name that the file gives it.
     pub(super) fn check(&self, check: &Check, name: Option<&str>) -> Result<plan::Check, LowerError> {
         let subject = match &check.subject {
             CheckSubject::Answer(from) => plan::CheckSubject::Answer(from.text()),

@@ -10,10 +10,10 @@ use super::target::Targets;
 use crate::Diagnostic;
 use crate::model::{Part, Proxy, Template, Value};
 
-/// Variables that name each other go no deeper than this.
+/// Maximum nesting of variables in variables.
 const DEPTH_MAX: u32 = 32;
 
-/// The proxy, its name looked up as a target's.
+/// Lowers the proxy. Its name is resolved like a target's.
 pub(super) fn proxy(
     shared: &GlobalScope<'_>,
     targets: &Targets<'_>,
@@ -40,7 +40,7 @@ pub(super) fn proxy(
     known.plan(addresses).map(Some).map_err(|error| Diagnostic::from_error(error, url.place).into())
 }
 
-/// A text that is fixed before the run, as it is meant.
+/// Returns a text that is fixed before the run, with variables and secrets filled in.
 fn words(shared: &GlobalScope<'_>, template: &Template, depth: u32) -> Result<String, LowerError> {
     let not_fixed = || {
         let hint = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";

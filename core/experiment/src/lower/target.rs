@@ -1,4 +1,4 @@
-//! [`Targets`]: the file's targets, and those that a step's whole URL names.
+//! [`Targets`]: the file's targets, and those of steps with a whole URL.
 
 use std::net::SocketAddr;
 
@@ -19,7 +19,8 @@ pub(super) struct Targets<'e> {
     all: Vec<ResolvedTarget<'e>>,
 }
 
-/// Most URLs of one target with different requests: each step is prepared for each of them.
+/// Maximum number of URLs of one target with different requests: each step is prepared for each
+/// URL.
 const CHOICE_MAX: usize = 256;
 
 /// One target of the plan.
@@ -28,14 +29,14 @@ pub(super) struct ResolvedTarget<'e> {
     name: Option<&'e str>,
     /// Its first URL.
     pub(super) url: TargetUrl,
-    /// How TLS is spoken with it, where the file says something of it alone.
+    /// TLS settings of this target alone.
     pub(super) tls: Option<&'e TlsSettings>,
     addresses: Vec<SocketAddr>,
-    /// What they came from.
+    /// The name from which the addresses were resolved.
     way: RefreshedName,
-    /// It represents several targets, which follow it.
+    /// Set if it represents several targets, which follow it.
     pick: Option<TargetSelection>,
-    /// It is one of them.
+    /// Whether it is one of the targets after such an entry.
     member: bool,
 }
 
@@ -141,7 +142,7 @@ impl<'e> Targets<'e> {
         Ok(resolve::usable_addresses(&options, &url.value, &found)?)
     }
 
-    /// The target of that name; without one the only target.
+    /// Returns the target of that name; without a name the only target.
     pub(super) fn named(&self, name: Option<&Spanned<String>>, place: Span) -> Result<usize, LowerError> {
         let found = match name {
             Some(name) => {
@@ -155,7 +156,7 @@ impl<'e> Targets<'e> {
         })
     }
 
-    /// The target that a step's own URL names.
+    /// Returns the target of a step's own URL, which is added if necessary.
     pub(super) fn add_url(&mut self, url: TargetUrl, place: Span) -> Result<usize, LowerError> {
         let same = |known: &ResolvedTarget<'_>| {
             known.pick.is_none()
@@ -193,7 +194,7 @@ impl<'e> Targets<'e> {
         several.map(|target| target.urls[1].url.place)
     }
 
-    /// How their names are looked up again. Where a proxy connects to them, its own name is.
+    /// Returns how names are resolved again. With a proxy only the proxy's name is resolved.
     pub(super) fn renewal(&self) -> Option<DnsRefreshPlan> {
         let http = &self.experiment.http;
         let proxy = http.proxy.as_ref().map(|proxy| &proxy.url.value.at);
@@ -204,7 +205,7 @@ impl<'e> Targets<'e> {
         DnsRefreshPlan::new(http.dns, http.ip, self.all.iter().map(way).collect())
     }
 
-    /// All addresses, each once.
+    /// Returns all addresses without duplicates.
     pub(super) fn addresses(&self) -> Vec<SocketAddr> {
         let mut all: Vec<SocketAddr> = self.all.iter().flat_map(|known| known.addresses.clone()).collect();
         all.sort_unstable();
@@ -212,7 +213,7 @@ impl<'e> Targets<'e> {
         all
     }
 
-    /// `tls`: how it is spoken with each that has a way of its own.
+    /// Returns the targets of the plan. `tls` are the settings of each target with its own.
     pub(super) fn into_plan(self, tls: Vec<Option<Box<TlsPlan>>>) -> Vec<wavetank_plan::Target> {
         let http = &self.experiment.http;
         let host = http.headers.iter().find(|header| header.name.value.eq_ignore_ascii_case("host"));

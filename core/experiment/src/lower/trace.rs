@@ -1,4 +1,4 @@
-//! `trace: FILE`: instants of arrivals, or rates from instants on.
+//! `trace: FILE`: times of arrivals, or rates that start at given times.
 
 use wavetank_plan::quantity::{parse_duration, parse_rate};
 use wavetank_plan::{Arrivals, Load, Nanos, Rate, RateCurve, UserError};
@@ -7,10 +7,10 @@ use super::{LowerContext, LowerError};
 use crate::Diagnostic;
 use crate::model::Phase;
 
-/// Lines of a trace at most.
+/// Maximum number of lines of a trace.
 const LINES_MAX: usize = 50_000_000;
 
-/// The load and its length.
+/// Returns the load and its length.
 pub(super) fn load(
     phase: &Phase,
     file: &str,

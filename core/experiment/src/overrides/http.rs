@@ -1,4 +1,4 @@
-//! `--timeout`, `--http`, `-H` and their like: the keys of `http:`.
+//! Options for keys of `http:`, such as `--timeout`, `--http` and `-H`.
 
 use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
 
@@ -7,7 +7,7 @@ use crate::Experiment;
 use crate::model::{Auth, Header, Http, Proxy, Template};
 
 impl Experiment {
-    /// Puts the options that are keys of `http:` into it.
+    /// Applies the options for keys of `http:`.
     pub(super) fn amend_http(&mut self, options: &RunOptions) -> Result<(), UserError> {
         let http = &mut self.http;
         lengths(http, options)?;
@@ -53,7 +53,7 @@ fn lengths(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     Ok(())
 }
 
-/// One request on a connection, or several.
+/// Applies options on the number of requests per connection.
 fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     if options.no_keepalive {
         http.keepalive = Some(false);

@@ -1,4 +1,4 @@
-//! `-r -c -d -n --warmup --arrivals`: the one phase of a file that has none.
+//! `-r -c -d -n --warmup --arrivals`: the single phase of a file without phases.
 
 use wavetank_plan::{Nanos, RunOptions, UserError};
 
@@ -6,7 +6,7 @@ use super::{conflict, without_span};
 use crate::model::{Connection, FromTo, PhaseLoad};
 use crate::{Experiment, Phase};
 
-/// As of a plain run (contract §6).
+/// Same default as a URL run.
 const USERS: u64 = 50;
 const LENGTH: Nanos = Nanos::from_secs(10);
 
@@ -33,7 +33,7 @@ impl Experiment {
         }
         self.phases = phases_of(options)?;
         if options.rate.is_some() {
-            // A pool, as in a URL run: arriving sessions do not open connections of their own.
+            // A pool, as in a URL run: arriving sessions do not open their own connections.
             for scenario in &mut self.scenarios {
                 scenario.connection.get_or_insert(Connection::Shared);
             }

@@ -14,7 +14,7 @@ use wavetank_plan::{RunOptions, UserError, resolve};
 use crate::model::PhaseLoad;
 use crate::{Diagnostic, Experiment, Phase, Span, Spanned};
 
-/// At no place in the file.
+/// Wraps a value that has no position in the file.
 const fn without_span<T>(value: T) -> Spanned<T> {
     Spanned::new(value, PLACE)
 }
@@ -26,7 +26,7 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 }
 
 impl Experiment {
-    /// Applies `options` to the file. Reports what is no longer judged.
+    /// Applies `options` to the file. Reports the conditions that are replaced.
     ///
     /// # Errors
     /// Options that contradict each other or the file, and those that have no effect with a file.
@@ -90,7 +90,7 @@ fn is_open(phase: &Phase) -> bool {
     matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
 }
 
-/// What a file's steps say, and what is no load.
+/// Rejects options that the steps of a file replace, and `--once`.
 fn check_applicable(options: &RunOptions) -> Result<(), UserError> {
     let steps = "method, path and body are set in the file's steps; --set changes a variable in them";
     let given = [

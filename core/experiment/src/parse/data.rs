@@ -13,7 +13,7 @@ const ROWS: [(&str, RowOrder); 4] = [
     ("unique", RowOrder::Unique),
     ("per_user", RowOrder::PerUser),
 ];
-/// Columns are looked for by name in every row.
+/// Maximum number of columns, since they are looked up by name in every row.
 const COLUMNS_MAX: usize = 1_000;
 const SHAPE: &str = "accounts: {file: accounts.csv, row: unique}, or {rows: [{user: ann}, {user: bob}]}";
 

@@ -164,8 +164,8 @@ impl Parser<'_> {
         all.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A fault reverts itself, and so does a change of a pool. An action without an end cannot last
-    /// for a time.
+    /// Checks that the keys of an event fit its command. A fault or a pool change reverts itself,
+    /// and a command without `undo` cannot have a duration.
     fn fitting(
         &mut self,
         run: &str,

@@ -16,7 +16,7 @@ const FUNCTIONS: [(&str, &str); 7] = [
     ("base64", "base64(x)"),
     ("hmac_sha256", "hmac_sha256(key,x)"),
 ];
-/// Most arguments of `pick`, and deepest nesting of functions.
+/// Maximum number of arguments of `pick`, and maximum nesting of functions.
 const ARGUMENTS_MAX: usize = 1_000;
 const NESTED_MAX: usize = 8;
 
@@ -162,8 +162,8 @@ impl Parser<'_> {
         number
     }
 
-    /// Parses an argument: text in quotes, or the content of `${…}`; `bare` terms are text if they
-    /// name nothing.
+    /// Parses an argument: text in quotes, or the content of `${…}`. With `bare`, unknown names are
+    /// text.
     fn argument(&mut self, text: &str, place: Span, depth: usize, bare: bool) -> Option<Template> {
         let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
         if let Some(inside) = quoted {

@@ -228,7 +228,7 @@ impl Parser<'_> {
     }
 }
 
-/// Splits at the first colon outside `${…}`, which has colons of its own.
+/// Splits at the first colon outside `${…}`, which may contain colons.
 pub(super) fn user_and_password(text: &str) -> Option<(&str, &str)> {
     let mut braces = 0_usize;
     for (at, letter) in text.char_indices() {
@@ -244,7 +244,7 @@ pub(super) fn user_and_password(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The text of a template is one of the file's own when it has no hole in it.
+/// Whether the template starts with one of the prefixes, or with a hole, which may contain one.
 pub(super) fn starts_with(template: &Template, prefixes: &[&str]) -> bool {
     match template.parts.first() {
         Some(Part::Text(text)) => prefixes.iter().any(|prefix| text.starts_with(prefix)),

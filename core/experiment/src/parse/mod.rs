@@ -38,7 +38,7 @@ use crate::{Diagnostics, Span};
 /// A map with fixed keys of an experiment.
 pub(crate) type Keys<'n> = wavetank_grammar::MapReader<'n, MapName>;
 
-/// Passed to every part: the variables, and the sink for errors.
+/// The context of all parsers: the variables, and the diagnostics.
 pub(crate) struct Parser<'a> {
     pub(crate) vars: &'a Variables,
     pub(crate) env: &'a dyn Fn(&str) -> Option<String>,

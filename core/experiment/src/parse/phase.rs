@@ -84,7 +84,7 @@ impl Parser<'_> {
         Some(load)
     }
 
-    /// A phase of no length is a mistake of its own.
+    /// Reads the length of a phase, which must be above zero.
     fn phase_length(&mut self, node: &Node) -> Option<Spanned<wavetank_plan::Nanos>> {
         let length = self.duration(node)?;
         if length.value == wavetank_plan::Nanos::ZERO {

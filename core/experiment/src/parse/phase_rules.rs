@@ -6,7 +6,7 @@ use super::{Keys, Parser};
 use crate::Spanned;
 use crate::model::PhaseLoad;
 
-/// A load's key, whether it goes from one value to another, and the keys it may have.
+/// The key of a load, whether it goes from one value to another, and the keys that it can have.
 struct PhaseRule {
     key: &'static str,
     climbs: bool,
@@ -26,7 +26,7 @@ const EXTRAS: [&str; 12] = [
 ];
 
 impl Parser<'_> {
-    /// The rules that need more than one key.
+    /// Checks the rules that involve more than one key.
     pub(super) fn phase_rules(&mut self, keys: &Keys<'_>, load: &Spanned<PhaseLoad>) {
         let shape = shape(&load.value);
         let strange = EXTRAS.iter().find(|key| keys.has(key) && !shape.allowed.contains(key));
@@ -49,7 +49,7 @@ impl Parser<'_> {
         self.of_the_kind(keys, load);
     }
 
-    /// A load of zero from beginning to end.
+    /// Reports a load that is zero from start to end.
     fn nothing(&mut self, load: &Spanned<PhaseLoad>, shape: &PhaseRule) {
         let none = match &load.value {
             PhaseLoad::Rate { rate, .. } => rate.from.count == 0 && rate.to.count == 0,
@@ -79,7 +79,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What fixes the length.
+    /// Checks that exactly one key sets the length.
     fn one_length(&mut self, keys: &Keys<'_>, load: &Spanned<PhaseLoad>, shape: &PhaseRule) {
         let given: Vec<&str> = ["for", "at", "step"].into_iter().filter(|key| keys.has(key)).collect();
         if let [first, second, ..] = given.as_slice() {
@@ -122,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Counts of users have no rates in them, and the other way round.
+    /// Reports rates in counts of users, and counts in rates.
     fn of_the_kind(&mut self, keys: &Keys<'_>, load: &Spanned<PhaseLoad>) {
         let open = matches!(load.value, PhaseLoad::Rate { .. });
         let each = keys.text("sessions").is_some_and(|text| text.ends_with("each"));

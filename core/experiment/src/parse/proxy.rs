@@ -7,11 +7,12 @@ use super::{Parser, TreeReader as _};
 use crate::model::{Part, Proxy};
 use crate::{Diagnostic, Node, Spanned};
 
-/// How a user and password are written.
+/// The form of a proxy with a user and password.
 const USER_HINT: &str = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";
 
 impl Parser<'_> {
-    /// A proxy's URL. The user part may hold secrets, the rest is fixed before the run.
+    /// Reads the URL of a proxy. The user part may contain secrets; the rest is fixed before the
+    /// run.
     pub(super) fn proxy(&mut self, node: &Node) -> Option<Proxy> {
         let scalar = self.scalar(node, "a proxy's URL")?;
         let (written, plain) = ProxyUrl::split_user(&scalar.text);

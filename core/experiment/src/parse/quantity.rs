@@ -1,4 +1,4 @@
-//! Quantities that only experiments have.
+//! Quantities that occur only in experiments.
 
 use wavetank_plan::quantity::parse_rate_positive;
 use wavetank_plan::{Condition, Rate, UserError};
@@ -7,7 +7,7 @@ use super::{Parser, TreeReader as _};
 use crate::{Node, Spanned};
 
 impl Parser<'_> {
-    /// A small count, such as requests in a pipeline.
+    /// Reads a small count, such as the number of pipelined requests.
     pub(crate) fn small_count(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(small) = u32::try_from(count.value) else {
@@ -17,7 +17,7 @@ impl Parser<'_> {
         Some(small)
     }
 
-    /// How many redirects are followed: the plan keeps them in a byte.
+    /// Reads the maximum number of redirects, which a plan stores in one byte.
     pub(crate) fn redirects(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(few) = u8::try_from(count.value) else {
@@ -31,7 +31,7 @@ impl Parser<'_> {
         self.quantity(node, "a rate", parse_rate_positive)
     }
 
-    /// A condition on the run.
+    /// Reads a condition on the run.
     pub(crate) fn condition(&mut self, node: &Node) -> Option<Spanned<Condition>> {
         self.quantity(node, "a condition", |text| {
             Condition::parse(text).map_err(|error| of_answer(text, error))
@@ -39,7 +39,7 @@ impl Parser<'_> {
     }
 }
 
-/// What only one answer has cannot be asked of a run.
+/// Adds a hint if the subject is a property of one response.
 fn of_answer(text: &str, error: UserError) -> UserError {
     let first = text.split([' ', '<', '>', '=', '!']).next().unwrap_or_default();
     let hint = match first {

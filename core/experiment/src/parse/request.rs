@@ -15,7 +15,7 @@ const FAILURES: [(&str, OnFailure); 3] = [
 ];
 
 impl Parser<'_> {
-    /// A step with a method as its verb, or `request`.
+    /// Reads a step with a method as its verb, or `request`.
     pub(super) fn request(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
         let head = self.head(verb);
         let method = match &head {
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Some(Request { query, headers, body, auth, follow, resources, ..request? })
     }
 
-    /// A step with `raw` as its verb.
+    /// Reads a step with `raw` as its verb.
     pub(super) fn raw(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
         let place = verb.value.place;
         let mut written = self.template(&verb.value, "what is sent");
@@ -44,7 +44,7 @@ impl Parser<'_> {
         self.common(written.map(RequestHead::Raw), keys)
     }
 
-    /// What all requests have.
+    /// Reads the keys that all requests have.
     fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
         let name = keys.take("name").and_then(|node| self.step_name(node));
         let to = keys.take("to").and_then(|node| self.name(node, "a target"));
@@ -147,7 +147,7 @@ impl Parser<'_> {
         all.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A name under `extract`, `set` or `as`.
+    /// Reads a name under `extract`, `set` or `as`.
     pub(super) fn variable_name(&mut self, entry: &Entry) -> Option<Spanned<String>> {
         self.identifier(&Spanned::new(entry.key.clone(), entry.place))
     }
@@ -210,7 +210,7 @@ impl Parser<'_> {
     }
 }
 
-/// `PROPFIND /dav/` to a method and the rest.
+/// Splits `PROPFIND /dav/` into the method and the rest.
 fn split_method(whole: &Template) -> Option<(String, Template)> {
     let Some(Part::Text(first)) = whole.parts.first() else { return None };
     let (method, path) = first.split_once(' ')?;

@@ -13,7 +13,7 @@ const CONNECTIONS: [(&str, Connection); 4] = [
 ];
 
 impl Scenario {
-    /// One that does nothing.
+    /// Creates a scenario without steps.
     pub(crate) fn empty(name: Option<Spanned<String>>, place: Span) -> Self {
         Self {
             name,

@@ -8,11 +8,11 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 use crate::{Entry, Node, NodeKind};
 
-/// Protocols with verbs in a later version, by their namespaces.
+/// Namespaces of protocols that this version does not support yet.
 const LATER: [&str; 9] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp", "grpc"];
 
 impl Parser<'_> {
-    /// A list of steps.
+    /// Reads a list of steps.
     pub(crate) fn steps(&mut self, node: &Node) -> Vec<Step> {
         if let NodeKind::Map(entries) = &node.kind {
             let hint = match entries.first() {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The steps inside a step.
+    /// Reads the steps inside a step.
     fn inner(&mut self, keys: &mut Keys<'_>, verb: &Entry) -> Option<Vec<Step>> {
         let node = keys.require(self, "steps")?;
         if node.items().is_some_and(<[Node]>::is_empty) {

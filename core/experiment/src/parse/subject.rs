@@ -10,12 +10,12 @@ use crate::{Diagnostic, Node, Span, Spanned};
 const PARTS: [&str; 10] =
     ["status", "time", "size", "body", "header", "cookie", "json", "xml", "css", "regex"];
 const SHAPES: &str = "status · time · size · body · header NAME · cookie NAME · json PATH · xml XPATH · css SELECTOR@ATTR · regex /RE/ · ${VAR}";
-/// What only a run has.
+/// Subjects of conditions on the run, which a response does not have.
 const OF_RUN: [&str; 12] =
     ["p50", "p90", "p95", "p99", "mean", "max", "min", "done", "failed", "errors", "done_rate", "in_flight"];
 
 impl Parser<'_> {
-    /// `[all] FROM`, of `extract`.
+    /// Reads `[all] FROM` of `extract`.
     pub(crate) fn from(&mut self, node: &Node) -> Option<(Spanned<AnswerSource>, bool)> {
         let text = self.text(node, "a part of the response")?;
         let (words, all) = match text.value.strip_prefix("all ") {
@@ -35,7 +35,7 @@ impl Parser<'_> {
         Some((Spanned::new(from, text.place), all))
     }
 
-    /// The subject at the head of a check, and what follows it.
+    /// Returns the subject of a check and the text after it.
     pub(super) fn tested<'t>(&mut self, text: &'t str, place: Span) -> Option<(CheckSubject, &'t str)> {
         if text.starts_with("${") {
             let Some(end) = text.find('}') else { return self.unclosed(place) };
@@ -93,7 +93,7 @@ impl Parser<'_> {
             "regex" => self.regex(argument, text, place),
             _ => self.unknown_part(word, text, place),
         }?;
-        // Only the extractor itself knows whether a path, selector or expression is one.
+        // Only the extractor can decide whether a path, selector or expression is valid.
         if let Err(error) = Extractor::parse(&from.text()) {
             self.out.push(Diagnostic::from_error(error, place));
             return None;
@@ -132,7 +132,7 @@ impl Parser<'_> {
     }
 }
 
-/// `a.next@href`.
+/// Splits `a.next@href` into selector and attribute.
 fn css(argument: &str) -> AnswerSource {
     match argument.rsplit_once('@') {
         Some((selector, attribute)) if super::is_identifier(attribute) && !selector.trim().is_empty() => {
@@ -142,7 +142,7 @@ fn css(argument: &str) -> AnswerSource {
     }
 }
 
-/// After the slash that closes an expression which begins with one, and the flags behind it.
+/// Returns the end of a regular expression: after its closing slash and flags.
 fn regex_end(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

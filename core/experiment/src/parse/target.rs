@@ -7,7 +7,7 @@ use crate::grammar::MapName;
 use crate::model::{Pick, Target, TargetAddress};
 use crate::{Node, NodeKind, Span, Spanned};
 
-/// Most URLs of one target.
+/// Maximum number of URLs of one target.
 const URLS_MAX: usize = 4_096;
 
 impl Parser<'_> {
@@ -99,7 +99,7 @@ impl Parser<'_> {
         (!urls.is_empty()).then_some(urls)
     }
 
-    /// A URL with a scheme: a file is read by others, too.
+    /// Reads a URL, which needs a scheme in a file.
     pub(super) fn url(&mut self, node: &Node) -> Option<Spanned<TargetUrl>> {
         let text = self.text(node, "a URL")?;
         self.url_text(&text.value, text.place)

@@ -10,7 +10,7 @@ use crate::model::Think;
 const SHAPES: &str = "2s · 1s to 3s · exponential 2s · normal 2s +- 500ms · lognormal 2s p95 8s";
 
 impl Parser<'_> {
-    /// A think time.
+    /// Reads a think time.
     pub(crate) fn think(&mut self, node: &Node) -> Option<Think> {
         self.quantity(node, "a think time", parse).map(|think| think.value)
     }

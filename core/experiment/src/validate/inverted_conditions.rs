@@ -1,4 +1,4 @@
-//! Conditions that say the opposite of what was meant.
+//! Conditions that say the opposite of the intended one.
 
 use wavetank_plan::{Condition, Op, RequestCounter, Subject};
 
@@ -27,7 +27,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// The same text as threshold and as stop condition is a contradiction.
+/// Reports a condition that is both a threshold and a stop condition, which is a contradiction.
 fn twice(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diagnostics) {
     if experiment.thresholds.iter().any(|threshold| threshold.value.text == condition.value.text) {
         let message =
@@ -36,7 +36,8 @@ fn twice(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diag
     }
 }
 
-/// The condition turned around, if its comparison is one of the two and `about` says its subject.
+/// Returns the inverted condition if its comparison is one of the two and `about` accepts its
+/// subject.
 fn turned(condition: &Condition, about: fn(&Subject) -> bool, one: Op, other: Op) -> Option<String> {
     let against = match condition.op {
         Op::Greater => Op::Less,

@@ -1,4 +1,4 @@
-//! Limits on the number of everything, because later checks compare entries with each other.
+//! Limits on the number of entries, because later checks compare entries with each other.
 
 use crate::model::DataContent;
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
@@ -10,10 +10,10 @@ const TARGETS_MAX: usize = 1_000;
 const CONDITIONS_MAX: usize = 256;
 const DATA_MAX: usize = 256;
 const COLUMNS_MAX: usize = 1_000;
-/// Steps of all scenarios together, blocks counted wherever they are used.
+/// Maximum number of steps of all scenarios together, with blocks counted at each use.
 const STEPS_MAX: usize = 500_000;
 
-/// Reports what exceeds a limit; returns `false` if there is any.
+/// Reports exceeded limits; returns `false` if there are any.
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) -> bool {
     let place = |place: Option<Span>| place.unwrap_or_default();
     let phases =

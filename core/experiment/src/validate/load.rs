@@ -6,11 +6,11 @@ use wavetank_plan::{Nanos, Rate};
 use crate::model::{FromTo, PhaseLoad, Verb};
 use crate::{Diagnostic, Diagnostics, Experiment, Phase, Scenario, Span};
 
-/// Connections opened ahead of a phase, if the file does not say (contract §6).
+/// Default rate at which connections are opened before a phase.
 const OPEN_RATE: Rate = Rate::per_second(5_000);
-/// Fewer held connections than these are opened in no time.
+/// Fewer held connections than this are opened almost immediately.
 const HELD_MIN: u64 = 1_000;
-/// Repetitions that are meant as "for ever".
+/// More repetitions than this are meant to be endless.
 const ENDLESS_MIN: u64 = 1_000;
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
@@ -22,7 +22,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Phases that are all kept and not judged: their requests are sent, and the run measures nothing.
+/// Reports that all phases are warm-up, so the run measures nothing.
 fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
     let sending = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Pause(_));
@@ -35,7 +35,7 @@ fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Held connections and users that all start simultaneously.
+/// Reports held connections and users that all start simultaneously.
 fn jumps(experiment: &Experiment, phases: &[Phase], out: &mut Diagnostics) {
     let (mut held, mut users) = (0, 0);
     for phase in phases {
@@ -83,7 +83,7 @@ fn users_jump(
     out.push(Diagnostic::note("users_at_once", phase.load.place, ahead, hint));
 }
 
-/// As a person would write it: `1M`, `3480k`.
+/// Formats a count in short form: `1M`, `3480k`.
 pub(super) fn short(count: u64) -> String {
     match count {
         0 => "0".to_owned(),
@@ -93,8 +93,7 @@ pub(super) fn short(count: u64) -> String {
     }
 }
 
-/// A journey without a pause is a closed loop as fast as responses come; a wait longer than
-/// anything is kept open.
+/// Reports a journey without think time, which is a closed loop, and waits longer than the timeout.
 fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics) {
     let steps = experiment.flattened(&scenario.steps);
     let pauses = |verb: &Verb| matches!(verb, Verb::Think(_) | Verb::Rendezvous { .. });

@@ -21,7 +21,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// The number of all arriving users is unknown.
+/// Reports a rendezvous where sessions arrive: the number of all users is unknown.
 fn of_arrivals(name: &str, place: Span, phases: &[Phase], out: &mut Diagnostics) {
     let arrive = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_));
     if phases.iter().any(|phase| arrive(&phase)) {
@@ -32,9 +32,9 @@ fn of_arrivals(name: &str, place: Span, phases: &[Phase], out: &mut Diagnostics)
     }
 }
 
-/// More are waited for than there ever are.
+/// Reports a rendezvous for more users than there ever are.
 fn of_users(experiment: &Experiment, of: u64, place: Span, phases: &[Phase], out: &mut Diagnostics) {
-    // Several scenarios may meet at one place.
+    // Several scenarios may share a rendezvous.
     if experiment.scenarios.len() > 1 {
         return;
     }

@@ -16,7 +16,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// What conditions may name.
+/// The names that conditions can use.
 struct KnownNames<'e> {
     steps: BTreeSet<String>,
     checks: BTreeSet<&'e str>,
@@ -106,7 +106,7 @@ impl<'e> KnownNames<'e> {
     }
 }
 
-/// Requests with a path alone need one target, or have it named.
+/// Reports requests with only a path that do not have exactly one target.
 fn targets(experiment: &Experiment, out: &mut Diagnostics) {
     let names = experiment.targets.iter().filter_map(|target| Some(target.name.as_ref()?.value.as_str()));
     let known = |name: &Spanned<String>, out: &mut Diagnostics| {

@@ -1,4 +1,4 @@
-//! Scenarios and phases: everybody has something to do, and something to do it in.
+//! Checks that every scenario has steps, and phases in which they run.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Scenario {
     }
 }
 
-/// A weight takes part in the top-level phases; own phases run in parallel with them.
+/// Checks that a scenario has a weight in the top-level phases or its own phases.
 fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     let top = !experiment.phases.is_empty();
     for scenario in &experiment.scenarios {
@@ -75,7 +75,7 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Only held connections may be silent.
+/// Reports missing steps. Only held connections can be silent.
 fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
     let needs = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Hold(_) | PhaseLoad::Pause(_));
     let hint = "- get: /path";
@@ -103,7 +103,8 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// What is held is not closed, and what serves one request or session has no line of them.
+/// Checks the owner of connections. Held connections stay open, and a pipeline needs a connection
+/// that serves several requests.
 fn connections(experiment: &Experiment, out: &mut Diagnostics) {
     let pipelined = experiment.http.pipeline.is_some_and(|depth| depth > 1);
     for scenario in &experiment.scenarios {
@@ -129,7 +130,7 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// An arriving user has one session, and a pace is between two sessions of one user.
+/// Reports a pace where each user has only one session.
 fn paces(experiment: &Experiment, out: &mut Diagnostics) {
     for scenario in experiment.scenarios.iter().filter(|scenario| scenario.pace.is_some()) {
         let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
@@ -146,7 +147,7 @@ fn paces(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Who is silent has no sessions that could be counted.
+/// Reports a number of sessions for silent connections, which have none.
 fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
     let silent = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Hold(_)) && phase.sessions.is_some();
     let own = experiment.scenarios.iter().filter(|scenario| scenario.steps.is_empty());
@@ -159,7 +160,7 @@ fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Weights that look like percent and are none.
+/// Reports weights that look like percentages but are not.
 fn weights(experiment: &Experiment, out: &mut Diagnostics) {
     let weights: Vec<u64> =
         experiment.scenarios.iter().filter_map(|one| Some(one.weight.as_ref()?.value)).collect();

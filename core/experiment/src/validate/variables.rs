@@ -7,7 +7,7 @@ use crate::model::{DataContent, ForEachItems, Function, Part, Step, Template, Ve
 use crate::walk::templates_in_value;
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
 
-/// The position of a template decides what it may name.
+/// The position of a template, which determines the names that it can use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplatePosition {
     Before,
@@ -74,7 +74,7 @@ fn check(
     }
 }
 
-/// What is set and counted anywhere in the file.
+/// The names that are set and counted anywhere in the file.
 struct FileScope<'e> {
     variables: BTreeSet<&'e str>,
     counts: BTreeSet<&'e str>,
@@ -90,7 +90,7 @@ struct Names<'e> {
 impl Names<'_> {
     fn check(&self, template: &Template, out: &mut Diagnostics) {
         for part in &template.parts {
-            // More than are kept are one mistake many times: enough.
+            // Beyond the maximum, one mistake was reported many times.
             if out.omitted() > 0 {
                 return;
             }
