@@ -29,7 +29,7 @@ pub fn parse_pool_change(words: &str, lab: &Lab, host: &str) -> Result<PoolActio
             let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             return Err(wrong(host, &format!("`{last}` is not a change of a server{near}")));
         }
-        [] => return Err(wrong(host, "it does not say which server changes, and how")),
+        [] => return Err(wrong(host, "a server and its change are required")),
     };
     let (service, server) = match names {
         [server] => (None, *server),
