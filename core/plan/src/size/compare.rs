@@ -61,7 +61,7 @@ fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> Compariso
     };
     let mut rows = vec![
         ("requests a second", demand.requests.show()),
-        ("simultaneous connections", count_text(demand.connections)),
+        ("open connections", count_text(demand.connections)),
         ("new ones a second", demand.opens.show()),
         ("requests in flight", count_text(demand.in_flight)),
         ("source addresses", answer("source_addresses")),
