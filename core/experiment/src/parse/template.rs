@@ -11,7 +11,7 @@ impl Parser<'_> {
         self.template_text(&scalar.text, node.place)
     }
 
-    /// Parses a text as a template. `$${` stands for the characters `${` themselves.
+    /// Parses a text as a template. `$${` yields the literal characters `${`.
     pub(crate) fn template_text(&mut self, text: &str, place: Span) -> Option<Template> {
         let mut template = Template { parts: Vec::new(), place };
         let mut rest = text;
