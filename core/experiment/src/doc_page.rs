@@ -1,4 +1,4 @@
-//! [`page`]: the grammar as a page for people, `docs/experiment.md`.
+//! [`page`]: the grammar as a page for readers, `docs/experiment.md`.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use wavetank_grammar::markdown_docs::{heading, section, table};
 
 use crate::grammar::{FORMS, Grammar as _, MapName};
 
-/// The page, as Markdown.
+/// Returns the page as Markdown.
 pub fn page() -> String {
     let mut out = include_str!("page_head.md").to_owned();
     for room in MapName::ALL {

@@ -8,17 +8,17 @@ use crate::parse::{Variables, read_experiment};
 use crate::validate::verify;
 use crate::{Diagnostic, Diagnostics, Experiment, other_formats};
 
-/// What a reading needs; everything outside the file is handed in.
+/// The input of [`read`]. It includes everything that is needed from outside the file.
 pub struct ParseInput<'a> {
     /// The file's name, which helps to recognise files of other tools.
     pub name: &'a str,
-    /// The file as it is.
+    /// The bytes of the file.
     pub bytes: &'a [u8],
-    /// `--set NAME=VALUE`, in order; the last one of a name counts.
+    /// `--set NAME=VALUE`, in order; the last one of a name takes effect.
     pub set: &'a [(String, String)],
-    /// A variable of the environment.
+    /// Returns a variable of the environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// Whether there is a secret of that name. Its value is not asked for: it is resolved at send.
+    /// Returns whether a secret of that name exists. Its value is resolved when a request is sent.
     pub has_secret: &'a dyn Fn(&str) -> bool,
     /// Options of the command line, which override values of the file.
     pub options: &'a RunOptions,
@@ -26,11 +26,11 @@ pub struct ParseInput<'a> {
 
 /// The result of parsing.
 pub struct Parsed {
-    /// The experiment; `None` with at least one error among the remarks.
+    /// The experiment; `None` if the diagnostics contain at least one error.
     pub experiment: Option<Experiment>,
-    /// All remarks.
+    /// All diagnostics.
     pub diagnostics: Diagnostics,
-    /// The text that places refer to, for [`wavetank_grammar::render`].
+    /// The text that spans refer to, for [`wavetank_grammar::render`].
     pub text: String,
 }
 

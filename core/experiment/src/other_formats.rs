@@ -1,5 +1,5 @@
-//! Recognises files of other tools by their content, so that the error names the tool and the way
-//! on.
+//! Recognises files of other tools by their content. The error names the tool and the equivalent
+//! here.
 
 use wavetank_grammar::{FormatSignature, detect_format, foreign};
 use wavetank_plan::did_you_mean;
@@ -8,7 +8,7 @@ use crate::grammar::{Grammar as _, MapName};
 use crate::{Diagnostic, Node};
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// Enough of a file to recognise its tool.
+/// Number of bytes that suffice to recognise a tool.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// Typical text of a file, the tool it belongs to, and the equivalent here.
@@ -71,11 +71,11 @@ const TEXTS: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// What else the end of a file's name says.
+/// Endings of file names, the tool, and the equivalent here.
 const ENDINGS: [(&str, &str, &str); 6] = [
-    (".py", "a program in Python", "an experiment is YAML: `wavetank new FILE` writes one to begin with"),
+    (".py", "a program in Python", "an experiment is YAML: `wavetank new FILE` writes one to start from"),
     (".lua", "a script of wrk", "a request function is a step with templates: - get: /item/${random(1,100)}"),
-    (".js", "a program in JavaScript", "an experiment is YAML: `wavetank new FILE` writes one to begin with"),
+    (".js", "a program in JavaScript", "an experiment is YAML: `wavetank new FILE` writes one to start from"),
     (".jmx", "a test plan of JMeter", "a ThreadGroup is users: N in a phase, a sampler a step"),
     (
         ".scala",
@@ -85,7 +85,7 @@ const ENDINGS: [(&str, &str, &str); 6] = [
     (".csv", "rows of data", "an experiment names them: data: {accounts: {file: accounts.csv}}"),
 ];
 
-/// A file that is another tool's, by its text and its name.
+/// Returns an error if text and name show that the file belongs to another tool.
 pub(crate) fn detect_in_text(name: &str, text: &str) -> Option<Diagnostic> {
     let end = (0..=text.len().min(HEAD_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at))?;
     let head = &text[..end];
@@ -100,7 +100,7 @@ pub(crate) fn detect_in_text(name: &str, text: &str) -> Option<Diagnostic> {
     Some(foreign(what, hint, &MapName::ADVICE))
 }
 
-/// An HTTP archive is JSON, and so would be read as YAML.
+/// Recognises an HTTP archive. It is JSON, so it would be parsed as YAML.
 fn archive(head: &str) -> Option<(&'static str, &'static str)> {
     let shaped = head.trim_start().starts_with('{') && head.contains("\"log\"");
     let inside = head.contains("\"entries\"") || head.contains("\"creator\"");
@@ -108,7 +108,7 @@ fn archive(head: &str) -> Option<(&'static str, &'static str)> {
         .then_some(("an HTTP archive (HAR)", "each entry is a step: - get: /path; think: between them"))
 }
 
-/// Lines `GET http://…`, as vegeta reads them.
+/// Recognises lines `GET http://…` for vegeta.
 fn targets(head: &str) -> Option<(&'static str, &'static str)> {
     let first = head.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))?;
     let (method, url) = first.split_once(' ')?;
@@ -119,18 +119,14 @@ fn targets(head: &str) -> Option<(&'static str, &'static str)> {
     ))
 }
 
-/// YAML of other tools, by its keys.
+/// Top-level keys of other tools' YAML files.
 const KEYS: [FormatSignature; 9] = [
     (
         &["wavetank_lab"],
         "a lab",
-        "wavetank lab check FILE reads it; an experiment goes beside it: wavetank lab run LAB.yaml EXPERIMENT.yaml",
+        "check it with wavetank lab check FILE; run an experiment in it with wavetank lab run LAB.yaml EXPERIMENT.yaml",
     ),
-    (
-        &["wavetank_fleet"],
-        "a fleet file",
-        "it goes beside an experiment: wavetank run FILE --fleet FLEET.yaml",
-    ),
+    (&["wavetank_fleet"], "a fleet file", "pass it with an experiment: wavetank run FILE --fleet FLEET.yaml"),
     (&["apiVersion", "kind"], "a manifest of Kubernetes", "an experiment begins with wavetank: 1"),
     (
         &["services"],
@@ -152,7 +148,7 @@ const KEYS: [FormatSignature; 9] = [
     (&["jobs", "on"], "a workflow of a build server", "an experiment begins with wavetank: 1"),
 ];
 
-/// A file that is another tool's, by its top-level keys.
+/// Returns an error if the top-level keys show that the file belongs to another tool.
 pub(crate) fn detect_in_tree(root: &Node) -> Option<Diagnostic> {
     if root.get("wavetank").is_some() {
         return None;

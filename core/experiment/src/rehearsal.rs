@@ -1,11 +1,11 @@
-//! `--scale`, `--speed`, `--target`: the same experiment smaller, faster, elsewhere.
+//! `--scale`, `--speed`, `--target`: the same experiment smaller, faster, or with another target.
 
 use wavetank_plan::{Nanos, Rate, TargetUrl, UserError, did_you_mean};
 
 use crate::model::{FromTo, PhaseLoad, Sessions, StairHeight, Verb};
 use crate::{Experiment, Phase, Span, Spanned, Step, Target, TargetAddress};
 
-/// A factor as people write it: `1/1000`, `0.5`, `20x`.
+/// A factor: `1/1000`, `0.5`, `20x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Factor {
     numerator: u64,
@@ -21,14 +21,14 @@ impl std::fmt::Display for Factor {
     }
 }
 
-/// Larger ones are slips of the finger.
+/// Maximum factor. Larger ones are typing errors.
 const FACTOR_MAX: u64 = 1_000_000_000;
 
 impl Factor {
-    /// Reads `1/1000`, `0.001`, `20x`, `20`. Fails on zero, on negative and on huge ones.
+    /// Parses `1/1000`, `0.001`, `20x`, `20`. Fails on zero, and on negative and huge factors.
     pub fn parse(option: &str, text: &str) -> Result<Self, UserError> {
         let bad = || {
-            let message = format!("{option} {text} is no factor");
+            let message = format!("{option} {text} is not a factor");
             UserError::usage(
                 "bad_factor",
                 message,
@@ -50,7 +50,7 @@ impl Factor {
             .ok_or_else(bad)
     }
 
-    /// A count times the factor, rounded up and never below one; none stays none.
+    /// Returns a count times the factor, rounded up and at least 1; 0 stays 0.
     fn of_count(self, count: u64) -> u64 {
         let product = u128::from(count) * u128::from(self.numerator);
         u64::try_from(product.div_ceil(u128::from(self.denominator))).unwrap_or(u64::MAX)
@@ -60,7 +60,7 @@ impl Factor {
         Rate { count: self.of_count(rate.count), per: rate.per }
     }
 
-    /// A length divided by the factor, never below a nanosecond; none stays none.
+    /// Returns a length divided by the factor, at least 1 ns; 0 stays 0.
     fn shortens(self, length: Nanos) -> Nanos {
         let shorter = i128::from(length.0) * i128::from(self.denominator) / i128::from(self.numerator);
         Nanos(i64::try_from(shorter).unwrap_or(i64::MAX).max(i64::from(length.0 > 0)))
@@ -68,8 +68,9 @@ impl Factor {
 }
 
 impl Experiment {
-    /// `--scale`: multiplies rate, users, hold, at, step, sessions (not `each`), spike, `max_open`, `open_rate`,
-    /// `of`, and in conditions every count and rate. Variables, repeat and data stay.
+    /// Applies `--scale`: multiplies rate, users, hold, at, step, sessions (not `each`), spike,
+    /// `max_open`, `open_rate`, `of`, and every count and rate in conditions. Variables, repeat and
+    /// data stay unchanged.
     pub fn scale(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             scale_phase(phase, factor);
@@ -86,8 +87,8 @@ impl Experiment {
         }
     }
 
-    /// `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of events, and multiplies at.
-    /// Think times, timeouts and waits stay.
+    /// Applies `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of
+    /// events, and multiplies at. Think times, timeouts and waits stay unchanged.
     pub fn speed(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             let shorten = |at: &mut Option<Spanned<Nanos>>| {
@@ -119,7 +120,8 @@ impl Experiment {
         }
     }
 
-    /// `--target URL` or `--target NAME=URL`: replaces the only target, or the one of that name.
+    /// Applies `--target URL` or `--target NAME=URL`: replaces the only target, or the one of that
+    /// name.
     pub fn retarget(&mut self, text: &str) -> Result<(), UserError> {
         let named = text.split_once('=').filter(|(name, _)| crate::parse::is_identifier(name));
         let (name, url) = named.map_or((None, text), |(name, url)| (Some(name), url));
@@ -137,7 +139,7 @@ impl Experiment {
             let known = names().collect::<Vec<_>>().join(", ");
             let message = match name {
                 Some(name) => format!("--target {name}=…: the file has no target \"{name}\""),
-                None => "--target does not say which of the file's targets".to_owned(),
+                None => "--target needs the name of one of the file's targets".to_owned(),
             };
             let hint = match name.and_then(|name| did_you_mean(name, names())) {
                 Some(near) => format!("did you mean {near}?"),

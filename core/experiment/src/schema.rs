@@ -1,14 +1,15 @@
-//! [`schema`]: the grammar as JSON Schema, for editors: completion, descriptions, the first errors.
+//! [`schema`]: the grammar as JSON Schema. Editors use it for completion, descriptions and first
+//! errors.
 //!
-//! It accepts more than the parser: conditions and templates are text to it, and only the parser
-//! checks rules between keys (one load in each phase).
+//! It accepts more than the parser. Conditions and templates are plain text in it, and only the
+//! parser checks rules between keys (one load in each phase).
 
 use serde_json::{Map, Value, json};
 use wavetank_grammar::object;
 
 use crate::grammar::{FORMS, MapName, StepForm};
 
-/// The JSON Schema of experiment files (draft 2020-12), as text with a newline at its end.
+/// Returns the JSON Schema of experiment files (draft 2020-12) as text with a final newline.
 pub fn schema() -> String {
     let mut definitions: Map<String, Value> = FORMS.iter().map(|form| (name_of(form), step(form))).collect();
     let steps = FORMS.iter().map(|form| json!({"$ref": format!("#/$defs/{}", name_of(form))}));
@@ -24,7 +25,8 @@ fn name_of(form: &StepForm) -> String {
     format!("step_{}", form.name)
 }
 
-/// Exactly one verb: each has its own key list, so that an editor offers what fits.
+/// Returns the schema of a step with exactly one verb. Each verb has its own keys, so editors offer
+/// only keys that fit.
 fn step(form: &'static StepForm) -> Value {
     let verbs: Vec<&str> = form.verbs.iter().map(|verb| verb.name).collect();
     object(form.about, form.verbs.iter().chain(form.keys), &verbs)

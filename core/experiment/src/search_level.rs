@@ -1,4 +1,4 @@
-//! [`Experiment::with_load_level`]: one phase of the file at one level of load, for a search.
+//! [`Experiment::with_load_level`]: one phase of the file at one load level, for a search.
 
 use wavetank_plan::constants::OPEN_RATE_PER_S;
 use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};
@@ -6,14 +6,14 @@ use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};
 use crate::model::{Connection, FromTo, PhaseLoad};
 use crate::{Experiment, Phase, Span, Spanned};
 
-/// A level of load, and of what.
+/// A level of load and its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
-    /// Arrivals per time.
+    /// Arrival rate.
     Rate(Rate),
     /// Virtual users.
     Users(u64),
-    /// Connections kept.
+    /// Connections held open.
     Connections(u64),
 }
 
@@ -24,7 +24,7 @@ const fn told<T>(value: T) -> Spanned<T> {
 }
 
 impl Level {
-    /// The key of its phases, and the word of `--of`.
+    /// Returns the key of its phases, and the value of `--of`.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Rate(_) => ("rate", "rate"),
@@ -108,7 +108,7 @@ impl Experiment {
                 ));
             }
             if matches!(level, Level::Rate(_)) {
-                // A pool, as in a URL run: arriving sessions do not open connections of their own.
+                // A pool, as in a URL run: arriving sessions do not open their own connections.
                 for scenario in &mut self.scenarios {
                     scenario.connection.get_or_insert(Connection::Shared);
                 }
@@ -116,9 +116,8 @@ impl Experiment {
             return Ok((None, None));
         }
         if self.scenarios.iter().filter(|scenario| !scenario.phases.is_empty()).count() > 1 {
-            let message =
-                "several scenarios have phases of their own: there is no one load that could be varied";
-            let hint = "a file with phases for all, or with one scenario";
+            let message = "several scenarios have their own phases: no single load can be varied";
+            let hint = "use a file with top-level phases, or with one scenario";
             return Err(UserError::usage("search_phases", message, hint));
         }
         let own = self.phases.iter().map(|phase| (None, phase));
@@ -141,7 +140,8 @@ impl Experiment {
     }
 }
 
-/// The warm-up and the level itself. Connections that are held are opened at a pace, as a warm-up.
+/// Returns the warm-up and the phase itself. The warm-up also opens held connections at a limited
+/// rate.
 fn phases_at(
     level: Level,
     before: Option<&Phase>,
@@ -195,7 +195,7 @@ fn known(phases: &[Owned<'_>], wanted: &str) -> Result<(), UserError> {
     Err(UserError::usage("phase_unknown", format!("--phase {wanted}: no phase of that name is judged"), hint))
 }
 
-/// Checks that all thresholds refer to the remaining phase or the whole run: others would never be
+/// Checks that all thresholds refer to the remaining phase or the whole run. Others would never be
 /// decided.
 fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> {
     let name = left.name.as_ref().map(|name| name.value.as_str());
@@ -206,8 +206,8 @@ fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> 
     let phase = other.phase.as_deref().unwrap_or_default();
     let message = format!("`{}`: the search leaves the phase {phase} out", other.text);
     let hint = match name {
-        Some(name) => format!("say it of the phase that is varied: in {name}; or leave the threshold out"),
-        None => "leave out `in PHASE`: the varied phase is all there is".to_owned(),
+        Some(name) => format!("apply it to the varied phase: in {name}; or leave the threshold out"),
+        None => "leave out `in PHASE`: only the varied phase remains".to_owned(),
     };
     Err(UserError::usage("phase_unknown", message, hint))
 }
@@ -226,7 +226,7 @@ fn none_fits(level: Level, phases: &[Owned<'_>], wanted: Option<&str>) -> UserEr
     };
     let hint = match phases.iter().find_map(|(_, phase)| other(&phase.load.value)) {
         Some(other) if other != word => format!("it has another kind of load: --of {other}"),
-        _ => "a trace or a pause has no level: a phase with rate, users or hold has".to_owned(),
+        _ => "a trace or a pause has no level; use a phase with rate, users or hold".to_owned(),
     };
     UserError::usage("search_phases", message, hint)
 }
@@ -236,12 +236,13 @@ fn several_fit(level: Level, phases: &[Owned<'_>]) -> UserError {
     let fitting: Vec<_> =
         phases.iter().copied().filter(|(_, phase)| level.is_of(&phase.load.value)).collect();
     let names = names(&fitting);
-    let message = format!("{} phases of the file have `{key}`: which one is varied?", fitting.len());
+    let message =
+        format!("{} phases of the file have `{key}`, so the varied one is ambiguous", fitting.len());
     let hint = match names.last() {
         Some(last) if names.len() == fitting.len() => {
             format!("--phase {last}; there is {}", names.join(", "))
         }
-        _ => "give them names, and say --phase NAME".to_owned(),
+        _ => "give them names, and use --phase NAME".to_owned(),
     };
     UserError::usage("search_phases", message, hint)
 }

@@ -1,6 +1,7 @@
-//! [`starter`]: a commented file to begin with.
+//! [`starter`]: a commented experiment to start from.
 
-/// The file that `wavetank new FILE` writes: runs as it is, and shows by comments what else there is.
+/// Returns the file that `wavetank new FILE` writes. It runs unchanged, and its comments show the
+/// other settings.
 pub const fn starter() -> &'static str {
     include_str!("starter.yaml")
 }

@@ -1,4 +1,4 @@
-//! Walking over steps: what is inside them, blocks included.
+//! Iteration over steps and the steps inside them, including blocks.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 impl Experiment {
-    /// `steps` and all steps inside them, those of the blocks they use included, each once.
+    /// Returns `steps` and all steps inside them, including those of used blocks, each once.
     pub fn flattened<'e>(&'e self, steps: &'e [Step]) -> Vec<&'e Step> {
         let mut blocks_seen: BTreeSet<&str> = BTreeSet::new();
         let mut waiting: Vec<&Step> = steps.iter().rev().collect();
@@ -31,7 +31,7 @@ impl Experiment {
 }
 
 impl Step {
-    /// The lists of steps inside it.
+    /// Returns the lists of steps inside the step.
     pub fn child_lists(&self) -> Vec<&[Self]> {
         match &self.verb {
             Verb::Group(_, steps)
@@ -44,7 +44,7 @@ impl Step {
         }
     }
 
-    /// The request it sends, if it is one.
+    /// Returns its request, if it sends one.
     pub fn request(&self) -> Option<&Request> {
         match &self.verb {
             Verb::Request(request) => Some(request),
@@ -52,7 +52,7 @@ impl Step {
         }
     }
 
-    /// Names of the variables it sets.
+    /// Returns the names of the variables that it sets.
     pub(crate) fn sets(&self) -> Vec<&str> {
         match &self.verb {
             Verb::Request(request) => request.extract.iter().map(|one| one.name.value.as_str()).collect(),
@@ -62,7 +62,7 @@ impl Step {
         }
     }
 
-    /// Its own templates, not those of the steps inside it.
+    /// Returns its own templates, not those of the steps inside it.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         let mut all = Vec::new();
         match &self.verb {
@@ -108,7 +108,7 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
 }
 
 impl Auth {
-    /// Its templates.
+    /// Returns its templates.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         match self {
             Self::None => Vec::new(),
@@ -119,13 +119,13 @@ impl Auth {
 }
 
 impl Proxy {
-    /// Its templates.
+    /// Returns its templates.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         self.user.iter().flat_map(|(user, password)| [user, password]).collect()
     }
 }
 
-/// The templates inside a value.
+/// Adds the templates inside a value to `all`.
 pub(crate) fn templates_in_value<'e>(value: &'e Value, all: &mut Vec<&'e Template>) {
     match value {
         Value::Text(template) => all.push(template),

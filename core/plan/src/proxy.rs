@@ -134,7 +134,7 @@ fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
     if at.path != "/" {
         return Err(UserError::usage(
             "bad_proxy",
-            format!("`{plain}` has a path, and a proxy is a host and a port"),
+            format!("`{plain}` has a path, but a proxy is only a host and a port"),
             format!("http://{}", at.authority()),
         ));
     }

@@ -76,7 +76,7 @@ fn parse_one(word: &str) -> Result<SourceRange, UserError> {
         return Err(bad("mixes IPv4 and IPv6"));
     }
     if number(first) > number(last) {
-        return Err(bad("runs backwards"));
+        return Err(bad("is reversed"));
     }
     Ok(SourceRange { first, last })
 }

@@ -25,7 +25,7 @@ impl StatusSet {
             };
             let (low, high) = range.ok_or_else(|| bad(format!("`{word}` is not a status code")))?;
             if low > high {
-                return Err(bad(format!("`{word}` runs backwards")));
+                return Err(bad(format!("`{word}` is reversed")));
             }
             ranges.push((low, high));
         }

@@ -38,7 +38,7 @@ impl TargetUrl {
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             let hint = "write a space as %20, and quote the URL for the shell";
-            return Err(UserError::usage("bad_url", format!("the URL `{text}` has white space in it"), hint));
+            return Err(UserError::usage("bad_url", format!("the URL `{text}` contains white space"), hint));
         }
         let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;
         let host = match url.host() {

@@ -68,7 +68,7 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
 
 /// Keys by which other files are recognised.
 const FOREIGN: [FormatSignature; 3] = [
-    (&["wavetank"], "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
+    (&["wavetank"], "an experiment", "run it in a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
     (&["wavetank_fleet"], "a fleet file", "a lab begins with wavetank_lab: 1"),
     (
         &["services"],

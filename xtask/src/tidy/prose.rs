@@ -49,12 +49,14 @@ const COUNTED: [&str; 14] = [
 #[derive(Debug, Default)]
 pub(crate) struct Counts(BTreeMap<&'static str, usize>);
 
-/// Whether the language of a tracked file is checked. Stored records of earlier runs, inputs of fuzzers and
-/// licences keep the text they have.
+/// Whether the language of a tracked file is checked. Stored records of earlier runs, sentences that such records
+/// contain, inputs of fuzzers and licences keep the text they have.
 pub(crate) fn concerns(path: &str) -> bool {
     let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
     let prose = matches!(extension, Some("rs" | "md" | "txt" | "yaml" | "toml" | "sh"));
-    let kept = path.contains("/golden/") || path.contains("/corpus/") || path.starts_with("fuzz/");
+    let kept = ["/golden/", "/corpus/"].iter().any(|folder| path.contains(folder))
+        || path.starts_with("fuzz/")
+        || path.ends_with("_earlier.txt");
     let own = path == COUNTS_FILE || path == "xtask/src/tidy/prose.rs";
     prose && !kept && !own
 }

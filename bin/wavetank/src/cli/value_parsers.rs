@@ -41,7 +41,11 @@ pub(super) fn parse_choice<T: Copy>(text: &str, known: &[(&str, T)], later: &[&s
     let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
     if later.contains(&text) {
         let hint = format!("supported: {}", words.join(", "));
-        return Err(UserError::usage("value_later", format!("`{text}` comes with a later version"), hint));
+        return Err(UserError::usage(
+            "value_later",
+            format!("`{text}` is not supported in this version"),
+            hint,
+        ));
     }
     let hint = match did_you_mean(text, words.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),

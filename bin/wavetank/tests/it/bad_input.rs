@@ -287,8 +287,7 @@ fn a_public_target_is_refused_before_any_packet() {
             check(&[&url], REFUSED, &[]);
             continue;
         };
-        // strace cannot see the operations of io_uring, and checking for io_uring takes a ring and
-        // a pair of sockets.
+        // Without io_uring, because strace cannot see its operations and its check opens sockets.
         let program = trial.program().args(["run", &url, "-c", "2"]).environment("WAVETANK_MASK", "uring");
         let prefix = strace.args(["-f", "-qq", "-e", "trace=%network,io_uring_setup", "-o", &trace]);
         let outcome = program.under(prefix.arguments()).run();

@@ -67,7 +67,7 @@ fn limits_that_do_not_hold_for_load_threads_are_told() {
     let told = program().args(["lab", "check", &lab]).run();
     assert_eq!(told.exit, Some(0), "{told}");
     let notes = told.stderr.matches("lab_load_limits").count();
-    assert!(notes == 1 && told.stderr.contains("memory does not hold for the load threads"), "{told}");
+    assert!(notes == 1 && told.stderr.contains("memory does not apply to the load threads"), "{told}");
     let json = program().args(["lab", "check", &lab, "--format", "json"]).run();
     let remarks = json.json()["remarks"].as_array().cloned().unwrap_or_default();
     assert!(remarks.iter().any(|remark| remark["code"] == "lab_load_limits"), "{json}");

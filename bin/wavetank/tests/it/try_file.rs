@@ -39,8 +39,7 @@ fn mentions(told: &Outcome, words: &[&str]) {
     }
 }
 
-/// A sale: `/admin/sale` opens it, `/api/login` checks a password and redirects, `/api/order`
-/// sells.
+/// A sale: `/admin/sale` opens it, `/api/login` checks a password, `/api/order` sells.
 fn sale() -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
@@ -99,8 +98,7 @@ fn the_flash_sale_is_tried_from_end_to_end() {
     );
     assert!(!told.stdout.contains("s3ssion"), "{told}");
     assert_eq!(target.truth().requests, 6, "{told}");
-    // In the second pass one article has been sold already, so the file's own check of that count
-    // fails.
+    // The first pass has sold an article already, so the file's own check of that count fails.
     let told = wavetank().args(words).args(["--scenario", "buyer", "--format", "json"]).run();
     told.expect_exit(1);
     let json = told.json();

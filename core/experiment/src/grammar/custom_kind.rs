@@ -1,4 +1,4 @@
-//! [`CustomKind`]: single values that only experiments have.
+//! [`CustomKind`]: single values that occur only in experiments.
 
 use serde_json::{Value as Shape, json};
 use wavetank_grammar::json_schema_values::{COUNT, DURATION, list, number_or, pattern_or_variable, text};
@@ -8,37 +8,37 @@ use super::MapName;
 const RATE: &str = r"\d+(\.\d+)?[kMG]?/(s|min|h)";
 const REQUEST_RATE: &str = r"\d+(\.\d+)?[kMG]?( (requests|sessions))?/(s|min|h)";
 
-/// What a key of an experiment takes, where no other file has it.
+/// The kinds of value that occur in experiments but in no other file.
 pub(crate) enum CustomKind {
-    /// Text with `${…}` in it.
+    /// Text with templates (`${…}`).
     Template,
     /// A rate: `500/s`.
     Rate,
-    /// A count or `A to B` of them.
+    /// A count, or a range `A to B` of counts.
     CountRange,
-    /// A rate or `A to B` of them.
+    /// A rate, or a range `A to B` of rates.
     RateRange,
-    /// A count or a rate, of a stair.
+    /// The height of a stair: a count or a rate.
     CountOrRate,
     /// `15k`, or `1 each`.
     Sessions,
     /// `5k/s for 10s every 1m`.
     Spike,
-    /// An URL.
+    /// A URL.
     Url,
     /// Statuses: `200 to 399`.
     Statuses,
     /// A condition on the run.
     Condition,
-    /// A condition on one answer.
+    /// A condition on one response.
     Check,
     /// A think time.
     Think,
-    /// A part of an answer.
+    /// A part of a response.
     Part,
-    /// `basic USER:PASSWORD` and its like.
+    /// A kind and its credentials: `basic USER:PASSWORD`.
     Auth,
-    /// Any value, templates inside.
+    /// Any value, with templates inside.
     Value,
     /// A list of steps.
     Steps,

@@ -1,4 +1,4 @@
-//! How HTTP is spoken: `http`, targets, TLS.
+//! HTTP settings: `http`, targets, TLS.
 
 use super::CustomKind::{Auth, Statuses, Template, Url};
 use super::{Kind, MapName, Section, key, required};
@@ -86,7 +86,7 @@ pub(crate) static TLS: Section = Section {
     verbs: &[],
 };
 
-/// A target with more than a URL.
+/// A target with one or several URLs.
 pub(crate) static TARGET: Section = Section {
     name: "a target",
     title: "Targets",

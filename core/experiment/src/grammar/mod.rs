@@ -1,4 +1,4 @@
-//! The grammar of experiments as a table: every key, what it takes, what it is for.
+//! The grammar of experiments as a table. It lists every key with its value and its purpose.
 
 mod custom_kind;
 mod data;
@@ -22,7 +22,7 @@ use wavetank_grammar::{ErrorHints, maps_with_key};
 
 /// A key of an experiment.
 pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
-/// What it takes.
+/// The kind of value of a key.
 pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
 /// A map with fixed keys.
 pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
@@ -65,7 +65,7 @@ impl Grammar for MapName {
     const TITLE: &'static str = "Wavetank experiment, version 1";
     const ADVICE: ErrorHints = ErrorHints {
         a_file: "an experiment",
-        empty: "`wavetank new FILE` writes one to begin with",
+        empty: "`wavetank new FILE` writes one to start from",
         documents: "one experiment a file: leave out the line ---",
         deep: "name inner steps under blocks: and call them by use: NAME",
         map: "{rate: 8/s, for: 10m}",
@@ -125,7 +125,7 @@ const HOMES: [MapName; 7] = [
 
 /// A step: its verbs, of which exactly one is given, and the keys that belong to them.
 pub(crate) struct StepForm {
-    /// Its heading in the page.
+    /// Its heading on the page.
     pub(crate) title: &'static str,
     /// Its name in the schema.
     pub(crate) name: &'static str,

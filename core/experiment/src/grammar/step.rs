@@ -3,7 +3,7 @@
 use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
 use super::{Key, Kind, MapName, Section, StepForm, key, required};
 
-/// Methods that are verbs of their own.
+/// Methods that are verbs themselves.
 pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
 
 const REQUEST_KEYS: &[Key] = &[
@@ -70,7 +70,7 @@ pub(crate) static MULTIPART_FILE: Section = Section {
     verbs: &[],
 };
 
-/// One way of `choose`.
+/// One alternative of `choose`.
 pub(crate) static CHOICE: Section = Section {
     name: "a choice",
     title: "A choice",

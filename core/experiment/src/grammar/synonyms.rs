@@ -1,4 +1,4 @@
-//! What other tools and everyday speech call our keys.
+//! Names that other tools and everyday language use for keys.
 
 /// Keys of other tools, and the equivalent here; its first part is a key.
 pub(super) const SYNONYMS: &[(&str, &str)] = &[

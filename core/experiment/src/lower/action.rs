@@ -1,4 +1,4 @@
-//! Steps as actions: blocks in their places, lists of fixed items written out.
+//! Lowers steps to actions. Blocks are inlined, and lists of fixed items are expanded.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use super::{LowerError, request};
 use crate::model::{EndScope, ForEachItems, Step, Verb};
 use crate::{Diagnostic, Spanned};
 
-/// Actions of one scenario at most, blocks and fixed lists written out.
+/// Maximum number of actions of one scenario, with blocks and fixed lists expanded.
 const ACTIONS_MAX: usize = 500_000;
-/// How long users wait for each other if the file does not say.
+/// Maximum wait of a rendezvous if the file gives none.
 const RENDEZVOUS_WAIT: plan::Nanos = plan::Nanos::from_secs(60);
 
-/// Goes through a scenario's steps.
+/// Lowers a scenario's steps.
 pub(super) struct StepLowering<'e, 't> {
     pub(super) names: ScenarioScope<'e>,
     targets: &'t mut Targets<'e>,
@@ -34,7 +34,8 @@ impl<'e, 't> StepLowering<'e, 't> {
         Self { names, targets, steps: Vec::new(), groups: Vec::new(), known: BTreeMap::new(), actions: 0 }
     }
 
-    /// What a session does; with `pause` it thinks between its requests, and not after the last.
+    /// Lowers the steps of a session. With `pause` it thinks between its requests, but not after
+    /// the last.
     pub(super) fn journey(
         &mut self,
         steps: &'e [Step],
@@ -50,7 +51,7 @@ impl<'e, 't> StepLowering<'e, 't> {
         Ok(all)
     }
 
-    /// A list of steps, with a pause after each request that is not followed by one of its own.
+    /// Lowers a list of steps, with a pause after each request that has no think step behind it.
     pub(super) fn list(
         &mut self,
         steps: &'e [Step],
@@ -134,7 +135,7 @@ impl<'e, 't> StepLowering<'e, 't> {
         Ok(())
     }
 
-    /// Fixed items are written out, each with its steps.
+    /// Lowers an `each`. Fixed items are expanded, each with its steps.
     fn each(
         &mut self,
         list: &'e ForEachItems,
@@ -159,7 +160,7 @@ impl<'e, 't> StepLowering<'e, 't> {
         Ok(())
     }
 
-    /// The steps of a block in the place where it is used.
+    /// Lowers the steps of a block at the place where it is used.
     fn block(
         &mut self,
         name: &Spanned<String>,

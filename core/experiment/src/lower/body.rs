@@ -9,14 +9,14 @@ use super::template::push_text;
 use crate::model::{Body, Part, PartContent, Template, Value};
 use crate::{Diagnostic, Spanned};
 
-/// A body, and what kind of body it is.
+/// A body and its content type.
 pub(super) struct BodyTemplate {
     pub(super) body: plan::Template,
     /// The value of Content-Type, unless the user names one.
     pub(super) content_type: Option<String>,
 }
 
-/// The body of a request; `number` is the request's, so that no two share a boundary.
+/// Lowers the body of a request. `number` is the request's, so that no two share a boundary.
 pub(super) fn body(
     names: &ScenarioScope<'_>,
     body: &Body,
@@ -111,7 +111,7 @@ fn json_template(
     }
 }
 
-/// Names and values of a form or a query; a list is its name once for each item.
+/// Lowers names and values of a form or a query. A list repeats its name for each item.
 pub(super) fn form(
     names: &ScenarioScope<'_>,
     fields: &[(String, Value)],
@@ -137,7 +137,7 @@ pub(super) fn form(
     Ok(())
 }
 
-/// Parts between boundaries; returns the content type.
+/// Lowers the parts with boundaries between them; returns the content type.
 fn multipart(
     names: &ScenarioScope<'_>,
     parts: &[(String, PartContent)],
@@ -169,7 +169,7 @@ fn multipart(
                 let sent = match &sent {
                     None => own,
                     Some(sent) => sent.as_fixed().map(<[u8]>::to_vec).ok_or_else(|| {
-                        let message = "a part's file name must be the same for everybody in this version";
+                        let message = "a part's file name must be the same for all sessions in this version";
                         Diagnostic::error("not_fixed", file.place, message, "filename: photo.jpg")
                     })?,
                 };

@@ -8,7 +8,7 @@ use crate::Diagnostic;
 use crate::model::{Alternative, Check, CheckOp, CheckSubject, Operand};
 
 impl ScenarioScope<'_> {
-    /// A check with its text, or the name it was given.
+    /// Lowers a check, with its text or the name that the file gives it.
     pub(super) fn check(&self, check: &Check, name: Option<&str>) -> Result<plan::Check, LowerError> {
         let subject = match &check.subject {
             CheckSubject::Answer(from) => plan::CheckSubject::Answer(from.text()),
@@ -25,7 +25,7 @@ impl ScenarioScope<'_> {
 
     fn test(&self, check: &Check) -> Result<plan::Test, LowerError> {
         let unfit = || {
-            let message = format!("`{}` cannot be asked", check.text);
+            let message = format!("`{}` cannot be checked", check.text);
             LowerError::from(Diagnostic::error(
                 "bad_check",
                 check.place,

@@ -1,4 +1,4 @@
-//! Rows: those written out as a table, and what the plan says of all.
+//! Rows of data: tables from rows in the experiment, and the plan's entries for all sources.
 
 use std::fmt::Write as _;
 
@@ -10,18 +10,18 @@ use wavetank_plan::{DataPlan, RowChoice, UserError};
 use super::shared::GlobalScope;
 use crate::model::{DataContent, DataSource, RowOrder, Value};
 
-/// The table of rows that are written out in the file; `None` if they are in a file of their own.
+/// Returns the table of rows in the experiment file; `None` if the rows are in a separate file.
 ///
 /// # Errors
-/// Rows without columns, templates that are not the same for everybody.
+/// Rows without columns, and templates that are not the same for all sessions.
 pub fn rows_table(source: &DataSource) -> Result<Option<Table>, UserError> {
     let DataContent::Rows { columns, rows } = &source.content else { return Ok(None) };
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut table = TableBuilder::new(&source.name, &columns)?;
     for value in rows.iter().flatten() {
         let (kind, text) = cell(value).ok_or_else(|| {
-            let message = format!("a row of {} holds a template", source.name);
-            UserError::usage("not_fixed", message, "rows are the same for everybody: write the value")
+            let message = format!("a row of {} contains a template", source.name);
+            UserError::usage("not_fixed", message, "rows are the same for all sessions: write the value")
         })?;
         table.push(kind, &text)?;
     }
@@ -52,7 +52,7 @@ fn json(value: &Value) -> Option<serde_json::Value> {
     })
 }
 
-/// What the plan says of each source; of one that is not there yet that it has no rows.
+/// Returns the plan's entry for each source. A source without a table yet has no rows.
 pub(super) fn plans(shared: &GlobalScope<'_>) -> Vec<DataPlan> {
     let all = shared.experiment.data.iter().enumerate().map(|(at, source)| {
         let table = shared.input.tables.get(at).and_then(Option::as_ref);
@@ -76,7 +76,7 @@ pub(super) fn plans(shared: &GlobalScope<'_>) -> Vec<DataPlan> {
     all.collect()
 }
 
-/// Of all names and values, each with its length, so that no two tables look alike.
+/// Returns a hash of all names and values, each with its length, so that different tables differ.
 fn sha256(table: &Table) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &[u8]| {

@@ -1,4 +1,4 @@
-//! How HTTP and TLS are spoken.
+//! Lowers HTTP and TLS settings.
 
 use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use wavetank_plan::{
@@ -10,7 +10,8 @@ use super::{LowerContext, LowerError};
 use crate::model::{PhaseLoad, TlsSettings};
 use crate::{Diagnostic, Experiment, Spanned};
 
-/// Defaults are those of a plain run, but that users keep cookies where they can bring them back.
+/// Lowers HTTP settings. Defaults are those of a URL run, except that users keep cookies if they
+/// can send them back.
 pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan {
     let http = &experiment.http;
     let timeout = http.timeout.as_ref().map_or(TIMEOUT, |timeout| timeout.value);
@@ -30,24 +31,24 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_request)),
         body_max: http.body_max,
-        // Looked up with the targets.
+        // Resolved with the targets.
         proxy: None,
         dns: None,
         proxy_protocol: http.proxy_protocol,
     }
 }
 
-/// Returns whether a user only repeats one request: such a load needs no state of its users.
+/// Returns whether a user only repeats one request. Such a load needs no state per user.
 fn is_one_request(scenario: &Scenario) -> bool {
     scenario.before.is_empty()
         && scenario.after.is_empty()
         && matches!(scenario.journey.as_slice(), [] | [Action::Request(_)])
 }
 
-/// How TLS is spoken: with most targets, and with each that the file says something of alone.
+/// TLS settings of most targets, and of each target with its own settings.
 pub(super) type TlsPlans = (Option<TlsPlan>, Vec<Option<Box<TlsPlan>>>);
 
-/// See [`TlsPlans`].
+/// Lowers TLS settings. See [`TlsPlans`].
 pub(super) fn tls(
     experiment: &Experiment,
     input: &LowerContext<'_>,
@@ -61,7 +62,7 @@ pub(super) fn tls(
     let secure = targets.all().iter().find(|known| known.url.tls);
     let of_all = match (secure, targets.all().first()) {
         (Some(known), _) => plan(common, known)?,
-        // Says what has no meaning without TLS.
+        // Reports settings that have no effect without TLS.
         (None, Some(known)) if common.is_some() => plan(common, known)?,
         _ => None,
     };
@@ -72,7 +73,7 @@ pub(super) fn tls(
     Ok((of_all, own))
 }
 
-/// As the options of the command line, with the files read.
+/// Returns the settings as options of the command line, with the files read.
 fn options(choice: &TlsSettings, input: &LowerContext<'_>) -> Result<TlsOptions, LowerError> {
     let pem = |file: &Option<Spanned<String>>| {
         let read = |file: &Spanned<String>| {

@@ -20,12 +20,12 @@ pub(super) struct LoweredPhases {
     pub(super) phases: Vec<PlanPhase>,
     pub(super) threads: u32,
     pub(super) files: FileTables,
-    /// What of the file asks for connections.
+    /// The settings of the file that determine the number of connections.
     pub(super) fewer: &'static str,
     pub(super) remarks: Vec<String>,
 }
 
-/// The longest time that any request has.
+/// Returns the longest timeout of all requests.
 pub(super) fn longest_timeout(scenarios: &[Scenario], http: &HttpPlan) -> Nanos {
     let own = scenarios.iter().flat_map(|scenario| &scenario.steps).filter_map(|step| step.timeout);
     own.fold(http.timeout, Nanos::max)
@@ -74,7 +74,8 @@ pub(super) fn loads(
     Ok(LoweredPhases { phases, threads: held.threads, files: held.files, fewer, remarks })
 }
 
-/// Scenarios without phases of their own share the top-level ones.
+/// Returns the mix of the scenarios that share the top-level phases: those without their own
+/// phases.
 fn common_mix(experiment: &Experiment) -> Option<ScenarioMix> {
     let sharing = (0_u16..).zip(&experiment.scenarios).filter(|(_, one)| one.phases.is_empty());
     let parts: Vec<(u16, u64)> =
@@ -82,7 +83,7 @@ fn common_mix(experiment: &Experiment) -> Option<ScenarioMix> {
     if parts.is_empty() { Some(ScenarioMix::one(0)) } else { ScenarioMix::new(parts) }
 }
 
-/// Phases that follow each other.
+/// Lowers phases that follow each other.
 fn line(
     phases: &[Phase],
     scenario: &str,
@@ -101,12 +102,12 @@ fn line(
         let LoweredLoad { load, length, takes, sessions_max } = lower_load(phase, input, requests_each)?;
         let (requests_max, sessions_max) = counts(phase, sessions_max, requests_each)?;
         let from = phase.from.as_ref().map(|from| from.value).or(start).ok_or_else(|| {
-            let message = "the phase before this one says nothing of its length, and this begins after it";
+            let message = "the previous phase has no length, so the start of this phase is unknown";
             Diagnostic::error(
                 "length_missing",
                 phase.place,
                 message,
-                "for: in the phase before, or from: here",
+                "set for: in the previous phase, or from: here",
             )
         })?;
         let follows = line.last().filter(|last| last.end() == Some(from) && last.load.levels().is_some());
@@ -151,23 +152,26 @@ fn counts(
         (Some(most), Some(each)) if most % each == 0 => Ok((None, Some(most / each))),
         (Some(most), Some(each)) => {
             let below = most / each * each;
-            let hint =
-                if below > 0 { format!("-n {below} or -n {}", below + each) } else { format!("-n {each}") };
+            let hint = if below > 0 {
+                format!("use -n {below} or -n {}", below + each)
+            } else {
+                format!("use -n {each}")
+            };
             Err(unfit(
-                format!("-n {most} is no whole number of sessions, each of which sends {each} requests"),
+                format!("-n {most} is not a whole number of sessions: each sends {each} requests"),
                 hint,
             ))
         }
         (Some(most), None) => Err(unfit(
             format!(
-                "-n {most} counts requests, and nobody knows beforehand how many a session of this file sends"
+                "-n {most} counts requests, but the number of requests of a session is not known in advance"
             ),
-            "-d 10s, or phases in the file with sessions: N".to_owned(),
+            "use -d 10s, or phases in the file with sessions: N".to_owned(),
         )),
     }
 }
 
-/// The name of a phase that has none.
+/// Returns the name of a phase that has none in the file.
 fn own_name(scenario: &str, at: usize, all: usize) -> String {
     match (scenario, all) {
         ("", 1) => "main".to_owned(),
@@ -177,7 +181,7 @@ fn own_name(scenario: &str, at: usize, all: usize) -> String {
     }
 }
 
-/// Users that start together find their connections opened.
+/// Returns whether connections are opened before the users start.
 fn opens_ahead(load: &Load, http: &HttpPlan) -> bool {
     let Load::Closed { users, .. } = load else { return false };
     http.keepalive && users.as_constant().is_some()
@@ -188,12 +192,12 @@ const fn is_kept(connection: ConnectionOwner) -> bool {
     matches!(connection, ConnectionOwner::User | ConnectionOwner::Session)
 }
 
-/// Connections of users and holds; those of sessions are as many as may be open.
+/// Returns the maximum number of connections of users or holds; 0 for other loads.
 fn connections(load: &Load, targets: Option<u64>) -> u64 {
     load.levels().map_or(0, |levels| levels.max().saturating_mul(targets.unwrap_or(1)))
 }
 
-/// Returns whether users of a phase share a pool instead of having connections of their own.
+/// Returns whether users of a phase share a pool instead of having their own connections.
 fn is_pooled(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
     let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionOwner::Shared;
     let holds = matches!(phase.load, Load::Hold { .. });
@@ -254,10 +258,10 @@ fn fit_to_host(
     };
     for phase in lines.iter_mut().flatten() {
         if is_pooled(phase, facts) {
-            // Who finds none free waits for one.
+            // A session that finds no free connection waits for one.
             phase.connections = left(phase.connections).0;
         }
-        // A pool is as large as it was asked for, and what waits for it takes no connection.
+        // A pool has its requested size, and a waiting session takes no connection.
         if !phase.load.is_open() || phase.connections > 0 {
             continue;
         }
@@ -272,7 +276,7 @@ fn fit_to_host(
     (room.held(sum(lines, &|phase| phase.connections)), fewer)
 }
 
-/// Connections that a session has to itself at most; of those that share, one.
+/// Returns the maximum number of connections of one session; 1 for sessions that share connections.
 fn connections_each(phase: &PlanPhase, facts: &[SessionFacts]) -> u64 {
     let own = |&(part, _): &(u16, u64)| match facts[usize::from(part)] {
         SessionFacts { connection: ConnectionOwner::Shared, .. } => 1,

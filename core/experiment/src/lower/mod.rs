@@ -37,50 +37,50 @@ use target::Targets;
 
 use crate::{Diagnostic, Experiment};
 
-/// Seed of a run that names none: the same file gives the same load.
+/// Seed of a run without a seed: the same file gives the same load.
 const SEED: u64 = 1;
-/// Most characters of a run's name: a folder's name also holds time and id.
+/// Maximum length of a run's name: a folder's name also contains time and id.
 const NAME_MAX: usize = 64;
 
 /// Inputs from outside the file.
 pub struct LowerContext<'a> {
-    /// What this host can do.
+    /// Known facts about this host.
     pub host: &'a HostFacts,
-    /// The rows of each source under `data`, in order; `None` where they are not there yet.
+    /// The rows of each source under `data`, in order; `None` if they are not read yet.
     pub tables: &'a [Option<Table>],
-    /// What a URL's name resolved to, port included, after [`Experiment::connect_point`].
+    /// Returns the addresses of a URL's name with the port, after [`Experiment::connect_point`].
     pub addresses: &'a dyn Fn(&TargetUrl) -> Result<Vec<SocketAddr>, UserError>,
-    /// The bytes of a file that the experiment names.
+    /// Returns the bytes of a file that the experiment names.
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, UserError>,
     /// Returns the value of `${secret:NAME}`.
     pub secret: &'a dyn Fn(&str) -> Option<Secret>,
-    /// Source addresses, `auto` resolved.
+    /// Source addresses, with `auto` resolved.
     pub sources: SourcesPlan,
-    /// Load threads, if their number was asked for.
+    /// Number of load threads, if requested.
     pub threads: Option<u32>,
-    /// The driver asked for.
+    /// The requested driver.
     pub engine: EngineChoice,
 }
 
 /// The plan, and notes about how it was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoweredPlan {
-    /// The plan; every address in it has still to pass the guard.
+    /// The plan. Each of its addresses must still pass the guard.
     pub plan: Plan,
-    /// What this host cannot do of it; with one of them nothing may be sent.
+    /// Requirements of the plan that this host does not meet. With any of them nothing may be sent.
     pub lacking: Vec<UserError>,
-    /// Things worth knowing, one line each.
+    /// Notes for the user, one line each.
     pub remarks: Vec<String>,
-    /// Why the engine is not the best one there is.
+    /// Why the engine is not the best one available.
     pub engine_why: Option<Unsupported>,
 }
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LowerError {
-    /// Something in the file.
+    /// A mistake in the file.
     File(Diagnostic),
-    /// Something outside of it.
+    /// A problem outside the file.
     Outside(UserError),
 }
 
@@ -97,7 +97,7 @@ impl From<UserError> for LowerError {
 }
 
 impl LowerError {
-    /// In one line, with the place in the file before it.
+    /// Returns the error as one line that starts with the position in the file.
     pub fn into_user_error(self, file: &str) -> UserError {
         match self {
             Self::Outside(error) => error,
@@ -112,10 +112,10 @@ impl LowerError {
     }
 }
 
-/// Makes the plan of an experiment that was read without an error.
+/// Returns the plan of an experiment that was read without errors.
 ///
 /// # Errors
-/// What cannot be carried by a plan, files and names that are not there.
+/// Settings that a plan cannot contain, and missing files and names.
 pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
     lowered(experiment, input).map_err(|unfit| match unfit {
         LowerError::Outside(error) => LowerError::Outside(wording::in_keys(error)),
@@ -188,7 +188,8 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })
 }
 
-/// The file's name for the run, or where it goes, in the letters a folder's name may have.
+/// Returns the run's name: from the file or its target, in characters that a folder's name may
+/// have.
 fn name(experiment: &Experiment) -> String {
     let given = experiment.name.as_ref().map(|name| name.value.clone());
     let target =
@@ -215,7 +216,8 @@ impl Experiment {
         events
     }
 
-    /// Host and port to resolve and connect to for `url`: its own, or what `http.connect_to` says.
+    /// Returns the host and port to resolve and connect to for `url`: its own, or those of
+    /// `http.connect_to`.
     pub fn connect_point(&self, url: &TargetUrl) -> (String, u16) {
         let rule = self.http.connect_to.iter().find_map(|rule| rule.apply(url));
         rule.unwrap_or_else(|| (url.host.clone(), url.port))

@@ -7,17 +7,18 @@ use super::{LowerContext, LowerError, trace};
 use crate::model::{FromTo, Phase, PhaseLoad, Sessions, StairHeight};
 use crate::{Diagnostic, Span};
 
-/// What a phase does, and for how long.
+/// The load of a phase and its length.
 pub(super) struct LoweredLoad {
     pub(super) load: Load,
-    /// `None`: only a count ends it.
+    /// `None` if only a count ends the phase.
     pub(super) length: Option<Nanos>,
-    /// How long it takes if nothing else follows from `length`: what comes behind it begins then.
+    /// Expected duration if `length` does not determine it. The next phase starts then.
     pub(super) takes: Option<Nanos>,
     pub(super) sessions_max: Option<u64>,
 }
 
-/// `requests_each`: how many requests a session of the phase's mix has, if that is known.
+/// Lowers the load of a phase. `requests_each` is the number of requests in each session of the
+/// phase's mix, if known.
 pub(super) fn lower_load(
     phase: &Phase,
     input: &LowerContext<'_>,
@@ -70,18 +71,17 @@ fn ended(curve: RateCurve) -> (RateCurve, Option<Nanos>) {
 }
 
 fn uncounted(place: Span) -> LowerError {
-    let message =
-        "requests/s needs sessions whose number of requests is the same for all, and known beforehand";
-    let hint = "rate: 1k/s counts sessions; or one scenario without if, while, choose";
+    let message = "requests/s needs sessions that all send the same number of requests, known in advance";
+    let hint = "use rate: 1k/s to count sessions, or one scenario without if, while, choose";
     Diagnostic::error("requests_unknown", place, message, hint).into()
 }
 
 fn unshaped(phase: &Phase, fault: ShapeError) -> LowerError {
     let hint = "for: 10m, or at: and step: above zero";
-    Diagnostic::error("bad_shape", phase.place, format!("this phase cannot be: {fault}"), hint).into()
+    Diagnostic::error("bad_shape", phase.place, format!("this phase is invalid: {fault}"), hint).into()
 }
 
-/// A rate over time; in requests it is so much slower in sessions.
+/// Returns a rate over time. `slow` converts a rate of requests to sessions.
 fn curve(phase: &Phase, rate: FromTo<Rate>, slow: Option<u64>) -> Result<RateCurve, LowerError> {
     let fault = |fault| unshaped(phase, fault);
     let slower = |rate: Rate| {
@@ -120,7 +120,7 @@ fn curve(phase: &Phase, rate: FromTo<Rate>, slow: Option<u64>) -> Result<RateCur
     }
 }
 
-/// Users or connections over time.
+/// Returns the number of users or connections over time.
 fn levels(phase: &Phase, span: FromTo<u64>) -> Result<(PopulationCurve, Option<Nanos>), LowerError> {
     let FromTo { from, to } = span;
     let length = phase.length.as_ref().map(|length| length.value);

@@ -10,10 +10,10 @@ use super::target::Targets;
 use crate::Diagnostic;
 use crate::model::{Part, Proxy, Template, Value};
 
-/// Variables that name each other go no deeper than this.
+/// Maximum nesting of variables in variables.
 const DEPTH_MAX: u32 = 32;
 
-/// The proxy, its name looked up as a target's.
+/// Lowers the proxy. Its name is resolved like a target's.
 pub(super) fn proxy(
     shared: &GlobalScope<'_>,
     targets: &Targets<'_>,
@@ -21,8 +21,8 @@ pub(super) fn proxy(
     let (experiment, input) = (shared.experiment, shared.input);
     let Some(Proxy { url, user }) = &experiment.http.proxy else { return Ok(None) };
     if let Some(place) = targets.second_url_place() {
-        let message = "a target of several URLs, and a proxy that chooses where it connects to";
-        let hint = "two targets with names, and to: NAME in the steps";
+        let message = "a target with several URLs cannot be used with a proxy";
+        let hint = "use two named targets, and to: NAME in the steps";
         return Err(Diagnostic::error("value_later", place, message, hint).into());
     }
     let credentials = match user {
@@ -40,11 +40,11 @@ pub(super) fn proxy(
     known.plan(addresses).map(Some).map_err(|error| Diagnostic::from_error(error, url.place).into())
 }
 
-/// A text that is fixed before the run, as it is meant.
+/// Returns a text that is fixed before the run, with variables and secrets filled in.
 fn words(shared: &GlobalScope<'_>, template: &Template, depth: u32) -> Result<String, LowerError> {
     let not_fixed = || {
         let hint = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";
-        let message = "who one is to a proxy is fixed before the run";
+        let message = "proxy credentials are fixed before the run";
         LowerError::from(Diagnostic::error("template_not_fixed", template.place, message, hint))
     };
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Requests as steps of the plan.
+//! Lowers requests to steps of the plan.
 
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::resolve::USER_AGENT;
@@ -11,7 +11,7 @@ use super::target::Targets;
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
 use crate::{Diagnostic, Span};
 
-/// A step of the plan; `number` is its place among the scenario's.
+/// Lowers a request to a step of the plan. `number` is its index among the scenario's steps.
 pub(super) fn step(
     names: &ScenarioScope<'_>,
     targets: &mut Targets<'_>,
@@ -94,7 +94,7 @@ fn path(
     url: &Template,
 ) -> Result<(usize, plan::Template), LowerError> {
     let mut out = plan::Template::default();
-    // A URL may begin with a variable of the file.
+    // A URL may start with a variable of the file.
     let mut written = plan::Template::default();
     names.append(url, Escape::Path, &mut written)?;
     let first = match written.pieces.first() {
@@ -105,7 +105,7 @@ fn path(
         let rest = &first[at + 3..];
         let end = rest.find(['/', '?', '#']);
         if end.is_none() && written.pieces.len() > 1 {
-            let message = "the host of a URL must be the same for everybody";
+            let message = "the host of a URL must be the same for all sessions";
             let hint = "targets: {NAME: URL, …}, and to: NAME in the step";
             return Err(Diagnostic::error("not_fixed", url.place, message, hint).into());
         }
@@ -137,7 +137,7 @@ fn path(
     Ok((target, out))
 }
 
-/// Behind the question mark values are escaped as in a form: there `&` and `=` part them.
+/// Escapes values after the question mark as in a form, where `&` and `=` are separators.
 fn in_query(path: &mut plan::Template) {
     let mut query = false;
     for piece in &mut path.pieces {

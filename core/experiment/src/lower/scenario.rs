@@ -1,4 +1,4 @@
-//! Scenarios of the plan, and the names that mean something in one of them.
+//! Scenarios of the plan, and the names that are valid in one of them.
 
 use wavetank_plan::{self as plan, Action, ConnectionOwner, Escape, Hole, TemplatePart};
 
@@ -16,18 +16,18 @@ pub(super) struct ScenarioScope<'e> {
     /// Variables that its sessions set, or have from the run's `before`. All other variables of the
     /// file are filled in here.
     pub(super) variables: Vec<String>,
-    /// Where its requests go, unless they say otherwise.
+    /// Target of its requests that name no other.
     pub(super) target: Option<&'e Spanned<String>>,
 }
 
 impl ScenarioScope<'_> {
-    /// The number of a variable that sessions set.
+    /// Returns the number of a variable that sessions set.
     pub(super) fn slot(&self, name: &str) -> Option<u16> {
         index(&self.variables, name)
     }
 }
 
-/// All of them.
+/// All scenarios of the plan.
 pub(super) struct Scenarios {
     pub(super) load: Vec<plan::Scenario>,
     pub(super) before: Option<plan::Scenario>,
@@ -62,7 +62,7 @@ impl Scenarios {
             scenarios.push(one(names, name, &of_run, Some(scenario), lists, targets)?);
         }
         if scenarios.is_empty() {
-            // Connections held in silence.
+            // Connections held silently.
             scenarios.push(plan::Scenario::from_steps("", ConnectionOwner::User, Vec::new()));
         }
         let after = around(&experiment.after, "after", &of_run, targets)?;
@@ -70,7 +70,7 @@ impl Scenarios {
     }
 }
 
-/// Names that these steps set, blocks included.
+/// Returns the names that these steps set, including their blocks.
 fn sets(shared: &GlobalScope<'_>, lists: &[&[Step]]) -> Vec<String> {
     let mut all = Vec::new();
     for steps in lists {
@@ -81,7 +81,7 @@ fn sets(shared: &GlobalScope<'_>, lists: &[&[Step]]) -> Vec<String> {
     all
 }
 
-/// `given` are the variables that the run's `before` has set by then.
+/// Lowers one scenario. `given` are the variables that the run's `before` has set by then.
 fn one<'e>(
     names: ScenarioScope<'e>,
     name: &str,
@@ -92,7 +92,8 @@ fn one<'e>(
 ) -> Result<plan::Scenario, LowerError> {
     let mut first = Vec::new();
     for (slot, variable) in (0_u16..).zip(&names.variables) {
-        // What the file gives a value is that until a session sets it, or the run's `before` has.
+        // A variable with a value in the file keeps it until a session or the run's `before` sets
+        // another.
         if let Some(value) = names.shared.var(variable).filter(|_| !given.contains(variable)) {
             first.push(Action::Set(slot, set_value(&names, variable, value)?));
         }

@@ -1,17 +1,18 @@
-//! [`SessionFacts`]: what is known of a scenario's session before it is run.
+//! [`SessionFacts`]: facts about a scenario's sessions that are known before the run.
 
 use wavetank_plan::{ConnectionOwner, HttpPlan, Nanos, Scenario};
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SessionFacts {
-    /// Requests, a user's first and last ones included; `None`: that depends on answers or chance.
+    /// Number of requests, including a user's first and last ones; `None` if it depends on
+    /// responses or chance.
     pub(super) requests: Option<u64>,
-    /// It lasts this long at most.
+    /// Maximum duration.
     pub(super) longest: Nanos,
     /// Owner of the connections it uses.
     pub(super) connection: ConnectionOwner,
-    /// Targets that it goes to, one at least: a connection of its own leads to one.
+    /// Number of targets, at least 1. A separate connection leads to each.
     pub(super) targets: u64,
 }
 

@@ -1,4 +1,4 @@
-//! [`GlobalScope`]: names that mean the same in all scenarios.
+//! [`GlobalScope`]: names with the same meaning in all scenarios.
 
 use wavetank_plan::{Secret, UserError};
 
@@ -7,7 +7,7 @@ use crate::Experiment;
 use crate::model::{DataContent, Part, Step, Template, Value, Verb};
 use crate::walk::templates_in_value;
 
-/// See the module's description. Places in these lists are the plan's numbers.
+/// See the module's description. Indices in these lists are the plan's numbers.
 pub(super) struct GlobalScope<'e> {
     pub(super) experiment: &'e Experiment,
     pub(super) input: &'e LowerContext<'e>,
@@ -33,7 +33,7 @@ impl<'e> GlobalScope<'e> {
         Self { experiment, input, columns, counts, rendezvous }
     }
 
-    /// The value of a variable of the file.
+    /// Returns the value of a variable of the file.
     pub(super) fn var(&self, name: &str) -> Option<&'e Value> {
         self.experiment.vars.iter().rev().find(|var| var.name == name).map(|var| &var.value)
     }
@@ -46,7 +46,7 @@ impl<'e> GlobalScope<'e> {
         })
     }
 
-    /// Numbers of a column's data and of the column.
+    /// Returns the numbers of a data source and of its column.
     pub(super) fn column(&self, data: &str, column: &str) -> Option<(u16, u16)> {
         let at = self.experiment.data.iter().position(|source| source.name == data)?;
         let column = self.columns[at].iter().position(|own| own == column)?;
@@ -54,29 +54,30 @@ impl<'e> GlobalScope<'e> {
     }
 }
 
-/// The place of a name in a list.
+/// Returns the index of a name in a list.
 pub(super) fn index(names: &[String], name: &str) -> Option<u16> {
     u16::try_from(names.iter().position(|own| own == name)?).ok()
 }
 
-/// Adds a name unless it is there.
+/// Adds a name unless the list contains it.
 pub(super) fn add(names: &mut Vec<String>, name: &str) {
     if !names.iter().any(|own| own == name) {
         names.push(name.to_owned());
     }
 }
 
-/// More than a plan has numbers for.
+/// Reports more entries than a plan has numbers for.
 pub(super) fn too_many(what: &str) -> LowerError {
     let message = format!("more than {} {what}", u16::MAX);
-    UserError::usage("too_many", message, "a repeat, or rows of data, say the same more shortly").into()
+    UserError::usage("too_many", message, "use a repeat or rows of data instead").into()
 }
 
 fn every_step(experiment: &Experiment) -> impl Iterator<Item = &Step> {
     experiment.step_lists().into_iter().flat_map(|(steps, _)| experiment.flattened(steps))
 }
 
-/// What the table has; where there is none yet, what the file says or its templates name.
+/// Returns the columns of the table. Without a table they are those that the file lists or that
+/// templates use.
 fn columns(experiment: &Experiment, input: &LowerContext<'_>, at: usize) -> Vec<String> {
     if let Some(Some(table)) = input.tables.get(at) {
         return table.columns().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! [`Targets`]: the file's targets, and those that a step's whole URL names.
+//! [`Targets`]: the file's targets, and those of steps with a whole URL.
 
 use std::net::SocketAddr;
 
@@ -19,7 +19,8 @@ pub(super) struct Targets<'e> {
     all: Vec<ResolvedTarget<'e>>,
 }
 
-/// Most URLs of one target with different requests: each step is prepared for each of them.
+/// Maximum number of URLs of one target with different requests: each step is prepared for each
+/// URL.
 const CHOICE_MAX: usize = 256;
 
 /// One target of the plan.
@@ -28,14 +29,14 @@ pub(super) struct ResolvedTarget<'e> {
     name: Option<&'e str>,
     /// Its first URL.
     pub(super) url: TargetUrl,
-    /// How TLS is spoken with it, where the file says something of it alone.
+    /// TLS settings of this target alone.
     pub(super) tls: Option<&'e TlsSettings>,
     addresses: Vec<SocketAddr>,
-    /// What they came from.
+    /// The name from which the addresses were resolved.
     way: RefreshedName,
-    /// It represents several targets, which follow it.
+    /// Set if it represents several targets, which follow it.
     pick: Option<TargetSelection>,
-    /// It is one of them.
+    /// Whether it is one of the targets after such an entry.
     member: bool,
 }
 
@@ -56,10 +57,10 @@ impl<'e> Targets<'e> {
             Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
         };
         if let Some(path) = target.urls.iter().find(|one| one.url.value.path.contains('?')) {
-            return later(path.url.place, "a target's URL has a query", "query: in the steps");
+            return later(path.url.place, "a target's URL has a query", "use query: in the steps");
         }
         if let Some(other) = target.urls.iter().find(|one| one.url.value.path != first.value.path) {
-            let hint = "two targets with names, and to: NAME in the steps";
+            let hint = "use two named targets, and to: NAME in the steps";
             return later(other.url.place, "URLs of one target differ in their paths", hint);
         }
         let own_host =
@@ -92,10 +93,10 @@ impl<'e> Targets<'e> {
         }
         if target.urls.len() > CHOICE_MAX {
             let message = format!(
-                "{} URLs with a Host each; a target has at most {CHOICE_MAX} such",
+                "{} URLs with their own Host header; a target has at most {CHOICE_MAX} of them",
                 target.urls.len()
             );
-            let hint = "http: {headers: {host: NAME}} gives all the same; or several targets with names";
+            let hint = "set one Host with http: {headers: {host: NAME}}, or use several named targets";
             return Err(Diagnostic::error("too_many", first.place, message, hint).into());
         }
         let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));
@@ -127,7 +128,7 @@ impl<'e> Targets<'e> {
         let found = (self.input.addresses)(&url.value)?;
         if let Some(proxy) = &self.experiment.http.proxy {
             if self.experiment.connect_point(&url.value) != (url.value.host.clone(), url.value.port) {
-                let message = "connect_to says where we connect to, and the proxy alone connects";
+                let message = "connect_to has no effect with a proxy, which alone connects to the target";
                 let hint = "leave one of the two out";
                 return Err(Diagnostic::error("option_conflict", proxy.url.place, message, hint).into());
             }
@@ -141,7 +142,7 @@ impl<'e> Targets<'e> {
         Ok(resolve::usable_addresses(&options, &url.value, &found)?)
     }
 
-    /// The target of that name; without one the only target.
+    /// Returns the target of that name; without a name the only target.
     pub(super) fn named(&self, name: Option<&Spanned<String>>, place: Span) -> Result<usize, LowerError> {
         let found = match name {
             Some(name) => {
@@ -150,12 +151,12 @@ impl<'e> Targets<'e> {
             None => (!self.all.is_empty()).then_some(0),
         };
         found.ok_or_else(|| {
-            let message = "this goes nowhere: the file has no such target";
+            let message = "the file has no such target";
             Diagnostic::error("target_unknown", place, message, "target: http://127.0.0.1:8080").into()
         })
     }
 
-    /// The target that a step's own URL names.
+    /// Returns the target of a step's own URL, which is added if necessary.
     pub(super) fn add_url(&mut self, url: TargetUrl, place: Span) -> Result<usize, LowerError> {
         let same = |known: &ResolvedTarget<'_>| {
             known.pick.is_none()
@@ -193,7 +194,7 @@ impl<'e> Targets<'e> {
         several.map(|target| target.urls[1].url.place)
     }
 
-    /// How their names are looked up again. Where a proxy connects to them, its own name is.
+    /// Returns how names are resolved again. With a proxy only the proxy's name is resolved.
     pub(super) fn renewal(&self) -> Option<DnsRefreshPlan> {
         let http = &self.experiment.http;
         let proxy = http.proxy.as_ref().map(|proxy| &proxy.url.value.at);
@@ -204,7 +205,7 @@ impl<'e> Targets<'e> {
         DnsRefreshPlan::new(http.dns, http.ip, self.all.iter().map(way).collect())
     }
 
-    /// All addresses, each once.
+    /// Returns all addresses without duplicates.
     pub(super) fn addresses(&self) -> Vec<SocketAddr> {
         let mut all: Vec<SocketAddr> = self.all.iter().flat_map(|known| known.addresses.clone()).collect();
         all.sort_unstable();
@@ -212,7 +213,7 @@ impl<'e> Targets<'e> {
         all
     }
 
-    /// `tls`: how it is spoken with each that has a way of its own.
+    /// Returns the targets of the plan. `tls` are the settings of each target with its own.
     pub(super) fn into_plan(self, tls: Vec<Option<Box<TlsPlan>>>) -> Vec<wavetank_plan::Target> {
         let http = &self.experiment.http;
         let host = http.headers.iter().find(|header| header.name.value.eq_ignore_ascii_case("host"));

@@ -12,14 +12,14 @@ use crate::model::{Function, Part, Template, Value};
 use crate::{Diagnostic, Span};
 
 impl ScenarioScope<'_> {
-    /// `template` as it is written at a place with this escape.
+    /// Lowers `template` for a position with this escape.
     pub(super) fn template(&self, template: &Template, escape: Escape) -> Result<plan::Template, LowerError> {
         let mut out = plan::Template::default();
         self.append(template, escape, &mut out)?;
         Ok(out)
     }
 
-    /// The same, behind what is in `out`.
+    /// Does the same and appends the result to `out`.
     pub(super) fn append(
         &self,
         template: &Template,
@@ -42,7 +42,7 @@ impl ScenarioScope<'_> {
         Ok(())
     }
 
-    /// A value as text: lists and maps are written as JSON.
+    /// Appends a value as text: lists and maps are written as JSON.
     pub(super) fn append_value(
         &self,
         value: &Value,
@@ -69,7 +69,7 @@ impl ScenarioScope<'_> {
         Ok(())
     }
 
-    /// Returns the value of a redacted variable: sent like any other, and written nowhere.
+    /// Returns the value of a redacted variable. It is sent like any other, but never shown.
     pub(super) fn redacted(&self, name: &str) -> Option<Expr> {
         if self.slot(name).is_some() {
             return None;
@@ -77,7 +77,8 @@ impl ScenarioScope<'_> {
         self.redacted_as(name, self.shared.var(name)?)
     }
 
-    /// `value` under a `name` that `redact:` has, where it is the same for everybody.
+    /// Returns `value` as a secret if `redact:` lists `name` and the value is the same for all
+    /// sessions.
     pub(super) fn redacted_as(&self, name: &str, value: &Value) -> Option<Expr> {
         if !self.is_redacted(name) {
             return None;
@@ -103,7 +104,7 @@ impl ScenarioScope<'_> {
         Template { parts: line.parts.iter().map(part).collect(), place: line.place }
     }
 
-    /// The value of a variable of the file, which no session sets.
+    /// Returns the value of a variable of the file, which no session sets.
     pub(super) fn var(&self, name: &str, place: Span) -> Result<&Value, LowerError> {
         self.shared.var(name).ok_or_else(|| {
             let message = format!("no variable \"{name}\"");
@@ -112,14 +113,14 @@ impl ScenarioScope<'_> {
         })
     }
 
-    /// One hole's value.
+    /// Lowers one hole.
     pub(super) fn expr(&self, part: &Part, place: Span) -> Result<Expr, LowerError> {
         let unknown = |what: &str, name: &str| {
             LowerError::from(Diagnostic::error(
                 "name_unknown",
                 place,
                 format!("no {what} \"{name}\""),
-                "look at its spelling",
+                "check its spelling",
             ))
         };
         Ok(match part {
@@ -166,7 +167,7 @@ impl ScenarioScope<'_> {
     }
 }
 
-/// As one value.
+/// Joins the parts of a template to one value.
 fn joined(mut template: plan::Template) -> Expr {
     match template.pieces.as_mut_slice() {
         [TemplatePart::Hole(Hole { value, escape: Escape::Plain })] => value.clone(),
@@ -177,7 +178,7 @@ fn joined(mut template: plan::Template) -> Expr {
     }
 }
 
-/// Fixed text as the escape of its place wants it. A path is written by the user as it goes out.
+/// Appends fixed text with the escape of its position. A path is sent as the user wrote it.
 pub(super) fn push_text(text: &[u8], escape: Escape, out: &mut plan::Template) {
     let mut escaped = Vec::new();
     match escape {

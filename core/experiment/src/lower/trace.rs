@@ -1,4 +1,4 @@
-//! `trace: FILE`: instants of arrivals, or rates from instants on.
+//! `trace: FILE`: times of arrivals, or rates that start at given times.
 
 use wavetank_plan::quantity::{parse_duration, parse_rate};
 use wavetank_plan::{Arrivals, Load, Nanos, Rate, RateCurve, UserError};
@@ -7,10 +7,10 @@ use super::{LowerContext, LowerError};
 use crate::Diagnostic;
 use crate::model::Phase;
 
-/// Lines of a trace at most.
+/// Maximum number of lines of a trace.
 const LINES_MAX: usize = 50_000_000;
 
-/// The load and its length.
+/// Returns the load and its length.
 pub(super) fn load(
     phase: &Phase,
     file: &str,
@@ -24,10 +24,10 @@ pub(super) fn load(
         told(UserError::usage(
             "bad_trace",
             message,
-            "a line is an instant, or an instant and a rate: 1.5s or 90s,200/s",
+            "a line is a time, or a time and a rate: 1.5s or 90s,200/s",
         ))
     };
-    let text = String::from_utf8(bytes).map_err(|_| wrong(1, "this is no text in UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(1, "this is not UTF-8 text"))?;
     let mut rows: Vec<(Nanos, Option<Rate>)> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let line = line.trim_start_matches('\u{feff}').trim();
@@ -44,10 +44,10 @@ pub(super) fn load(
         let rate = rate.map_err(|error| wrong(at + 1, &error.message))?;
         if let Some((before, other)) = rows.last() {
             if *before > time {
-                return Err(wrong(at + 1, "this instant is before the one above it"));
+                return Err(wrong(at + 1, "this time is before the one above it"));
             }
             if other.is_some() != rate.is_some() {
-                return Err(wrong(at + 1, "some lines have a rate and some have none"));
+                return Err(wrong(at + 1, "some lines have a rate and some do not"));
             }
         }
         rows.push((time, rate));
@@ -60,13 +60,13 @@ pub(super) fn load(
         return Ok((Load::Trace { times }, Some(length)));
     }
     let Some(length) = given else {
-        let message = "the last rate of a trace holds until the phase ends";
+        let message = "a trace with rates needs a length: its last rate applies until the phase ends";
         return Err(Diagnostic::error("length_missing", place, message, "for: 10m").into());
     };
     let rates: Vec<(Nanos, Rate)> =
         rows.iter().filter_map(|(time, rate)| Some((*time, (*rate)?))).filter(|row| row.0 < length).collect();
     let rate = RateCurve::steps(&rates, length)
-        .map_err(|fault| wrong(1, &format!("this trace cannot be: {fault}")))?;
+        .map_err(|fault| wrong(1, &format!("this trace is invalid: {fault}")))?;
     let arrivals = phase.arrivals.unwrap_or(Arrivals::Even);
     Ok((Load::Open { rate, arrivals, requests_each: None }, Some(length)))
 }

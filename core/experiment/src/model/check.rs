@@ -1,4 +1,4 @@
-//! [`Check`]: a condition on an answer or on variables.
+//! [`Check`]: a condition on a response or on variables.
 
 use wavetank_plan::Nanos;
 
@@ -12,20 +12,20 @@ pub struct Check {
     pub text: String,
     /// Position in the file.
     pub place: Span,
-    /// What is looked at.
+    /// The left-hand side.
     pub subject: CheckSubject,
-    /// How it is compared.
+    /// The comparison.
     pub op: CheckOp,
-    /// With what: one of them is enough; for `!=` it is none of them.
+    /// The right-hand side: one alternative suffices; with `!=` none may be equal.
     pub expected: Vec<Alternative>,
 }
 
-/// The left-hand side.
+/// The left-hand side of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckSubject {
-    /// A part of the answer.
+    /// A part of the response.
     Answer(AnswerSource),
-    /// `${VAR}` and its like.
+    /// A template such as `${VAR}`.
     Value(Template),
 }
 
@@ -42,7 +42,7 @@ pub enum AnswerSource {
     Body,
     /// `header NAME`.
     Header(String),
-    /// `cookie NAME`: a cookie the answer sets.
+    /// `cookie NAME`: a cookie that the response sets.
     Cookie(String),
     /// `json PATH` (RFC 9535).
     Json(String),
@@ -60,7 +60,7 @@ pub enum AnswerSource {
 }
 
 impl AnswerSource {
-    /// As `wavetank_journey::extract::Extractor` reads it.
+    /// Returns the text that `wavetank_journey::extract::Extractor` parses.
     pub fn text(&self) -> String {
         match self {
             Self::Status => "status".to_owned(),
@@ -95,7 +95,7 @@ pub enum CheckOp {
     GreaterEqual,
     /// `contains`
     Contains,
-    /// `matches`: a regular expression is found in it.
+    /// `matches`: the regular expression matches a part of it.
     Matches,
 }
 
@@ -104,23 +104,23 @@ pub enum CheckOp {
 pub enum Alternative {
     /// One value.
     One(Operand),
-    /// `A to B`, both included.
+    /// A range `A to B`, both ends included.
     Range(Operand, Operand),
 }
 
 /// A value to compare with, in the subject's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// Of `status`.
+    /// A status code.
     Code(u16),
-    /// Of `time`.
+    /// A time.
     Time(Nanos),
-    /// Of `size`, in bytes.
+    /// A size in bytes.
     Size(u64),
     /// A number.
     Number(f64),
     /// Text; compared as numbers if both sides are.
     Text(Template),
-    /// Of `matches`: between slashes, flags behind them.
+    /// A regular expression for `matches`, between slashes and followed by its flags.
     Regex(String),
 }

@@ -10,18 +10,18 @@ pub struct DataSource {
     pub name: String,
     /// Position of the name.
     pub place: Span,
-    /// Which row a session takes.
+    /// Which row a session uses.
     pub row: RowOrder,
     /// The rows.
     pub content: DataContent,
 }
 
-/// Where the rows are.
+/// The location of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataContent {
     /// In a file.
     File(DataFile),
-    /// In the experiment: as many values in each row as there are columns.
+    /// In the experiment. Each row has one value for each column.
     Rows {
         /// Names of the columns.
         columns: Vec<String>,
@@ -33,23 +33,23 @@ pub enum DataContent {
 /// A file of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataFile {
-    /// Its name, from the experiment's folder.
+    /// The file's name, relative to the experiment's folder.
     pub file: Spanned<String>,
-    /// Names of the columns; empty: the header line has them.
+    /// Names of the columns; empty if the header line has them.
     pub columns: Vec<String>,
-    /// Between columns.
+    /// The separator between columns.
     pub separator: Option<char>,
-    /// Of its text, as the WHATWG's standard labels it.
+    /// The text encoding, a label of the WHATWG standard.
     pub encoding: Option<String>,
 }
 
-/// Which row a session takes.
+/// Which row a session uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowOrder {
-    /// One after the other, from the top again at the end.
+    /// One after another, and again from the first after the last.
     #[default]
     InOrder,
-    /// Any.
+    /// A random row.
     Random,
     /// Each once in the whole run.
     Unique,

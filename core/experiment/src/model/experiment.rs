@@ -10,51 +10,52 @@ use crate::{Span, Spanned};
 pub struct Experiment {
     /// Name of the run.
     pub name: Option<Spanned<String>>,
-    /// What it is for.
+    /// The purpose of the experiment.
     pub about: Option<String>,
-    /// Values with names, those of `--set` in place.
+    /// Variables, with the values of `--set`.
     pub vars: Vec<Variable>,
-    /// Where requests go; the one of `target:` has no name.
+    /// The targets; the one of `target:` has no name.
     pub targets: Vec<Target>,
-    /// Hosts whose own limit is a valid result.
+    /// Hosts under test. Reaching their limits is a valid result.
     pub under_test: Vec<Spanned<String>>,
-    /// How HTTP is spoken.
+    /// HTTP settings.
     pub http: Http,
-    /// Source addresses, as `--source` takes them.
+    /// Source addresses, in the form of `--source`.
     pub sources: Option<Spanned<Sources>>,
     /// Rows of data.
     pub data: Vec<DataSource>,
-    /// Steps with names.
+    /// Named steps.
     pub blocks: Vec<Block>,
-    /// Once, ahead of the load.
+    /// Steps that run once, before the load.
     pub before: Vec<Step>,
     /// The journeys; the one of a top-level `steps:` has no name.
     pub scenarios: Vec<Scenario>,
     /// The top-level phases.
     pub phases: Vec<Phase>,
-    /// Bound on everything after the last phase.
+    /// Time limit for everything after the last phase.
     pub drain: Option<Spanned<Nanos>>,
-    /// Of every random choice.
+    /// Seed of all random choices.
     pub seed: Option<u64>,
-    /// Connections opened ahead of a phase.
+    /// Rate at which connections are opened before a phase.
     pub open_rate: Option<Rate>,
     /// Lag above which a request is late.
     pub late_tolerance: Option<Nanos>,
-    /// Names with values shown as `***`.
+    /// Names with values that are shown as `***`.
     pub redact: Vec<String>,
-    /// Send one request ahead of the load.
+    /// Whether one request is sent before the load.
     pub probe: Option<bool>,
-    /// Ask the target for its own count of held connections; `None`: if it is on this host.
+    /// Whether the target is queried for its number of held connections; `None`: if it is on this
+    /// host.
     pub truth: Option<bool>,
-    /// Labels of the user's.
+    /// The user's labels.
     pub tags: Vec<(String, String)>,
-    /// What must hold.
+    /// Conditions that must all pass.
     pub thresholds: Vec<Spanned<Condition>>,
-    /// What ends the run.
+    /// Conditions that end the run.
     pub stop: Vec<Spanned<Condition>>,
-    /// What is done to hosts.
+    /// Actions on hosts during the run.
     pub events: Vec<Event>,
-    /// Once, when all is quiet.
+    /// Steps that run once, after the load has ended.
     pub after: Vec<Step>,
 }
 
@@ -63,7 +64,7 @@ pub struct Experiment {
 pub enum Sources {
     /// All addresses of the interface towards the target.
     Auto,
-    /// These.
+    /// The listed addresses.
     These(SourcesPlan),
 }
 
@@ -74,7 +75,7 @@ pub struct Variable {
     pub name: String,
     /// Position of the name; the default position if only `--set` gives it.
     pub place: Span,
-    /// Its value; `10k` without quotes is the number.
+    /// Its value; `10k` without quotes is a number.
     pub value: Value,
 }
 
@@ -87,19 +88,19 @@ pub struct Block {
     pub steps: Vec<Step>,
 }
 
-/// Something done to a host.
+/// An action on a host during the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Position in the file.
     pub place: Span,
-    /// After the start of the load.
+    /// Time after the start of the load.
     pub when: Nanos,
     /// The host, or a pattern.
     pub host: Spanned<String>,
     /// The command.
     pub run: String,
-    /// The command that takes it back.
+    /// The command that reverts it.
     pub undo: Option<String>,
-    /// How long it lasts; `None`: to the end of the run.
+    /// Its duration; `None`: until the end of the run.
     pub lasts: Option<Nanos>,
 }

@@ -1,4 +1,4 @@
-//! [`Http`]: how HTTP is spoken.
+//! [`Http`]: HTTP settings.
 
 use wavetank_plan::{
     Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
@@ -11,43 +11,43 @@ use crate::Spanned;
 /// `http:`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Http {
-    /// Version of the request line.
+    /// HTTP version of the request line.
     pub version: Option<HttpVersion>,
-    /// From *begun* to *complete*.
+    /// Request timeout, including connecting and the full response.
     pub timeout: Option<Spanned<Nanos>>,
-    /// For the connection alone.
+    /// Connect timeout.
     pub connect_timeout: Option<Spanned<Nanos>>,
-    /// Connections serve more than one request.
+    /// Whether a connection is used for more than one request.
     pub keepalive: Option<bool>,
-    /// Sent with every request.
+    /// Headers of every request.
     pub headers: Vec<Header>,
-    /// Who a request says it is from.
+    /// Credentials of every request.
     pub auth: Option<Auth>,
-    /// Users keep cookies.
+    /// Whether users store cookies.
     pub cookies: Option<bool>,
-    /// Redirects followed.
+    /// Maximum number of redirects to follow.
     pub follow: Option<u32>,
-    /// Statuses that make an answer *done*.
+    /// Statuses with which a request is done.
     pub expect: Option<StatusSet>,
-    /// A forward proxy.
+    /// The forward proxy.
     pub proxy: Option<Proxy>,
-    /// The PROXY protocol's header is sent.
+    /// The version of the PROXY protocol header that starts each connection.
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How connections are closed.
     pub close: Option<Close>,
     /// Pipelined requests on one connection.
     pub pipeline: Option<u32>,
-    /// Answers after which a connection is closed.
+    /// Number of responses after which a connection is closed.
     pub requests_per_connection: Option<u64>,
     /// When names are resolved.
     pub dns: Option<DnsPolicy>,
     /// Only addresses of this family.
     pub ip: Option<IpFamily>,
-    /// Go elsewhere than the URL says.
+    /// Addresses to connect to instead of those of the URLs.
     pub connect_to: Vec<ConnectTo>,
-    /// Bytes of a body at most.
+    /// Maximum size of a body in bytes.
     pub body_max: Option<u64>,
-    /// How TLS is spoken.
+    /// TLS settings.
     pub tls: Option<TlsSettings>,
 }
 
@@ -60,10 +60,10 @@ pub struct Header {
     pub value: Template,
 }
 
-/// Who a request says it is from.
+/// The credentials of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Auth {
-    /// No user, although `http.auth` names one.
+    /// No credentials, although `http.auth` has some.
     None,
     /// RFC 7617: user and password.
     Basic(Template, Template),
@@ -76,33 +76,33 @@ pub enum Auth {
 /// `proxy:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proxy {
-    /// Where it is; with a user and password where the environment brought the whole URL.
+    /// The URL. It contains a user and password if the whole URL comes from the environment.
     pub url: Spanned<ProxyUrl>,
-    /// User and password that are written in the file, percent signs as they are.
+    /// User and password as written in the file, with percent signs unchanged.
     pub user: Option<(Template, Template)>,
 }
 
-/// `tls:`; files are named, not read.
+/// `tls:`. Files are named, not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsSettings {
     /// Check the server's certificate.
     pub verify: Option<bool>,
     /// Certificates to trust.
     pub ca: Option<Spanned<String>>,
-    /// Our own chain.
+    /// The client's certificate chain.
     pub cert: Option<Spanned<String>>,
-    /// Its key.
+    /// The key of the certificate.
     pub key: Option<Spanned<String>>,
-    /// The name in the handshake.
+    /// The server name in the handshake.
     pub sni: Option<String>,
-    /// Resumption.
+    /// TLS session resumption.
     pub resume: Option<TlsResume>,
-    /// The one version spoken.
+    /// The only TLS version used.
     pub version: Option<TlsVersions>,
     /// Groups in order of preference.
     pub groups: Vec<String>,
     /// Cipher suites in order of preference.
     pub ciphers: Vec<String>,
-    /// Protocols in order of preference; given but empty: none is offered.
+    /// ALPN protocols in order of preference. An empty list offers none.
     pub alpn: Option<Vec<String>>,
 }

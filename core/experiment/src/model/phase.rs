@@ -1,21 +1,21 @@
-//! [`Phase`]: a stretch of load.
+//! [`Phase`]: a period of load.
 
 use wavetank_plan::{Arrivals, Nanos, Rate};
 
 use crate::{Span, Spanned};
 
-/// A phase as written: one load, what fixes its length, extras.
+/// A phase as written: one load, its length, and further settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// Position in the file.
     pub place: Span,
     /// Its name, if it has one.
     pub name: Option<Spanned<String>>,
-    /// What it does.
+    /// Its load.
     pub load: Spanned<PhaseLoad>,
     /// `for`: its length.
     pub length: Option<Spanned<Nanos>>,
-    /// `at`: speed of starting users or opening connections, or of a rate's climbing.
+    /// `at`: rate at which users start or connections open, or slope of a rate.
     pub at: Option<Spanned<Rate>>,
     /// `step`, `every`, `ramp`.
     pub stairs: Option<Staircase>,
@@ -23,23 +23,23 @@ pub struct Phase {
     pub sessions: Option<Spanned<Sessions>>,
     /// Spacing of arrivals.
     pub arrivals: Option<Arrivals>,
-    /// Time of one swing.
+    /// Period of a wave.
     pub wave: Option<Spanned<Nanos>>,
-    /// A higher rate now and then.
+    /// A periodic higher rate.
     pub spike: Option<Spike>,
-    /// Open requests at most.
+    /// Open requests above which arrivals are dropped.
     pub max_open: Option<u64>,
-    /// Requests offered at most: `-n` of the command line, which no file says.
+    /// Maximum number of requests: `-n` of the command line, which no file can set.
     pub requests: Option<u64>,
     /// Connections of the pool: `-c` with `-r` on the command line, which no file can set.
     pub pool: Option<u64>,
-    /// Kept, not judged.
+    /// Whether the phase is stored but not judged.
     pub warmup: bool,
-    /// When it starts, instead of after the one before.
+    /// Its start time; `None`: after the previous phase.
     pub from: Option<Spanned<Nanos>>,
 }
 
-/// From one value to another; both the same if it stays.
+/// The values at the start and at the end, which are equal for a constant load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FromTo<T> {
     /// At the start.
@@ -53,14 +53,14 @@ pub struct FromTo<T> {
 pub enum PhaseLoad {
     /// Open model.
     Rate {
-        /// Arrivals per time.
+        /// Arrival rate.
         rate: FromTo<Rate>,
-        /// What arrives are requests, not sessions.
+        /// Whether the rate counts requests instead of sessions.
         of_requests: bool,
     },
     /// Closed model.
     Users(FromTo<u64>),
-    /// Connections kept.
+    /// Connections held open.
     Hold(FromTo<u64>),
     /// Arrivals from a file.
     Trace(String),
@@ -68,42 +68,42 @@ pub enum PhaseLoad {
     Pause(Nanos),
 }
 
-/// Climbing by stairs.
+/// Stairs between two values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Staircase {
-    /// Height of one.
+    /// Height of one stair.
     pub step: StairHeight,
-    /// Length of one.
+    /// Length of one stair.
     pub every: Nanos,
-    /// Time in which it is climbed.
+    /// Time to climb one stair.
     pub ramp: Option<Nanos>,
 }
 
 /// Height of a stair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StairHeight {
-    /// Of users and hold.
+    /// Number of users or held connections.
     Count(u64),
-    /// Of rate.
+    /// Arrival rate.
     Rate(Rate),
 }
 
-/// How many sessions a phase has.
+/// The number of sessions of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sessions {
-    /// Until this many have started.
+    /// The phase ends after this many sessions have started.
     Total(u64),
-    /// For each user this many, who then leaves.
+    /// Each user leaves after this many sessions.
     Each(u64),
 }
 
-/// A higher rate now and then.
+/// A periodic higher rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spike {
-    /// The rate.
+    /// The higher rate.
     pub rate: Rate,
-    /// For how long.
+    /// Its duration.
     pub length: Nanos,
-    /// From the start of one to the start of the next.
+    /// Time from the start of one spike to the start of the next.
     pub every: Nanos,
 }

@@ -1,45 +1,45 @@
-//! [`Request`]: a step that sends one.
+//! [`Request`]: a step that sends a request.
 
 use wavetank_plan::Nanos;
 
 use super::{AnswerSource, Auth, Check, Header, OnFailure, Template, Value};
 use crate::Spanned;
 
-/// One request with what is asked of its answer.
+/// One request with the checks of its response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Method and path, or bytes as they are.
+    /// Method and path, or literal bytes.
     pub head: RequestHead,
     /// Its name, if it has one.
     pub name: Option<Spanned<String>>,
-    /// Another target.
+    /// Target other than the scenario's.
     pub to: Option<Spanned<String>>,
-    /// Added to the path.
+    /// Query parameters, which are added to the path.
     pub query: Vec<(String, Value)>,
-    /// Sent with it.
+    /// Headers of this request.
     pub headers: Vec<Header>,
     /// The body.
     pub body: Option<Body>,
-    /// Who it says it is from.
+    /// Its credentials.
     pub auth: Option<Auth>,
-    /// Instead of `http.timeout`.
+    /// Timeout that replaces `http.timeout`.
     pub timeout: Option<Spanned<Nanos>>,
-    /// Redirects followed.
+    /// Maximum number of redirects to follow.
     pub follow: Option<u32>,
-    /// Fetch what a page embeds.
+    /// Whether embedded resources of a page are fetched.
     pub resources: bool,
-    /// Variables taken from the answer.
+    /// Variables extracted from the response.
     pub extract: Vec<Extraction>,
-    /// What the answer must be like.
+    /// Conditions on the response.
     pub checks: Vec<NamedCheck>,
-    /// Answers counted.
+    /// Counters of responses that meet a condition.
     pub counts: Vec<(Spanned<String>, Check)>,
-    /// What a failure leads to.
+    /// Reaction to a failure.
     pub on_failure: Option<OnFailure>,
 }
 
 impl Request {
-    /// Its name in reports and conditions: its own, or method and path.
+    /// Returns its name in reports and conditions: its own, or method and path.
     pub fn display_name(&self) -> String {
         match (&self.name, &self.head) {
             (Some(name), _) => name.value.clone(),
@@ -52,14 +52,14 @@ impl Request {
 /// The head of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestHead {
-    /// A method and a path (begins with `/`) or URL.
+    /// A method, and a path that starts with `/` or a URL.
     Http {
-        /// Upper case.
+        /// The method in upper case.
         method: Spanned<String>,
         /// Path or URL.
         url: Template,
     },
-    /// All of it, as it is sent.
+    /// The literal request.
     Raw(Template),
 }
 
@@ -68,13 +68,13 @@ pub enum RequestHead {
 pub enum Body {
     /// JSON.
     Json(Value),
-    /// A form's fields.
+    /// Form fields.
     Form(Vec<(String, Value)>),
-    /// Parts.
+    /// The parts of a multipart body.
     Multipart(Vec<(String, PartContent)>),
     /// Text.
     Text(Template),
-    /// A file, by name.
+    /// The name of a file.
     File(Spanned<String>),
 }
 
@@ -85,9 +85,9 @@ pub enum PartContent {
     Text(Template),
     /// A file.
     File {
-        /// Its name, from the experiment's folder.
+        /// The file's name, relative to the experiment's folder.
         file: Spanned<String>,
-        /// The name it is sent under.
+        /// The file name that is sent.
         name: Option<Template>,
         /// Its content type.
         content_type: Option<String>,
@@ -101,14 +101,14 @@ pub struct Extraction {
     pub name: Spanned<String>,
     /// The part of the response to extract from.
     pub from: Spanned<AnswerSource>,
-    /// `all FROM`: all there are, as a list.
+    /// `all FROM`: all matches, as a list.
     pub all: bool,
 }
 
-/// A check, perhaps with a name.
+/// A check with an optional name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedCheck {
-    /// Its name; without one its text serves.
+    /// Its name; by default its text.
     pub name: Option<Spanned<String>>,
     /// The condition.
     pub check: Check,

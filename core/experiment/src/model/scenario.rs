@@ -1,4 +1,4 @@
-//! [`Scenario`]: what one virtual user does.
+//! [`Scenario`]: the journey of one virtual user.
 
 use wavetank_plan::Nanos;
 
@@ -12,29 +12,29 @@ pub struct Scenario {
     pub name: Option<Spanned<String>>,
     /// Position in the file.
     pub place: Span,
-    /// Its part of the top-level phases; the unnamed scenario has all of them.
+    /// Its share of the top-level phases; the unnamed scenario has all of them.
     pub weight: Option<Spanned<u64>>,
-    /// Phases of its own.
+    /// Its own phases.
     pub phases: Vec<Phase>,
-    /// Once per user, first.
+    /// Steps of each user before its first session.
     pub before: Vec<Step>,
     /// The journey.
     pub steps: Vec<Step>,
-    /// Once per user, last.
+    /// Steps of each user after its last session.
     pub after: Vec<Step>,
-    /// Who owns a connection.
+    /// Owner of a connection.
     pub connection: Option<Connection>,
-    /// Waited between two steps.
+    /// Think time between two steps.
     pub think: Option<Think>,
-    /// From the start of one session of a user to the start of its next.
+    /// Minimum time from the start of a user's session to the start of its next.
     pub pace: Option<Nanos>,
     /// The target of its steps.
     pub target: Option<Spanned<String>>,
-    /// What a failed request leads to.
+    /// Reaction to a failed request.
     pub on_failure: Option<OnFailure>,
 }
 
-/// Who owns a connection.
+/// The owner of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Connection {
     /// A user, over all its sessions.
@@ -48,10 +48,10 @@ pub enum Connection {
     Shared,
 }
 
-/// What a failed request leads to.
+/// The reaction to a failed request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// The session goes on.
+    /// The session continues.
     #[default]
     Continue,
     /// The session ends, failed.

@@ -1,74 +1,74 @@
-//! [`Step`]: one thing a user does.
+//! [`Step`]: one action of a user.
 
 use wavetank_plan::Nanos;
 
 use super::{Check, Request, Template, Value};
 use crate::{Span, Spanned};
 
-/// A step: one verb with what belongs to it.
+/// A step: one verb with its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Position in the file.
     pub place: Span,
-    /// What is done.
+    /// The action.
     pub verb: Verb,
 }
 
 /// The verbs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verb {
-    /// Send a request.
+    /// Sends a request.
     Request(Box<Request>),
-    /// Wait.
+    /// Waits like a human user.
     Think(Think),
-    /// Steps timed as one.
+    /// Times steps as one unit.
     Group(Spanned<String>, Vec<Step>),
     /// Repeats the steps this many times.
     Repeat(Spanned<u64>, Vec<Step>),
-    /// As long as a condition holds.
+    /// Repeats steps while a condition is true.
     While {
-        /// Asked ahead of each turn.
+        /// The condition, tested before each iteration.
         check: Check,
-        /// Turns at most.
+        /// Maximum number of iterations.
         at_most: u64,
-        /// What is done.
+        /// The steps to repeat.
         steps: Vec<Step>,
     },
-    /// One or the other.
+    /// Runs steps if a condition is true, others if not.
     If {
-        /// Asked once.
+        /// The condition.
         check: Check,
-        /// If it holds.
+        /// The steps if it is true.
         then: Vec<Step>,
-        /// If not.
+        /// The steps if it is false.
         otherwise: Vec<Step>,
     },
-    /// Once for each item of a list.
+    /// Runs steps once for each item of a list.
     Each {
         /// The list.
         list: ForEachItems,
         /// The variable that holds the item.
         name: Spanned<String>,
-        /// What is done.
+        /// The steps for each item.
         steps: Vec<Step>,
     },
-    /// One of several ways.
+    /// Chooses one of several alternatives.
     Choose(Vec<Choice>),
-    /// The steps of a block.
+    /// Runs the steps of a block.
     Use(Spanned<String>),
-    /// Give variables a value.
+    /// Sets variables.
     Set(Vec<(Spanned<String>, Value)>),
-    /// Write a line.
+    /// Writes a line.
     Log(Template),
-    /// End the session or the run.
+    /// Ends the session or the run.
     End(EndScope),
-    /// Wait for the others.
+    /// Waits for other users.
     Rendezvous {
         /// Its name.
         name: Spanned<String>,
-        /// From the first to arrive.
+        /// Maximum wait from the first arrival.
         wait: Option<Spanned<Nanos>>,
-        /// How many are waited for; `None`: everybody of the phase.
+        /// Number of users to wait for; `None`: all users of the phase.
         of: Option<u64>,
     },
 }
@@ -78,38 +78,38 @@ pub enum Verb {
 pub enum ForEachItems {
     /// Fixed items.
     Items(Vec<Value>),
-    /// A variable that an answer fills.
+    /// A variable that is extracted from a response.
     Variable(Spanned<String>),
 }
 
-/// One of several ways.
+/// One alternative of `choose`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// How often, relative to the others.
+    /// Its probability, relative to the others.
     pub weight: u64,
-    /// What is done.
+    /// The steps of this alternative.
     pub steps: Vec<Step>,
 }
 
-/// What an `end` ends.
+/// The scope of an `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndScope {
-    /// The session, as it should.
+    /// The session, which counts as completed.
     Session,
     /// The run.
     Run,
 }
 
-/// How long a user thinks.
+/// A think time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Think {
-    /// Always as long.
+    /// Constant.
     Fixed(Nanos),
-    /// Any time between the two.
+    /// Uniformly distributed between the two.
     Even(Nanos, Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
-    /// Normal, cut at 0.
+    /// Normal, cut off at 0.
     Normal {
         /// The mean.
         mean: Nanos,

@@ -1,20 +1,20 @@
-//! [`Target`]: where requests go.
+//! [`Target`]: the destination of requests.
 
 use wavetank_plan::TargetUrl;
 
 use super::TlsSettings;
 use crate::Spanned;
 
-/// A place requests go to.
+/// A destination of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Its name under `targets`; `None` for the one of `target:`.
     pub name: Option<Spanned<String>>,
-    /// Its URLs; at least one.
+    /// Its URLs; never empty.
     pub urls: Vec<TargetAddress>,
-    /// Which of them a connection takes.
+    /// URL selection for each connection.
     pub pick: Option<Pick>,
-    /// How TLS is spoken with it.
+    /// TLS settings of this target.
     pub tls: Option<TlsSettings>,
 }
 
@@ -23,19 +23,19 @@ pub struct Target {
 pub struct TargetAddress {
     /// The URL.
     pub url: Spanned<TargetUrl>,
-    /// Its part of the connections.
+    /// Its share of the connections.
     pub weight: Option<u64>,
 }
 
-/// Which URL a connection takes.
+/// URL selection for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// One after the other.
+    /// One after another.
     InTurn,
-    /// Any.
+    /// Random.
     Random,
     /// By weight.
     Weight,
-    /// The first, after a new look-up of its name.
+    /// In turn, with only the first address after a new lookup of the name.
     Dns,
 }

@@ -1,8 +1,8 @@
-//! [`Template`]: text with `${…}` in it.
+//! [`Template`]: text with `${…}`.
 
 use crate::Span;
 
-/// Text with holes, in parts.
+/// Text with holes, as parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     /// Parts in order; no two texts are adjacent.
@@ -12,13 +12,13 @@ pub struct Template {
 }
 
 impl Template {
-    /// Text without holes.
+    /// Returns a template without holes.
     pub fn fixed(text: impl Into<String>, place: Span) -> Self {
         let text = text.into();
         Self { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] }, place }
     }
 
-    /// The text, if it has no holes.
+    /// Returns the text if it has no holes.
     pub fn as_fixed(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -45,7 +45,7 @@ impl Template {
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Text as it is.
+    /// Literal text.
     Text(String),
     /// `${NAME}`: a variable of the file or of the session.
     Variable(String),
@@ -56,13 +56,14 @@ pub enum Part {
         /// The column.
         column: String,
     },
-    /// `${count.NAME}`: what a `count` of that name has counted, known when all is quiet.
+    /// `${count.NAME}`: the number of responses counted by `count` of that name. It is known after
+    /// the load.
     Count(String),
     /// `${user}`: the user's number.
     User,
     /// `${session}`: the session's number.
     Session,
-    /// `${secret:NAME}`: resolved at send, shown by its name only.
+    /// `${secret:NAME}`: resolved when it is sent. Only its name is shown.
     Secret(String),
     /// A value that is new each time.
     Call(Function),
@@ -73,21 +74,21 @@ pub enum Part {
 pub enum Function {
     /// A random UUID (RFC 9562 version 4).
     Uuid,
-    /// A whole number, both ends included.
+    /// A random integer between two, both included.
     Random(i64, i64),
-    /// One of several, each as often.
+    /// One of several, with equal probability.
     Pick(Vec<Template>),
-    /// 0, 1, 2, …, each once in a run.
+    /// A counter: 0, 1, 2, …, each value once in a run.
     Seq,
     /// Milliseconds since 1970.
     Now,
-    /// RFC 4648 §4.
+    /// Base64 (RFC 4648 §4).
     Base64(Box<Template>),
-    /// RFC 2104 with SHA-256, in lower-case hexadecimal.
+    /// HMAC (RFC 2104) with SHA-256, in lower-case hexadecimal.
     HmacSha256 {
         /// The key.
         key: Box<Template>,
-        /// What is signed.
+        /// The message to sign.
         message: Box<Template>,
     },
 }
@@ -108,7 +109,7 @@ impl Part {
 }
 
 impl Function {
-    /// Its name with parentheses.
+    /// Returns its name with parentheses.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Uuid => "uuid()",

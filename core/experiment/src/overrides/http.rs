@@ -1,4 +1,4 @@
-//! `--timeout`, `--http`, `-H` and their like: the keys of `http:`.
+//! Options for keys of `http:`, such as `--timeout`, `--http` and `-H`.
 
 use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
 
@@ -7,7 +7,7 @@ use crate::Experiment;
 use crate::model::{Auth, Header, Http, Proxy, Template};
 
 impl Experiment {
-    /// Puts the options that are keys of `http:` into it.
+    /// Applies the options for keys of `http:`.
     pub(super) fn amend_http(&mut self, options: &RunOptions) -> Result<(), UserError> {
         let http = &mut self.http;
         lengths(http, options)?;
@@ -45,7 +45,7 @@ fn lengths(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
         && connect.value > whole.value
     {
         let message = format!(
-            "with these options connecting may take {}, longer than the request's {}, which covers it",
+            "with these options connecting may take {}, longer than the request timeout of {}, which includes it",
             connect.value, whole.value
         );
         return Err(conflict(message, "lower --connect-timeout or raise --timeout"));
@@ -53,7 +53,7 @@ fn lengths(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     Ok(())
 }
 
-/// One request on a connection, or several.
+/// Applies options on the number of requests per connection.
 fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     if options.no_keepalive {
         http.keepalive = Some(false);
@@ -63,7 +63,7 @@ fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     let several = http.requests_per_connection.is_some_and(|count| count > 1)
         || http.pipeline.is_some_and(|depth| depth > 1);
     if http.keepalive == Some(false) && several {
-        let message = "connections that are closed after one answer, and several requests on each";
+        let message = "connections that close after one response cannot have several requests";
         let hint = "--no-keepalive and keepalive: false exclude --pipeline and --requests-per-connection, here and in the file";
         return Err(conflict(message, hint));
     }
@@ -82,7 +82,7 @@ fn headers(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
         resolve::check_header(name, value.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case(name));
         if name.eq_ignore_ascii_case("authorization") && http.auth.is_some() {
-            let hint = "--basic USER:PASSWORD takes the place of the file's http.auth";
+            let hint = "--basic USER:PASSWORD replaces the file's http.auth";
             return Err(conflict("-H Authorization and http.auth of the file write the same header", hint));
         }
     }

@@ -1,4 +1,4 @@
-//! `-r -c -d -n --warmup --arrivals`: the one phase of a file that has none.
+//! `-r -c -d -n --warmup --arrivals`: the single phase of a file without phases.
 
 use wavetank_plan::{Nanos, RunOptions, UserError};
 
@@ -6,7 +6,7 @@ use super::{conflict, without_span};
 use crate::model::{Connection, FromTo, PhaseLoad};
 use crate::{Experiment, Phase};
 
-/// As of a plain run (contract §6).
+/// Same default as a URL run.
 const USERS: u64 = 50;
 const LENGTH: Nanos = Nanos::from_secs(10);
 
@@ -23,17 +23,17 @@ impl Experiment {
         ];
         let Some((first, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         if self.has_phases() {
-            let message = format!("{first} means nothing beside a file that has phases of its own");
-            let hint = "--set NAME=VALUE changes a variable in them, --scale 1/10 every rate and count, --speed 2x the time";
+            let message = format!("{first} does not apply to a file that has its own phases");
+            let hint = "use --set NAME=VALUE to change a variable in them, --scale 1/10 for every rate and count, --speed 2x for the time";
             return Err(conflict(message, hint));
         }
         if options.arrivals.is_some() && options.rate.is_none() {
             let hint = "only a rate has arrivals: -r 500/s --arrivals poisson";
-            return Err(conflict("--arrivals means nothing without -r", hint));
+            return Err(conflict("--arrivals has no effect without -r", hint));
         }
         self.phases = phases_of(options)?;
         if options.rate.is_some() {
-            // A pool, as in a URL run: arriving sessions do not open connections of their own.
+            // A pool, as in a URL run: arriving sessions do not open their own connections.
             for scenario in &mut self.scenarios {
                 scenario.connection.get_or_insert(Connection::Shared);
             }
@@ -58,7 +58,7 @@ fn phases_of(options: &RunOptions) -> Result<Vec<Phase>, UserError> {
         && users > most
     {
         let message = format!("-c is more than -n: {users} users for a total of {most}");
-        return Err(conflict(message, format!("-n {users} or more, or fewer users")));
+        return Err(conflict(message, format!("use -n {users} or more, or fewer users")));
     }
     let load = match options.rate {
         Some(rate) => PhaseLoad::Rate { rate: FromTo { from: rate, to: rate }, of_requests: false },

@@ -14,7 +14,7 @@ use wavetank_plan::{RunOptions, UserError, resolve};
 use crate::model::PhaseLoad;
 use crate::{Diagnostic, Experiment, Phase, Span, Spanned};
 
-/// At no place in the file.
+/// Wraps a value that has no position in the file.
 const fn without_span<T>(value: T) -> Spanned<T> {
     Spanned::new(value, PLACE)
 }
@@ -26,7 +26,7 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 }
 
 impl Experiment {
-    /// Applies `options` to the file. Reports what is no longer judged.
+    /// Applies `options` to the file. Reports the conditions that are replaced.
     ///
     /// # Errors
     /// Options that contradict each other or the file, and those that have no effect with a file.
@@ -55,8 +55,9 @@ impl Experiment {
                 any = true;
             }
             if !any {
-                let hint = "in a closed phase every user waits for its answer: users: N bounds what is open";
-                return Err(conflict("--max-open means nothing to a file without a rate", hint));
+                let hint =
+                    "in a closed phase every user waits for its response: users: N limits the open requests";
+                return Err(conflict("--max-open has no effect in a file without a rate", hint));
             }
         }
         self.drain = options.drain.map(without_span).or(self.drain.take());
@@ -71,9 +72,8 @@ impl Experiment {
         let mut notes = Vec::new();
         for (option, own, given) in lists.into_iter().filter(|(.., given)| !given.is_empty()) {
             if let Some(first) = own.first() {
-                let message =
-                    format!("{option} takes the place of all {} of the file's own, from here on", own.len());
-                let hint = format!("{option} once for each that is to hold");
+                let message = format!("{option} replaces all {} of the file", own.len());
+                let hint = format!("give {option} for each condition that applies");
                 notes.push(Diagnostic::note("conditions_replaced", first.place, message, hint));
             }
             *own = given.iter().cloned().map(without_span).collect();
@@ -90,18 +90,16 @@ fn is_open(phase: &Phase) -> bool {
     matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
 }
 
-/// What a file's steps say, and what is no load.
+/// Rejects options that the steps of a file replace, and `--once`.
 fn check_applicable(options: &RunOptions) -> Result<(), UserError> {
-    let steps = "method, path and body stand in the file's steps; --set changes a variable in them";
+    let steps = "method, path and body are set in the file's steps; --set changes a variable in them";
     let given = [
         ("-X", options.method.is_some(), steps),
         ("--body and --body-file", options.body.is_some(), steps),
-        ("--once", options.once, "wavetank try FILE goes through it once, as one user"),
+        ("--once", options.once, "wavetank try FILE runs it once as one user"),
     ];
     match given.into_iter().find(|(_, given, _)| *given) {
-        Some((name, _, hint)) => {
-            Err(conflict(format!("{name} means nothing beside an experiment file"), hint))
-        }
+        Some((name, _, hint)) => Err(conflict(format!("{name} does not apply to an experiment file"), hint)),
         None => Ok(()),
     }
 }

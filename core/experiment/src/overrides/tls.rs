@@ -1,4 +1,4 @@
-//! `--insecure`, `--cacert` and their like: the keys of every `tls:` of the file.
+//! Options for keys of every `tls:` of the file, such as `--insecure` and `--cacert`.
 
 use wavetank_plan::{PemFile, TlsOptions};
 
@@ -29,14 +29,14 @@ fn amended(own: &mut TlsSettings, options: &TlsOptions) {
     };
     if *insecure {
         own.verify = Some(false);
-        // Whom to trust means nothing any more.
+        // Without verification the trusted certificates have no effect.
         own.ca = None;
     }
     if ca.is_some() {
         (own.ca, own.verify) = (name(ca), None);
     }
     if cert.is_some() {
-        // The key of another certificate is of no use.
+        // The old key does not belong to the new certificate.
         (own.cert, own.key) = (name(cert), None);
     }
     own.key = name(key).or(own.key.take());

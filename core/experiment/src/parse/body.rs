@@ -13,17 +13,17 @@ impl Parser<'_> {
         let given: Vec<_> = BODIES.iter().filter_map(|key| keys.entry(key)).collect();
         if let [first, second, ..] = given.as_slice() {
             let message = format!("a request has one body: `{}` and `{}`", first.key, second.key);
-            return self.fail("body_second", second.place, message, "one of the two");
+            return self.fail("body_second", second.place, message, "keep one of the two");
         }
         let entry = *given.first()?;
         if matches!(method, "GET" | "HEAD") {
             let hint = format!(
-                "post: for a request with a body, query: for what stands in the URL ({method} has none)"
+                "post: for a request with a body, query: for parameters in the URL ({method} has none)"
             );
             self.out.push(crate::Diagnostic::warning(
                 "body_unusual",
                 entry.place,
-                format!("{method} with a body: most servers leave it unread"),
+                format!("{method} with a body: most servers ignore it"),
                 hint,
             ));
         }

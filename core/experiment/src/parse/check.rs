@@ -23,7 +23,7 @@ pub(crate) const OPERATORS: [(&str, CheckOp); 6] = [
 const SHAPE: &str = "SUBJECT OP VALUE: status = 200 or 409, time < 1s, body contains ok";
 
 impl Parser<'_> {
-    /// A condition on one answer.
+    /// Parses a condition on one response.
     pub(crate) fn check(&mut self, node: &Node) -> Option<Check> {
         let scalar = self.scalar(node, "a condition")?;
         let (text, place) = (scalar.text.trim(), node.place);
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.fail("condition_op", place, message, hint)
     }
 
-    /// Comparisons that make no sense for a subject.
+    /// Checks that the comparison fits the subject.
     fn fits(&mut self, text: &str, subject: &CheckSubject, op: CheckOp, place: Span) -> Option<()> {
         let textual = matches!(op, CheckOp::Contains | CheckOp::Matches);
         let hint = match subject {
@@ -152,8 +152,8 @@ impl Parser<'_> {
             return self.fail(
                 "bad_range",
                 place,
-                format!("`{text}` runs backwards"),
-                "from the lower to the higher",
+                format!("`{text}` is reversed"),
+                "write the lower value first",
             );
         }
         Some(Alternative::Range(low, high))
@@ -206,7 +206,7 @@ impl Parser<'_> {
     }
 }
 
-/// Splits at ` or ` outside `${…}`; a value that begins with a quote ends with the next.
+/// Splits at ` or ` outside `${…}`. A value that starts with a quote ends at the next quote.
 fn alternatives(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut rest = text.trim();

@@ -13,7 +13,7 @@ const ROWS: [(&str, RowOrder); 4] = [
     ("unique", RowOrder::Unique),
     ("per_user", RowOrder::PerUser),
 ];
-/// Columns are looked for by name in every row.
+/// Maximum number of columns, since they are looked up by name in every row.
 const COLUMNS_MAX: usize = 1_000;
 const SHAPE: &str = "accounts: {file: accounts.csv, row: unique}, or {rows: [{user: ann}, {user: bob}]}";
 
@@ -27,16 +27,21 @@ impl Parser<'_> {
     fn data_source(&mut self, entry: &Entry) -> Option<DataSource> {
         let name = self.user_defined_name(entry, "data")?;
         if name.value.contains('.') || ["count", "env", "secret"].contains(&name.value.as_str()) {
-            let message = format!("`{}` cannot be told from other names in ${{…}}", name.value);
+            let message = format!("`{}` cannot be distinguished from other names in ${{…}}", name.value);
             return self.fail("bad_name", name.place, message, "letters, digits and _: accounts");
         }
         let node = &entry.value;
         let in_rows = node.get("rows").is_some();
         if in_rows && node.get("file").is_some() {
-            return self.fail("data_source", entry.place, "data has both file and rows", "one of the two");
+            return self.fail(
+                "data_source",
+                entry.place,
+                "data has both file and rows",
+                "keep one of the two",
+            );
         }
         if !in_rows && node.get("file").is_none() {
-            return self.fail("data_source", entry.place, "data has neither file nor rows", SHAPE);
+            return self.fail("data_source", entry.place, "data needs file or rows", SHAPE);
         }
         let room = if in_rows { MapName::DataRows } else { MapName::DataFile };
         let mut keys = Keys::open(self, node, room)?;
@@ -64,7 +69,7 @@ impl Parser<'_> {
         let mut seen = BTreeSet::new();
         for name in &names {
             if !seen.insert(name.value.as_str()) {
-                let message = format!("the column `{}` stands here twice", name.value);
+                let message = format!("the column `{}` is listed twice", name.value);
                 self.fail::<()>("column_duplicate", name.place, message, "every column has its own name");
             }
         }
@@ -78,7 +83,7 @@ impl Parser<'_> {
             ("\\t" | "tab", ..) => Some('\t'),
             (_, Some(letter), None) if letter != '"' && letter != '\n' => Some(letter),
             _ => {
-                let message = format!("`{}` is no separator", text.value);
+                let message = format!("`{}` is not a separator", text.value);
                 self.fail("bad_separator", text.place, message, "one character: \";\", \"\\t\", \"|\"")
             }
         }
@@ -131,12 +136,12 @@ impl Parser<'_> {
         };
         if row.len() != columns.len() {
             let message =
-                format!("this row has {} values, and there are {} columns", row.len(), columns.len());
+                format!("this row has {} values, but there are {} columns", row.len(), columns.len());
             return self.fail(
                 "row_length",
                 item.place,
                 message,
-                format!("a value for each of: {}", columns.join(", ")),
+                format!("give a value for each of: {}", columns.join(", ")),
             );
         }
         Some(row)

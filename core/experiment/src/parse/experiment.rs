@@ -59,8 +59,8 @@ impl Parser<'_> {
     fn all_targets(&mut self, keys: &mut Keys<'_>) -> Vec<crate::model::Target> {
         let (one, several) = (keys.entry("target"), keys.entry("targets"));
         if let (Some(_), Some(several)) = (one, several) {
-            let hint = "one of the two; targets with names also serve a single one";
-            self.fail::<()>("target_both", several.place, "`target` and `targets` both stand here", hint);
+            let hint = "keep one of the two; named targets also work for a single target";
+            self.fail::<()>("target_both", several.place, "`target` and `targets` exclude each other", hint);
         }
         let mut all: Vec<_> = several.map(|entry| self.targets(&entry.value)).unwrap_or_default();
         all.extend(one.and_then(|entry| self.target(&entry.value)));
@@ -70,8 +70,8 @@ impl Parser<'_> {
     fn all_scenarios(&mut self, keys: &mut Keys<'_>) -> Vec<Scenario> {
         let (steps, several) = (keys.entry("steps"), keys.entry("scenarios"));
         if let (Some(steps), Some(_)) = (steps, several) {
-            let hint = "one of the two: put the steps into a scenario";
-            self.fail::<()>("steps_both", steps.place, "`steps` and `scenarios` both stand here", hint);
+            let hint = "keep one of the two: put the steps into a scenario";
+            self.fail::<()>("steps_both", steps.place, "`steps` and `scenarios` exclude each other", hint);
         }
         let mut all: Vec<_> = several.map(|entry| self.scenarios(&entry.value)).unwrap_or_default();
         all.extend(
@@ -123,7 +123,7 @@ impl Parser<'_> {
             return self.fail(
                 "bad_seed",
                 text.place,
-                format!("`{}` is no seed", text.value),
+                format!("`{}` is not a seed", text.value),
                 "a whole number: 42",
             );
         };
@@ -164,8 +164,8 @@ impl Parser<'_> {
         all.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A fault reverts itself, and so does a change of a pool. An action without an end cannot last
-    /// for a time.
+    /// Checks that the keys of an event fit its command. A fault or a pool change reverts itself,
+    /// and a command without `undo` cannot have a duration.
     fn fitting(
         &mut self,
         run: &str,
@@ -177,11 +177,11 @@ impl Parser<'_> {
                 let what = if PlannedEvent::fault(run).is_some() { "a fault" } else { "a change of a pool" };
                 let hint =
                     format!("leave undo out: {what} is reverted after `for`, at the end and on any abort");
-                self.fail("event_undo", undo.place, format!("{what} has an undo of its own"), hint)
+                self.fail("event_undo", undo.place, format!("{what} has its own undo"), hint)
             }
             (false, None, Some(lasts)) => {
-                let message = "`for` says when to take it back, and nothing says how";
-                self.fail("event_undo", lasts.place, message, "undo: COMMAND beside it")
+                let message = "`for` says when to revert it, but nothing says how";
+                self.fail("event_undo", lasts.place, message, "add undo: COMMAND")
             }
             _ => Some(()),
         }

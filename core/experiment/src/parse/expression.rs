@@ -1,4 +1,4 @@
-//! What stands inside `${…}`: names, columns, functions with arguments.
+//! Parses the inside of `${…}`: names, columns, and functions with arguments.
 
 use wavetank_plan::did_you_mean;
 use wavetank_plan::quantity::parse_count;
@@ -16,20 +16,20 @@ const FUNCTIONS: [(&str, &str); 7] = [
     ("base64", "base64(x)"),
     ("hmac_sha256", "hmac_sha256(key,x)"),
 ];
-/// Most arguments of `pick`, and deepest nesting of functions.
+/// Maximum number of arguments of `pick`, and maximum nesting of functions.
 const ARGUMENTS_MAX: usize = 1_000;
 const NESTED_MAX: usize = 8;
 
 impl Parser<'_> {
-    /// What stands inside `${…}`.
+    /// Parses the inside of `${…}`.
     pub(super) fn part(&mut self, text: &str, place: Span) -> Option<Part> {
         self.part_at(text, place, 0)
     }
 
     fn part_at(&mut self, text: &str, place: Span, depth: usize) -> Option<Part> {
         if depth > NESTED_MAX {
-            let message = format!("more than {NESTED_MAX} functions inside each other");
-            return self.fail("too_deep", place, message, "set: {NAME: …} in a step of its own");
+            let message = format!("more than {NESTED_MAX} nested functions");
+            return self.fail("too_deep", place, message, "use set: {NAME: …} in a separate step");
         }
         if let Some((name, rest)) = text.split_once('(') {
             let Some(inside) = rest.strip_suffix(')') else {
@@ -47,7 +47,12 @@ impl Parser<'_> {
             "user" => return Some(Part::User),
             "session" => return Some(Part::Session),
             "" => {
-                return self.fail("template_empty", place, "`${}` names nothing", "${NAME}; as it is: $${}");
+                return self.fail(
+                    "template_empty",
+                    place,
+                    "`${}` has no name",
+                    "${NAME}; for the characters themselves: $${}",
+                );
             }
             _ => {}
         }
@@ -61,7 +66,12 @@ impl Parser<'_> {
             _ if !is_identifier(text) => {
                 let hint =
                     "${NAME}, ${DATA.column}, ${count.NAME}, ${random(1,100)}, ${env:NAME}, ${secret:NAME}";
-                self.fail("template_syntax", place, format!("`${{{text}}}` is no name and no function"), hint)
+                self.fail(
+                    "template_syntax",
+                    place,
+                    format!("`${{{text}}}` is not a name or a function"),
+                    hint,
+                )
             }
             Some(("count", name)) => Some(Part::Count(name.to_owned())),
             Some((data, column)) => Some(Part::Column { data: data.to_owned(), column: column.to_owned() }),
@@ -125,7 +135,7 @@ impl Parser<'_> {
     fn random(&mut self, low: &str, high: &str, place: Span) -> Option<Function> {
         let (low, high) = (self.whole_number(low, place)?, self.whole_number(high, place)?);
         if low > high {
-            let message = format!("random({low},{high}) has nothing between its ends");
+            let message = format!("random({low},{high}) is an empty range");
             return self.fail("template_function", place, message, format!("random({high},{low})?"));
         }
         Some(Function::Random(low, high))
@@ -141,19 +151,19 @@ impl Parser<'_> {
             None => parse_count(text).ok().map(|count| count as i64),
         };
         if number.is_none() {
-            let message = format!("`{word}` is no whole number");
+            let message = format!("`{word}` is not a whole number");
             return self.fail(
                 "template_function",
                 place,
                 message,
-                "${random(1,100)}; variables of vars: may stand there",
+                "${random(1,100)}; variables of vars: are allowed there",
             );
         }
         number
     }
 
-    /// Parses an argument: text in quotes, or the content of `${…}`; `bare` terms are text if they
-    /// name nothing.
+    /// Parses an argument: text in quotes, or the content of `${…}`. With `bare`, unknown names are
+    /// text.
     fn argument(&mut self, text: &str, place: Span, depth: usize, bare: bool) -> Option<Template> {
         let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
         if let Some(inside) = quoted {

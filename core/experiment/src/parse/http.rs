@@ -62,17 +62,22 @@ impl Parser<'_> {
             && connect.value > whole.value
         {
             let message = format!("connect_timeout {} is longer than timeout {}", connect.value, whole.value);
-            self.fail::<()>("timeout_order", connect.place, message, "it lies inside timeout: shorter");
+            self.fail::<()>("timeout_order", connect.place, message, "make it shorter: timeout includes it");
         }
     }
 
     fn one_a_connection(&mut self, http: &Http, place: Span) {
         if http.keepalive == Some(false) && http.requests_per_connection.is_some_and(|count| count > 1) {
-            let message = "keepalive: false, and several requests per connection";
-            self.fail::<()>("option_conflict", place, message, "one of the two");
+            let message = "keepalive: false excludes several requests per connection";
+            self.fail::<()>("option_conflict", place, message, "keep one of the two");
         }
         if http.keepalive == Some(false) && http.pipeline.is_some_and(|depth| depth > 1) {
-            self.fail::<()>("option_conflict", place, "keepalive: false, and a pipeline", "one of the two");
+            self.fail::<()>(
+                "option_conflict",
+                place,
+                "keepalive: false excludes a pipeline",
+                "keep one of the two",
+            );
         }
     }
 
@@ -125,7 +130,7 @@ impl Parser<'_> {
                 "option_conflict",
                 key.place,
                 "a key without its certificate",
-                "cert: FILE beside it",
+                "add cert: FILE",
             );
         }
         Some(tls)
@@ -144,7 +149,7 @@ impl Parser<'_> {
             }
             let managed = ["content-length", "transfer-encoding", "connection"];
             if managed.iter().any(|name| entry.key.eq_ignore_ascii_case(name)) {
-                let hint = "raw: sends bytes as they are; http: {keepalive: false} closes";
+                let hint = "use raw: to send literal bytes, or http: {keepalive: false} to close connections";
                 let message = format!("`{}` is written by Wavetank itself", entry.key);
                 self.fail::<()>("bad_header", entry.place, message, hint);
                 continue;
@@ -152,7 +157,7 @@ impl Parser<'_> {
             let Some(value) = self.template(&entry.value, "a header's value") else { continue };
             let broken = |part: &Part| matches!(part, Part::Text(text) if text.contains(['\r', '\n', '\0']));
             if value.parts.iter().any(broken) {
-                let message = format!("the value of `{}` goes over several lines", entry.key);
+                let message = format!("the value of `{}` spans several lines", entry.key);
                 self.fail::<()>("bad_header", entry.value.place, message, "a header is one line");
                 continue;
             }
@@ -171,14 +176,14 @@ impl Parser<'_> {
             return Some(Auth::None);
         }
         if !["basic", "digest", "bearer"].contains(&kind) || rest.is_empty() {
-            let message = format!("`{kind}` alone is no way to say who one is");
+            let message = format!("`{kind}` needs credentials");
             return self.fail("bad_auth", node.place, message, SHAPES);
         }
         if kind == "bearer" {
             return self.template_text(rest, node.place).map(Auth::Bearer);
         }
         let Some((user, password)) = user_and_password(rest) else {
-            let message = format!("{kind} wants a user and a password");
+            let message = format!("{kind} needs a user and a password");
             return self.fail(
                 "bad_auth",
                 node.place,
@@ -192,7 +197,7 @@ impl Parser<'_> {
             self.out.push(crate::Diagnostic::warning(
                 "password_written",
                 node.place,
-                "a password stands in the file",
+                "the file contains a password",
                 format!("auth: {kind} USER:${{secret:PASSWORD}}"),
             ));
         }
@@ -212,13 +217,18 @@ impl Parser<'_> {
             );
         }
         if name.value.is_empty() || name.value.contains('\0') {
-            return self.fail("bad_file_name", name.place, "this names no file", "for example body.json");
+            return self.fail(
+                "bad_file_name",
+                name.place,
+                "this is not a file name",
+                "for example body.json",
+            );
         }
         Some(name)
     }
 }
 
-/// Splits at the first colon outside `${…}`, which has colons of its own.
+/// Splits at the first colon outside `${…}`, which may contain colons.
 pub(super) fn user_and_password(text: &str) -> Option<(&str, &str)> {
     let mut braces = 0_usize;
     for (at, letter) in text.char_indices() {
@@ -234,7 +244,7 @@ pub(super) fn user_and_password(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The text of a template is one of the file's own when it has no hole in it.
+/// Whether the template starts with one of the prefixes, or with a hole, which may contain one.
 pub(super) fn starts_with(template: &Template, prefixes: &[&str]) -> bool {
     match template.parts.first() {
         Some(Part::Text(text)) => prefixes.iter().any(|prefix| text.starts_with(prefix)),

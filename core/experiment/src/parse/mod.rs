@@ -38,7 +38,7 @@ use crate::{Diagnostics, Span};
 /// A map with fixed keys of an experiment.
 pub(crate) type Keys<'n> = wavetank_grammar::MapReader<'n, MapName>;
 
-/// Passed to every part: the variables, and the sink for errors.
+/// The context of all parsers: the variables, and the diagnostics.
 pub(crate) struct Parser<'a> {
     pub(crate) vars: &'a Variables,
     pub(crate) env: &'a dyn Fn(&str) -> Option<String>,
@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     fn too_large<T>(&mut self, place: Span) -> Option<T> {
-        let message = "variables bring more into the file than anybody could have written";
+        let message = "variables make the file too large";
         self.fail("file_too_large", place, message, MapName::ADVICE.long)
     }
 }

@@ -3,19 +3,20 @@
 use super::{Parser, TreeReader as _};
 use crate::{Entry, Node, Spanned};
 
-/// Letters, digits, `_`, `-`, `.`: allowed after `in`, between parentheses and in a file's name.
+/// Whether `text` has only letters, digits, `_`, `-`, `.`, so it can be used after `in`, between
+/// parentheses and in file names.
 pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
 }
 
 impl Parser<'_> {
-    /// One word, as names of phases, scenarios and targets are.
+    /// Reads a name of one term, such as that of a phase, scenario or target.
     pub(crate) fn name(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let name = self.text(node, what)?;
         if is_identifier(&name.value) {
             return Some(name);
         }
-        let message = format!("`{}` is no name: one word of letters, digits, _, - and .", name.value);
+        let message = format!("`{}` is not a valid name: use only letters, digits, _, - and .", name.value);
         let joined: String = name
             .value
             .chars()
@@ -24,13 +25,13 @@ impl Parser<'_> {
         self.fail("bad_name", name.place, message, format!("{}?", joined.trim_matches('-')))
     }
 
-    /// A key that is a name of the user's choosing.
+    /// Reads a key that is a user-defined name.
     pub(crate) fn user_defined_name(&mut self, entry: &Entry, what: &str) -> Option<Spanned<String>> {
         if is_identifier(&entry.key) {
             return Some(Spanned::new(entry.key.clone(), entry.place));
         }
         let message =
-            format!("`{}` is no name of {what}: one word of letters, digits, _, - and .", entry.key);
+            format!("`{}` is not a valid name of {what}: use only letters, digits, _, - and .", entry.key);
         self.fail("bad_name", entry.place, message, "for example: buy, log-in, step_2")
     }
 }

@@ -69,7 +69,7 @@ impl Parser<'_> {
             [only] => *only,
             [first, second, ..] => {
                 let message = format!("a phase has one load: `{}` and `{}`", first.key, second.key);
-                let hint = "two phases, or two scenarios with phases of their own to run beside each other";
+                let hint = "use two phases, or two scenarios with their own phases to run in parallel";
                 return self.fail("load_second", second.place, message, hint);
             }
         };
@@ -84,14 +84,14 @@ impl Parser<'_> {
         Some(load)
     }
 
-    /// A phase of no length is a mistake of its own.
+    /// Reads the length of a phase, which must be above zero.
     fn phase_length(&mut self, node: &Node) -> Option<Spanned<wavetank_plan::Nanos>> {
         let length = self.duration(node)?;
         if length.value == wavetank_plan::Nanos::ZERO {
             return self.fail(
                 "phase_empty",
                 length.place,
-                "a phase of no length",
+                "the length of the phase is zero",
                 "leave it out, or give it a time: 10s",
             );
         }
@@ -107,8 +107,8 @@ impl Parser<'_> {
             && ramp.value > every.value
         {
             let message =
-                format!("a stair is climbed in {}, and the next begins after {}", ramp.value, every.value);
-            return self.fail("stair_ramp", ramp.place, message, "ramp is part of every: at most as long");
+                format!("a stair takes {} to climb, but the next begins after {}", ramp.value, every.value);
+            return self.fail("stair_ramp", ramp.place, message, "make ramp at most as long as every");
         }
         Some(Staircase { step: step.value, every: every.value, ramp: ramp.map(|ramp| ramp.value) })
     }
@@ -137,7 +137,7 @@ fn sessions(text: &str) -> Result<Sessions, UserError> {
 fn spike(text: &str) -> Result<Spike, UserError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [rate, "for", length, "every", every] = words.as_slice() else {
-        let message = format!("`{text}` is no spike");
+        let message = format!("`{text}` is not a spike");
         return Err(UserError::usage(
             "bad_spike",
             message,
@@ -147,7 +147,11 @@ fn spike(text: &str) -> Result<Spike, UserError> {
     let (length, every) = (parse_duration_positive(length)?, parse_duration_positive(every)?);
     if length >= every {
         let message = format!("`{text}`: the spike lasts until the next begins");
-        return Err(UserError::usage("bad_spike", message, "shorter than every: 5k/s for 10s every 1m"));
+        return Err(UserError::usage(
+            "bad_spike",
+            message,
+            "make it shorter than every: 5k/s for 10s every 1m",
+        ));
     }
     Ok(Spike { rate: parse_rate_positive(rate)?, length, every })
 }

@@ -6,7 +6,7 @@ use super::{Keys, Parser};
 use crate::Spanned;
 use crate::model::PhaseLoad;
 
-/// A load's key, whether it goes from one value to another, and the keys it may have.
+/// The key of a load, whether it goes from one value to another, and the keys that it can have.
 struct PhaseRule {
     key: &'static str,
     climbs: bool,
@@ -26,12 +26,12 @@ const EXTRAS: [&str; 12] = [
 ];
 
 impl Parser<'_> {
-    /// The rules that need more than one key.
+    /// Checks the rules that involve more than one key.
     pub(super) fn phase_rules(&mut self, keys: &Keys<'_>, load: &Spanned<PhaseLoad>) {
         let shape = shape(&load.value);
         let strange = EXTRAS.iter().find(|key| keys.has(key) && !shape.allowed.contains(key));
         if let Some(key) = strange {
-            let message = format!("`{key}` does not go with {}", shape.key);
+            let message = format!("`{key}` does not apply to {}", shape.key);
             self.report_rule(
                 "phase_key",
                 load.place,
@@ -49,7 +49,7 @@ impl Parser<'_> {
         self.of_the_kind(keys, load);
     }
 
-    /// A load of zero from beginning to end.
+    /// Reports a load that is zero from start to end.
     fn nothing(&mut self, load: &Spanned<PhaseLoad>, shape: &PhaseRule) {
         let none = match &load.value {
             PhaseLoad::Rate { rate, .. } => rate.from.count == 0 && rate.to.count == 0,
@@ -57,8 +57,13 @@ impl Parser<'_> {
             _ => false,
         };
         if none {
-            let message = format!("{}: nothing at all", shape.key);
-            self.report_rule("load_zero", load.place, &message, "nobody new for a while: pause: 30s");
+            let message = format!("{}: the load is zero", shape.key);
+            self.report_rule(
+                "load_zero",
+                load.place,
+                &message,
+                "use pause: 30s for a time without new users",
+            );
         }
     }
 
@@ -66,7 +71,7 @@ impl Parser<'_> {
         let (step, every, ramp) = (keys.has("step"), keys.has("every"), keys.has("ramp"));
         if step != every {
             let (is, wants) = if step { ("step", "every") } else { ("every", "step") };
-            let message = format!("`{is}` wants `{wants}`");
+            let message = format!("`{is}` needs `{wants}`");
             self.report_rule("stair_parts", load.place, &message, "users: 0 to 300, step: 50, every: 10s");
         } else if ramp && !step {
             let hint = "users: 0 to 300, for: 1m climbs evenly; stairs: step: 50, every: 10s, ramp: 2s";
@@ -74,18 +79,18 @@ impl Parser<'_> {
         }
     }
 
-    /// What fixes the length.
+    /// Checks that exactly one key sets the length.
     fn one_length(&mut self, keys: &Keys<'_>, load: &Spanned<PhaseLoad>, shape: &PhaseRule) {
         let given: Vec<&str> = ["for", "at", "step"].into_iter().filter(|key| keys.has(key)).collect();
         if let [first, second, ..] = given.as_slice() {
-            let message = format!("`{first}` and `{second}` both fix the length");
-            self.report_rule("length_second", load.place, &message, "one of for, at, step");
+            let message = format!("`{first}` and `{second}` both set the length");
+            self.report_rule("length_second", load.place, &message, "keep one of for, at, step");
             return;
         }
         let key = shape.key;
         match given.first().copied() {
             Some(fixing @ ("at" | "step")) if !shape.climbs => {
-                let message = format!("`{fixing}` is for `{key}: A to B`");
+                let message = format!("`{fixing}` applies only to `{key}: A to B`");
                 self.report_rule("length_kind", load.place, &message, &format!("{key}: 0 to N, {fixing}: …"));
             }
             None if shape.climbs => {
@@ -96,7 +101,7 @@ impl Parser<'_> {
                 self.report_rule(
                     "length_missing",
                     load.place,
-                    &format!("`{key}: A to B` says nothing of its length"),
+                    &format!("`{key}: A to B` has no length"),
                     hint,
                 );
             }
@@ -105,7 +110,7 @@ impl Parser<'_> {
                 self.report_rule(
                     "length_missing",
                     load.place,
-                    &format!("`{key}` alone says nothing of its length"),
+                    &format!("`{key}` alone sets no length"),
                     hint,
                 );
             }
@@ -113,16 +118,16 @@ impl Parser<'_> {
         }
         if keys.has("wave") && !(shape.climbs && given.as_slice() == ["for"]) {
             let hint = format!("{key}: A to B, for: 10m, wave: 1m");
-            self.report_rule("wave_kind", load.place, "a wave swings between A and B for a time", &hint);
+            self.report_rule("wave_kind", load.place, "a wave needs a range A to B and a length", &hint);
         }
     }
 
-    /// Counts of users have no rates in them, and the other way round.
+    /// Reports rates in counts of users, and counts in rates.
     fn of_the_kind(&mut self, keys: &Keys<'_>, load: &Spanned<PhaseLoad>) {
         let open = matches!(load.value, PhaseLoad::Rate { .. });
         let each = keys.text("sessions").is_some_and(|text| text.ends_with("each"));
         if open && each {
-            let hint = "sessions: 15k caps them; in users: and hold: each user may have a number";
+            let hint = "use sessions: 15k as a limit; only users: and hold: can have a number for each user";
             self.report_rule("sessions_each", load.place, "in a rate phase a user is one session", hint);
         }
         let Some(step) = keys.text("step") else { return };

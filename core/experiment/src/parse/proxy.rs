@@ -7,11 +7,12 @@ use super::{Parser, TreeReader as _};
 use crate::model::{Part, Proxy};
 use crate::{Diagnostic, Node, Spanned};
 
-/// How a user and password are written.
+/// The form of a proxy with a user and password.
 const USER_HINT: &str = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";
 
 impl Parser<'_> {
-    /// A proxy's URL. The user part may hold secrets, the rest is fixed before the run.
+    /// Reads the URL of a proxy. The user part may contain secrets; the rest is fixed before the
+    /// run.
     pub(super) fn proxy(&mut self, node: &Node) -> Option<Proxy> {
         let scalar = self.scalar(node, "a proxy's URL")?;
         let (written, plain) = ProxyUrl::split_user(&scalar.text);
@@ -25,18 +26,18 @@ impl Parser<'_> {
         };
         let Some(written) = written else { return Some(Proxy { url, user: None }) };
         let Some((user, password)) = user_and_password(written) else {
-            let message = "a proxy wants a user and a password with a colon between";
+            let message = "a proxy needs a user and a password separated by a colon";
             return self.fail("bad_proxy", node.place, message, USER_HINT);
         };
         let user = self.template_text(user, node.place)?;
         let password = self.template_text(password, node.place)?;
         if password.as_fixed().is_some_and(|password| !password.is_empty()) {
-            let message = "a password stands in the file";
+            let message = "the file contains a password";
             self.out.push(Diagnostic::warning("password_written", node.place, message, USER_HINT));
         }
         let unknown_yet = |part: &Part| !matches!(part, Part::Text(_) | Part::Variable(_) | Part::Secret(_));
         if user.parts.iter().chain(&password.parts).any(unknown_yet) {
-            let message = "who one is to a proxy is fixed before the run";
+            let message = "proxy credentials are fixed before the run";
             return self.fail("template_not_fixed", node.place, message, USER_HINT);
         }
         Some(Proxy { url, user: Some((user, password)) })

@@ -1,4 +1,4 @@
-//! Quantities that only experiments have.
+//! Quantities that occur only in experiments.
 
 use wavetank_plan::quantity::parse_rate_positive;
 use wavetank_plan::{Condition, Rate, UserError};
@@ -7,22 +7,22 @@ use super::{Parser, TreeReader as _};
 use crate::{Node, Spanned};
 
 impl Parser<'_> {
-    /// A small count, such as requests in a pipeline.
+    /// Reads a small count, such as the number of pipelined requests.
     pub(crate) fn small_count(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(small) = u32::try_from(count.value) else {
-            let message = format!("{} is more than anybody needs", count.value);
+            let message = format!("{} is too large", count.value);
             return self.fail("overflow", count.place, message, "for example 5");
         };
         Some(small)
     }
 
-    /// How many redirects are followed: the plan keeps them in a byte.
+    /// Reads the maximum number of redirects, which a plan stores in one byte.
     pub(crate) fn redirects(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(few) = u8::try_from(count.value) else {
-            let message = format!("{} redirects are more than anybody follows", count.value);
-            return self.fail("overflow", count.place, message, "for example 5; 255 at most");
+            let message = format!("{} redirects are too many", count.value);
+            return self.fail("overflow", count.place, message, "for example 5; at most 255");
         };
         Some(few.into())
     }
@@ -31,7 +31,7 @@ impl Parser<'_> {
         self.quantity(node, "a rate", parse_rate_positive)
     }
 
-    /// A condition on the run.
+    /// Reads a condition on the run.
     pub(crate) fn condition(&mut self, node: &Node) -> Option<Spanned<Condition>> {
         self.quantity(node, "a condition", |text| {
             Condition::parse(text).map_err(|error| of_answer(text, error))
@@ -39,15 +39,15 @@ impl Parser<'_> {
     }
 }
 
-/// What only one answer has cannot be asked of a run.
+/// Adds a hint if the subject is a property of one response.
 fn of_answer(text: &str, error: UserError) -> UserError {
     let first = text.split([' ', '<', '>', '=', '!']).next().unwrap_or_default();
     let hint = match first {
         "body" | "header" | "cookie" | "json" | "xml" | "css" | "regex" => {
-            "of one answer: under check: of a step; its failures are check(NAME) here"
+            "use it under check: of a step; its failures are check(NAME) here"
         }
-        "size" => "of one answer: under check: of a step",
+        "size" => "use it under check: of a step",
         _ => return error,
     };
-    UserError::usage("condition_subject", format!("`{text}`: `{first}` is a part of one answer"), hint)
+    UserError::usage("condition_subject", format!("`{text}`: `{first}` is a property of one response"), hint)
 }

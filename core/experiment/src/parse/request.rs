@@ -15,7 +15,7 @@ const FAILURES: [(&str, OnFailure); 3] = [
 ];
 
 impl Parser<'_> {
-    /// A step with a method as its verb, or `request`.
+    /// Reads a step with a method as its verb, or `request`.
     pub(super) fn request(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
         let head = self.head(verb);
         let method = match &head {
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Some(Request { query, headers, body, auth, follow, resources, ..request? })
     }
 
-    /// A step with `raw` as its verb.
+    /// Reads a step with `raw` as its verb.
     pub(super) fn raw(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
         let place = verb.value.place;
         let mut written = self.template(&verb.value, "what is sent");
@@ -44,7 +44,7 @@ impl Parser<'_> {
         self.common(written.map(RequestHead::Raw), keys)
     }
 
-    /// What all requests have.
+    /// Reads the keys that all requests have.
     fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
         let name = keys.take("name").and_then(|node| self.step_name(node));
         let to = keys.take("to").and_then(|node| self.name(node, "a target"));
@@ -72,7 +72,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn on_failure(&mut self, node: &Node) -> Option<OnFailure> {
-        self.one_of(node, "answer to a failure", &FAILURES)
+        self.one_of(node, "reaction to a failure", &FAILURES)
     }
 
     fn head(&mut self, verb: &Entry) -> Option<RequestHead> {
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
         let Some((method, url)) = split_method(&whole) else {
             let hint = "a method and a path: request: PROPFIND /dav/";
-            return self.fail("bad_method", place, "this is no method and path", hint);
+            return self.fail("bad_method", place, "this is not a method and a path", hint);
         };
         self.path(url, place).map(|url| RequestHead::Http { method: Spanned::new(method, place), url })
     }
@@ -98,7 +98,7 @@ impl Parser<'_> {
                 }
                 _ => format!("/{text}? or http://HOST/…"),
             };
-            return self.fail("bad_path", place, format!("`{text}` is neither a path nor a URL"), hint);
+            return self.fail("bad_path", place, format!("`{text}` is not a path or a URL"), hint);
         }
         if url.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('#'))) {
             let message = format!("`{}` has a fragment, which is never sent", url.display_text());
@@ -106,13 +106,18 @@ impl Parser<'_> {
                 "bad_path",
                 place,
                 message,
-                "without # and what follows it; %23 is the sign itself",
+                "leave out # and the text after it; write a literal # as %23",
             );
         }
         let broken = |part: &Part| matches!(part, Part::Text(text) if text.contains(|c: char| c.is_whitespace() || c.is_control()));
         if url.parts.iter().any(broken) {
-            let message = format!("`{}` has white space in it", url.display_text());
-            return self.fail("bad_path", place, message, "write a blank as %20, or the part under query:");
+            let message = format!("`{}` contains white space", url.display_text());
+            return self.fail(
+                "bad_path",
+                place,
+                message,
+                "write a blank as %20, or put the parameters under query:",
+            );
         }
         Some(url)
     }
@@ -122,12 +127,12 @@ impl Parser<'_> {
         let name = self.text(node, "a name")?;
         if PART_NAMES.contains(&name.value.as_str()) {
             let message = format!("`{}` is a part of every request's time", name.value);
-            let hint = format!("another name: p99({}) would mean all requests", name.value);
+            let hint = format!("use another name: p99({}) would mean all requests", name.value);
             return self.fail("name_reserved", name.place, message, hint);
         }
         if name.value.trim().is_empty() || name.value.contains(['(', ')', '\n']) {
-            let message = format!("`{}` cannot stand in p99(NAME)", name.value);
-            return self.fail("bad_name", name.place, message, "letters, digits, blanks, / and -");
+            let message = format!("`{}` cannot be used in p99(NAME)", name.value);
+            return self.fail("bad_name", name.place, message, "use letters, digits, blanks, / and -");
         }
         Some(name)
     }
@@ -142,7 +147,7 @@ impl Parser<'_> {
         all.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A name under `extract`, `set` or `as`.
+    /// Reads a name under `extract`, `set` or `as`.
     pub(super) fn variable_name(&mut self, entry: &Entry) -> Option<Spanned<String>> {
         self.identifier(&Spanned::new(entry.key.clone(), entry.place))
     }
@@ -155,7 +160,7 @@ impl Parser<'_> {
             || word.contains('.')
             || word.starts_with(|c: char| c.is_ascii_digit())
         {
-            let message = format!("`{word}` is no name of a variable");
+            let message = format!("`{word}` is not a variable name");
             return self.fail(
                 "bad_name",
                 name.place,
@@ -189,7 +194,7 @@ impl Parser<'_> {
                     Some(scalar) => format!("{}: {}", entry.key, scalar.text),
                     None => entry.key.clone(),
                 };
-                let hint = format!("a condition with a colon stands in quotes: '{text}'");
+                let hint = format!("put a condition with a colon in quotes: '{text}'");
                 return self.fail(
                     "colon_unquoted",
                     entry.place,
@@ -205,7 +210,7 @@ impl Parser<'_> {
     }
 }
 
-/// `PROPFIND /dav/` to a method and the rest.
+/// Splits `PROPFIND /dav/` into the method and the rest.
 fn split_method(whole: &Template) -> Option<(String, Template)> {
     let Some(Part::Text(first)) = whole.parts.first() else { return None };
     let (method, path) = first.split_once(' ')?;

@@ -13,7 +13,7 @@ const CONNECTIONS: [(&str, Connection); 4] = [
 ];
 
 impl Scenario {
-    /// One that does nothing.
+    /// Creates a scenario without steps.
     pub(crate) fn empty(name: Option<Spanned<String>>, place: Span) -> Self {
         Self {
             name,
@@ -37,7 +37,7 @@ impl Parser<'_> {
     pub(super) fn scenarios(&mut self, node: &Node) -> Vec<Scenario> {
         if node.items().is_some() {
             let hint = "scenarios: {browser: {weight: 1, steps: […]}}";
-            self.fail::<()>("not_a_map", node.place, "scenarios have names, and this is a list", hint);
+            self.fail::<()>("not_a_map", node.place, "scenarios have names, but this is a list", hint);
             return Vec::new();
         }
         let entries = self.entries(node, "scenarios");
@@ -49,9 +49,8 @@ impl Parser<'_> {
         let mut keys = Keys::open(self, &entry.value, MapName::Scenario)?;
         let both = keys.has("weight").then(|| keys.entry("phases")).flatten();
         if let Some(phases) = both {
-            let hint =
-                "one of the two: weight takes part in the top-level phases, own phases run beside them";
-            let message = "a scenario has both a weight and phases of its own";
+            let hint = "keep one of the two: with a weight it takes part in the top-level phases; its own phases run in parallel with them";
+            let message = "a scenario has both a weight and its own phases";
             self.fail::<()>("scenario_both", phases.place, message, hint);
         }
         let scenario = Scenario {

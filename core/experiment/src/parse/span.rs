@@ -1,4 +1,4 @@
-//! Ranges: `A to B`, everywhere the same.
+//! Ranges `A to B`.
 
 use wavetank_plan::quantity::{parse_count, parse_rate};
 use wavetank_plan::{Rate, UserError};
@@ -8,13 +8,13 @@ use crate::model::FromTo;
 use crate::{Diagnostic, Node, Spanned};
 
 impl Parser<'_> {
-    /// `N` or `N to N`.
+    /// Reads `N` or `N to N`.
     pub(crate) fn counts(&mut self, node: &Node) -> Option<Spanned<FromTo<u64>>> {
         let text = self.text(node, "a count")?;
         self.span(&text, parse_count)
     }
 
-    /// `RATE` or `RATE to RATE`, and whether it counts requests.
+    /// Reads `RATE` or `RATE to RATE`, and whether it counts requests.
     pub(crate) fn rates(&mut self, node: &Node) -> Option<Spanned<(FromTo<Rate>, bool)>> {
         let text = self.text(node, "a rate")?;
         let of_requests = text.value.contains(" requests/");
@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 }
 
-/// `0-100`, `0..100`, `0 - 100`.
+/// Replaces the hint if the range is written as `0-100`, `0..100` or `0 - 100`.
 fn dashed(word: &str, error: UserError) -> UserError {
     let parts = word.split_once("..").or_else(|| word.split_once('-')).or_else(|| word.split_once('→'));
     match parts {
@@ -55,7 +55,7 @@ fn dashed(word: &str, error: UserError) -> UserError {
             if !from.trim().is_empty() && to.trim_start().starts_with(|c: char| c.is_ascii_digit()) =>
         {
             let hint = format!("a range is written {} to {}", from.trim(), to.trim());
-            UserError::usage("bad_range", format!("`{word}` is no number"), hint)
+            UserError::usage("bad_range", format!("`{word}` is not a number"), hint)
         }
         _ => error,
     }

@@ -8,18 +8,18 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 use crate::{Entry, Node, NodeKind};
 
-/// Protocols with verbs in a later version, by their namespaces.
+/// Namespaces of protocols that this version does not support yet.
 const LATER: [&str; 9] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp", "grpc"];
 
 impl Parser<'_> {
-    /// A list of steps.
+    /// Reads a list of steps.
     pub(crate) fn steps(&mut self, node: &Node) -> Vec<Step> {
         if let NodeKind::Map(entries) = &node.kind {
             let hint = match entries.first() {
                 Some(entry) => format!("each step begins with a dash: - {}: …", entry.key),
                 None => "each step begins with a dash: - get: /".to_owned(),
             };
-            self.fail::<()>("not_a_list", node.place, "steps are a list, and this is a map of keys", hint);
+            self.fail::<()>("not_a_list", node.place, "steps are a list, but this is a map of keys", hint);
             return Vec::new();
         }
         let items = self.list(node, "steps");
@@ -37,7 +37,7 @@ impl Parser<'_> {
             return self.fail(
                 "step_shape",
                 node.place,
-                format!("a step is a map, and this is {}", node.what()),
+                format!("a step is a map, but this is {}", node.what()),
                 hint,
             );
         };
@@ -48,7 +48,7 @@ impl Parser<'_> {
             [only] => *only,
             [first, second, ..] => {
                 let message = format!("a step has one verb: `{}` and `{}`", first.0.key, second.0.key);
-                let hint = format!("two steps: - {}: … and - {}: …", first.0.key, second.0.key);
+                let hint = format!("write two steps: - {}: … and - {}: …", first.0.key, second.0.key);
                 return self.fail("verb_second", second.0.place, message, hint);
             }
         };
@@ -76,11 +76,11 @@ impl Parser<'_> {
         let upper = first.key.to_ascii_lowercase();
         let namespace = first.key.split('.').next().unwrap_or_default();
         if first.key.contains('.') && LATER.contains(&namespace) {
-            let hint = "this version speaks HTTP: get, post, …; raw sends bytes as they are";
+            let hint = "this version supports HTTP: get, post, …; raw sends literal bytes";
             return self.fail(
                 "protocol_later",
                 first.place,
-                format!("`{}` comes with a later version", first.key),
+                format!("`{}` is not supported in this version", first.key),
                 hint,
             );
         }
@@ -92,7 +92,12 @@ impl Parser<'_> {
                 None => format!("one of: {}", verbs().collect::<Vec<_>>().join(", ")),
             },
         };
-        self.fail("verb_missing", first.place, format!("no verb in this step: `{}` is none", first.key), hint)
+        self.fail(
+            "verb_missing",
+            first.place,
+            format!("this step has no verb: `{}` is not one", first.key),
+            hint,
+        )
     }
 
     fn verb(&mut self, form: &str, verb: &Entry, keys: &mut Keys<'_>) -> Option<Verb> {
@@ -139,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The steps inside a step.
+    /// Reads the steps inside a step.
     fn inner(&mut self, keys: &mut Keys<'_>, verb: &Entry) -> Option<Vec<Step>> {
         let node = keys.require(self, "steps")?;
         if node.items().is_some_and(<[Node]>::is_empty) {
@@ -175,7 +180,7 @@ impl Parser<'_> {
                 Some(ForEachItems::Variable(crate::Spanned::new(name.to_owned(), node.place)))
             }
             _ => {
-                let message = format!("`{}` is no list", scalar.text);
+                let message = format!("`{}` is not a list", scalar.text);
                 self.fail("not_a_list", node.place, message, "each: ${LIST}, each: [a, b, c]")
             }
         }

@@ -10,14 +10,14 @@ use crate::{Diagnostic, Node, Span, Spanned};
 const PARTS: [&str; 10] =
     ["status", "time", "size", "body", "header", "cookie", "json", "xml", "css", "regex"];
 const SHAPES: &str = "status · time · size · body · header NAME · cookie NAME · json PATH · xml XPATH · css SELECTOR@ATTR · regex /RE/ · ${VAR}";
-/// What only a run has.
+/// Subjects of conditions on the run, which a response does not have.
 const OF_RUN: [&str; 12] =
     ["p50", "p90", "p95", "p99", "mean", "max", "min", "done", "failed", "errors", "done_rate", "in_flight"];
 
 impl Parser<'_> {
-    /// `[all] FROM`, of `extract`.
+    /// Reads `[all] FROM` of `extract`.
     pub(crate) fn from(&mut self, node: &Node) -> Option<(Spanned<AnswerSource>, bool)> {
-        let text = self.text(node, "a part of the answer")?;
+        let text = self.text(node, "a part of the response")?;
         let (words, all) = match text.value.strip_prefix("all ") {
             Some(rest) => (rest.trim(), true),
             None => (text.value.trim(), false),
@@ -29,13 +29,13 @@ impl Parser<'_> {
             AnswerSource::Status | AnswerSource::Time | AnswerSource::Size | AnswerSource::Body
         );
         if single && (all || !rest.is_empty()) {
-            let message = format!("`{}`: an answer has one {word}", text.value);
-            return self.fail("bad_from", text.place, message, format!("{word} stands alone"));
+            let message = format!("`{}`: a response has one {word}", text.value);
+            return self.fail("bad_from", text.place, message, format!("use {word} alone"));
         }
         Some((Spanned::new(from, text.place), all))
     }
 
-    /// The subject at the head of a check, and what follows it.
+    /// Returns the subject of a check and the text after it.
     pub(super) fn tested<'t>(&mut self, text: &'t str, place: Span) -> Option<(CheckSubject, &'t str)> {
         if text.starts_with("${") {
             let Some(end) = text.find('}') else { return self.unclosed(place) };
@@ -70,7 +70,7 @@ impl Parser<'_> {
         place: Span,
     ) -> Option<AnswerSource> {
         let wants = |reader: &mut Self, what: &str| {
-            reader.fail("bad_from", place, format!("`{text}`: {word} wants {what}"), SHAPES)
+            reader.fail("bad_from", place, format!("`{text}`: {word} needs {what}"), SHAPES)
         };
         let from = match word {
             "status" => Some(AnswerSource::Status),
@@ -83,7 +83,7 @@ impl Parser<'_> {
             "json" if !argument.starts_with('$') => {
                 let path = argument.trim_start_matches('.');
                 let hint = format!("a path begins at the root: json $.{path}");
-                self.fail("bad_path", place, format!("`{text}`: `{argument}` is no JSON path"), hint)
+                self.fail("bad_path", place, format!("`{text}`: `{argument}` is not a JSON path"), hint)
             }
             "json" => Some(AnswerSource::Json(argument.to_owned())),
             "xml" if argument.is_empty() => wants(self, "an XPath"),
@@ -93,7 +93,7 @@ impl Parser<'_> {
             "regex" => self.regex(argument, text, place),
             _ => self.unknown_part(word, text, place),
         }?;
-        // Only the extractor itself knows whether a path, selector or expression is one.
+        // Only the extractor can decide whether a path, selector or expression is valid.
         if let Err(error) = Extractor::parse(&from.text()) {
             self.out.push(Diagnostic::from_error(error, place));
             return None;
@@ -106,7 +106,7 @@ impl Parser<'_> {
         match inside {
             Some((pattern, _)) if !pattern.is_empty() => Some(AnswerSource::Regex(argument.to_owned())),
             _ => {
-                let message = format!("`{text}`: a regular expression stands between slashes");
+                let message = format!("`{text}`: a regular expression is written between slashes");
                 self.fail("bad_regex", place, message, format!("regex /{}/", argument.trim_matches('/')))
             }
         }
@@ -115,7 +115,7 @@ impl Parser<'_> {
     fn unknown_part(&mut self, word: &str, text: &str, place: Span) -> Option<AnswerSource> {
         let lower = word.to_ascii_lowercase();
         let hint = match lower.as_str() {
-            _ if OF_RUN.contains(&lower.as_str()) => "of the whole run: under thresholds:".to_owned(),
+            _ if OF_RUN.contains(&lower.as_str()) => "use it under thresholds:, for the whole run".to_owned(),
             "code" | "status_code" | "statuscode" => "status = 200".to_owned(),
             "duration" | "latency" | "response_time" => "time < 1s".to_owned(),
             "jsonpath" | "$" => "json $.path = VALUE".to_owned(),
@@ -128,11 +128,11 @@ impl Parser<'_> {
                 None => SHAPES.to_owned(),
             },
         };
-        self.fail("condition_subject", place, format!("`{text}`: an answer has no `{word}`"), hint)
+        self.fail("condition_subject", place, format!("`{text}`: a response has no `{word}`"), hint)
     }
 }
 
-/// `a.next@href`.
+/// Splits `a.next@href` into selector and attribute.
 fn css(argument: &str) -> AnswerSource {
     match argument.rsplit_once('@') {
         Some((selector, attribute)) if super::is_identifier(attribute) && !selector.trim().is_empty() => {
@@ -142,7 +142,7 @@ fn css(argument: &str) -> AnswerSource {
     }
 }
 
-/// After the slash that closes an expression which begins with one, and the flags behind it.
+/// Returns the end of a regular expression: after its closing slash and flags.
 fn regex_end(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

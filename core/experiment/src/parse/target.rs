@@ -7,7 +7,7 @@ use crate::grammar::MapName;
 use crate::model::{Pick, Target, TargetAddress};
 use crate::{Node, NodeKind, Span, Spanned};
 
-/// Most URLs of one target.
+/// Maximum number of URLs of one target.
 const URLS_MAX: usize = 4_096;
 
 impl Parser<'_> {
@@ -61,12 +61,12 @@ impl Parser<'_> {
                 return self.fail(
                     "weight_unused",
                     place,
-                    "the URLs have weights, and this ignores them",
+                    "the URLs have weights, but `pick` ignores them",
                     "pick: weight",
                 );
             }
         } else if weighted > 0 && weighted < urls.len() {
-            let hint = "a weight for each, or for none";
+            let hint = "give all of them a weight, or none";
             return self.fail("weight_missing", node.place, "some of the URLs have no weight", hint);
         }
         let pick = pick.map(|(pick, _)| pick).or((weighted > 0).then_some(Pick::Weight));
@@ -86,7 +86,7 @@ impl Parser<'_> {
         });
         if urls.len() > URLS_MAX {
             let message = format!("{} URLs; a target has at most {URLS_MAX}", urls.len());
-            return self.fail("too_many", node.place, message, "one name that resolves to all of them");
+            return self.fail("too_many", node.place, message, "use one name that resolves to all of them");
         }
         if urls.is_empty() && node.items().is_some_and(<[Node]>::is_empty) {
             return self.fail(
@@ -99,7 +99,7 @@ impl Parser<'_> {
         (!urls.is_empty()).then_some(urls)
     }
 
-    /// A URL with a scheme: a file is read by others, too.
+    /// Reads a URL, which needs a scheme in a file.
     pub(super) fn url(&mut self, node: &Node) -> Option<Spanned<TargetUrl>> {
         let text = self.text(node, "a URL")?;
         self.url_text(&text.value, text.place)

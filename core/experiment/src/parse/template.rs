@@ -1,17 +1,17 @@
-//! Text with `${…}` to parts.
+//! Parses text with `${…}` into parts.
 
 use super::{Parser, TreeReader as _, unquoted_chars};
 use crate::model::{Part, Template};
 use crate::{Node, Span};
 
 impl Parser<'_> {
-    /// A single value as a template.
+    /// Reads a single value as a template.
     pub(crate) fn template(&mut self, node: &Node, what: &str) -> Option<Template> {
         let scalar = self.scalar(node, what)?;
         self.template_text(&scalar.text, node.place)
     }
 
-    /// A text as a template. `$${` is a dollar and a brace as they are.
+    /// Parses a text as a template. `$${` yields the literal characters `${`.
     pub(crate) fn template_text(&mut self, text: &str, place: Span) -> Option<Template> {
         let mut template = Template { parts: Vec::new(), place };
         let mut rest = text;
@@ -44,7 +44,7 @@ pub(super) fn push_text(template: &mut Template, text: &str) {
     }
 }
 
-/// The brace that ends a hole: quotes inside may hold others.
+/// Returns the position of the brace that closes a hole. Braces in quotes do not count.
 fn end_of(text: &str) -> Option<usize> {
     unquoted_chars(text).find(|(_, letter)| *letter == '}').map(|(at, _)| at)
 }

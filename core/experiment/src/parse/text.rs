@@ -1,5 +1,5 @@
-//! Single values with text that is fixed before the run: `${VAR}` and `${env:X}` in them are filled
-//! in here.
+//! Single values with text that is fixed before the run. `${VAR}` and `${env:X}` are filled in
+//! here.
 
 use wavetank_plan::did_you_mean;
 
@@ -11,7 +11,7 @@ impl TreeReader for Parser<'_> {
         &mut self.out
     }
 
-    /// Fills `${…}` in.
+    /// Fills in `${…}`.
     fn fixed(&mut self, text: &str, place: Span) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -34,13 +34,13 @@ impl TreeReader for Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// `${` without its `}`.
+    /// Reports `${` without its `}`.
     pub(crate) fn unclosed<T>(&mut self, place: Span) -> Option<T> {
         self.fail(
             "template_unclosed",
             place,
             "`${` is not closed",
-            "${NAME}; a dollar and a brace as they are: $${",
+            "${NAME}; for the characters themselves: $${",
         )
     }
 
@@ -50,7 +50,7 @@ impl Parser<'_> {
         }
         if let Some(node) = self.vars.get(name) {
             let Some(scalar) = node.scalar() else {
-                let message = format!("`${{{name}}}` is {}, and a single value is wanted", node.what());
+                let message = format!("`${{{name}}}` is {}, but a single value is required", node.what());
                 return self.fail(
                     "not_a_value",
                     place,
@@ -71,21 +71,21 @@ impl Parser<'_> {
             return self.unknown_variable(name, place);
         }
         let message =
-            format!("`${{{name}}}` is known only when a request is made, and this is fixed before the run");
+            format!("`${{{name}}}` is known only when a request is made, but this is fixed before the run");
         self.fail("template_not_fixed", place, message, "use a variable of vars:, or ${env:NAME}")
     }
 
     fn secret_here(&mut self, name: &str, place: Span) -> Option<String> {
-        let message = format!("`${{{name}}}` is a secret, and what stands here is stored with the run");
+        let message = format!("`${{{name}}}` is a secret, but this value is stored with the run");
         self.fail(
             "secret_misplaced",
             place,
             message,
-            "secrets may stand in headers, auth, query and bodies of requests",
+            "secrets are allowed in headers, auth, query and bodies of requests",
         )
     }
 
-    /// A variable of the environment.
+    /// Returns a variable of the environment, or reports that it is missing.
     pub(crate) fn environment(&mut self, variable: &str, place: Span) -> Option<String> {
         let found = (self.env)(variable);
         self.spend_text(found.as_ref().map_or(0, String::len), place)?;
@@ -97,9 +97,9 @@ impl Parser<'_> {
         found
     }
 
-    /// Nothing of this name is known.
+    /// Reports an unknown name.
     pub(crate) fn unknown_variable<T>(&mut self, name: &str, place: Span) -> Option<T> {
-        // More mistakes than are kept need no advice.
+        // Mistakes beyond the maximum number need no advice.
         let looked_at = if self.advice_is_wasted() { 0 } else { usize::MAX };
         let known = self.vars.names().take(looked_at);
         let hint = match did_you_mean(name, known) {

@@ -10,7 +10,7 @@ use crate::model::Think;
 const SHAPES: &str = "2s · 1s to 3s · exponential 2s · normal 2s +- 500ms · lognormal 2s p95 8s";
 
 impl Parser<'_> {
-    /// A think time.
+    /// Reads a think time.
     pub(crate) fn think(&mut self, node: &Node) -> Option<Think> {
         self.quantity(node, "a think time", parse).map(|think| think.value)
     }
@@ -37,7 +37,7 @@ fn parse(text: &str) -> Result<Think, UserError> {
                 "normal" => "normal 2s +- 500ms",
                 _ => "lognormal 2s p95 8s",
             };
-            bad(format!("`{text}` is no think time"), format!("{word} is written {shape}"))
+            bad(format!("`{text}` is not a think time"), format!("{word} is written {shape}"))
         }
         _ => match text.split_once(" to ") {
             Some((low, high)) => {
@@ -45,7 +45,7 @@ fn parse(text: &str) -> Result<Think, UserError> {
                 if low <= high {
                     return Ok(Think::Even(low, high));
                 }
-                bad(format!("`{text}` runs backwards"), "from the shorter to the longer: 1s to 3s".to_owned())
+                bad(format!("`{text}` is reversed"), "write the shorter time first: 1s to 3s".to_owned())
             }
             None if text.starts_with(|c: char| c.is_ascii_digit()) => Ok(Think::Fixed(parse_duration(text)?)),
             None => {
@@ -54,7 +54,7 @@ fn parse(text: &str) -> Result<Think, UserError> {
                     Some(near) => format!("did you mean {near}?"),
                     None => SHAPES.to_owned(),
                 };
-                bad(format!("`{text}` is no think time"), hint)
+                bad(format!("`{text}` is not a think time"), hint)
             }
         },
     }

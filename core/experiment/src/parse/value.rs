@@ -1,4 +1,4 @@
-//! Values with their types: JSON bodies, forms, variables.
+//! Typed values: JSON bodies, forms, variables.
 
 use wavetank_plan::quantity::parse_count;
 
@@ -26,7 +26,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Names with values.
+    /// Reads names with values.
     pub(crate) fn named_values(&mut self, node: &Node, what: &str) -> Option<Vec<(String, Value)>> {
         let entries = self.entries(node, what);
         let all: Vec<Option<(String, Value)>> =
@@ -34,7 +34,7 @@ impl Parser<'_> {
         all.into_iter().collect()
     }
 
-    /// The value of a variable: a count such as `10k`, without quotes, is the number.
+    /// Reads the value of a variable. A count such as `10k` without quotes is a number.
     pub(crate) fn variable_value(&mut self, node: &Node) -> Option<Value> {
         if let NodeKind::Scalar(scalar) = &node.kind
             && scalar.plain
@@ -47,7 +47,8 @@ impl Parser<'_> {
     }
 }
 
-/// A number as JSON writes it (RFC 8259 §6): `007` and `+1` are text, so that codes keep their zeros.
+/// Returns whether `text` is a JSON number (RFC 8259 §6). `007` and `+1` are text, so codes keep
+/// their zeros.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);

@@ -1,4 +1,4 @@
-//! [`Variables`]: the variables of the file, ready before anything else is read.
+//! [`Variables`]: the variables of the file, which are read before everything else.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use crate::grammar::{Grammar as _, MapName};
 use crate::{Diagnostic, Diagnostics, Entry, Node, NodeKind, ParseInput, Scalar, Span};
 use wavetank_plan::did_you_mean;
 
-/// Deepest nesting that variables may bring about.
+/// Maximum nesting that results from variables.
 const DEPTH_MAX: usize = 64;
-/// Most variables of a file.
+/// Maximum number of variables of a file.
 const VARS_MAX: usize = 10_000;
 
-/// Names that templates use for themselves.
+/// Names that are reserved in templates.
 const TAKEN: [&str; 4] = ["user", "session", "count", "env"];
 
-/// The variables, in the order of the file.
+/// The variables in the order of the file.
 #[derive(Default)]
 pub(crate) struct Variables {
     pub(crate) all: Vec<(String, Span, Node)>,
@@ -23,7 +23,7 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// The variables under `vars`, values of `--set` in their place.
+    /// Reads the variables under `vars`, with the values of `--set`.
     pub(crate) fn read(root: &Node, input: &ParseInput<'_>, out: &mut Diagnostics) -> Self {
         let mut vars = Self::default();
         let entries = root.get("vars").and_then(Node::entries).unwrap_or_default();
@@ -55,7 +55,7 @@ impl Variables {
             if !entries.iter().any(|entry| entry.key == *name) {
                 let hint = match did_you_mean(name, entries.iter().map(|entry| entry.key.as_str())) {
                     Some(near) => format!("did you mean --set {near}=…?"),
-                    None => format!("the file names what may be set: vars: {{{name}: DEFAULT}}"),
+                    None => format!("only variables of the file can be set: vars: {{{name}: DEFAULT}}"),
                 };
                 let message = format!("--set {name}: the file has no variable of that name");
                 out.push(Diagnostic::without_span("set_unknown", message, hint));
@@ -88,10 +88,10 @@ fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
         && !entry.key.contains('.')
         && !entry.key.starts_with(|c: char| c.is_ascii_digit());
     let (message, hint) = if TAKEN.contains(&entry.key.as_str()) {
-        (format!("`{}` has a meaning of its own in ${{…}}", entry.key), format!("my_{}?", entry.key))
+        (format!("`{}` is reserved in ${{…}}", entry.key), format!("my_{}?", entry.key))
     } else if !shaped {
         (
-            format!("`{}` is no name of a variable", entry.key),
+            format!("`{}` is not a variable name", entry.key),
             "letters, digits and _: buyers, opens_in".to_owned(),
         )
     } else {
@@ -102,8 +102,8 @@ fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    /// Returns a variable's value with earlier variables filled in. Secrets stay names: they are
-    /// resolved at send.
+    /// Returns a variable's value with earlier variables filled in. Secrets remain names, because
+    /// they are resolved when they are sent.
     fn substituted(&mut self, node: &Node, depth: usize) -> Option<Node> {
         if let Some(whole) = self.whole_tree(node) {
             return self.grafted(whole, node.place, depth);
@@ -144,8 +144,8 @@ impl<'a> Parser<'a> {
     fn grafted(&mut self, tree: &Node, place: Span, depth: usize) -> Option<Node> {
         self.spend_nodes(tree.size(), place)?;
         if depth + tree.depth() > DEPTH_MAX {
-            let message = format!("variables inside variables, more than {DEPTH_MAX} levels of them");
-            return self.fail("too_deep", place, message, "write out what the innermost stand for");
+            let message = format!("variables are nested deeper than {DEPTH_MAX} levels");
+            return self.fail("too_deep", place, message, "write out the values of the innermost ones");
         }
         Some(tree.clone())
     }
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             }
             NodeKind::Map(entries) => {
                 let entries = entries.iter().map(|entry| {
-                    // Their own values are filled in already, or say why not.
+                    // Their own values are already filled in or reported.
                     let own = depth == 0 && entry.key == "vars";
                     let value = if own { entry.value.clone() } else { self.expand(&entry.value, depth + 1)? };
                     Some(Entry { key: entry.key.clone(), place: entry.place, value })

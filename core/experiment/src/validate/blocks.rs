@@ -1,4 +1,4 @@
-//! Blocks: those that are used exist, none calls itself, none is idle.
+//! Checks of blocks: each used block exists, each block is used, and no block uses itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,8 +35,8 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Repeatedly removes the blocks that use none of those left: a block that remains uses itself, or
-/// leads to one that does.
+/// Repeatedly removes the blocks that use none of the remaining ones. A block that is left at the
+/// end uses itself, or leads to one that does.
 fn loops(inside: &BTreeMap<&str, Vec<&Spanned<String>>>, out: &mut Diagnostics) {
     let mut left: BTreeMap<&str, BTreeSet<&str>> = inside
         .iter()
@@ -69,13 +69,13 @@ fn loops(inside: &BTreeMap<&str, Vec<&Spanned<String>>>, out: &mut Diagnostics) 
     for name in left.keys() {
         let used = inside[name].iter().find(|used| left.contains_key(used.value.as_str()));
         if let Some(used) = used {
-            let message = format!("the block `{name}` uses itself, or one that does");
+            let message = format!("the block `{name}` uses itself, or a block that does");
             out.push(Diagnostic::error("block_loop", used.place, message, "repeat: N or while: for loops"));
         }
     }
 }
 
-/// Uses in the steps themselves and the steps inside them.
+/// Returns the `use` steps in a list and in the steps inside it.
 fn direct_uses(steps: &[Step]) -> Vec<&Spanned<String>> {
     let mut waiting: Vec<&Step> = steps.iter().collect();
     let mut all = Vec::new();
@@ -89,7 +89,7 @@ fn direct_uses(steps: &[Step]) -> Vec<&Spanned<String>> {
 }
 
 impl Experiment {
-    /// All lists of steps outside blocks, with the scenario they belong to (`None`: the run's own).
+    /// Returns all lists of steps outside blocks with their scenario; `None` for those of the run.
     pub(crate) fn step_lists(&self) -> Vec<(&[Step], Option<&Scenario>)> {
         let mut all: Vec<(&[Step], Option<&Scenario>)> = vec![(&self.before, None), (&self.after, None)];
         for scenario in &self.scenarios {

@@ -9,7 +9,7 @@ use crate::{Diagnostic, Diagnostics, Experiment, Scenario};
 pub struct DataFacts {
     /// Names of its columns.
     pub columns: Vec<String>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
 }
 
@@ -54,7 +54,7 @@ fn columns(experiment: &Experiment, source: &DataSource, facts: &DataFacts, out:
     }
 }
 
-/// Sessions that need a row each.
+/// Checks that the rows suffice for the sessions that need one each.
 fn enough(experiment: &Experiment, source: &DataSource, shown: &str, rows: u64, out: &mut Diagnostics) {
     let takers = experiment.scenarios.iter().filter(|scenario| takes(experiment, scenario, &source.name));
     let mut needs = 0.0;
@@ -65,7 +65,12 @@ fn enough(experiment: &Experiment, source: &DataSource, shown: &str, rows: u64, 
     if needs.ceil() > rows as f64 {
         let message =
             format!("{shown} has {} rows, the plan needs {}", digits(rows as f64), digits(needs.ceil()));
-        out.push(Diagnostic::error("rows_too_few", source.place, message, "row: random, or fewer sessions"));
+        out.push(Diagnostic::error(
+            "rows_too_few",
+            source.place,
+            message,
+            "use row: random, or fewer sessions",
+        ));
     }
 }
 

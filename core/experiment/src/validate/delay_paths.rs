@@ -1,4 +1,4 @@
-//! Paths that say how long the answer takes: `/delay/100`, `/sleep100`.
+//! Paths that contain the response time, such as `/delay/100` and `/sleep100`.
 
 use wavetank_plan::Nanos;
 
@@ -6,7 +6,7 @@ use crate::model::RequestHead;
 use crate::{Diagnostic, Diagnostics, Experiment, Request, Step};
 
 const WORDS: [&str; 4] = ["delay", "sleep", "wait", "slow"];
-/// Beyond a day it is no time.
+/// Longer than a day is not a delay.
 const SECONDS_MAX: u64 = 86_400;
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
@@ -16,7 +16,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
         let Some(answer) = answer_time(request).filter(|answer| *answer >= timeout) else { continue };
         let place = request.timeout.as_ref().map_or(step.place, |timeout| timeout.place);
         let message =
-            format!("`{}` seems to take {answer}, and timeout is {timeout}", request.display_name());
+            format!("`{}` seems to take {answer}, but timeout is {timeout}", request.display_name());
         let longer = answer.0 / 1_000_000_000 * 3 / 2;
         out.push(Diagnostic::warning(
             "timeout_short",
@@ -27,7 +27,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// The longest answer that a path speaks of.
+/// Returns the longest response time in a path.
 pub(super) fn longest_answer(experiment: &Experiment) -> Option<Nanos> {
     requests(experiment).filter_map(|(_, request)| answer_time(request)).max()
 }

@@ -1,4 +1,4 @@
-//! Conditions that say the opposite of what was meant.
+//! Conditions that say the opposite of the intended one.
 
 use wavetank_plan::{Condition, Op, RequestCounter, Subject};
 
@@ -8,7 +8,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     for condition in &experiment.thresholds {
         if let Some(turned) = turned(&condition.value, bad_when_high, Op::Greater, Op::GreaterEqual) {
             let message = format!("`{}`: a threshold says what must be true", condition.value.text);
-            let hint = format!("{turned}? (stop conditions say what must not)");
+            let hint = format!("{turned}? (stop conditions say what must not be true)");
             out.push(Diagnostic::warning("threshold_sense", condition.place, message, hint));
         }
         if let Some(turned) = turned(&condition.value, good_when_high, Op::Less, Op::LessEqual) {
@@ -19,23 +19,25 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     for condition in &experiment.stop {
         if let Some(turned) = turned(&condition.value, bad_when_high, Op::Less, Op::LessEqual) {
             let message =
-                format!("`{}`: a stop condition ends the run when it comes true", condition.value.text);
-            let hint = format!("{turned}? (thresholds say what must hold)");
+                format!("`{}`: a stop condition ends the run when it becomes true", condition.value.text);
+            let hint = format!("{turned}? (thresholds say what must be true)");
             out.push(Diagnostic::warning("stop_sense", condition.place, message, hint));
         }
         twice(experiment, condition, out);
     }
 }
 
-/// The same text as threshold and as stop condition is a contradiction.
+/// Reports a condition that is both a threshold and a stop condition, which is a contradiction.
 fn twice(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diagnostics) {
     if experiment.thresholds.iter().any(|threshold| threshold.value.text == condition.value.text) {
-        let message = format!("`{}` must hold and ends the run when it does", condition.value.text);
-        out.push(Diagnostic::error("condition_both", condition.place, message, "turn one of the two around"));
+        let message =
+            format!("`{}` must be true, but also ends the run when it is true", condition.value.text);
+        out.push(Diagnostic::error("condition_both", condition.place, message, "invert one of the two"));
     }
 }
 
-/// The condition turned around, if its comparison is one of the two and `about` says its subject.
+/// Returns the inverted condition if its comparison is one of the two and `about` accepts its
+/// subject.
 fn turned(condition: &Condition, about: fn(&Subject) -> bool, one: Op, other: Op) -> Option<String> {
     let against = match condition.op {
         Op::Greater => Op::Less,

@@ -1,4 +1,4 @@
-//! Limits on the number of everything, because later checks compare entries with each other.
+//! Limits on the number of entries, because later checks compare entries with each other.
 
 use crate::model::DataContent;
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
@@ -10,10 +10,10 @@ const TARGETS_MAX: usize = 1_000;
 const CONDITIONS_MAX: usize = 256;
 const DATA_MAX: usize = 256;
 const COLUMNS_MAX: usize = 1_000;
-/// Steps of all scenarios together, blocks counted wherever they are used.
+/// Maximum number of steps of all scenarios together, with blocks counted at each use.
 const STEPS_MAX: usize = 500_000;
 
-/// Reports what exceeds a limit; returns `false` if there is any.
+/// Reports exceeded limits; returns `false` if there are any.
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) -> bool {
     let place = |place: Option<Span>| place.unwrap_or_default();
     let phases =
@@ -60,7 +60,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) -> bool {
                 "too_many",
                 place,
                 message,
-                "several experiments, run one after the other",
+                "split it into several experiments, and run them one after another",
             ));
             fits = false;
         }
@@ -73,15 +73,9 @@ fn steps(experiment: &Experiment, out: &mut Diagnostics) -> bool {
     for (steps, scenario) in experiment.step_lists() {
         sum += experiment.flattened(steps).len();
         if sum > STEPS_MAX {
-            let message =
-                format!("more than {STEPS_MAX} steps, those of blocks counted wherever they are used");
+            let message = format!("more than {STEPS_MAX} steps, with blocks counted at each use");
             let place = scenario.map_or(Span::default(), |scenario| scenario.place);
-            out.push(Diagnostic::error(
-                "too_many",
-                place,
-                message,
-                "rows of data and repeat: say the same once",
-            ));
+            out.push(Diagnostic::error("too_many", place, message, "use rows of data and repeat instead"));
             return false;
         }
     }

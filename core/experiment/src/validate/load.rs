@@ -6,11 +6,11 @@ use wavetank_plan::{Nanos, Rate};
 use crate::model::{FromTo, PhaseLoad, Verb};
 use crate::{Diagnostic, Diagnostics, Experiment, Phase, Scenario, Span};
 
-/// Connections opened ahead of a phase, if the file does not say (contract §6).
+/// Default rate at which connections are opened before a phase.
 const OPEN_RATE: Rate = Rate::per_second(5_000);
-/// Fewer held connections than these are opened in no time.
+/// Fewer held connections than this are opened almost immediately.
 const HELD_MIN: u64 = 1_000;
-/// Repetitions that are meant as "for ever".
+/// More repetitions than this are meant to be endless.
 const ENDLESS_MIN: u64 = 1_000;
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
@@ -22,20 +22,20 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Phases that are all kept and not judged: their requests are sent, and the run measures nothing.
+/// Reports that all phases are warm-up, so the run measures nothing.
 fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
     let sending = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Pause(_));
     let mut phases = experiment.phases.iter().chain(own).filter(sending).peekable();
     let Some(first) = phases.peek().map(|phase| phase.load.place) else { return };
     if phases.all(|phase| phase.warmup) {
-        let message = "all load is warm-up: nothing of it is measured or judged";
+        let message = "all load is warm-up, so nothing is measured or judged";
         let hint = "add a phase without `warmup: true`, or leave that out";
         out.push(Diagnostic::warning("warmup_only", first, message, hint));
     }
 }
 
-/// Held connections and users that all start simultaneously.
+/// Reports held connections and users that all start simultaneously.
 fn jumps(experiment: &Experiment, phases: &[Phase], out: &mut Diagnostics) {
     let (mut held, mut users) = (0, 0);
     for phase in phases {
@@ -61,7 +61,7 @@ fn held_jump(span: &FromTo<u64>, before: u64, place: Span, out: &mut Diagnostics
     }
     let message = format!("opening {} connections takes time", format_grouped(jump));
     let speed = if jump >= 100_000 { "10k/s" } else { "1k/s" };
-    let hint = format!("- {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
+    let hint = format!("put - {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
     out.push(Diagnostic::error("hold_cold", place, message, hint));
 }
 
@@ -80,11 +80,11 @@ fn users_jump(
     let seconds = (jump as f64 / rate.as_per_second()).ceil();
     let ahead =
         format!("{} connections are opened in the {seconds} s before the phase", format_grouped(jump));
-    let hint = format!("users: 0 to {}, at: 1k/s lets them come one after the other", short(span.from));
+    let hint = format!("users: 0 to {}, at: 1k/s starts them one after the other", short(span.from));
     out.push(Diagnostic::note("users_at_once", phase.load.place, ahead, hint));
 }
 
-/// As a person would write it: `1M`, `3480k`.
+/// Formats a count in short form: `1M`, `3480k`.
 pub(super) fn short(count: u64) -> String {
     match count {
         0 => "0".to_owned(),
@@ -94,8 +94,7 @@ pub(super) fn short(count: u64) -> String {
     }
 }
 
-/// A journey without a pause is a closed loop as fast as responses come; a wait longer than
-/// anything is kept open.
+/// Reports a journey without think time, which is a closed loop, and waits longer than the timeout.
 fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics) {
     let steps = experiment.flattened(&scenario.steps);
     let pauses = |verb: &Verb| matches!(verb, Verb::Think(_) | Verb::Rendezvous { .. });
@@ -108,7 +107,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
                     "a session is {} rounds without think time: this is a closed loop",
                     format_grouped(times.value)
                 );
-                let hint = "- think: 1s between them, or users: N in a phase if a closed loop is meant";
+                let hint = "add - think: 1s between them, or use users: N in a phase for a closed loop";
                 out.push(Diagnostic::note("no_think", times.place, message, hint));
             }
             Verb::Rendezvous { name, wait, .. } => {
@@ -121,7 +120,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
                         "users wait up to {wait_ns} at {}, longer than timeout {timeout}",
                         name.value
                     );
-                    let hint = "nothing times out here, but a server may close connections that are silent for so long";
+                    let hint = "nothing times out here, but a server may close connections that are silent for this long";
                     out.push(Diagnostic::note("rendezvous_wait", place, message, hint));
                 }
             }

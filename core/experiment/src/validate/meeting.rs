@@ -21,19 +21,20 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// The number of all arriving users is unknown.
+/// Reports a rendezvous where sessions arrive: the number of all users is unknown.
 fn of_arrivals(name: &str, place: Span, phases: &[Phase], out: &mut Diagnostics) {
     let arrive = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_));
     if phases.iter().any(|phase| arrive(&phase)) {
-        let message = format!("how many {name} waits for is not known: sessions arrive at a rate");
-        let hint = "of: N (everybody of a phase is known only where users or hold says how many there are)";
+        let message =
+            format!("the number of sessions that {name} waits for is not known: sessions arrive at a rate");
+        let hint = "of: N (the number of users is known only in phases with users or hold)";
         out.push(Diagnostic::error("rendezvous_of", place, message, hint));
     }
 }
 
-/// More are waited for than there ever are.
+/// Reports a rendezvous for more users than there ever are.
 fn of_users(experiment: &Experiment, of: u64, place: Span, phases: &[Phase], out: &mut Diagnostics) {
-    // Several scenarios may meet at one place.
+    // Several scenarios may share a rendezvous.
     if experiment.scenarios.len() > 1 {
         return;
     }
@@ -45,11 +46,12 @@ fn of_users(experiment: &Experiment, of: u64, place: Span, phases: &[Phase], out
     let most = phases.iter().map(most).reduce(|one, other| Some(one?.max(other?))).flatten();
     if let Some(most) = most.filter(|&most| most > 0 && most < of) {
         let message = format!(
-            "{} are waited for, and there are never more than {}",
+            "{} users are waited for, but there are never more than {}",
             format_grouped(of),
             format_grouped(most)
         );
-        let hint = "those present go when `wait` is over; leave `of` out to wait for everybody of the phase";
+        let hint =
+            "those present continue when `wait` is over; leave `of` out to wait for all users of the phase";
         out.push(Diagnostic::warning("rendezvous_of_many", place, message, hint));
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong between the parts of a file that each read well.
+//! Checks between parts of a file that are each valid.
 
 mod blocks;
 mod data;
@@ -20,7 +20,7 @@ use wavetank_plan::quantity::format_grouped;
 
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
 
-/// Reports everything.
+/// Runs all checks.
 pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     if !limits::verify(experiment, out) {
         return;
@@ -44,7 +44,8 @@ fn one_letter_short(short: &str, long: &str) -> bool {
         && short.chars().all(|letter| rest.any(|own| own == letter))
 }
 
-/// Every digit, in groups of three: a file's rows are compared by eye.
+/// Formats a number with all digits, in groups of three, so that it can be compared with a file's
+/// rows.
 fn digits(count: f64) -> String {
     format_grouped(count.round() as u64)
 }
@@ -57,7 +58,7 @@ fn unknown<'k>(
     place: Span,
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> Diagnostic {
-    // A word of two letters is near to nothing by its letters alone: `by` for buy.
+    // A term of two letters resembles nothing by its letters alone: `by` for buy.
     let near =
         did_you_mean(name, known.clone()).or_else(|| known.clone().find(|own| one_letter_short(name, own)));
     let some: Vec<&str> = known.take(20).collect();

@@ -16,7 +16,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// What conditions may name.
+/// The names that conditions can use.
 struct KnownNames<'e> {
     steps: BTreeSet<String>,
     checks: BTreeSet<&'e str>,
@@ -93,7 +93,7 @@ impl<'e> KnownNames<'e> {
                 out.push(unknown("phase_unknown", "phase", phase, place, judged));
             }
             Some((_, true)) => {
-                let message = format!("`{}`: a warm-up is judged by nothing", condition.value.text);
+                let message = format!("`{}`: a warm-up is not judged", condition.value.text);
                 out.push(Diagnostic::error(
                     "phase_unjudged",
                     place,
@@ -106,7 +106,7 @@ impl<'e> KnownNames<'e> {
     }
 }
 
-/// Requests with a path alone need one target, or have it named.
+/// Reports requests with only a path that do not have exactly one target.
 fn targets(experiment: &Experiment, out: &mut Diagnostics) {
     let names = experiment.targets.iter().filter_map(|target| Some(target.name.as_ref()?.value.as_str()));
     let known = |name: &Spanned<String>, out: &mut Diagnostics| {
@@ -128,13 +128,13 @@ fn targets(experiment: &Experiment, out: &mut Diagnostics) {
                 continue;
             }
             if experiment.targets.is_empty() {
-                let message = format!("`{}` goes nowhere: the file has no target", request.display_name());
-                let hint = "target: http://127.0.0.1:8080 at the top of the file, or --target URL";
+                let message = format!("`{}` has no target", request.display_name());
+                let hint = "add target: http://127.0.0.1:8080 at the top of the file, or use --target URL";
                 out.push(Diagnostic::error("target_missing", step.place, message, hint));
             } else if several {
-                let message = format!("`{}` does not say to which of the targets", request.display_name());
+                let message = format!("`{}` must select one of the targets", request.display_name());
                 let all = names.clone().collect::<Vec<_>>().join(", ");
-                let hint = format!("to: NAME here, or target: NAME in the scenario; there is: {all}");
+                let hint = format!("use to: NAME here, or target: NAME in the scenario; there is: {all}");
                 out.push(Diagnostic::error("target_open", step.place, message, hint));
             }
         }

@@ -1,4 +1,4 @@
-//! Conditions that the load cannot reach or decide, and what a session makes of a rate.
+//! Conditions that the load cannot reach or decide, and rates that a session multiplies.
 
 use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_plan::{Condition, Nanos, Op, RequestCounter, Subject, Value};
@@ -7,11 +7,11 @@ use super::{delay_paths, digits, totals};
 use crate::model::PhaseLoad;
 use crate::{Diagnostic, Diagnostics, Experiment, Phase, Scenario, Spanned};
 
-/// If the file says nothing (contract §6).
+/// Default timeout of a request.
 const TIMEOUT: Nanos = Nanos::from_secs(60);
-/// A session of more requests is a loop, not a journey.
+/// A session with more requests is a loop, not a journey.
 const JOURNEY_REQUESTS_MAX: f64 = 1_000.0;
-/// Samples that must lie above a percentile to decide it (contract §3).
+/// Number of samples above a percentile that are needed to decide it.
 const SAMPLES_ABOVE_MIN: f64 = 10.0;
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
@@ -24,7 +24,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// `held >= 1M` of a plan that holds 500k, `in_flight >= 990k` at 500/s.
+/// Reports conditions such as `held >= 1M` if the plan holds 500k, or `in_flight >= 990k` at 500/s.
 fn reachable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diagnostics) {
     let wanted = match condition.value.value {
         Value::Count(count) => count,
@@ -69,7 +69,8 @@ fn all_phases(experiment: &Experiment) -> impl Iterator<Item = &Phase> {
     experiment.phases.iter().chain(experiment.scenarios.iter().flat_map(|scenario| &scenario.phases))
 }
 
-/// The most users or connections that phases of one kind add up to, if there are no others.
+/// Returns the maximum number of users or connections of phases of one kind, if there are no
+/// others.
 fn closed(experiment: &Experiment, of: impl Fn(&PhaseLoad) -> Option<u64>) -> Option<(f64, String)> {
     let mut lists: Vec<&[Phase]> =
         experiment.scenarios.iter().map(|scenario| scenario.phases.as_slice()).collect();
@@ -82,7 +83,8 @@ fn closed(experiment: &Experiment, of: impl Fn(&PhaseLoad) -> Option<u64>) -> Op
     (sum > 0).then(|| (sum as f64, format!("the phases add up to {}", format_grouped(sum))))
 }
 
-/// The highest rate of requests, if all load is open and every session has a known number of them.
+/// Returns the highest rate of requests if all load is open and every session has a known number of
+/// requests.
 fn highest_rate(experiment: &Experiment) -> Option<f64> {
     let open = all_phases(experiment)
         .all(|phase| matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Pause(_)));
@@ -112,10 +114,10 @@ fn in_flight(experiment: &Experiment) -> Option<(f64, String)> {
 
 fn done_rate(experiment: &Experiment) -> Option<(f64, String)> {
     let rate = highest_rate(experiment)?;
-    Some((rate, format!("the phases ask for at most {}", show_request_rate(rate))))
+    Some((rate, format!("the phases send at most {}", show_request_rate(rate))))
 }
 
-/// A percentile needs samples above it.
+/// Reports a percentile with too few samples above it.
 fn decidable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diagnostics) {
     let Subject::Percentile(percentile, _, step) = &condition.value.subject else { return };
     let mut sends = 0.0;
@@ -145,12 +147,12 @@ fn decidable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut 
             "percentile_undecided",
             condition.place,
             message,
-            "a lower percentile, or a longer phase",
+            "use a lower percentile or a longer phase",
         ));
     }
 }
 
-/// A session of five requests makes five requests of an arrival.
+/// Reports that a session of several requests multiplies the arrival rate.
 fn journeys(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics) {
     let Some(requests) = totals::requests(experiment, &scenario.steps, None) else { return };
     if !(2.0..=JOURNEY_REQUESTS_MAX).contains(&requests) {
@@ -170,6 +172,6 @@ fn journeys(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
             && matches!(threshold.value.value, Value::PerSecond(asked) if asked <= rate && asked * 2.0 > rate)
     });
     let message = format!("a session sends {requests} requests: {}", show_request_rate(rate * requests));
-    let hint = if asked { "`500 requests/s` instead of `500/s` counts requests" } else { "" };
+    let hint = if asked { "use `500 requests/s` instead of `500/s` to count requests" } else { "" };
     out.push(Diagnostic::note("session_requests", phase.load.place, message, hint));
 }

@@ -1,4 +1,4 @@
-//! Scenarios and phases: everybody has something to do, and something to do it in.
+//! Checks that every scenario has steps, and phases in which they run.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Scenario {
     }
 }
 
-/// A weight takes part in the top-level phases; own phases run in parallel with them.
+/// Checks that a scenario has a weight in the top-level phases or its own phases.
 fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     let top = !experiment.phases.is_empty();
     for scenario in &experiment.scenarios {
@@ -47,12 +47,15 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
         {
             let message =
                 format!("{} has a weight, but there are no top-level phases to take part in", name.value);
-            let hint = "phases: at the top of the file, or phases of its own instead of the weight";
+            let hint = "add phases: at the top of the file, or replace the weight by its own phases";
             out.push(Diagnostic::error("weight_alone", weight.place, message, hint));
         } else if weight.is_none() && !own && (top || experiment.scenarios.len() > 1) {
-            let message = format!("{} has neither a weight nor phases of its own", name.value);
-            let hint =
-                if top { "weight: 1 takes its part of the top-level phases" } else { "phases: of its own" };
+            let message = format!("{} needs a weight or its own phases", name.value);
+            let hint = if top {
+                "use weight: 1 to take part in the top-level phases"
+            } else {
+                "add its own phases:"
+            };
             out.push(Diagnostic::error("scenario_idle", name.place, message, hint));
         }
     }
@@ -67,12 +70,12 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
             "phases_unused",
             first.place,
             message,
-            "weight: 1 in a scenario without phases of its own",
+            "set weight: 1 in a scenario without its own phases",
         ));
     }
 }
 
-/// Only held connections may be silent.
+/// Reports missing steps. Only held connections can be silent.
 fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
     let needs = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Hold(_) | PhaseLoad::Pause(_));
     let hint = "- get: /path";
@@ -80,7 +83,7 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
         let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
         if scenario.steps.is_empty() && (phases.iter().any(|phase| needs(&phase)) || phases.is_empty()) {
             let message =
-                format!("{} has no steps, and only held connections may be silent", scenario.display_name());
+                format!("{} has no steps, but only held connections can be silent", scenario.display_name());
             out.push(Diagnostic::error("steps_missing", scenario.place, message, hint));
         }
     }
@@ -89,18 +92,19 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
     }
     match experiment.phases.iter().find(needs) {
         Some(phase) => {
-            let message = "there are no steps, and only held connections may be silent";
+            let message = "there are no steps, but only held connections can be silent";
             out.push(Diagnostic::error("steps_missing", phase.place, message, "steps: [{get: /}]"));
         }
         None if experiment.phases.is_empty() => {
-            let message = "the file has neither steps nor scenarios";
+            let message = "the file needs steps or scenarios";
             out.push(Diagnostic::without_span("steps_missing", message, "steps: [{get: /}]"));
         }
         None => {}
     }
 }
 
-/// What is held is not closed, and what serves one request or session has no line of them.
+/// Checks the owner of connections. Held connections stay open, and a pipeline needs a connection
+/// that serves several requests.
 fn connections(experiment: &Experiment, out: &mut Diagnostics) {
     let pipelined = experiment.http.pipeline.is_some_and(|depth| depth > 1);
     for scenario in &experiment.scenarios {
@@ -114,36 +118,36 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
         let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
         if phases.iter().any(|phase| matches!(phase.load.value, PhaseLoad::Hold(_))) {
             let message =
-                format!("{name} holds connections, each its user's own, and says connection: {word}");
-            let hint = "users: N instead of hold: N, or leave connection: out";
+                format!("{name} holds connections, which belong to users, but has connection: {word}");
+            let hint = "use users: N instead of hold: N, or leave connection: out";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
         if pipelined && scenario.connection != Some(Connection::Shared) {
-            let message =
-                format!("{name} says connection: {word}, and users in a pipeline share connections");
+            let message = format!("{name} has connection: {word}, but users in a pipeline share connections");
             let hint = "leave http.pipeline out, or connection: user";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
     }
 }
 
-/// An arriving user has one session, and a pace is between two sessions of one user.
+/// Reports a pace where each user has only one session.
 fn paces(experiment: &Experiment, out: &mut Diagnostics) {
     for scenario in experiment.scenarios.iter().filter(|scenario| scenario.pace.is_some()) {
         let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
         let repeats = |phase: &Phase| matches!(phase.load.value, PhaseLoad::Users(_) | PhaseLoad::Hold(_));
         if !phases.is_empty() && !phases.iter().any(repeats) {
             let message = format!(
-                "{} has a pace, and no phase in which a user has more than one session",
+                "{} has a pace, but no phase in which a user has more than one session",
                 scenario.display_name()
             );
-            let hint = "users: N in a phase, or leave pace: out: a rate says how often sessions come";
+            let hint =
+                "use users: N in a phase, or leave pace: out; a rate determines how often sessions start";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
     }
 }
 
-/// Who is silent has no sessions that could be counted.
+/// Reports a number of sessions for silent connections, which have none.
 fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
     let silent = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Hold(_)) && phase.sessions.is_some();
     let own = experiment.scenarios.iter().filter(|scenario| scenario.steps.is_empty());
@@ -156,7 +160,7 @@ fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
     }
 }
 
-/// Weights that look like percent and are none.
+/// Reports weights that look like percentages but are not.
 fn weights(experiment: &Experiment, out: &mut Diagnostics) {
     let weights: Vec<u64> =
         experiment.scenarios.iter().filter_map(|one| Some(one.weight.as_ref()?.value)).collect();

@@ -1,4 +1,4 @@
-//! How much a file sends, as far as that is known before anything is sent.
+//! Number of sessions and requests of a file, where known before the run.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) fn sessions(experiment: &Experiment, scenario: &Scenario, only: Optio
     Some(sum * share)
 }
 
-/// The scenario's part of the top-level phases.
+/// Returns the scenario's share of the top-level phases.
 fn share(experiment: &Experiment, scenario: &Scenario) -> f64 {
     let weights = experiment.scenarios.iter().filter_map(|one| Some(one.weight.as_ref()?.value as f64));
     let sum: f64 = weights.sum();
@@ -57,7 +57,7 @@ fn of_phase(experiment: &Experiment, scenario: &Scenario, phase: &Phase) -> Opti
     }
 }
 
-/// The length of a rate phase.
+/// Returns the length of a rate phase.
 fn length(phase: &Phase) -> Option<Nanos> {
     let PhaseLoad::Rate { rate, .. } = &phase.load.value else { return None };
     let height = (rate.to.as_per_second() - rate.from.as_per_second()).abs();
@@ -75,7 +75,8 @@ fn length(phase: &Phase) -> Option<Nanos> {
     }
 }
 
-/// Requests of one session, all or those of one name; `None` if that depends on the answers.
+/// Returns the requests of one session, all or those of one name; `None` if that depends on
+/// responses.
 pub(super) fn requests<'e>(
     experiment: &'e Experiment,
     steps: &'e [Step],
@@ -84,7 +85,7 @@ pub(super) fn requests<'e>(
     RequestCounter { experiment, name, blocks: BTreeMap::new() }.within(steps)
 }
 
-/// Blocks are counted once: ten uses of ten uses of ten would take for ever.
+/// Counts each block only once: ten uses of ten uses of ten would take too long.
 struct RequestCounter<'e> {
     experiment: &'e Experiment,
     name: Option<&'e str>,

@@ -7,7 +7,7 @@ use crate::model::{DataContent, ForEachItems, Function, Part, Step, Template, Ve
 use crate::walk::templates_in_value;
 use crate::{Diagnostic, Diagnostics, Experiment, Span};
 
-/// The position of a template decides what it may name.
+/// The position of a template, which determines the names that it can use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplatePosition {
     Before,
@@ -74,7 +74,7 @@ fn check(
     }
 }
 
-/// What is set and counted anywhere in the file.
+/// The names that are set and counted anywhere in the file.
 struct FileScope<'e> {
     variables: BTreeSet<&'e str>,
     counts: BTreeSet<&'e str>,
@@ -90,7 +90,7 @@ struct Names<'e> {
 impl Names<'_> {
     fn check(&self, template: &Template, out: &mut Diagnostics) {
         for part in &template.parts {
-            // More than are kept are one mistake many times: enough.
+            // Beyond the maximum, one mistake was reported many times.
             if out.omitted() > 0 {
                 return;
             }
@@ -104,7 +104,7 @@ impl Names<'_> {
             Part::Column { data, column } => self.column(data, column, place, out),
             Part::Count(name) => self.count(name, place, out),
             Part::User | Part::Session if self.at != TemplatePosition::Scenario => {
-                let message = "the run's own before and after belong to no user and no session";
+                let message = "the run's own before and after do not belong to a user or a session";
                 out.push(Diagnostic::error(
                     "template_place",
                     place,
@@ -132,10 +132,10 @@ impl Names<'_> {
             "a variable belongs to the session that set it; extract: or set: it here"
                 .clone_into(&mut told.hint);
         } else if self.experiment.data.iter().any(|data| data.name == name) {
-            told.hint = format!("of data it is a column that is used: ${{{name}.COLUMN}}");
+            told.hint = format!("use a column of the data: ${{{name}.COLUMN}}");
         } else if self.variables.is_empty() {
             told.hint =
-                format!("vars: {{{name}: VALUE}}, or extract: {{{name}: json $.path}} in a step before");
+                format!("vars: {{{name}: VALUE}}, or extract: {{{name}: json $.path}} in an earlier step");
         }
         out.push(told);
     }
@@ -160,7 +160,7 @@ impl Names<'_> {
             out.push(unknown("column_unknown", "column", column, place, columns.iter().map(String::as_str)));
         }
         if self.at != TemplatePosition::Scenario {
-            let message = "rows are taken by sessions, and this belongs to none";
+            let message = "rows belong to sessions, but this is outside of a session";
             out.push(Diagnostic::error(
                 "template_place",
                 place,
@@ -174,8 +174,8 @@ impl Names<'_> {
         if !self.all.counts.contains(name) {
             out.push(unknown("count_unknown", "count", name, place, self.all.counts.iter().copied()));
         } else if self.at != TemplatePosition::After {
-            let message = format!("what `{name}` has counted is known when all is quiet");
-            out.push(Diagnostic::error("template_place", place, message, "in the run's after:"));
+            let message = format!("the count of `{name}` is known only after the load");
+            out.push(Diagnostic::error("template_place", place, message, "use it in the run's after:"));
         }
     }
 }

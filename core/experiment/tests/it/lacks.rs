@@ -87,7 +87,8 @@ fn limited(limits: HostLimits) -> HostFacts {
 #[test]
 fn a_million_at_both_ends_fit_where_they_were_seen_to_fit() {
     check(MILLION, &able(), &[]);
-    // 8.2 kB of the kernel's and 0.65 of the programs' are 8.9 GB; with its reserve that is less than 10.
+    // A connection needs 8.2 kB in the kernel and 0.65 kB in the program: 8.9 GB in total. With its
+    // reserve that is less than 10 GB.
     check(MILLION, &HostFacts { memory_available_bytes: 10_000_000_000, ..able() }, &[]);
     let small = HostFacts { memory_available_bytes: 8_000_000_000, ..able() };
     check(MILLION, &small, &[("no_memory", "1,000,000 connections need 9.", "hold: 8")]);

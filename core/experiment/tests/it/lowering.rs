@@ -133,7 +133,7 @@ fn the_million_opens_keeps_and_closes() {
             ("close", 1_300, Some(20), 1_000_000)
         ]
     );
-    assert_eq!(plan.http.close, wavetank_plan::Close::Rst, "held connections end at once");
+    assert_eq!(plan.http.close, wavetank_plan::Close::Rst, "held connections end immediately");
     assert!(
         lacking.iter().any(|one| one.code == "no_source_address"),
         "one address has 64,512 ports: {lacking:?}"
@@ -163,7 +163,7 @@ fn requests_a_second_are_so_many_sessions_fewer() {
     assert_eq!((*requests_each, rate.total()), (Some(5), 2_000));
     let text = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps:\n  - get: /\n  - if: status = 200\n    steps: [{get: /more}]\n\
                 phases:\n  - {rate: 1k requests/s, for: 10s}\n";
-    let unfit = lowered("small.yaml", text, &host(), None).expect_err("nobody knows how many");
+    let unfit = lowered("small.yaml", text, &host(), None).expect_err("the number of requests is not known");
     assert_eq!(unfit.into_user_error("small.yaml").code, "requests_unknown");
 }
 
@@ -327,7 +327,7 @@ fn who_needs_no_connection_of_his_own_has_none() {
     assert!(phase.connections > 1_000 && phase.connections < 100_000 && !phase.open_before, "{phase:?}");
     let own = scenario("user", "{users: 1M, for: 1s}");
     let codes: Vec<_> = own.lacking.iter().map(|one| one.code).collect();
-    assert_eq!(codes, ["no_source_address", "no_memory"], "all that is missing is told at once");
+    assert_eq!(codes, ["no_source_address", "no_memory"], "all missing inputs are reported together");
     assert!(own.plan.phases[0].open_before);
     assert!(!scenario("request", "{users: 10, for: 1s}").plan.phases[0].open_before);
 }
@@ -388,7 +388,7 @@ fn proxies_are_looked_up_and_known_to() {
         &format!("{target}http: {{proxy: 'http://127.0.0.2:1', connect_to: ['127.0.0.3:1']}}\n"),
         "option_conflict",
     );
-    check(&format!("{target}http: {{proxy: 'http://nobody.example:1'}}\n"), "unknown_host");
+    check(&format!("{target}http: {{proxy: 'http://unknown.example:1'}}\n"), "unknown_host");
     check(
         "target: [http://127.0.0.1:8080, http://127.0.0.2:8080]\nhttp: {proxy: 'http://127.0.0.2:1', headers: {host: a}}\n",
         "value_later",

@@ -102,7 +102,7 @@ fn people(plan: &Plan, index: usize, parts: u64, instants: &[Nanos]) -> Vec<u64>
     there
 }
 
-/// A wave is made of straight pieces whose ends are whole numbers: it is so far from a cosine.
+/// Returns how far a wave may deviate from a cosine: its straight pieces end at whole numbers.
 fn of_wave(said: &Said) -> f64 {
     if said.words.contains("wave") { 0.6 } else { 0.0 }
 }
@@ -135,7 +135,7 @@ fn check_sessions(plan: &Plan, index: usize, said: &Said, line: impl Fn(f64) -> 
 }
 
 fn check_people(plan: &Plan, index: usize, said: &Said, line: impl Fn(f64) -> f64) {
-    // No corner of a line lies at any of these.
+    // No line has a corner at any of these times.
     let parts_of_second = [0.000_1, 0.26, 0.51, 0.76, 0.999_9];
     let at: Vec<f64> = seconds(said.length)
         .flat_map(|(from, until)| parts_of_second.map(|part| from + part * (until - from)))
@@ -205,7 +205,8 @@ fn swing(a: f64, b: f64, period: f64, at: f64) -> f64 {
     a + (b - a) * (1.0 - (at / period * std::f64::consts::TAU).cos()) / 2.0
 }
 
-/// `a to b, step, every, ramp`: each stair is a step from what came before it, the first one at once.
+/// `a to b, step, every, ramp`: each stair is a step from the level before it. The first stair
+/// starts immediately.
 fn stair(a: f64, b: f64, step: f64, every: f64, ramp: f64, at: f64) -> f64 {
     let (before, into) = ((at / every).floor(), at % every);
     let level = |stairs: f64| if a < b { (a + stairs * step).min(b) } else { (a - stairs * step).max(b) };
@@ -315,7 +316,7 @@ fn users_and_held_connections_are_there_as_the_words_say() {
             ),
             said(words("5 to 85, wave: 4s, for: 10s"), 43.0, 10.0, There(|at| swing(5.0, 85.0, 4.0, at))),
         ]);
-        // Who leaves after so many sessions is wanted until then.
+        // Users that leave after a number of sessions are expected until then.
         check(&[said(words(&format!("9, for: 4s{session}")), 0.0, 4.0, There(|_| 9.0))]);
     }
 }

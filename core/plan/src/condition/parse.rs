@@ -120,7 +120,7 @@ impl<'t> Tail<'t> {
                 ("in", None) => return Err(dangling(text, "in", "a phase: in main")),
                 ("for", None) => return Err(dangling(text, "for", "a time: for 10s")),
                 (other, _) => {
-                    let message = format!("`{text}`: `{other}` is one word too many");
+                    let message = format!("`{text}`: `{other}` is unexpected");
                     return Err(UserError::usage("condition_tail", message, SHAPE));
                 }
             }

@@ -26,7 +26,7 @@ pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, 
             let hint = "rates are compared with done_rate, failed_rate, …: done_rate > 1k/s";
             return Err(UserError::usage(
                 "condition_value",
-                format!("`{text}` is a rate, and this is a count"),
+                format!("`{text}` is a rate, but this is a count"),
                 hint,
             ));
         }

@@ -80,7 +80,7 @@ fn upside_down(condition: &Condition) -> Option<String> {
     bad_when_high.then(|| {
         let turned = condition.text.replacen(above, below, 1);
         format!(
-            "`{}`: a threshold says what must be true: {turned}? (stop conditions say what must not)",
+            "`{}`: a threshold says what must be true: {turned}? (stop conditions say what must not be true)",
             condition.text
         )
     })

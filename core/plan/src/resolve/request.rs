@@ -123,7 +123,7 @@ fn basic_value(words: &str) -> Result<String, UserError> {
 pub fn user_and_password(words: &str) -> Result<(&str, &str), UserError> {
     let parts = words.split_once(':').ok_or_else(|| {
         let hint = "--basic user:password, or --basic @FILE with that line in it";
-        UserError::usage("bad_basic", "--basic needs a user and a password with a colon between", hint)
+        UserError::usage("bad_basic", "--basic needs a user and a password separated by a colon", hint)
     })?;
     if words.bytes().any(|byte| byte.is_ascii_control()) {
         let hint = "one line: user:password";

@@ -61,9 +61,9 @@ fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> Compariso
     };
     let mut rows = vec![
         ("requests a second", demand.requests.show()),
-        ("connections at once", format_grouped(demand.connections)),
-        ("new ones a second", demand.opens.show()),
-        ("requests under way", format_grouped(demand.in_flight)),
+        ("open connections", format_grouped(demand.connections)),
+        ("new connections", demand.opens.show()),
+        ("requests in flight", format_grouped(demand.in_flight)),
         ("source addresses", answer("source_addresses")),
         ("memory of clients", show_size(memory(Role::Load))),
     ];

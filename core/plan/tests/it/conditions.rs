@@ -173,7 +173,7 @@ fn wrong_ones_say_what_was_meant() {
         ("p99 < 1s for", "condition_tail", "nothing follows `for`", "for 10s"),
         ("p99 < 1s for 10", "unit_missing", "needs a unit", "10s?"),
         ("p99 < 1s for 1.5s", "condition_window", "whole seconds", "for 10s"),
-        ("p99 < 1s in a in b", "condition_tail", "one word too many", "SUBJECT OP VALUE"),
+        ("p99 < 1s in a in b", "condition_tail", "`in` is unexpected", "SUBJECT OP VALUE"),
         ("p99 < 1s in main please", "condition_tail", "`please`", "SUBJECT OP VALUE"),
     ];
     refused(table);

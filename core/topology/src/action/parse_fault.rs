@@ -34,7 +34,7 @@ pub fn parse_fault(words: &str, lab: &Lab, host: &str) -> Result<FaultKind, User
         "drop" => {
             let share_ppm = (told.quantity(parse_share)? * 1e6).round() as u32;
             if share_ppm == 0 {
-                return Err(told.wrong("a share of nothing is dropped"));
+                return Err(told.wrong("the share must be above zero"));
             }
             Ok(FaultKind::Drop { interface: told.interface(1)?, share_ppm })
         }
@@ -51,7 +51,7 @@ pub fn parse_fault(words: &str, lab: &Lab, host: &str) -> Result<FaultKind, User
         }
         _ => {
             let near = did_you_mean(verb, VERBS).map(|near| format!("; did you mean {near}?"));
-            Err(told.wrong(&format!("`{verb}` is no fault{}", near.unwrap_or_default())))
+            Err(told.wrong(&format!("`{verb}` is not a fault{}", near.unwrap_or_default())))
         }
     }
 }
@@ -118,7 +118,7 @@ impl FaultTokens<'_> {
         };
         if names.len() > 1 || self.rest.len() > names.len() + quantities {
             let said = self.rest.join(" ");
-            return Err(self.wrong(&format!("`{} {said}` has a word too many", self.verb)));
+            return Err(self.wrong(&format!("`{} {said}` has an unexpected argument", self.verb)));
         }
         Ok(names.first().copied())
     }
@@ -127,7 +127,7 @@ impl FaultTokens<'_> {
     fn quantity<T>(&self, parse: impl Fn(&str) -> Result<T, UserError>) -> Result<T, UserError> {
         let word = self.rest.iter().find(|word| is_quantity(word)).copied().unwrap_or_default();
         if word.is_empty() {
-            return Err(self.wrong(&format!("`{}` does not say how much", self.verb)));
+            return Err(self.wrong(&format!("`{}` needs a quantity", self.verb)));
         }
         parse(word).map_err(|error| UserError { code: "lab_fault_words", ..error })
     }
@@ -136,12 +136,12 @@ impl FaultTokens<'_> {
         let host = &self.host.name;
         let message = match (name, known.is_empty()) {
             (_, true) => format!("host {host} has no {what}"),
-            ("", _) => format!("`{}` does not say which {what} of host {host}", self.verb),
+            ("", _) => format!("`{}` needs a {what} of host {host}", self.verb),
             (name, _) => format!("host {host} has no {what} `{name}`"),
         };
         let hint = match did_you_mean(name, known.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
-            None if known.is_empty() => "the topology file says what hosts have".to_owned(),
+            None if known.is_empty() => "the topology file lists what hosts have".to_owned(),
             None => format!("one of: {}", known.join(", ")),
         };
         UserError::usage("lab_fault_words", message, hint)

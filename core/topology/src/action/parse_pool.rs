@@ -23,25 +23,25 @@ pub fn parse_pool_change(words: &str, lab: &Lab, host: &str) -> Result<PoolActio
         [names @ .., "drain"] => (names, ServerMode::Drain),
         [names @ .., "ready"] => (names, ServerMode::Ready),
         [names @ .., "weight", number] => (names, ServerMode::Weight(weight(number, host)?)),
-        [.., "weight"] => return Err(wrong(host, "`weight` does not say how much")),
+        [.., "weight"] => return Err(wrong(host, "`weight` needs a number")),
         [.., last] => {
             let near = did_you_mean(last, ["drain", "ready", "weight"]);
             let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            return Err(wrong(host, &format!("`{last}` is nothing that becomes of a server{near}")));
+            return Err(wrong(host, &format!("`{last}` is not a change of a server{near}")));
         }
-        [] => return Err(wrong(host, "it does not say what becomes of whom")),
+        [] => return Err(wrong(host, "a server and its change are required")),
     };
     let (service, server) = match names {
         [server] => (None, *server),
         [service, server] => (Some(*service), *server),
-        [] => return Err(wrong(host, &format!("`{wish}` does not say which server"))),
-        _ => return Err(wrong(host, &format!("`{}` has a word too many", words.join(" ")))),
+        [] => return Err(wrong(host, &format!("`{wish}` needs a server"))),
+        _ => return Err(wrong(host, &format!("`{}` has an unexpected argument", words.join(" ")))),
     };
     let service = match pools_of(lab, &host.name, service)?.as_slice() {
         [only] => *only,
         some => {
             let names: Vec<&str> = some.iter().map(|service| service.name.as_str()).collect();
-            let message = format!("host {} has several pools, and `{server}` is in which?", host.name);
+            let message = format!("host {} has several pools: `{server}` needs its service", host.name);
             return Err(UserError::usage("lab_pool_words", message, format!("one of: {}", names.join(", "))));
         }
     };
@@ -102,7 +102,7 @@ fn has_pool(service: &Service) -> bool {
 fn weight(word: &str, host: &Host) -> Result<u32, UserError> {
     let known = word.parse::<u32>().ok().filter(|weight| *weight <= ServerMode::WEIGHT_MAX);
     known.ok_or_else(|| {
-        wrong(host, &format!("`{word}` is no weight: a number from 0 to {}", ServerMode::WEIGHT_MAX))
+        wrong(host, &format!("`{word}` is not a weight: use a number from 0 to {}", ServerMode::WEIGHT_MAX))
     })
 }
 
@@ -113,13 +113,13 @@ fn places(word: &str, service: &Service, host: &Host) -> Result<Vec<usize>, User
         None => (word, None),
         Some((names, port)) => {
             let known = port.parse::<u16>().ok();
-            let known = known.ok_or_else(|| wrong(host, &format!("`{port}` is no port")))?;
+            let known = known.ok_or_else(|| wrong(host, &format!("`{port}` is not a port")))?;
             (names, Some(known))
         }
     };
     let backends = service.backends();
     let mut places = Vec::new();
-    for name in expanded(names).map_err(|hint| wrong(host, &format!("`{names}` is no pattern: {hint}")))? {
+    for name in expanded(names).map_err(|hint| wrong(host, &format!("`{names}` is not a pattern: {hint}")))? {
         let is_it = |server: &Backend| server.name == name && port.is_none_or(|port| server.port == port);
         let its = backends.iter().enumerate().filter(|(_, server)| is_it(server)).map(|(place, _)| place);
         let before = places.len();
@@ -136,7 +136,7 @@ fn places(word: &str, service: &Service, host: &Host) -> Result<Vec<usize>, User
 fn unknown_server(name: &str, word: &str, service: &Service, host: &Host) -> UserError {
     let mut known: Vec<&str> = service.backends().iter().map(|server| server.name.as_str()).collect();
     known.dedup();
-    let message = format!("no server `{word}` stands behind `{}` of host {}", service.name, host.name);
+    let message = format!("no server `{word}` behind `{}` of host {}", service.name, host.name);
     let hint = match did_you_mean(name, known.iter().copied()) {
         Some(near) if near != name => format!("did you mean {near}?"),
         _ => format!("one of: {}", known.join(", ")),

@@ -20,7 +20,7 @@ pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<P
     let mut events = Vec::new();
     for event in of_experiment {
         let hosts = expanded(&event.host).map_err(|hint| {
-            let message = format!("`{}` is not a host name and no pattern", event.host);
+            let message = format!("`{}` is not a host name or a pattern", event.host);
             UserError::usage("lab_host", message, hint)
         })?;
         for host in hosts {
@@ -40,7 +40,7 @@ pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<P
         return Err(UserError::usage(
             "lab_events_many",
             message,
-            format!("{EVENTS_MAX} at most, patterns written out"),
+            format!("at most {EVENTS_MAX}, with patterns expanded"),
         ));
     }
     events.sort_by_key(|event| event.when);

@@ -84,12 +84,12 @@ impl Grammar for MapName {
         a_file: "a lab",
         empty: "a lab begins with wavetank_lab: 1; examples/labs has some",
         documents: "one lab a file: leave out the line ---",
-        deep: "no lab needs so many levels",
+        deep: "use fewer levels",
         map: "{role: load, networks: [front]}",
         line: "role: load",
-        alias: "hosts that are alike share a key: app[1-4]",
-        merge: "hosts that are alike share a key: app[1-4]",
-        long: "files of hosts stand beside it: files: {/etc/app.conf: {from: app.conf}}",
+        alias: "use one key for hosts that are alike: app[1-4]",
+        merge: "use one key for hosts that are alike: app[1-4]",
+        long: "put files of hosts next to it: files: {/etc/app.conf: {from: app.conf}}",
     };
 
     fn section(self) -> &'static Section {

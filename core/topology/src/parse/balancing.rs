@@ -38,8 +38,7 @@ impl Reader<'_> {
             Some(flows) => {
                 let flows = flows?;
                 if flows.value > FLOWS_MAX {
-                    let message =
-                        format!("{} connections are more than a set in the kernel holds well", flows.value);
+                    let message = format!("{} connections are too many for a set in the kernel", flows.value);
                     return self.fail("lab_too_many", flows.place, message, "at most 16M");
                 }
                 flows.value
@@ -68,7 +67,7 @@ impl Reader<'_> {
         if prime {
             return Some(slots.value);
         }
-        let message = format!("{} is no prime", slots.value);
+        let message = format!("{} is not a prime", slots.value);
         self.fail("lab_value", slots.place, message, "251, 4099, 65537 or 655373")
     }
 

@@ -44,11 +44,11 @@ impl Reader<'_> {
             match (entry, owner == verb) {
                 (Some(entry), true) => companion = Some(&entry.value),
                 (Some(entry), false) => {
-                    let message = format!("`{key}` belongs to `{owner}`, and this is `{verb}`");
+                    let message = format!("`{key}` belongs to `{owner}`, but this is `{verb}`");
                     self.fail::<()>("lab_key_conflict", entry.place, message, format!("leave `{key}` out"));
                 }
                 (None, true) => {
-                    let message = format!("`{verb}` wants `{key}`");
+                    let message = format!("`{verb}` needs `{key}`");
                     let hint = match key {
                         "share" => "share: 5%",
                         "limit" => "limit: 200",

@@ -31,7 +31,7 @@ impl Reader<'_> {
         let probe = match (path, port) {
             (Some(path), Some(port)) => Probe::Http { port, path: path? },
             (Some(_), None) => {
-                let message = "without a port there is nobody to ask";
+                let message = "a health check needs a port";
                 return self.fail(
                     "lab_key_conflict",
                     place,

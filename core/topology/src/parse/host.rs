@@ -14,7 +14,7 @@ impl Reader<'_> {
     pub(super) fn hosts(&mut self, node: &Node) -> Vec<FileHost> {
         let entries = self.entries(node, "hosts");
         if entries.is_empty() && node.entries().is_some() {
-            self.fail::<()>("value_missing", node.place, "a lab has a host", "app1: {networks: [front]}");
+            self.fail::<()>("value_missing", node.place, "a lab needs a host", "app1: {networks: [front]}");
         }
         let (mut all, mut names) = (Vec::new(), 0);
         for entry in entries {
@@ -22,7 +22,7 @@ impl Reader<'_> {
             names += host.names.len();
             all.push(host);
             if names > HOSTS_MAX {
-                let message = format!("{names} hosts are more than a lab has");
+                let message = format!("{names} hosts are more than a lab can have");
                 self.fail::<()>("lab_too_many", entry.place, message, format!("at most {HOSTS_MAX}"));
                 break;
             }
@@ -87,7 +87,7 @@ impl Reader<'_> {
         if let Some(subnet) = Subnet::parse(&text.value) {
             return Ok(Some(Spanned::new(subnet, text.place)));
         }
-        let message = format!("`{}` is no network", text.value);
+        let message = format!("`{}` is not a network", text.value);
         self.fail("lab_route", text.place, message, "10.30.1.0/24, or default").ok_or(Reported)
     }
 
@@ -104,9 +104,9 @@ impl Reader<'_> {
             return Some(address);
         }
         let hint = match word.split_once('/') {
-            Some((address, _)) => format!("without a prefix, which is the network's: {address}"),
-            None => "an address in numbers: 10.30.0.10".to_owned(),
+            Some((address, _)) => format!("leave out the prefix, which the network determines: {address}"),
+            None => "use a numeric address: 10.30.0.10".to_owned(),
         };
-        self.fail("lab_address", text.place, format!("`{}` is no address", word.trim()), hint)
+        self.fail("lab_address", text.place, format!("`{}` is not an address", word.trim()), hint)
     }
 }

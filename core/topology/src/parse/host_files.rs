@@ -46,13 +46,13 @@ impl Reader<'_> {
         let parts = path.strip_prefix("/etc/").map(|rest| rest.split('/'));
         let shaped = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
         if !parts.is_some_and(|mut parts| parts.all(shaped)) {
-            let message = format!("`{path}` is no file under /etc");
-            let hint = "a host has an /etc of its own; anything else is the machine's: /etc/app.conf";
+            let message = format!("`{path}` is not a file under /etc");
+            let hint = "a host has its own /etc; any other path is the machine's: /etc/app.conf";
             return self.fail("lab_file_path", entry.place, message, hint);
         }
         if OF_THE_LAB.contains(&path) {
             let message = format!("the lab itself writes `{path}`");
-            let hint = "its hosts' names are in it; another name for an address: virtual: [{…, name: shop}]";
+            let hint = "it contains the names of hosts; name an address with virtual: [{…, name: shop}]";
             return self.fail("lab_file_path", entry.place, message, hint);
         }
         Some(path.to_owned())
@@ -65,7 +65,7 @@ impl Reader<'_> {
         match u32::from_str_radix(octal, 8) {
             Ok(mode) if mode <= 0o777 && octal.len() >= 3 => Some(mode),
             _ => {
-                let message = format!("`{}` are no permission bits", text.value);
+                let message = format!("`{}` are not permission bits", text.value);
                 self.fail("lab_value", text.place, message, "three digits from 0 to 7: \"0644\"")
             }
         }
@@ -78,18 +78,18 @@ impl Reader<'_> {
             Ok(bytes) => bytes,
             Err(why) => {
                 let message = format!("`{}` cannot be read: {why}", name.value);
-                let hint = "names begin at the topology file's folder";
+                let hint = "names are relative to the topology file's folder";
                 return self.fail("lab_file_unreadable", name.place, message, hint);
             }
         };
         if bytes.len() > FILE_BYTES_MAX {
             let message = format!("`{}` has {} bytes", name.value, bytes.len());
-            return self.fail("lab_too_many", name.place, message, "a lab takes files of 4 MiB at most");
+            return self.fail("lab_too_many", name.place, message, "a lab takes files of at most 4 MiB");
         }
         if let Ok(text) = String::from_utf8(bytes) {
             return Some((name, text));
         }
-        let message = format!("`{}` is no text in UTF-8", name.value);
+        let message = format!("`{}` is not UTF-8 text", name.value);
         self.fail("lab_file_unreadable", name.place, message, "save it as UTF-8")
     }
 }

@@ -24,19 +24,18 @@ impl Reader<'_> {
         };
         let mut all: Vec<FileInterface> = all.into_iter().flatten().collect();
         if node.entries().is_some_and(<[_]>::is_empty) || node.items().is_some_and(<[_]>::is_empty) {
-            self.fail::<()>("value_missing", node.place, "a host is on a network", "networks: [front]");
+            self.fail::<()>("value_missing", node.place, "a host needs a network", "networks: [front]");
         }
         match (sources, all.as_mut_slice()) {
             (Some(_), [only]) if only.sources == 1 => {
                 only.sources = of_host.map_or(1, |sources| sources.value);
             }
             (Some(entry), [_]) => {
-                let message = "`sources` stands here and at the network";
-                self.fail::<()>("lab_sources", entry.place, message, "one of the two");
+                let message = "`sources` is set here and at the network";
+                self.fail::<()>("lab_sources", entry.place, message, "keep one of the two");
             }
             (Some(entry), [first, _, ..]) => {
-                let message =
-                    "the host is on several networks, and `sources` says of none how many addresses";
+                let message = "the host is on several networks, so `sources` is ambiguous";
                 let hint = format!("networks: {{{}: {{sources: 2}}}}", first.network.value);
                 self.fail::<()>("lab_sources", entry.place, message, hint);
             }
@@ -86,8 +85,10 @@ impl Reader<'_> {
         if let Some(all) = range(from, to) {
             return Some(Spanned::new(all, text.place));
         }
-        let message = format!("`{}` is no range of addresses", text.value);
-        let hint = format!("from the lower to the higher, at most {ADDRESSES_MAX}: 10.30.0.11 to 10.30.0.14");
+        let message = format!("`{}` is not a range of addresses", text.value);
+        let hint = format!(
+            "write the lower address first, with at most {ADDRESSES_MAX} in total: 10.30.0.11 to 10.30.0.14"
+        );
         self.fail("lab_address", text.place, message, hint)
     }
 }

@@ -39,14 +39,14 @@ impl Reader<'_> {
         }
         let near = name_like(stem);
         let near = if near.is_empty() { "shop".to_owned() } else { near };
-        let message = format!("the file's name cannot be the lab's: `{stem}`");
+        let message = format!("the file name is not a valid lab name: `{stem}`");
         self.fail("lab_bad_name", keys.place, message, format!("name: {near}"))
     }
 
     fn networks(&mut self, node: &Node) -> Vec<FileNetwork> {
         let entries = self.entries(node, "networks");
         if entries.is_empty() && node.entries().is_some() {
-            self.fail::<()>("value_missing", node.place, "a lab has a network", "front: 10.30.0.0/24");
+            self.fail::<()>("value_missing", node.place, "a lab needs a network", "front: 10.30.0.0/24");
         }
         if let Some(beyond) = entries.get(NETWORKS_MAX) {
             let message = format!("{} networks", entries.len());
@@ -79,10 +79,10 @@ impl Reader<'_> {
 
     /// Reads the subnet of a network. It must be private and have at least two addresses.
     fn subnet(&mut self, node: &Node) -> Option<Spanned<Subnet>> {
-        const HINT: &str = "private addresses, for example 10.30.0.0/24";
+        const HINT: &str = "use private addresses, for example 10.30.0.0/24";
         let text = self.text(node, "a network's addresses")?;
         let Some(subnet) = Subnet::parse(&text.value).filter(|_| text.value.contains('/')) else {
-            let message = format!("`{}` is no network", text.value);
+            let message = format!("`{}` is not a network", text.value);
             return self.fail("lab_subnet", text.place, message, HINT);
         };
         let shown = subnet.to_string();
@@ -99,8 +99,8 @@ impl Reader<'_> {
             return self.fail("lab_subnet", text.place, message, hint);
         }
         if !PRIVATE.iter().filter_map(|own| Subnet::parse(own)).any(|own| within(subnet, own)) {
-            let message = format!("`{shown}` belongs to others");
-            let hint = format!("a lab's networks lie in {}", PRIVATE.join(", "));
+            let message = format!("`{shown}` is not a private network");
+            let hint = format!("use a network in {}", PRIVATE.join(", "));
             return self.fail("lab_subnet", text.place, message, hint);
         }
         Some(Spanned::new(subnet, text.place))

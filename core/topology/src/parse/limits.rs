@@ -39,7 +39,7 @@ impl Reader<'_> {
         if value >= least {
             return Some(value);
         }
-        let message = "no program starts with so little";
+        let message = "this is too little for any program to start";
         self.fail("lab_value", node.place, message, format!("at least {shown}"))
     }
 
@@ -55,7 +55,7 @@ impl Reader<'_> {
                 match (number(first), number(last)) {
                     (Some(first), Some(last)) if first <= last => all.extend(first..=last),
                     _ => {
-                        let message = format!("`{}` are no CPUs", text.value);
+                        let message = format!("`{}` are not CPUs", text.value);
                         return self.fail("lab_cpus", text.place, message, "numbers from 0: 0-3, or \"0,2\"");
                     }
                 }
@@ -74,11 +74,14 @@ impl Reader<'_> {
         let milli = number.map(|number| (number * 10.0).round()).filter(|milli| (0.0..=1e9).contains(milli));
         match milli.map(|milli| milli as u64) {
             Some(milli) if milli >= CPU_SHARE_MILLI_MIN => Some(milli),
-            Some(_) => {
-                self.fail("lab_value", text.place, "no program gets on with so little CPU", "at least 1%")
-            }
+            Some(_) => self.fail(
+                "lab_value",
+                text.place,
+                "this is too little CPU for any program to run",
+                "at least 1%",
+            ),
             None => {
-                let message = format!("`{}` is no share of a CPU", text.value);
+                let message = format!("`{}` is not a share of a CPU", text.value);
                 self.fail("lab_cpus", text.place, message, "50% is half a CPU, 150% one and a half")
             }
         }

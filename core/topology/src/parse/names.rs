@@ -14,13 +14,13 @@ impl Reader<'_> {
         let names = match expanded(pattern) {
             Ok(names) => names,
             Err(hint) => {
-                let message = format!("`{pattern}` is not a host name and no pattern");
+                let message = format!("`{pattern}` is not a host name or a pattern");
                 return self.fail("lab_pattern", place, message, hint);
             }
         };
         let Some(left) = self.names_left.checked_sub(names.len()) else {
-            let hint = "fewer, or shorter, patterns";
-            return self.fail("lab_too_many", place, "the file's patterns stand for too many hosts", hint);
+            let hint = "use fewer or shorter patterns";
+            return self.fail("lab_too_many", place, "the file's patterns expand to too many hosts", hint);
         };
         self.names_left = left;
         match names.iter().find(|name| !is_host_name(name)) {
@@ -32,7 +32,7 @@ impl Reader<'_> {
 
 /// Returns the names to which `pattern` expands. The error is a hint about the correct form.
 pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
-    let shape = || "one pair of brackets with numbers: app[1-4], app[01-20], app[1,3,7-9]".to_owned();
+    let shape = || "use one pair of brackets with numbers: app[1-4], app[01-20], app[1,3,7-9]".to_owned();
     let Some((head, rest)) = pattern.split_once('[') else {
         return if pattern.contains(']') { Err(shape()) } else { Ok(vec![pattern.to_owned()]) };
     };
@@ -46,7 +46,7 @@ pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (from, to) = (number(first).ok_or_else(shape)?, number(last).ok_or_else(shape)?);
         if from > to {
-            return Err(format!("from the smaller to the larger: {head}[{last}-{first}]{tail}"));
+            return Err(format!("write the smaller number first: {head}[{last}-{first}]{tail}"));
         }
         // A leading zero determines the number of digits of all names.
         let width = if first.starts_with('0') { first.len() } else { 1 };

@@ -22,19 +22,24 @@ impl Reader<'_> {
             }
             for port in from..=to {
                 if all.contains(&port) {
-                    let message = format!("port {port} stands here twice");
-                    return self.fail("lab_port", text.place, message, "once is enough");
+                    let message = format!("port {port} is listed twice");
+                    return self.fail("lab_port", text.place, message, "list it once");
                 }
                 if all.len() == PORTS_MAX {
                     let message = format!("more than {PORTS_MAX} ports");
-                    return self.fail("lab_too_many", text.place, message, "several services share so many");
+                    return self.fail(
+                        "lab_too_many",
+                        text.place,
+                        message,
+                        "split them among several services",
+                    );
                 }
                 all.push(port);
             }
         }
         all.sort_unstable();
         if all.is_empty() {
-            return self.fail("lab_port", node.place, "no port stands here", "listen: 8080");
+            return self.fail("lab_port", node.place, "no port is given here", "listen: 8080");
         }
         Some(all)
     }
@@ -53,10 +58,12 @@ impl Reader<'_> {
             return Some(port);
         }
         let hint = match word.rsplit_once(':').map(|(_, port)| port) {
-            Some(port) if port.parse::<u16>().is_ok() => format!("the port alone, for all addresses: {port}"),
+            Some(port) if port.parse::<u16>().is_ok() => {
+                format!("write only the port, for all addresses: {port}")
+            }
             _ => "a number from 1 to 65535".to_owned(),
         };
-        self.fail("lab_port", place, format!("`{word}` is no port"), hint)
+        self.fail("lab_port", place, format!("`{word}` is not a port"), hint)
     }
 
     /// Reads a path that can be used unchanged in a request line and in a configuration.
@@ -65,7 +72,7 @@ impl Reader<'_> {
         if is_path(&text.value) {
             return Some(text.value);
         }
-        let message = format!("`{}` is no path", text.value);
+        let message = format!("`{}` is not a path", text.value);
         self.fail("lab_value", text.place, message, "it begins with / and has no blanks or quotes: /ping")
     }
 }

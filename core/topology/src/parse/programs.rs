@@ -51,8 +51,13 @@ impl Reader<'_> {
         for word in &words {
             let name = word.value.split('=').next().unwrap_or_default();
             if let Some((option, key)) = KEYS_OF_SERVE.iter().find(|(option, _)| *option == name) {
-                let message = format!("`{option}` has a key of its own");
-                self.fail::<()>("lab_key_conflict", word.place, message, format!("{key}: … beside options"));
+                let message = format!("`{option}` has its own key");
+                self.fail::<()>(
+                    "lab_key_conflict",
+                    word.place,
+                    message,
+                    format!("set {key}: … next to options"),
+                );
             }
         }
         words.into_iter().map(|word| word.value).collect()
@@ -69,8 +74,8 @@ impl Reader<'_> {
         let keepalive = keys.entry("keepalive");
         self.one_work([pages, proxied, sale]);
         if let Some(entry) = keepalive.filter(|_| proxied.is_none()) {
-            let message = "`keepalive` is about servers behind nginx, and there are none";
-            self.fail::<()>("lab_key_conflict", entry.place, message, "keepalive: … beside servers");
+            let message = "`keepalive` applies to servers behind nginx, but there are none";
+            self.fail::<()>("lab_key_conflict", entry.place, message, "use keepalive: … next to servers");
         }
         let servers = proxied.map(|entry| self.servers(&entry.value)).unwrap_or_default();
         let keepalive = keepalive.map_or(Some(true), |entry| self.bool(&entry.value));
@@ -97,12 +102,12 @@ impl Reader<'_> {
     fn one_work(&mut self, works: [Option<&Entry>; 3]) {
         let mut said = works.into_iter().flatten();
         if let (Some(first), Some(second)) = (said.next(), said.next()) {
-            let message = format!("`{}` and `{}` stand in one nginx", first.key, second.key);
+            let message = format!("`{}` and `{}` exclude each other in one nginx", first.key, second.key);
             self.fail::<()>(
                 "lab_key_conflict",
                 second.place,
                 message,
-                "two services with ports of their own",
+                "use two services with their own ports",
             );
         }
     }
@@ -123,7 +128,7 @@ impl Reader<'_> {
             };
             let sum: u64 = all.iter().map(|page| page.bytes).sum();
             if !is_path(path) || path.contains(['?', '%']) || path.contains("//") || path.contains("/.") {
-                let message = format!("`{path}` is no path of a file");
+                let message = format!("`{path}` is not a path of a file");
                 self.fail::<()>("lab_value", entry.place, message, "it begins with /: /1k.html");
             } else if path.ends_with('/') && path != "/" {
                 self.fail::<()>(
@@ -134,10 +139,10 @@ impl Reader<'_> {
                 );
             } else if all.iter().any(below) && path != "/" {
                 let message = format!("`{path}` is a file and a folder of another page");
-                self.fail::<()>("lab_value", entry.place, message, "another name for one of the two");
+                self.fail::<()>("lab_value", entry.place, message, "use another name for one of the two");
             } else if sum + size.value > PAGE_BYTES_MAX {
-                let message = "these pages are more than is written before a start";
-                self.fail::<()>("lab_too_many", size.place, message, "1GiB at most, all of them together");
+                let message = "these pages are too large";
+                self.fail::<()>("lab_too_many", size.place, message, "at most 1GiB in total");
             } else {
                 all.push(NginxPage { path: path.to_owned(), bytes: size.value });
             }
@@ -217,7 +222,7 @@ impl Reader<'_> {
             keepalive: time(self, "keepalive"),
         };
         if mode == Some(HaproxyMode::Tcp) && timeouts.keepalive.is_some() {
-            let message = "`keepalive` is the time between two requests, and mode tcp knows of none";
+            let message = "`keepalive` is the time between two requests, but mode tcp has no requests";
             self.fail::<()>(
                 "lab_key_conflict",
                 keys.key_span("keepalive"),
@@ -261,7 +266,7 @@ impl Reader<'_> {
         for entry in self.entries(node, "environment") {
             let Some(value) = self.clean_text(&entry.value, "a variable") else { continue };
             if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
-                let message = format!("`{}` is no name of a variable", entry.key);
+                let message = format!("`{}` is not a variable name", entry.key);
                 self.fail::<()>("lab_value", entry.place, message, "for example LANG");
                 continue;
             }

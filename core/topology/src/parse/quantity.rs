@@ -18,7 +18,7 @@ impl Reader<'_> {
         match u32::try_from(count.value) {
             Ok(few) if few <= most => Some(Spanned::new(few, count.place)),
             _ => {
-                let message = format!("{} {what} are more than a lab has", count.value);
+                let message = format!("{} {what} are more than a lab can have", count.value);
                 self.fail("lab_too_many", count.place, message, format!("at most {most}"))
             }
         }
@@ -33,7 +33,7 @@ impl Reader<'_> {
     pub(crate) fn link_rate(&mut self, node: &Node) -> Option<u64> {
         let rate = self.quantity(node, "a link's rate", parse_link)?;
         if rate.value < RATE_BITS_MIN {
-            let message = "a link so slow carries no packet in the time a connection waits";
+            let message = "the link is too slow: a packet takes longer than a connection waits";
             return self.fail("lab_value", rate.place, message, "at least 8kbit/s");
         }
         Some(rate.value)

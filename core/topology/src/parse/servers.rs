@@ -14,12 +14,7 @@ impl Reader<'_> {
     pub(super) fn servers(&mut self, node: &Node) -> Vec<FileServer> {
         let all: Vec<_> = node.as_list().iter().map(|item| self.server(item)).collect();
         if all.is_empty() {
-            self.fail::<()>(
-                "value_missing",
-                node.place,
-                "nobody stands behind it",
-                "servers: \"app[1-4]:8080\"",
-            );
+            self.fail::<()>("value_missing", node.place, "it has no servers", "servers: \"app[1-4]:8080\"");
         }
         all.into_iter().flatten().collect()
     }

@@ -86,8 +86,7 @@ impl Reader<'_> {
             config.map(|(name, text)| Some(CustomConfig { name: name.value, text, place: name.place }))
         });
         if let (Some(Some(config)), Some(first)) = (&config, without.first()) {
-            let message =
-                format!("`{}` is your own configuration, from which nothing is left out", config.name);
+            let message = format!("`{}` is your own configuration: `without` does not apply", config.name);
             self.fail::<()>("lab_key_conflict", first.place, message, "leave it out there, or `config` here");
         }
         let without = without.into_iter().map(|word| word.value).collect();
@@ -105,7 +104,7 @@ impl Reader<'_> {
         if text.value.starts_with('/') || !text.value.contains('/') {
             return Some(text.value);
         }
-        let message = format!("`{}` is a path from nowhere", text.value);
+        let message = format!("`{}` is a relative path", text.value);
         self.fail("lab_value", text.place, message, "an absolute path, or a name in PATH")
     }
 
@@ -116,8 +115,8 @@ impl Reader<'_> {
         }
         for key in shaping.iter().filter(|key| keys.has(key)) {
             let message =
-                format!("`{key}` shapes the generated configuration, and this service has your own");
-            let hint = "say it in your configuration, or leave `config` out";
+                format!("`{key}` shapes the generated configuration, but this service has your own");
+            let hint = "set it in your configuration, or leave `config` out";
             self.fail::<()>("lab_key_conflict", keys.key_span(key), message, hint);
         }
     }

@@ -29,11 +29,11 @@ const OF_THE_MACHINE: [&str; 16] = [
 const GONE: [(&str, &str); 2] = [
     (
         "net.ipv4.tcp_tw_recycle",
-        "it left Linux with 4.12; net.ipv4.tcp_tw_reuse: 1 is what helps whoever connects",
+        "it was removed in Linux 4.12; use net.ipv4.tcp_tw_reuse: 1 for outgoing connections",
     ),
     (
         "net.ipv4.netfilter.ip_conntrack_max",
-        "its name is net.netfilter.nf_conntrack_max, and it is the machine's",
+        "it is called net.netfilter.nf_conntrack_max now, and belongs to the whole machine",
     ),
 ];
 
@@ -62,9 +62,9 @@ impl Reader<'_> {
         let key = key?;
         let deep = trimmed.parse::<u64>().is_ok_and(|value| value > SOMAXCONN_MAX);
         if deep && key.value == "net.core.somaxconn" {
-            let message = format!("a queue of {trimmed} is deeper than any listener makes use of");
+            let message = format!("a queue of {trimmed} is deeper than any listener uses");
             let hint =
-                format!("{SOMAXCONN_MAX} at most: a deep queue turns overload into seconds of waiting");
+                format!("at most {SOMAXCONN_MAX}: a deep queue turns overload into seconds of waiting");
             self.out.push(Diagnostic::warning("lab_sysctl_value", value.place, message, hint));
         }
         Some((key, trimmed.to_owned()))
@@ -74,15 +74,19 @@ impl Reader<'_> {
         let key = entry.key.replace('/', ".");
         let shaped = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
         if !key.chars().all(shaped) || key.split('.').any(str::is_empty) || !key.contains('.') {
-            let message = format!("`{}` is no kernel setting", entry.key);
+            let message = format!("`{}` is not a kernel setting", entry.key);
             return self.fail("lab_sysctl", entry.place, message, "names with dots: net.core.somaxconn");
         }
         if let Some((_, hint)) = GONE.iter().find(|(gone, _)| *gone == key) {
-            return self.fail("lab_sysctl", entry.place, format!("no kernel of today has `{key}`"), *hint);
+            return self.fail(
+                "lab_sysctl",
+                entry.place,
+                format!("current kernels no longer have `{key}`"),
+                *hint,
+            );
         }
         if !key.starts_with("net.") || OF_THE_MACHINE.iter().any(|own| key.starts_with(own)) {
-            let message =
-                format!("`{key}` is a setting of the whole machine, and a lab changes nothing there");
+            let message = format!("`{key}` is a setting of the whole machine, which a lab does not change");
             let hint = "leave it out, or set it on the machine yourself";
             return self.fail("lab_sysctl", entry.place, message, hint);
         }

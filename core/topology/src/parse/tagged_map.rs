@@ -15,12 +15,12 @@ impl Reader<'_> {
         match (section.verbs, found.next(), found.next()) {
             ([], ..) | (_, Some(_), None) => {}
             (_, Some(first), Some(second)) => {
-                let message = format!("`{}` and `{}` stand in one map", first.key, second.key);
+                let message = format!("`{}` and `{}` exclude each other", first.key, second.key);
                 let hint = format!("{} has one of the two", section.name);
                 self.fail::<()>("lab_verbs", second.place, message, hint);
             }
             (verbs, None, _) => {
-                let message = format!("it is not said what {} is", section.name);
+                let message = format!("{} needs a kind", section.name);
                 let hint = format!("one of: {}", verbs.join(", "));
                 self.fail::<()>("lab_verbs", keys.place, message, hint);
             }

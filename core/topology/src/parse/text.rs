@@ -14,7 +14,7 @@ impl Reader<'_> {
             return self.fail(
                 "lab_value",
                 text.place,
-                format!("{what} has a zero byte in it"),
+                format!("{what} contains a zero byte"),
                 "leave it out",
             );
         }
@@ -53,7 +53,7 @@ impl Reader<'_> {
 
     /// Reports an invalid name and suggests a valid one.
     pub(crate) fn bad_name<T>(&mut self, name: &str, place: Span, what: &str) -> Option<T> {
-        let message = format!("`{name}` is no name of {what}");
+        let message = format!("`{name}` is not a valid name of {what}");
         let near = name_like(name);
         let advice = if near.is_empty() { near } else { format!(": {near}?") };
         let hint = format!(

@@ -89,7 +89,7 @@ impl<'a> ConfigWriter<'a> {
             Some(unknown) => Err(Diagnostic::error(
                 "lab_without",
                 service.place_of("without"),
-                format!("`{unknown}` is no directive that `{}` could be without", service.name),
+                format!("`{unknown}` is not a directive that can be left out of `{}`", service.name),
                 format!("one of: {}", tuned.join(", ")),
             )),
         }

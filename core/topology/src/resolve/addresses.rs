@@ -44,7 +44,7 @@ pub(super) fn assign(draft: &mut Draft<'_>, plugs: &[UnassignedInterface], out: 
                 let subnet = draft.networks[network].subnet;
                 let message =
                     format!("network `{}` ({subnet}) has no address left", draft.networks[network].name);
-                let hint = "a wider network, or fewer sources";
+                let hint = "use a wider network, or fewer sources";
                 out.push(Diagnostic::error("lab_addresses_short", plug.place, message, hint));
                 return;
             };
@@ -92,7 +92,7 @@ fn give(
         out.push(Diagnostic::error("lab_address", plug.place, message, hint));
     } else if let Some(who) = taken.insert(address, host.name.clone()) {
         let message = format!("`{address}` belongs to {who} already");
-        out.push(Diagnostic::error("lab_address_twice", plug.place, message, "each address once"));
+        out.push(Diagnostic::error("lab_address_twice", plug.place, message, "use each address once"));
     } else {
         interface.addresses.push((address, network.subnet.prefix()));
     }
@@ -135,7 +135,7 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
                 "lab_address_twice",
                 *place,
                 message,
-                "a virtual address is none of a host's own",
+                "a virtual address cannot be a host's own address",
             ));
         } else if let Some((network, why)) = network.and_then(|one| Some((one, unfit(one.subnet, *address)?)))
         {

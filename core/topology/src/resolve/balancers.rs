@@ -56,8 +56,8 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
                 continue;
             };
             if all.iter().any(|other| other.host == host && other.port == port) {
-                let message = format!("`{name}:{port}` stands behind it twice");
-                let hint = "once, with a weight: {server: \"app1:8080\", weight: 2}";
+                let message = format!("`{name}:{port}` is listed twice");
+                let hint = "list it once, with a weight: {server: \"app1:8080\", weight: 2}";
                 out.push(Diagnostic::error("lab_server", server.place, message, hint));
             }
             if all.len() == BACKENDS_MAX {
@@ -66,7 +66,7 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
                     "lab_too_many",
                     server.place,
                     message,
-                    "several services share them",
+                    "split them among several services",
                 ));
                 return all;
             }
@@ -81,13 +81,13 @@ fn port_of(service: &Service, server: &FileServer, out: &mut Diagnostics) -> Opt
     let first = service.listen.first().copied()?;
     let port = server.port.unwrap_or(first);
     if keeps_ports(service) && server.port.is_some_and(|port| service.listen != [port]) {
-        let message = format!("frames reach the servers as they are, and so on port {first}, not {port}");
+        let message = format!("frames reach the servers unchanged, and so on port {first}, not {port}");
         let hint = "leave the port out: the servers listen on the balancer's";
         out.push(Diagnostic::error("lab_server", server.place, message, hint));
         return None;
     }
     if service.listen.len() > 1 && server.port.is_none() && !keeps_ports(service) {
-        let message = format!("it listens on {} ports, and the servers on which?", service.listen.len());
+        let message = format!("it listens on {} ports, so each server needs a port", service.listen.len());
         out.push(Diagnostic::error(
             "lab_server",
             server.place,
@@ -108,13 +108,13 @@ fn backend(
 ) -> Option<Backend> {
     let name = &draft.hosts[host].name;
     if host == balancer && in_kernel(service) {
-        let message = format!("`{name}` stands behind itself");
-        out.push(Diagnostic::error("lab_server", server.place, message, "its servers are other hosts"));
+        let message = format!("`{name}` is its own server");
+        out.push(Diagnostic::error("lab_server", server.place, message, "use other hosts as servers"));
         return None;
     }
     let Some((own, theirs)) = draft.shared(balancer, host) else {
-        let message = format!("`{name}` is on no network of `{}`", draft.hosts[balancer].name);
-        let hint = "a balancer and its servers share a network";
+        let message = format!("`{name}` is not on a network of `{}`", draft.hosts[balancer].name);
+        let hint = "put the balancer and its servers on one network";
         out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
         return None;
     };

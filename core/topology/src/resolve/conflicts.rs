@@ -21,7 +21,7 @@ fn services(host: &Host, out: &mut Diagnostics) {
         let earlier = &host.services[..index];
         if earlier.iter().any(|other| other.name == service.name) {
             let message = format!("two services of the host are called `{}`", service.name);
-            let hint = format!("name: {}-{}, in one of them", service.name, index + 1);
+            let hint = format!("set name: {}-{} in one of them", service.name, index + 1);
             out.push(Diagnostic::error("lab_service_twice", service.place_of("name"), message, hint));
         }
         for port in &service.listen {
@@ -64,8 +64,8 @@ fn apart(one: &Service, other: &Service) -> bool {
     address(one).zip(address(other)).is_some_and(|(one, other)| one != other)
 }
 
-fn tell_port(port: u16, whose: &str, service: &Service, key: &str, out: &mut Diagnostics) {
-    let message = format!("port {port} is that of {whose}");
+fn tell_port(port: u16, owner: &str, service: &Service, key: &str, out: &mut Diagnostics) {
+    let message = format!("port {port} is already used by {owner}");
     let hint = "each port of a host belongs to one service; several processes of one share it: copies: 2";
     out.push(Diagnostic::error("lab_port_twice", service.place_of(key), message, hint));
 }
@@ -75,13 +75,13 @@ fn virtual_names(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
     for one in &host.virtual_addresses {
         let Some(name) = &one.name else { continue };
         if draft.hosts.iter().any(|other| other.name == *name) {
-            let message = format!("`{name}` is a host's name already");
-            out.push(Diagnostic::error("lab_name_twice", one.place, message, "another name"));
+            let message = format!("`{name}` is already a host's name");
+            out.push(Diagnostic::error("lab_name_twice", one.place, message, "use another name"));
         }
         let mut elsewhere = draft.hosts.iter().flat_map(|other| &other.virtual_addresses);
         if elsewhere.any(|other| other.name.as_ref() == Some(name) && other.address != one.address) {
             let message = format!("`{name}` is the name of two addresses");
-            out.push(Diagnostic::error("lab_name_twice", one.place, message, "a name of its own for each"));
+            out.push(Diagnostic::error("lab_name_twice", one.place, message, "give each its own name"));
         }
     }
 }

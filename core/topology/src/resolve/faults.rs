@@ -44,7 +44,7 @@ fn interface(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diag
     let name_of = |interface: &crate::Interface| draft.networks[interface.network].name.as_str();
     let found = interfaces.iter().find(|interface| name_of(interface) == name);
     if found.is_none() {
-        let lacks = format!("`{}` is on no network", draft.hosts[host].name);
+        let lacks = format!("`{}` is not on network", draft.hosts[host].name);
         out.push(unknown("lab_network_unknown", &lacks, name, place, interfaces.iter().map(name_of)));
     }
     found.map(|interface| interface.name.clone())
@@ -68,7 +68,7 @@ fn process(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagno
     let name = service(draft, host, of_file, out)?;
     let kind = draft.hosts[host].service(&name).map(|service| &service.kind)?;
     if matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_)) {
-        let message = format!("`{name}` is no process: it is the kernel that passes packets on");
+        let message = format!("`{name}` is not a process: the kernel forwards its packets");
         let hint = "kill or stop it, or cut its host's network";
         out.push(Diagnostic::error("lab_fault", of_file.of.place, message, hint));
         return None;

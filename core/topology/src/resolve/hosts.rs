@@ -37,13 +37,13 @@ pub(super) fn hosts(
         let interfaces = interfaces(of_file, networks, out);
         for (index, name) in of_file.names.iter().enumerate() {
             if hosts.iter().any(|other| other.name == *name) {
-                let message = format!("host `{name}` stands here a second time");
+                let message = format!("host `{name}` is defined twice");
                 let hint = "each host belongs to one key; patterns that overlap share hosts";
                 out.push(Diagnostic::error("lab_host_twice", of_file.place, message, hint));
             }
             if name == "localhost" {
                 let message = "every host is `localhost` to itself";
-                out.push(Diagnostic::error("lab_bad_name", of_file.place, message, "another name: app1"));
+                out.push(Diagnostic::error("lab_bad_name", of_file.place, message, "use another name: app1"));
             }
             for (interface, (_, of_interface)) in interfaces.iter().enumerate() {
                 plugs.push(plug(of_interface, (hosts.len(), interface), (index, of_file.names.len())));
@@ -70,8 +70,8 @@ fn interfaces<'f>(
             continue;
         };
         if all.iter().any(|(other, _)| *other == network) {
-            let message = format!("network `{name}` stands here twice");
-            let hint = "one interface on a network; several addresses: sources: 2";
+            let message = format!("network `{name}` is listed twice");
+            let hint = "use one interface on a network; for several addresses: sources: 2";
             out.push(Diagnostic::error("lab_network_twice", place, message, hint));
         }
         let hosts = host.names.len();
@@ -80,8 +80,8 @@ fn interfaces<'f>(
         {
             let message = format!("{} addresses for {hosts} hosts", given.value.len());
             let hint = match interface.sources {
-                1 => format!("one for each host: a range of {hosts}"),
-                sources => format!("one for each host, or {sources} for each"),
+                1 => format!("give one to each host: a range of {hosts}"),
+                sources => format!("give one to each host, or {sources} to each"),
             };
             out.push(Diagnostic::error("lab_addresses_count", given.place, message, hint));
         }

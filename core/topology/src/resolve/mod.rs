@@ -98,7 +98,7 @@ fn unknown<'k>(
         format!("did you mean {near}?")
     } else {
         let some: Vec<&str> = known.take(8).collect();
-        if some.is_empty() { "there is none".to_owned() } else { format!("there are: {}", some.join(", ")) }
+        if some.is_empty() { "none is defined".to_owned() } else { format!("there are: {}", some.join(", ")) }
     };
     Diagnostic::error(code, place, format!("{lacks} `{name}`"), hint)
 }

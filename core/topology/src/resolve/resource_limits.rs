@@ -20,8 +20,9 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
         if let (Some(wanted), Some(most)) = (limits.open_files, machine.open_files)
             && wanted > most
         {
-            let message = format!("{wanted} open files are wanted, and this machine allows a process {most}");
-            let hint = format!("open_files: {most}, and several processes on one port: copies: 2");
+            let message =
+                format!("{wanted} open files are requested, but this machine allows a process {most}");
+            let hint = format!("use open_files: {most}, and several processes on one port: copies: 2");
             out.push(Diagnostic::error("lab_open_files", limits.place, message, hint));
         }
         if let (Some(wanted), Some(has)) = (limits.memory_bytes, machine.memory_bytes)
@@ -52,10 +53,10 @@ fn of_load(limits: &Limits, out: &mut Diagnostics) {
     }
     let hold = if told.len() == 1 { "does" } else { "do" };
     let message = format!(
-        "{} {hold} not hold for the load threads, which are wavetank's: only for what else runs in a load host",
+        "{} {hold} not apply to the load threads, only to other programs in a load host",
         told.join(", ")
     );
-    let hint = "cpus holds for load threads, too; with run's --threads N each load host has its part of N";
+    let hint = "cpus applies to load threads too; with run --threads N each load host gets its share of N";
     out.push(Diagnostic::note("lab_load_limits", limits.place, message, hint));
 }
 

@@ -20,12 +20,12 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
             };
             let to = of_file.to.as_ref().map_or(everything, |to| to.value);
             if to.is_ipv4() != via.is_ipv4() {
-                let message = format!("`{via}` cannot pass on packets to {to}");
+                let message = format!("`{via}` cannot forward packets to {to}");
                 out.push(Diagnostic::error(
                     "lab_route",
                     of_file.via.place,
                     message,
-                    "both IPv4, or both IPv6",
+                    "use IPv4 for both, or IPv6 for both",
                 ));
                 continue;
             }
@@ -60,8 +60,8 @@ fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagno
 }
 
 fn strange(draft: &Draft<'_>, host: usize, word: &str, place: Span, out: &mut Diagnostics) -> Option<IpAddr> {
-    let message = format!("`{word}` is no neighbour of `{}`", draft.hosts[host].name);
-    let hint = "another host on one of its networks, or that host's address there";
+    let message = format!("`{word}` is not a neighbour of `{}`", draft.hosts[host].name);
+    let hint = "use another host on one of its networks, or the address of that host there";
     out.push(Diagnostic::error("lab_route", place, message, hint));
     None
 }
@@ -73,8 +73,8 @@ fn add(draft: &mut Draft<'_>, host: usize, new: Route, out: &mut Diagnostics) {
         Some(route) if route.via == new.via => {}
         Some(route) => {
             let message =
-                format!("`{}` has two ways to {}: by {} and by {}", host.name, new.to, route.via, new.via);
-            out.push(Diagnostic::error("lab_route", new.place, message, "one of the two"));
+                format!("`{}` has two routes to {}: by {} and by {}", host.name, new.to, route.via, new.via);
+            out.push(Diagnostic::error("lab_route", new.place, message, "keep one of the two"));
         }
         None => host.routes.push(new),
     }
@@ -106,10 +106,10 @@ fn back_through(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diag
             }
             let network = &draft.networks[front].name;
             let message = format!(
-                "`{}` is on the clients' network `{network}` and would answer past the balancer",
+                "`{}` is on the clients' network `{network}` and would bypass the balancer",
                 server.name
             );
-            let hint = "servers on a network of their own, or masquerade: true";
+            let hint = "put the servers on their own network, or set masquerade: true";
             out.push(Diagnostic::error("lab_route", server.place, message, hint));
             continue;
         };

@@ -17,12 +17,12 @@ const OF_EVERYBODY: [(&str, &str, &str); 4] = [
     (
         "net.ipv4.tcp_slow_start_after_idle",
         "0",
-        "connections kept alive between requests go on at the speed they had reached",
+        "connections kept alive between requests keep the speed that they had reached",
     ),
     (
         "net.ipv4.tcp_rmem",
         "4096 131072 16777216",
-        "room for a fast link's answers; the default size stays the kernel's",
+        "room for a fast link's responses; the default size stays the kernel's",
     ),
     ("net.ipv4.tcp_wmem", "4096 16384 16777216", "as tcp_rmem, for what is sent"),
 ];
@@ -55,7 +55,7 @@ const OF_SILENCE: [(&str, &str, &str); 2] = [
         "1",
         "answers ARP for the interface's own addresses only, not for those on lo",
     ),
-    ("net.ipv4.conf.all.arp_announce", "2", "asks by ARP in the name of the interface's own address only"),
+    ("net.ipv4.conf.all.arp_announce", "2", "sends ARP requests with the interface's own address only"),
 ];
 
 /// Sets the kernel settings of all hosts.
@@ -73,7 +73,7 @@ pub(super) fn apply(draft: &mut Draft<'_>, out: &mut Diagnostics) {
         let origin = draft.origins[host];
         for (key, value) in &origin.sysctls {
             tell_undone(&draft.hosts[host], &all, (&key.value, value, key.place), out);
-            let why = "asked for by the file".to_owned();
+            let why = "set in the file".to_owned();
             let own = Sysctl { key: key.value.clone(), value: value.clone(), why, place: key.place };
             match all.iter_mut().find(|one| one.key == own.key) {
                 Some(one) => *one = own,
@@ -139,7 +139,7 @@ fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
         if first == last { first.to_string() } else { format!("{first}-{last}") }
     };
     let value = ranges.iter().map(shown).collect::<Vec<_>>().join(",");
-    let why = "ports of the host's own services are not given to connections that go out";
+    let why = "ports of the host's own services are not given to outgoing connections";
     (!value.is_empty()).then(|| ("net.ipv4.ip_local_reserved_ports".to_owned(), value, why.to_owned()))
 }
 
@@ -150,17 +150,17 @@ fn of_services(host: &Host) -> Wanted {
     for service in &host.services {
         match &service.kind {
             ServiceKind::Nat(nat) => {
-                want(forward(nat.address), "1", "NAT passes packets on from one network to another");
+                want(forward(nat.address), "1", "NAT forwards packets from one network to another");
             }
             ServiceKind::Ipvs(ipvs) if ipvs.forward == IpvsForward::Nat => {
-                want(forward(ipvs.address), "1", "IPVS passes packets on from one network to another");
+                want(forward(ipvs.address), "1", "IPVS forwards packets from one network to another");
             }
             _ => {}
         }
     }
     for service in &host.services {
         if let ServiceKind::DirectRouting(direct) = &service.kind {
-            let why = "frames are passed on before routing; what is left over goes nowhere";
+            let why = "frames are forwarded before routing; other packets are dropped";
             want(forward(direct.address), "0", why);
         }
     }

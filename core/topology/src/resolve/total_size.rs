@@ -36,7 +36,7 @@ pub(super) fn check(file: &FileLab, out: &mut Diagnostics) {
 }
 
 fn too_much(bytes: u64, what: &str, place: Span, hint: String, out: &mut Diagnostics) {
-    let message = format!("with this host {what} of the lab come to {}", show_size(bytes));
+    let message = format!("with this host {what} of the lab amount to {}", show_size(bytes));
     out.push(Diagnostic::error("lab_too_many", place, message, hint));
 }
 

@@ -73,7 +73,7 @@ fn tell_elsewhere(
     let network = &draft.networks[draft.hosts[host].interfaces[interface].network];
     if !network.subnet.contains(address) {
         let message = format!("`{address}` is not in network `{}`, {}", network.name, network.subnet);
-        let hint = "an address of that network; silent ones stand on lo";
+        let hint = "use an address of that network; silent addresses are on lo";
         out.push(Diagnostic::error("lab_address", place, message, hint));
     }
 }
@@ -106,8 +106,13 @@ fn of_service(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagno
     let Some((address, place)) = given.or_else(|| own.map(|(own, _)| (*own, service.place))) else { return };
     let on_interface = |subject: &crate::Interface| draft.networks[subject.network].subnet.contains(address);
     let Some(interface) = draft.hosts[host].interfaces.iter().position(on_interface) else {
-        let message = format!("`{address}` is on no network of the balancer");
-        out.push(Diagnostic::error("lab_address", place, message, "a free address of one of its networks"));
+        let message = format!("`{address}` is not on a network of the balancer");
+        out.push(Diagnostic::error(
+            "lab_address",
+            place,
+            message,
+            "use a free address of one of its networks",
+        ));
         return;
     };
     let is_own = draft.hosts[host].interfaces[interface].addresses.iter().any(|(own, _)| *own == address);
@@ -146,10 +151,10 @@ fn silent_behind(
                 continue;
             }
             let message = format!(
-                "`{}` is not on network `{}`, and frames go no further",
+                "`{}` is not on network `{}`, which frames cannot leave",
                 server.name, draft.networks[network].name
             );
-            let hint = "servers of direct routing are on the network of the virtual address";
+            let hint = "put servers of direct routing on the network of the virtual address";
             out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
             continue;
         };
@@ -185,7 +190,8 @@ fn alike_behind(
             let family = if six { "IPv6" } else { "IPv4" };
             let message =
                 format!("`{}` has no address of {family} on a network of the balancer", server.name);
-            let hint = format!("NAT keeps the family: a network of {family} for both, or another `address`");
+            let hint =
+                format!("NAT keeps the family: use a network of {family} for both, or another `address`");
             out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
         }
     }
@@ -200,7 +206,7 @@ fn tell_answering_twice(draft: &Draft<'_>, out: &mut Diagnostics) {
         for one in host.virtual_addresses.iter().filter(answering) {
             if let Some((_, other)) = seen.iter().find(|(address, _)| *address == one.address) {
                 let message = format!("`{other}` and `{}` both answer for `{}`", host.name, one.address);
-                let hint = "one host answers; the others have it on lo";
+                let hint = "let one host answer; the others have it on lo";
                 out.push(Diagnostic::error("lab_address_twice", one.place, message, hint));
             }
             seen.push((one.address, &host.name));

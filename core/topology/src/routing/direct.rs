@@ -22,7 +22,7 @@ pub(super) fn table(service: &Service) -> String {
 pub(super) fn rules(service: &Service, direct: &DirectRouting, balancer: &Host, path: String) -> Rendered {
     let mut text = Ruleset::new(path, service);
     let table = table(service);
-    text.static_rule("# What may be there from an earlier start is taken away: deleting wants it to exist.");
+    text.static_rule("# Removes the table of an earlier start. It is created first, since only an existing one can be deleted.");
     text.static_rule(&format!("table {table} {{ }}"));
     text.static_rule(&format!("delete table {table}"));
     text.static_rule(&format!("table {table} {{"));
@@ -55,7 +55,9 @@ fn maps(text: &mut Ruleset<'_>, direct: &DirectRouting) {
     text.rule_from_key(&format!("  map slots {{ typeof numgen inc mod {slots} : meta mark; }}"), "slots");
     text.static_rule("  # Server to hardware address.");
     text.static_rule("  map servers { typeof meta mark : ether daddr; }");
-    text.static_rule("  # Connections stay where they are, whatever becomes of the slots. The size bounds the kernel's memory.");
+    text.static_rule(
+        "  # Connections stay on their servers when slots change. The size limits the kernel's memory.",
+    );
     text.static_rule(&format!("  map {FLOWS} {{"));
     text.static_rule(&format!("    typeof {} : meta mark;", Family::from_address(direct.address).key_type()));
     text.static_rule("    flags dynamic,timeout;");
@@ -75,15 +77,18 @@ fn chains(text: &mut Ruleset<'_>, service: &Service, direct: &DirectRouting, bal
         "address",
     );
     text.static_rule(
-        "    # What routers say about packets of the servers' answers, which are sent from this address.",
+        "    # ICMP errors about packets of the servers' responses, which are sent from this address.",
     );
-    text.rule_from_key(&format!("    {} goto told", family.icmp_error_match(&service.listen)), "address");
+    text.rule_from_key(
+        &format!("    {} goto icmp_errors", family.icmp_error_match(&service.listen)),
+        "address",
+    );
     text.static_rule("  }");
     steer(text, family, direct);
     opening(text, family, direct);
     told(text, family, direct);
     text.static_rule("  chain out {");
-    text.static_rule("    # From our own address: with the client's the switch would believe that the client had moved here.");
+    text.static_rule("    # Sent from the balancer's own address: with the client's, the switch would assume that the client had moved here.");
     let set = format!("    ether saddr set {} ether daddr set meta mark map @servers", mac(interface.mac));
     text.rule_from_key(&format!("{set} counter fwd to \"{device}\";"), "servers");
     text.static_rule("  }");
@@ -97,13 +102,13 @@ fn steer(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     text.static_rule("    meta mark set 0");
     text.static_rule("    tcp flags syn / fin,syn,rst,ack goto opening");
     text.static_rule(&format!("    meta mark set {flow} map @{FLOWS}"));
-    text.static_rule("    # Under way and unknown: opened before this balancer was there, or forgotten.");
+    text.static_rule("    # Open but unknown: opened before this balancer started, or forgotten.");
     text.static_rule("    meta mark 0 goto opening");
     text.static_rule(&format!(
         "    tcp flags fin,rst update @{FLOWS} {{ {flow} timeout {closing} : meta mark }} goto out"
     ));
     text.static_rule(
-        "    # Acknowledgements alone refresh nothing: there are many, and the last one comes after the end.",
+        "    # Pure acknowledgements do not refresh an entry: there are many, and the last one arrives after the end.",
     );
     text.static_rule(&format!("    tcp flags psh update @{FLOWS} {{ {flow} timeout {sticky} : meta mark }}"));
     text.static_rule("    goto out");
@@ -114,10 +119,10 @@ fn steer(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
 fn opening(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     let (flow, sticky) = (family.key(), seconds(direct.sticky));
     text.static_rule("  chain opening {");
-    text.static_rule("    # A client's port comes round again while it is still remembered, and updating leaves the server as it was.");
+    text.static_rule("    # A client may reuse a port while its entry still exists, and an update would keep the old server.");
     text.static_rule(&format!("    delete @{FLOWS} {{ {flow} : meta mark }}"));
     text.rule_from_key(&format!("    meta mark set {} map @slots", family.slot(direct.slots)), "slots");
-    text.static_rule("    # No server is left: our own kernel has the address, and refuses.");
+    text.static_rule("    # No server is left: the balancer's own kernel has the address and refuses.");
     text.static_rule("    meta mark 0 counter accept");
     text.static_rule(&format!("    update @{FLOWS} {{ {flow} timeout {sticky} : meta mark }}"));
     text.static_rule("    goto out");
@@ -127,7 +132,7 @@ fn opening(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
 /// Writes the chain for ICMP messages about packets that a server has sent. They arrive at the
 /// balancer and are forwarded to that server.
 fn told(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
-    text.static_rule("  chain told {");
+    text.static_rule("  chain icmp_errors {");
     text.static_rule("    meta mark set 0");
     text.static_rule(&format!("    meta mark set {} map @{FLOWS}", family.icmp_error_key()));
     let slot = family.icmp_error_slot(direct.slots);

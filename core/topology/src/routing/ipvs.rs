@@ -12,7 +12,7 @@ pub const KEEPALIVED_CONFIG: &str = "keepalived.conf";
 /// servers, and forwarding.
 pub fn keepalived(service: &Service, ipvs: &Ipvs) -> Rendered {
     let mut out = Rendered::new(KEEPALIVED_CONFIG);
-    out.line("# Nobody is told by mail, and nothing outside of this host hears of it.", None);
+    out.line("# No mail is sent, and nothing outside of this host is notified.", None);
     out.line("global_defs {", None);
     out.line("    router_id wavetank", None);
     out.line("}", None);
@@ -36,7 +36,7 @@ fn virtual_server(out: &mut Rendered, service: &Service, ipvs: &Ipvs, port: u16)
             None,
         );
         out.line("    mh-port", None);
-        out.line("    # A server that is out hands its slots on, rather than refusing.", None);
+        out.line("    # The slots of a server that is out go to other servers instead of refusing.", None);
         out.line("    mh-fallback", None);
     }
     let kind = match ipvs.forward {
@@ -57,7 +57,7 @@ fn real_server(out: &mut Rendered, (server, port): (&Backend, u16), check: Optio
     out.line(&format!("    real_server {} {port} {{", server.address), origin);
     out.line(&format!("        weight {}", server.weight), origin);
     if let Some(check) = check {
-        out.line("        # Out means weight 0 and not gone: connections under way are not cut.", None);
+        out.line("        # Out means weight 0, not removed: open connections are not cut.", None);
         out.line("        inhibit_on_failure", origin);
         match &check.path {
             Some(path) => {

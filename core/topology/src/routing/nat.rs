@@ -20,7 +20,7 @@ pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     let mut text = Ruleset::new(path, service);
     let (table, address, family) = (table(service, nat), nat.address, Family::from_address(nat.address));
     let ip = family.as_str();
-    text.static_rule("# What may be there from an earlier start is taken away: deleting wants it to exist.");
+    text.static_rule("# Removes the table of an earlier start. It is created first, since only an existing one can be deleted.");
     text.static_rule(&format!("table {table} {{ }}"));
     text.static_rule(&format!("delete table {table}"));
     text.static_rule(&format!("table {table} {{"));
@@ -37,7 +37,7 @@ pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     text.rule_from_key(&line, "address");
     text.static_rule("  }");
     if nat.masquerade {
-        text.static_rule("  # Answers come back here only if the servers see us.");
+        text.static_rule("  # Responses return here only if the servers see the balancer's address.");
         text.static_rule("  chain postrouting {");
         text.static_rule("    type nat hook postrouting priority srcnat; policy accept;");
         text.rule_from_key(

@@ -18,6 +18,6 @@ fn all_are_read() {
         assert!(shown.is_empty(), "{name}:\n{shown}");
         assert!(lab.hosts.iter().any(|host| host.role == Role::Load), "{name} has a load host");
         let load = root().join("examples/labs").join(name.replace(".yaml", "-load.yaml"));
-        assert!(load.is_file(), "{name} has its experiment beside it: {}", load.display());
+        assert!(load.is_file(), "{name} has its experiment next to it: {}", load.display());
     }
 }

@@ -111,7 +111,7 @@ fn services_say_where_their_keys_stand() {
     let at = |place: Span| &text[place.start..place.end];
     assert_eq!(at(haproxy.place), "haproxy");
     assert_eq!(at(haproxy.place_of("connections")), "9k");
-    assert_eq!(haproxy.place_of("threads"), haproxy.place, "what does not stand there is the service");
+    assert_eq!(haproxy.place_of("threads"), haproxy.place, "a missing key has the span of the service");
     assert_eq!(at(haproxy.backends()[2].place), "app3");
     assert_eq!(haproxy.health.probe, Probe::Tcp { port: 8080 });
 }
@@ -156,7 +156,7 @@ fn direct_routing_puts_its_address_where_it_belongs() {
     assert_eq!(value(app, "net.ipv4.conf.all.arp_announce").map(|it| it.0).as_deref(), Some("2"));
     assert_eq!(value(lb, "net.ipv4.conf.all.arp_ignore"), None, "the balancer answers");
     assert_eq!(lb.sysctls[0].key, "net.ipv4.ip_forward", "writing it resets others");
-    let own = ("1000".to_owned(), "asked for by the file".to_owned());
+    let own = ("1000".to_owned(), "set in the file".to_owned());
     assert_eq!(value(lb, "net.core.somaxconn"), Some(own));
 }
 

@@ -39,7 +39,7 @@ fn each_is_told_by_its_code() {
 fn every_code_of_a_lab_has_a_mistake() {
     let told: BTreeSet<&str> = mistakes().iter().flat_map(|name| answer(name).1).collect();
     let words = root().join("core/report/src/explain/words/written.txt");
-    let words = std::fs::read_to_string(words).expect("the words are there");
+    let words = std::fs::read_to_string(words).expect("the explanations are readable");
     let known: Vec<&str> =
         words.lines().filter(|line| line.starts_with("lab_") && !line.contains(' ')).collect();
     let missing: Vec<&&str> = known.iter().filter(|code| !told.contains(**code)).collect();

@@ -43,7 +43,7 @@ fn sound(lab: &Lab) {
     let count = addresses.len();
     addresses.sort();
     addresses.dedup();
-    assert_eq!(addresses.len(), count, "each address once");
+    assert_eq!(addresses.len(), count, "each address is used once");
     for (index, host) in lab.hosts.iter().enumerate() {
         assert!(!host.interfaces.is_empty(), "{} is on a network", host.name);
         for interface in &host.interfaces {

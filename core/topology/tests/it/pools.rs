@@ -75,19 +75,19 @@ fn refused(host: &str, words: &str, code: &str, told: &str) {
 fn what_is_no_change_is_refused_with_advice() {
     refused("lb9", "app1 drain", "lab_host", "did you mean lb1?");
     refused("lb1", "", "lab_pool_words", "SERVER drain");
-    refused("lb1", "drain", "lab_pool_words", "which server");
+    refused("lb1", "drain", "lab_pool_words", "needs a server");
     refused("lb1", "haproxy app1 drian", "lab_pool_words", "did you mean drain?");
     refused("lb1", "app1 drain", "lab_pool_words", "one of: haproxy, nat");
     refused("lb1", "haproxi app1 drain", "lab_pool_words", "did you mean haproxy?");
     refused("lb1", "haproxy app9 drain", "lab_pool_words", "did you mean app1?");
     refused("lb1", "nat app2 drain", "lab_pool_words", "app1");
     refused("lb1", "nat app1:9 drain", "lab_pool_words", "no server `app1:9`");
-    refused("lb1", "nat app1:http drain", "lab_pool_words", "no port");
+    refused("lb1", "nat app1:http drain", "lab_pool_words", "not a port");
     refused("lb1", "haproxy app[ drain", "lab_pool_words", "brackets");
-    refused("lb1", "haproxy app1 weight", "lab_pool_words", "how much");
+    refused("lb1", "haproxy app1 weight", "lab_pool_words", "needs a number");
     refused("lb1", "haproxy app1 weight 257", "lab_pool_words", "0 to 256");
     refused("lb1", "haproxy app1 weight -1", "lab_pool_words", "0 to 256");
-    refused("lb1", "haproxy app1 now drain", "lab_pool_words", "a word too many");
+    refused("lb1", "haproxy app1 now drain", "lab_pool_words", "an unexpected argument");
     refused("lb3", "app1 drain", "lab_pool_words", "HAProxy");
     refused("lb3", "nginx app1 drain", "lab_pool_words", "while it runs");
     refused("app1", "app1 drain", "lab_pool_words", "no pool");

@@ -108,8 +108,8 @@ fn direct_routing_is_a_table_at_the_balancers_ingress() {
     assert_eq!(rules.text.lines().count(), rules.origins.len(), "every line has its reason, or none");
     check(&rules.text, "hook ingress device \"eth0\"", 1);
     check(&rules.text, "ip daddr 10.30.0.100 ip hdrlength 5 tcp dport { 80, 443 } goto steer", 1);
-    // What routers say of answers: about a packet of TCP, from this address and one of its ports.
-    check(&rules.text, "@th,136,8 6 @th,160,32 0x0a1e0064 @th,224,16 { 80, 443 } goto told", 1);
+    // ICMP errors of routers about a TCP packet from this address and one of its ports.
+    check(&rules.text, "@th,136,8 6 @th,160,32 0x0a1e0064 @th,224,16 { 80, 443 } goto icmp_errors", 1);
     check(&rules.text, "timeout 90s;", 1);
     check(&rules.text, "size 5000;", 1);
     check(&rules.text, "mod 1021", 3);
@@ -125,7 +125,7 @@ fn direct_routing_is_a_table_at_the_balancers_ingress() {
         );
     }
     let at = rules.text.lines().position(|line| line.contains("timeout 90s;")).expect("it was found above");
-    assert_eq!(rules.origin_of(at + 1).map(|place| place.line), Some(17), "`sticky` stands there");
+    assert_eq!(rules.origin_of(at + 1).map(|place| place.line), Some(17), "`sticky` is on this line");
     assert_eq!(steering.removal(), "delete table netdev wavetank_direct_routing\n");
 }
 
@@ -142,7 +142,7 @@ fn rules_for_ipv6_come_from_the_same_hand() {
     check(&rules, "ip6 daddr fd00:30::100 ip6 nexthdr tcp tcp dport { 80, 443 } goto steer", 1);
     check(
         &rules,
-        "@th,112,8 6 @th,128,128 0xfd000030000000000000000000000100 @th,384,16 { 80, 443 } goto told",
+        "@th,112,8 6 @th,128,128 0xfd000030000000000000000000000100 @th,384,16 { 80, 443 } goto icmp_errors",
         1,
     );
     check(&rules, "jhash ip6 saddr . tcp sport . tcp dport mod 1021", 1);
@@ -268,5 +268,5 @@ fn balancers_of_different_addresses_share_a_port() {
     };
     assert!(both("10.30.0.101").is_ok());
     let told = both("10.30.0.100").expect_err("one address, one port, two balancers");
-    assert_eq!(told, ["port 80 is that of service `direct_routing`"]);
+    assert_eq!(told, ["port 80 is already used by service `direct_routing`"]);
 }

@@ -41,7 +41,7 @@ pub struct Epoll {
     timer: Option<Timer>,
     /// Next entry of `ready` to handle.
     at: usize,
-    /// Connections whose buffer was full, or with more to send. They continue after all others.
+    /// Connections that filled their buffer or have more to send. They continue after all others.
     unfinished: Vec<libc::epoll_event>,
     /// Accepted from the current listener in this turn.
     accepted: u32,

@@ -33,7 +33,8 @@ pub(crate) fn factor(text: &str) -> Factor {
     Factor::parse("--scale", text).expect("a factor")
 }
 
-/// The plan of a file whose hosts are addresses, or `web.test`, which has two; of the files it may name there are two traces.
+/// Returns the plan of a file. Its hosts are addresses, or `web.test` with two addresses. Its
+/// traces are `times.csv` and `rates.csv`.
 pub(crate) fn plan_of(name: &str, text: &str) -> Plan {
     plan_of_changed(name, text, |_| ())
 }

@@ -136,12 +136,12 @@ impl Writer<'_> {
         let most = haproxy_room(self.means.files);
         let why = match self.service.connections {
             Some(all) => format!(
-                "{all} connections, dealt out to {} process(es) by a hash, with room for its unevenness.\nTwo files \
+                "{all} connections, distributed to {} process(es) by a hash, with a margin for its unevenness.\nTwo files \
                  each: with {} files a process has room for {most}.",
                 self.service.copies, self.means.files
             ),
             None => format!(
-                "As many as {} files allow: two for each connection, and some for itself. More need copies.",
+                "As many as {} files allow: two for each connection, plus some for HAProxy itself. Copies allow more.",
                 self.means.files
             ),
         };
@@ -150,7 +150,7 @@ impl Writer<'_> {
         let Self { script, haproxy, service, copy, .. } = self;
         script.directive_from_key("maxconn", &maxconn, &why, "connections");
         let files = self.means.files.to_string();
-        script.tuned("fd-hard-limit", &files, "It may not ask for more files than the host has.", None);
+        script.tuned("fd-hard-limit", &files, "It cannot have more files than the host allows.", None);
         let why = if haproxy.threads.is_some() {
             "As the file says."
         } else {
@@ -168,13 +168,14 @@ impl Writer<'_> {
                 if thread == 0 { "Each thread stays where its connections' memory is near." } else { "" };
             script.directive_from_key("cpu-map", &format!("1/{} {cpu}", thread + 1), why, "pin");
         }
-        let why = "Counters and states are read here; for root alone, since it can also take servers out.";
+        let why =
+            "Counters and states are read here. Only root may use it, since it can also take servers out.";
         script.needed(&format!("stats socket unix@{HAPROXY_SOCKET} mode 600 level admin"), why, None);
-        script.tuned("stats timeout", "1h", "Who reads each second keeps the connection.", None);
+        script.tuned("stats timeout", "1h", "A client that reads every second keeps its connection.", None);
         if haproxy.tls {
             let origin = Some(service.place_of("tls"));
             let options = "ssl-min-ver TLSv1.2";
-            script.tuned("ssl-default-bind-options", options, "What clients of today speak.", origin);
+            script.tuned("ssl-default-bind-options", options, "Supported by current clients.", origin);
         }
     }
 
@@ -182,9 +183,9 @@ impl Writer<'_> {
         let Self { script, haproxy, service, .. } = self;
         let http = haproxy.mode == HaproxyMode::Http;
         script.needed(if http { "mode http" } else { "mode tcp" }, "", Some(service.place_of("mode")));
-        script.tuned("no", "log", "A datagram for each connection would be measured with it.", None);
+        script.tuned("no", "log", "A log datagram for each connection would affect the measurement.", None);
         let maxconn = self.connections.to_string();
-        let why = "By default a part of the process's; here the one frontend may have them all.";
+        let why = "By default a share of the process's limit; here the single frontend may use all of it.";
         script.directive_from_key("maxconn", &maxconn, why, "connections");
         let times = haproxy.timeouts;
         let mut timeout = |name: &str, key: &str, asked: Option<Nanos>, default_ms: i64, why: &str| {
@@ -192,26 +193,26 @@ impl Writer<'_> {
             let why = if asked.is_some() { "As the file says." } else { why };
             script.directive_from_key(&format!("timeout {name}"), &format!("{ms}ms"), why, key);
         };
-        let slow = "Longer than the slowest answer, and than users think: a shorter one ends connections that are meant\n\
+        let slow = "Longer than the slowest response and than think times: a shorter one ends connections that are intended\n\
                     to be silent.";
         timeout(
             "connect",
             "timeouts.connect",
             times.connect,
             3_000,
-            "Three tries of the kernel fit in; then it is dead.",
+            "Enough for three attempts of the kernel; then the server is dead.",
         );
         timeout("client", "timeouts.client", times.client, 120_000, slow);
-        timeout("server", "timeouts.server", times.server, 120_000, "As the clients'.");
+        timeout("server", "timeouts.server", times.server, 120_000, "As for clients.");
         timeout(
             "queue",
             "timeouts.queue",
             times.queue,
             5_000,
-            "Who waits longer for a server is told so (503).",
+            "A request that waits longer for a server is answered with 503.",
         );
         if http {
-            let why = "Between two requests users think.";
+            let why = "Users think between two requests.";
             timeout("http-keep-alive", "timeouts.keepalive", times.keepalive, 120_000, why);
             timeout(
                 "http-request",
@@ -224,10 +225,10 @@ impl Writer<'_> {
         if let Some(check) = &haproxy.check {
             timeout("check", "check", Some(check.timeout), 1_000, "");
         }
-        script.tuned("retries", "2", "A server that refuses is tried again, at another place.", None);
+        script.tuned("retries", "2", "A refused connection is tried again at another server.", None);
         script.tuned("option redispatch", "1", "Already the first retry goes to another server.", None);
         if http {
-            let why = "Idle connections to servers go to whoever asks next, but a client's first request never gets one\n\
+            let why = "Idle connections to servers are used for the next request, but a client's first request never gets one\n\
                        that the server may just be closing.";
             script.tuned("http-reuse", "safe", why, None);
         }
@@ -247,7 +248,7 @@ impl Writer<'_> {
             options.push_str(" shards by-thread");
         }
         let mut why =
-            "A queue for each thread and copy, long enough for a burst; the kernel deals connections out.";
+            "A queue for each thread and copy, long enough for a burst; the kernel distributes connections.";
         for port in self.service.listen.clone() {
             let line = format!("bind {}{options}", self.bind_address(port));
             self.script.needed(&line, why, Some(self.service.place_of("listen")));
@@ -260,11 +261,11 @@ impl Writer<'_> {
         let line = format!("bind {}", self.bind_address(port));
         let origin = Some(self.service.place_of("stats"));
         let script = &mut self.script;
-        script.needed(&line, "The statistics as a page, for people.", origin);
+        script.needed(&line, "The statistics as a page.", origin);
         script.also("mode http", origin);
         script.also("stats enable", origin);
         script.also("stats uri /", origin);
-        script.tuned("stats refresh", "2s", "As it goes.", origin);
+        script.tuned("stats refresh", "2s", "Reloads the page while the lab runs.", origin);
     }
 
     /// Returns the wildcard address of the host, for both families if the host has both.

@@ -17,10 +17,10 @@ impl Writer<'_> {
     pub(super) fn backend(&mut self) {
         let Self { script, haproxy, service, .. } = self;
         let why = match haproxy.balance.as_str() {
-            "leastconn" => "To whom has the fewest: right for connections that last.",
+            "leastconn" => "To the server with the fewest connections: right for connections that last.",
             "source" => "By the client's address.",
-            "first" => "The first with room.",
-            "random" => "By chance, the less loaded of two.",
+            "first" => "To the first server with room.",
+            "random" => "To the less loaded of two random servers.",
             _ => "In turn, by weight.",
         };
         script.directive_from_key("balance", &haproxy.balance, why, "balance");
@@ -30,7 +30,7 @@ impl Writer<'_> {
                 script.tuned(
                     "option httpchk",
                     &format!("GET {path}"),
-                    "Alive is who answers 2xx or 3xx.",
+                    "A server is alive if it answers 2xx or 3xx.",
                     origin,
                 );
             }
@@ -39,12 +39,12 @@ impl Writer<'_> {
                 format!("default-server check inter {every}ms fall {} rise {}", check.fall, check.rise);
             script.needed(
                 &line,
-                "A dead server gets nothing more; one that is back gets its share again.",
+                "A dead server gets no more connections; one that is back gets its share again.",
                 origin,
             );
         }
         if haproxy.mode == HaproxyMode::Tcp && haproxy.check.is_some() {
-            let why = "What is connected to a dead server is ended, so that clients notice and come again.";
+            let why = "Connections to a dead server are closed, so that clients notice and reconnect.";
             script.tuned(
                 "default-server",
                 "on-marked-down shutdown-sessions",
@@ -70,8 +70,8 @@ impl Writer<'_> {
     fn ranged(&mut self, servers: &[Backend]) {
         let (first, last) = self.ports();
         let why = format!(
-            "Ports {first} to {last} of each own address are this process's towards each server: it takes the next free\n\
-             one itself, where the kernel would search through all that are in use."
+            "Ports {first} to {last} of each source address belong to this process for each server: it takes the next\n\
+             free one itself, while the kernel would search through all that are in use."
         );
         self.script.remark(&why);
         for server in servers {

@@ -131,14 +131,14 @@ impl Writer<'_> {
 
     fn process(&mut self) {
         let script = &mut self.script;
-        script.needed("daemon off", "The lab watches over the process that it started.", None);
-        script.needed("user root", "What it reads is in the lab's own folder, which is root's.", None);
-        script.needed("pid nginx.pid", "Not the machine's own nginx's.", None);
+        script.needed("daemon off", "The lab supervises the process that it started.", None);
+        script.needed("user root", "It reads from the lab's own folder, which belongs to root.", None);
+        script.needed("pid nginx.pid", "Not that of the machine's own nginx.", None);
         script.needed("error_log stderr warn", "To the lab's log of this service.", None);
         let workers = if self.nginx.workers.is_some() {
             "As many as the file says.".to_owned()
         } else {
-            format!("One for each CPU it may use ({}), more where files are short.", self.means.cpus)
+            format!("One for each CPU it may use ({}), more if open files are scarce.", self.means.cpus)
         };
         script.directive_from_key("worker_processes", &self.workers.to_string(), &workers, "workers");
         if let Some(cpus) = &self.host.limits.cpus {
@@ -157,17 +157,19 @@ impl Writer<'_> {
             if self.nginx.backends().is_empty() { "clients" } else { "clients and as many to servers" };
         let why = match self.service.connections {
             Some(all) => {
-                format!("{all} {sides}, dealt out to all workers by a hash, with room for its unevenness.")
+                format!(
+                    "{all} {sides}, distributed to all workers by a hash, with a margin for its unevenness."
+                )
             }
-            None => format!(
-                "The file does not say how many: {CONNECTIONS_DEFAULT} {sides}, or as many as files allow."
-            ),
+            None => {
+                format!("The file sets no number: {CONNECTIONS_DEFAULT} {sides}, or as many as files allow.")
+            }
         };
         self.script.open("events {", None);
         let count = self.connections.to_string();
         self.script.directive_from_key("worker_connections", &count, &why, "connections");
         if self.script.is_directive_kept("reuseport") {
-            let why = "Each worker has a queue of its own (reuseport): emptying it at once is fair to all.";
+            let why = "Each worker has its own queue (reuseport), so emptying it in one go is fair to all.";
             self.script.tuned("multi_accept", "on", why, None);
         }
         self.script.close("}");
@@ -177,15 +179,15 @@ impl Writer<'_> {
         let script = &mut self.script;
         script.block("types { text/html html; text/plain txt; application/json json; }", None);
         script.also("default_type application/octet-stream", None);
-        script.tuned("access_log", "off", "A write for each request would be measured with it.", None);
-        script.tuned("server_tokens", "off", "Fewer bytes in each answer.", None);
-        let why = "Longer than users think between two requests, so that their connections are still there.";
+        script.tuned("access_log", "off", "A log write for each request would affect the measurement.", None);
+        script.tuned("server_tokens", "off", "Fewer bytes in each response.", None);
+        let why = "Longer than think times, so that connections stay open between requests.";
         script.tuned("keepalive_timeout", "120s", why, None);
-        let why = "By default every 1,000th request costs its connection.";
+        let why = "By default every 1,000th request closes its connection.";
         script.tuned("keepalive_requests", "100000", why, None);
-        let why = "A client that is stuck is told so by a reset and keeps no memory here.";
+        let why = "A client that is stuck gets a reset and keeps no memory here.";
         script.tuned("reset_timedout_connection", "on", why, None);
-        let why = "Slow readers and a generator that is short of breath must not look like errors.";
+        let why = "Slow readers and an overloaded generator must not look like errors.";
         script.tuned("send_timeout", "30s", why, None);
         script.tuned("client_header_timeout", "30s", "As above.", None);
         script.tuned("client_body_timeout", "30s", "As above.", None);
@@ -205,7 +207,7 @@ impl Writer<'_> {
         script.directive_from_key("open_file_cache", &format!("max={hot} inactive=60s"), why, "pages");
         script.tuned("open_file_cache_valid", "30s", "They do not change while the lab is up.", None);
         script.tuned("open_file_cache_min_uses", "1", "From the first request on.", None);
-        script.tuned("open_file_cache_errors", "on", "Also that there is none.", None);
+        script.tuned("open_file_cache_errors", "on", "Missing files are remembered too.", None);
     }
 
     fn server(&mut self) {
@@ -241,7 +243,7 @@ impl Writer<'_> {
         let six =
             self.host.interfaces.iter().flat_map(|one| &one.addresses).any(|(address, _)| address.is_ipv6());
         let origin = Some(self.service.place_of("listen"));
-        let why = "A queue for each worker, in which the kernel deals connections out evenly, long enough for a burst.";
+        let why = "A queue for each worker, over which the kernel distributes connections evenly, long enough for a burst.";
         for (index, port) in self.service.listen.iter().enumerate() {
             let address = if six { format!("[::]:{port}") } else { port.to_string() };
             let both = if six { " ipv6only=off" } else { "" };
@@ -255,17 +257,17 @@ impl Writer<'_> {
         let script = &mut self.script;
         script.needed("ssl_certificate server.crt", "Made by the lab at its start.", origin);
         script.also("ssl_certificate_key server.key", origin);
-        script.tuned("ssl_protocols", "TLSv1.2 TLSv1.3", "What clients of today speak.", origin);
-        let why = "All workers know a session that one of them began; 4,000 of them in each MiB.";
+        script.tuned("ssl_protocols", "TLSv1.2 TLSv1.3", "Supported by current clients.", origin);
+        let why = "All workers share TLS sessions; 4,000 of them fit into each MiB.";
         script.tuned("ssl_session_cache", "shared:tls:16m", why, origin);
         script.tuned("ssl_session_timeout", "10m", "Longer than most runs.", origin);
-        let why = "The first bytes of an answer can be read before 16 kB of it are there.";
+        let why = "The first bytes of a response can be read before 16 kB of it have arrived.";
         script.tuned("ssl_buffer_size", "4k", why, origin);
     }
 
     fn status(&mut self) {
         self.script.open("server {", None);
-        let why = "The server's own counters for the lab, in no port's way and from no network's reach.";
+        let why = "The server's own counters for the lab, without a port and out of reach of any network.";
         self.script.needed(&format!("listen unix:{NGINX_SOCKET}"), why, None);
         self.script.block(&format!("location = {NGINX_STATUS_PATH} {{ stub_status; }}"), None);
         self.script.close("}");

@@ -13,7 +13,7 @@ impl Writer<'_> {
         let sources = self.sources(servers);
         let script = &mut self.script;
         script.open("upstream servers {", origin);
-        let why = "All workers know alike which server is dead and whose turn it is.";
+        let why = "All workers share the list of dead servers and the turn of the next one.";
         script.tuned("zone", "servers 256k", why, origin);
         for (index, server) in servers.iter().enumerate() {
             let why = if index == 0 { "Two failures in two seconds take a server out for two." } else { "" };
@@ -29,19 +29,19 @@ impl Writer<'_> {
             };
             let room = (self.connections / 2).max(1);
             let kept = self.service.connections.map_or(KEPT_DEFAULT, share).clamp(1, room);
-            let why = "Idle connections that a worker keeps: what its clients need and a fifth more. Without them each\n\
-                       request pays for a new connection, and a port is gone for a minute.";
+            let why = "Idle connections that a worker keeps: as many as its clients need and a fifth more. Without\n\
+                       them each request needs a new connection, and its port is unavailable for a minute.";
             script.directive_from_key("keepalive", &kept.to_string(), why, "keepalive");
             script.tuned(
                 "keepalive_requests",
                 "100000",
-                "By default every 1,000th costs its connection.",
+                "By default every 1,000th request closes its connection.",
                 origin,
             );
             script.tuned(
                 "keepalive_timeout",
                 "60s",
-                "Shorter than a server's own patience would have to be.",
+                "Must be shorter than the server's own timeout.",
                 origin,
             );
         }
@@ -54,8 +54,7 @@ impl Writer<'_> {
     /// Distributes connections to servers over the balancer's addresses.
     fn deal_sources(&mut self, sources: &[String]) {
         let origin = Some(self.service.place_of("servers"));
-        let why =
-            "Each of the balancer's addresses has 64,512 ports towards each server: they are used alike.";
+        let why = "Each of the balancer's addresses has 64,512 ports to each server: all are used equally.";
         self.script.remark(why);
         self.script.open("split_clients \"$remote_addr:$remote_port\" $own_address {", origin);
         let share = 10_000 / sources.len();
@@ -91,12 +90,12 @@ impl Writer<'_> {
             script.directive_from_key("proxy_http_version", "1.1", why, "keepalive");
             script.directive_from_key("proxy_set_header Connection", "\"\"", "", "keepalive");
         }
-        script.tuned("proxy_set_header Host", "$http_host", "The name that the client asked for.", origin);
+        script.tuned("proxy_set_header Host", "$http_host", "The name that the client requested.", origin);
         if several {
             script.needed("proxy_bind $own_address", "See `split_clients` above.", origin);
         }
         let why =
-            "A server that does not answer the connect is dead for this request: the next one is asked.";
+            "A server that does not answer the connect is dead for this request: the next one is tried.";
         script.tuned("proxy_connect_timeout", "2s", why, origin);
         script.tuned(
             "proxy_next_upstream",
@@ -105,14 +104,9 @@ impl Writer<'_> {
             origin,
         );
         script.tuned("proxy_next_upstream_tries", "2", "", origin);
-        script.tuned(
-            "proxy_read_timeout",
-            "120s",
-            "Longer than the slowest answer that is meant to be one.",
-            origin,
-        );
-        script.tuned("proxy_send_timeout", "30s", "As clients' above.", origin);
-        script.tuned("proxy_max_temp_file_size", "0", "An answer never goes by way of the disk.", origin);
+        script.tuned("proxy_read_timeout", "120s", "Longer than the slowest valid response.", origin);
+        script.tuned("proxy_send_timeout", "30s", "As for clients above.", origin);
+        script.tuned("proxy_max_temp_file_size", "0", "A response is never buffered on disk.", origin);
         script.close("}");
     }
 }

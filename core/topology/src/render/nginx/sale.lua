@@ -1,19 +1,19 @@
--- A flash sale: many want what there is little of. The same requests, answers and rules as the sale inside
+-- A flash sale: many clients buy from a small stock. The same requests, answers and rules as the sale inside
 -- `wavetank serve` (docs/serve.md), so that one experiment goes against either.
 --
 -- All workers share two dictionaries in memory. A single operation on one of them is atomic, and nothing here needs
 -- more than that: an order is a mark for the buyer that only one can set, then a count that only goes up.
 
 local sales = ngx.shared.sales     -- of the sale N: N:stock, N:sold, N:opens; "number" counts sales, "current" is the one that is on
-local buyers = ngx.shared.buyers   -- N:user, set once for who has bought in the sale N
+local buyers = ngx.shared.buyers   -- N:user, set once for each buyer in the sale N
 
 local STOCK_MAX = 1000000
 local OPENS_IN_MAX_MS = 7 * 86400 * 1000
 local WORD_BYTES_MAX = 128
 
-local LOGIN_WANTED = "a form is wanted: user=NAME&password=WORD, of at most 128 bytes each\n"
-local SALE_WANTED = 'JSON is wanted: {"stock": 1000, "opens_in": "60s"}; stock up to a million, opens_in up to a week\n'
-local ORDER_WANTED = 'JSON is wanted: {"sku": "P0001", "user": "NAME"}\n'
+local LOGIN_WANTED = "the body must be a form: user=NAME&password=PASSWORD, each of at most 128 bytes\n"
+local SALE_WANTED = 'the body must be JSON: {"stock": 1000, "opens_in": "60s"}; stock up to a million, opens_in up to a week\n'
+local ORDER_WANTED = 'the body must be JSON: {"sku": "P0001", "user": "NAME"}\n'
 
 local M = {}
 

@@ -18,7 +18,7 @@ impl Writer<'_> {
     pub(super) fn lua_modules(&mut self) {
         let origin = Some(self.service.place_of("sale"));
         for (index, module) in self.means.lua_modules.iter().enumerate() {
-            let why = if index == 0 { "Lua, and what it needs." } else { "" };
+            let why = if index == 0 { "Lua and its modules." } else { "" };
             self.script.needed(&format!("load_module {module}"), why, origin);
         }
     }
@@ -27,20 +27,16 @@ impl Writer<'_> {
     pub(super) fn sale_memory(&mut self, stock: u64) {
         let origin = Some(self.service.place_of("sale"));
         let script = &mut self.script;
-        script.needed(
-            "lua_shared_dict sales 1m",
-            "How many there are and are sold, for all workers.",
-            origin,
-        );
+        script.needed("lua_shared_dict sales 1m", "The stock and the number sold, for all workers.", origin);
         script.needed(
             &format!("lua_shared_dict buyers {BUYERS_MIB}m"),
-            "Who has bought, each of them once.",
+            "The buyers, each of them once.",
             origin,
         );
-        script.needed("lua_package_path \"$prefix/?.lua;;\"", "sale.lua beside this file.", origin);
+        script.needed("lua_package_path \"$prefix/?.lua;;\"", "sale.lua, next to this file.", origin);
         let init = format!("init_by_lua_block {{ sale = require \"sale\"; sale.init({stock}) }}");
         script.block(&init, origin);
-        let why = "Bodies stay in memory: the largest that is let in fits into the buffer.";
+        let why = "Bodies stay in memory: the largest allowed one fits into the buffer.";
         script.needed("client_max_body_size 4k", why, origin);
         script.also("client_body_buffer_size 4k", origin);
     }

@@ -82,12 +82,12 @@ fn its_answers_are_those_of_the_built_in_sale() {
             assert!(found == status && answer.contains(part), "{path} {body}: {answer}");
         };
         check("/api/login", "", "user=ann&password=wrong", 401, "no account");
-        check("/api/login", "", "user=ann", 400, "a form is wanted");
+        check("/api/login", "", "user=ann", 400, "the body must be a form");
         check("/api/order", "", r#"{"sku": "P0001", "user": "ann"}"#, 401, "log in first");
         check("/api/order", &ann, r#"{"sku": "P0001", "user": "bob"}"#, 403, "another user's");
         check("/api/order", &ann, r#"{"sku": "P0007", "user": "ann"}"#, 404, "no article");
-        check("/api/order", &ann, r#"{"sku": "P0001"}"#, 400, "JSON is wanted");
-        check("/api/order", &ann, r#"{"sku": "P0001", "user": "ann", "n": 2}"#, 400, "JSON is wanted");
+        check("/api/order", &ann, r#"{"sku": "P0001"}"#, 400, "the body must be JSON");
+        check("/api/order", &ann, r#"{"sku": "P0001", "user": "ann", "n": 2}"#, 400, "the body must be JSON");
         check(
             "/admin/sale",
             "",
@@ -96,8 +96,8 @@ fn its_answers_are_those_of_the_built_in_sale() {
             "\"state\":\"waiting\"},\"stock\":2000",
         );
         check("/api/order", &ann, r#"{"sku": "P0002", "user": "ann"}"#, 403, "too_early");
-        check("/admin/sale", "", r#"{"stock": 1000001}"#, 400, "JSON is wanted");
-        check("/admin/sale", "", r#"{"stock": 1} x"#, 400, "JSON is wanted");
+        check("/admin/sale", "", r#"{"stock": 1000001}"#, 400, "the body must be JSON");
+        check("/admin/sale", "", r#"{"stock": 1} x"#, 400, "the body must be JSON");
         check("/admin/sale", "", r#"{"stock": 0}"#, 200, "\"state\":\"sold_out\"");
         check("/api/order", &ann, r#"{"sku": "P0003", "user": "ann"}"#, 409, "sold_out");
         let forged = "session=YW5u.AAAAAAAAAAAAAAAAAAAAAAAAAAA=";
