@@ -31,8 +31,8 @@ pub fn diagnose(plan: &Plan, ledger: &Ledger, ending: &RunEnd, circumstances: &R
     diagnose_facts(&Facts::new(plan, ledger, ending, circumstances))
 }
 
-/// Composes verdict, blame, findings and notes. The findings that decided the verdict come first, then
-/// those about the bottleneck.
+/// Composes verdict, blame, findings and notes. The findings that decided the verdict come first,
+/// then those about the bottleneck.
 pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let case = RuleInput::new(facts);
     let mut doubts = validity_rules::doubts(&case);

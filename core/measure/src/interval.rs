@@ -233,8 +233,8 @@ pub struct ThreadStats {
     pub starved_turns: u64,
     /// Time spent in turns that did work; spinning and sleeping are idle.
     pub busy_ns: u64,
-    /// Time spent on evaluating responses for sessions: checks, extraction, unpacking. It is part of
-    /// `busy_ns`.
+    /// Time spent on evaluating responses for sessions: checks, extraction, unpacking. It is part
+    /// of `busy_ns`.
     pub evaluate_ns: u64,
     /// The longest turn.
     pub turn_ns_max: u64,

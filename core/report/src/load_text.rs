@@ -161,9 +161,9 @@ pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
     requests.all(|each| each == Some(first)).then_some(first)
 }
 
-/// Describes arrivals: `5,000 req/s evenly`, or `sessions at 1,000/s evenly`, `each of 5 requests` if a
-/// session has several requests. Without "sessions", a rate next to numbers of requests is read as
-/// a rate of requests.
+/// Describes arrivals: `5,000 req/s evenly`, or `sessions at 1,000/s evenly`, `each of 5 requests`
+/// if a session has several requests. Without "sessions", a rate next to numbers of requests is
+/// read as a rate of requests.
 fn arriving(plan: &Plan, phase: &Phase, rate: &RateCurve, arrivals: Arrivals) -> Vec<String> {
     let each = requests_each(plan, phase);
     let (unit, show): (_, &dyn Fn(f64) -> String) =

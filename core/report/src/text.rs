@@ -78,8 +78,8 @@ pub fn text(record: &RunRecord) -> String {
     page.into_text()
 }
 
-/// Whether the run ended because its probe got no answer. Nothing was sent then, and the rest of the
-/// report would only repeat it.
+/// Whether the run ended because its probe got no answer. Nothing was sent then, and the rest of
+/// the report would only repeat it.
 fn is_probe_unanswered(record: &RunRecord) -> bool {
     let unanswered = record.probe.as_ref().is_some_and(|probe| probe.status == 0);
     unanswered && record.requests.offered == 0 && record.verdict.reasons == ["probe"]

@@ -1,7 +1,7 @@
 //! Tables of what quantities people write and what they read back.
 
 use wavetank_plan::quantity::{
-    format_grouped, parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate,
+    parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate,
     parse_rate_positive, parse_share, parse_size, show_link, show_rate, show_request_rate, show_share,
     show_size,
 };

@@ -116,7 +116,7 @@ fn doc() -> ForecastDoc {
         holding: Some(holding()),
         lacking: vec![LackDoc {
             code: "no_source_address".to_owned(),
-            message: "100,000 connections need more than the 28,200 pairs".to_owned(),
+            message: "100 k connections need more than the 28.2 k pairs".to_owned(),
             hint: "--source auto".to_owned(),
         }],
         conditions: vec![OutlookDoc {

@@ -52,7 +52,7 @@ fn doc() -> SizeDoc {
         }],
         compare: vec![ColumnDoc {
             name: "1M online".to_owned(),
-            rows: vec![("requests a second".to_owned(), "16,700/s".to_owned())],
+            rows: vec![("requests a second".to_owned(), "16.7 k/s".to_owned())],
         }],
         lacking: vec![LackDoc {
             code: "too_few_hosts".to_owned(),

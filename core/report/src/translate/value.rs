@@ -8,8 +8,8 @@ const UNITS: [&str; 28] = [
     "GiB", "TiB", "bit", "kbit", "Mbit", "Gbit", "x", "bytes", "req", "min",
 ];
 
-/// Whether `text` is a number with its units (`19.9 ms`, `5,000 req/s`, `503: 12`), or a code with its
-/// count (`no_files 12`).
+/// Whether `text` is a number with its units (`19.9 ms`, `5,000 req/s`, `503: 12`), or a code with
+/// its count (`no_files 12`).
 pub(super) fn is_value(text: &str) -> bool {
     is_number(text) || text.split_once(' ').is_some_and(|(code, count)| is_code(code) && is_number(count))
 }

@@ -112,22 +112,18 @@ impl Driver for Epoll {
     }
 
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
-        let taken = self.send_first(conn, bytes)?;
-        if taken == bytes.len() {
-            return Ok(SendStatus::All);
+        match self.send_first(conn, bytes)? {
+            taken if taken == bytes.len() => Ok(SendStatus::All),
+            taken => Ok(self.keep(conn, Arc::from(&bytes[taken..]), 0)),
         }
-        self.keep(conn, Arc::from(&bytes[taken..]), 0);
-        Ok(SendStatus::Pending)
     }
 
     #[inline]
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {
-        let taken = self.send_first(conn, bytes)?;
-        if taken == bytes.len() {
-            return Ok(SendStatus::All);
+        match self.send_first(conn, bytes)? {
+            taken if taken == bytes.len() => Ok(SendStatus::All),
+            taken => Ok(self.keep(conn, Arc::clone(bytes), taken)),
         }
-        self.keep(conn, Arc::clone(bytes), taken);
-        Ok(SendStatus::Pending)
     }
 
     fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
@@ -247,21 +243,21 @@ impl Epoll {
     }
 
     #[cold]
-    fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>, from: usize) {
+    fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>, from: usize) -> SendStatus {
         if let Some(entry) = self.sockets.get(conn) {
-            // What follows later follows something.
             let _ = entry.before_send();
             entry.unsent.push(bytes, from);
         }
+        SendStatus::Pending
     }
 
     fn watch(&self, fd: &OwnedFd, events: u32, token: Token) -> Result<(), Errno> {
         let mut event = libc::epoll_event { events, u64: token.0 };
         // SAFETY: `event` is valid for the call; both descriptors are open.
-        let result = unsafe {
+        Errno::check(unsafe {
             libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &raw mut event)
-        };
-        Errno::check(result).map(drop)
+        })
+        .map(drop)
     }
 
     fn adopt(&mut self, socket: OwnedFd, connecting: bool) -> Result<ConnId, Errno> {

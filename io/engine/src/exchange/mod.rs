@@ -178,8 +178,8 @@ impl<D: Driver> Exchanges<D> {
         None
     }
 
-    /// Creates the exchange of a request that starts at `now`, or drops the request if it is too far
-    /// behind.
+    /// Creates the exchange of a request that starts at `now`, or drops the request if it is too
+    /// far behind.
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
     fn take_up(

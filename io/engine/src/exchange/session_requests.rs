@@ -81,8 +81,8 @@ impl<D: Driver> Exchanges<D> {
         Some(PendingVerdict { exchange, session, key, answer, response: at - intended, first_byte, at })
     }
 
-    /// Attributes the evaluation of a response, which took `work`, to this program: the request goes
-    /// on with another message.
+    /// Attributes the evaluation of a response, which took `work`, to this program: the request
+    /// goes on with another message.
     pub(crate) fn add_own_work(&mut self, exchange: Id, work: Nanos) {
         if let Some(entry) = self.slab.get_mut(exchange) {
             entry.own_work = entry.own_work.after(work);

@@ -73,8 +73,8 @@ impl<D: Driver> Worker<D> {
 
     /// Handles all events of connections, if sessions evaluate responses.
     ///
-    /// After much work on responses it leaves the rest to the next turn, so that the thread looks at
-    /// its sockets first.
+    /// After much work on responses it leaves the rest to the next turn, so that the thread looks
+    /// at its sockets first.
     #[cold]
     pub(super) fn settle_sessions(&mut self) {
         while !self.own_work.is_long()
